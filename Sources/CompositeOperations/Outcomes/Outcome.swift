@@ -1,0 +1,58 @@
+/// How a run ended: in a result, in an error or in a cancellation, exactly one of them.
+///
+/// ```swift
+/// switch await fetch.run() {
+/// case .result(let issues): show(issues)
+/// case .error(let error): report(error)
+/// case .cancelled: break
+/// }
+/// ```
+///
+/// A caller that prefers `try` takes ``get()``.
+public enum Outcome<Success> {
+  /// The run came to a value.
+  case result(Success)
+  /// The run failed.
+  case error(any Error)
+  /// The run was cancelled, or its body stopped early by throwing `CancellationError`.
+  case cancelled
+
+  /// The value, or nil if the run ended otherwise.
+  @inlinable public var result: Success? {
+    if case .result(let value) = self { value } else { nil }
+  }
+
+  /// The error, or nil if the run ended otherwise.
+  @inlinable public var error: (any Error)? {
+    if case .error(let error) = self { error } else { nil }
+  }
+
+  /// Whether the run ended in a cancellation.
+  @inlinable public var isCancelled: Bool {
+    if case .cancelled = self { true } else { false }
+  }
+
+  /// The value, as a throwing function would give it.
+  ///
+  /// - Throws: The error of ``error(_:)``, and `CancellationError` for ``cancelled``.
+  @inlinable public func get() throws -> Success {
+    switch self {
+    case .result(let value): return value
+    case .error(let error): throw error
+    case .cancelled: throw CancellationError()
+    }
+  }
+
+  /// The same ending with another value: `transform` of the result; errors and cancellations stay.
+  @inlinable public func map<Value>(_ transform: (Success) throws -> Value) rethrows
+    -> Outcome<Value>
+  {
+    switch self {
+    case .result(let value): .result(try transform(value))
+    case .error(let error): .error(error)
+    case .cancelled: .cancelled
+    }
+  }
+}
+
+extension Outcome: Sendable where Success: Sendable {}

@@ -1,0 +1,6 @@
+/// An error that carries values which other operations ended with, as the evidence of a composite
+/// does.
+protocol ValueCarrying: Error {
+  /// Hands every value to whoever wants to discard it, because nobody will see this error.
+  func discardValues()
+}

@@ -1,0 +1,12 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+enum Processors {
+  /// How many the machine has online, at least one.
+  static let count = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+}

@@ -1,0 +1,24 @@
+/// The one place where unstructured tasks are made, for what needs them by nature.
+enum UnstructuredTasks {
+  /// A task that copies priority and task-local values and inherits nothing else.
+  static func start<Value: Sendable>(
+    on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Value
+  ) -> Task<Value, Never> {
+    Task(executorPreference: executor) { await body() }
+  }
+
+  /// Runs a body at a priority above the calling task's, and cancels it with that.
+  ///
+  /// A child task would not do: in Swift 6.3.1 one that is given a higher priority than its parent
+  /// runs at its parent's.
+  static func run<Value: Sendable>(
+    at priority: TaskPriority, _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let task = Task(priority: priority) { try await body() }
+    return try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      task.cancel()
+    }
+  }
+}
