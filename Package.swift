@@ -15,10 +15,10 @@ let package = Package(
   name: "CompositeOperations",
   platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
   products: [
-    .library(name: "CompositeOperations", targets: ["CompositeOperations"]),
+    .library(name: "CompositeOperations", targets: ["CompositeOperations"])
   ],
   targets: [
-    .target(name: "CompositeOperations", swiftSettings: strict),
+    .target(name: "CompositeOperations", swiftSettings: strict)
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,58 @@
+/// Something that happened to a run.
+///
+/// A run's events come in this order: ``Kind/created``, then ``Kind/started`` unless it was
+/// cancelled before, a ``Kind/childStarted(_:)`` for every operation that it runs,
+/// ``Kind/cancellationRequested(reason:)`` if it was cancelled, and ``Kind/ended(_:late:)`` last.
+/// The ends of its children come before its own. Only ``Kind/finishedAgain(_:)`` may still follow.
+public struct OperationEvent: Sendable {
+  /// What happened.
+  public enum Kind: Sendable {
+    /// The run has an identity; its body has not begun.
+    case created
+    /// The body begins.
+    case started
+    /// The run runs another operation; that one's own events follow.
+    case childStarted(OperationID)
+    /// Somebody asked the run to stop. It tells why where a reason was given.
+    case cancellationRequested(reason: String?)
+    /// A callback operation was finished a second time; this outcome was dropped.
+    case finishedAgain(Outcome<any Sendable>)
+    /// The run is over.
+    ///
+    /// `late` is what the body came to although the outcome is ``Outcome/cancelled``: a value or
+    /// an error that came after the cancellation, or the evidence of a composite, which is a
+    /// ``ParallelOperationError`` or a ``SequentialOperationError``. Nil if there is nothing more
+    /// to know.
+    case ended(Outcome<any Sendable>, late: Outcome<any Sendable>?)
+  }
+
+  /// What happened.
+  public let kind: Kind
+  /// Which run it happened to.
+  public var id: OperationID { scope.id }
+  /// The run that runs this one, or nil for an outermost run.
+  public var parent: OperationID? { scope.parent?.id }
+  /// The name of the operation.
+  public var name: String { scope.name }
+  /// The names from the outermost run to this one.
+  public var path: OperationPath { OperationPath(to: scope) }
+
+  let scope: OperationScope
+}
+
+extension OperationEvent: CustomStringConvertible {
+  public var description: String {
+    let what =
+      switch kind {
+      case .created: "created"
+      case .started: "started"
+      case .childStarted(let child): "started child \(child)"
+      case .cancellationRequested(let reason):
+        "asked to cancel" + (reason.map { " because \($0)" } ?? "")
+      case .finishedAgain(let outcome): "finished again: \(outcome)"
+      case .ended(let outcome, let late):
+        "ended: \(outcome)" + (late.map { " (late: \($0))" } ?? "")
+      }
+    return "\(path) \(id) \(what)"
+  }
+}

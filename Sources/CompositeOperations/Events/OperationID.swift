@@ -1,0 +1,19 @@
+internal import Synchronization
+
+/// The identity of one run, unique within the process.
+///
+/// An operation is a value that can run many times; each time has an identity of its own. Later
+/// runs have greater identities.
+public struct OperationID: Hashable, Comparable, Sendable, CustomStringConvertible {
+  private let number: UInt64
+
+  private static let last = Atomic<UInt64>(0)
+
+  init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  public static func < (left: OperationID, right: OperationID) -> Bool {
+    left.number < right.number
+  }
+
+  public var description: String { "#\(number)" }
+}

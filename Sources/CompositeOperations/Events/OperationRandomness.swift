@@ -1,0 +1,41 @@
+internal import Synchronization
+
+/// The source of random numbers that comes with an environment.
+///
+/// The system's by default. With a seed it draws from one sequence that all operations of the
+/// environment share, so a run repeats itself as far as the order of its draws does; under an
+/// executor that repeats itself that is entirely.
+public struct OperationRandomness: RandomNumberGenerator, Sendable {
+  private let sequence: SplitMix64?
+
+  /// The system's random numbers.
+  public static let system = OperationRandomness(sequence: nil)
+
+  /// Always the same random numbers for the same seed.
+  public static func seeded(_ seed: UInt64) -> OperationRandomness {
+    OperationRandomness(sequence: SplitMix64(seed: seed))
+  }
+
+  public func next() -> UInt64 {
+    guard let sequence else {
+      var system = SystemRandomNumberGenerator()
+      return system.next()
+    }
+    return sequence.next()
+  }
+}
+
+/// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). Its state
+/// is a counter, so an atomic addition makes it safe to share.
+private final class SplitMix64: Sendable {
+  private let state: Atomic<UInt64>
+
+  init(seed: UInt64) { state = Atomic(seed) }
+
+  func next() -> UInt64 {
+    var bits = state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+    return bits ^ (bits >> 31)
+  }
+}

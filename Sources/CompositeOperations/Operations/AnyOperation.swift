@@ -1,0 +1,32 @@
+/// An operation whose own type does not show, only what it gives.
+///
+/// ```swift
+/// let source: AnyOperation<[Issue]> = isOffline ? AnyOperation(ReadCache()) : AnyOperation(fetch)
+/// ```
+public struct AnyOperation<Success: Sendable>: ComposableOperation {
+  private let base: any ComposableOperation<Success>
+
+  public init(_ base: any ComposableOperation<Success>) { self.base = base }
+
+  public var operationName: String { base.operationName }
+
+  public nonisolated(nonsending) func perform(
+    in context: OperationContext
+  ) async throws -> Success {
+    try await base.perform(in: context)
+  }
+
+  public nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Success> {
+    try await base.performHeld(in: context)
+  }
+
+  public nonisolated(nonsending) func perform(
+    into slot: ResultSlot, in context: OperationContext
+  ) async throws -> Disposal? {
+    try await base.perform(into: slot, in: context)
+  }
+
+  public var modifiedOperation: (any ComposableOperation)? { base }
+}

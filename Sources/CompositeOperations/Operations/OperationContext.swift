@@ -1,0 +1,119 @@
+/// What a running operation sees of its run, and how it runs other operations below it.
+///
+/// ```swift
+/// struct FetchIssues: ComposableOperation {
+///   func perform(in context: OperationContext) async throws -> [Issue] {
+///     let user = try await context.run(FetchUser())
+///     return try await context.run(FetchIssuesOf(user))
+///   }
+/// }
+/// ```
+///
+/// It may be kept: once the body has ended, what is run through it belongs to the calling task
+/// alone.
+// Two words. Everything that costs hangs off the scope, which is nil where nobody looks and the
+// environment is the plain one.
+@frozen public struct OperationContext: Sendable {
+  @usableFromInline let scope: OperationScope?
+  /// How many immediate tasks stand on one another on this thread's stack.
+  @usableFromInline let depth: Int
+
+  /// A context outside any run, with the plain environment.
+  @inlinable public init() { self.init(scope: nil, depth: 0) }
+
+  @inlinable init(scope: OperationScope?, depth: Int) {
+    self.scope = scope
+    self.depth = depth
+  }
+
+  /// The clock, the random numbers and the observers that the run stands in.
+  public var environment: OperationEnvironment { scope?.environment ?? OperationEnvironment() }
+
+  /// The clock that the run waits by.
+  public var clock: any Clock<Duration> { environment.clock }
+
+  /// The random numbers that the run draws.
+  public var randomness: OperationRandomness { environment.randomness }
+
+  /// The names from the outermost run to this one; empty where nobody observes the run.
+  public var path: OperationPath { OperationPath(to: scope) }
+
+  /// Runs another operation as a child of this run and gives its result.
+  ///
+  /// The child is part of the calling task: cancelled with it, and over when this returns. It runs
+  /// outside the actor of its caller.
+  ///
+  /// - Throws: The child's error, or `CancellationError` if the child ended in a cancellation.
+  @inlinable public nonisolated(nonsending) func run<Child: ComposableOperation>(
+    _ child: Child
+  ) async throws -> Child.Success {
+    try await end(of: child).outcome.get()
+  }
+
+  /// Runs another operation as a child of this run and says how it ended.
+  ///
+  /// The child is part of the calling task: cancelled with it, and over when this returns. It runs
+  /// outside the actor of its caller.
+  @inlinable public nonisolated(nonsending) func outcome<Child: ComposableOperation>(
+    of child: Child
+  ) async -> Outcome<Child.Success> {
+    await end(of: child).outcome
+  }
+
+  @inlinable nonisolated(nonsending) func end<Child: ComposableOperation>(
+    of child: Child
+  ) async -> RunEnd<Child.Success> {
+    let actor = #isolation
+    if scope != nil || actor != nil { return await attendedEnd(of: child) }
+    return await unattendedEnd(of: child)
+  }
+
+  /// The child's run where nobody looks: the rules O2 to O4 and nothing else.
+  @inlinable nonisolated(nonsending) func unattendedEnd<Child: ComposableOperation>(
+    of child: Child
+  ) async -> RunEnd<Child.Success> {
+    if Task.isCancelled { return RunEnd(.cancelled) }
+    do {
+      let held = try await child.performHeld(in: self)
+      if !Task.isCancelled { return RunEnd(.result(held.value), disposal: held.disposal) }
+      held.disposal?()
+      return RunEnd(.cancelled)
+    } catch {
+      return RunEnd(throwing: error, wasCancelled: Task.isCancelled)
+    }
+  }
+
+  /// The child's run where somebody looks, where the environment is not the plain one, or where
+  /// the caller stands on an actor, which this leaves.
+  @usableFromInline @concurrent func attendedEnd<Child: ComposableOperation>(
+    of child: Child
+  ) async -> RunEnd<Child.Success> {
+    // The question keeps the hop off the actor: Swift 6.3.1 drops that of a `@concurrent` function
+    // which does nothing before it calls one that stays where its caller is.
+    let isCancelled = Task.isCancelled
+    guard let scope, scope.isObserved else {
+      return isCancelled ? RunEnd(.cancelled) : await unattendedEnd(of: child)
+    }
+    return await child.observedEnd(in: self, with: [])
+  }
+}
+
+extension ComposableOperation {
+  /// The run as a child, seen by the observers of its parent and by others.
+  nonisolated(nonsending) func observedEnd(
+    in context: OperationContext, with others: [any OperationObserver]
+  ) async -> RunEnd<Success> {
+    if let observation {
+      return await observation.operation.observedEnd(
+        in: context, with: others + observation.observers)
+    }
+    // A context that was kept beyond its run: the child belongs to the calling task alone.
+    let parent = context.scope?.hasEnded == true ? nil : context.scope
+    var environment = context.environment
+    environment.observers = (parent?.environment.observers ?? []) + others
+    let scope = OperationScope(parent: parent, name: operationName, environment: environment)
+    parent?.report(.childStarted(scope.id))
+    let ending = await scope.ending(of: self, depth: context.depth)
+    return RunEnd(ending.outcome, disposal: ending.disposal)
+  }
+}

@@ -1,0 +1,28 @@
+/// Memory for one result, which an operation fills. For the engine.
+///
+/// Nobody outside the module can make or read one.
+// Safe and sendable: it is handed to one operation, which writes it once before it returns; whoever
+// made it reads it only after that.
+@safe @frozen public struct ResultSlot: @unchecked Sendable {
+  @usableFromInline let address: UnsafeMutableRawPointer
+
+  init(at address: UnsafeMutableRawPointer) { unsafe self.address = unsafe address }
+
+  @inlinable func initialize<Success>(to value: consuming Success) {
+    unsafe address.assumingMemoryBound(to: Success.self).initialize(to: value)
+  }
+}
+
+/// Where an operation lies in the engine's list of children. For the engine.
+// Safe and sendable: the list outlives the group whose tasks read it, nobody writes to it, and an
+// operation is sendable.
+@safe @frozen public struct OperationAddress: @unchecked Sendable {
+  @usableFromInline let address: UnsafeRawPointer
+
+  init(_ address: UnsafeRawPointer) { unsafe self.address = unsafe address }
+
+  @inlinable @inline(__always)
+  func pointer<Child>(to type: Child.Type) -> UnsafePointer<Child> {
+    unsafe address.assumingMemoryBound(to: type)
+  }
+}

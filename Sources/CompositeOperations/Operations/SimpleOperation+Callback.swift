@@ -1,0 +1,41 @@
+extension SimpleOperation {
+  /// An operation that begins some work and is told later how it ended.
+  ///
+  /// ```swift
+  /// let legacy = SimpleOperation<Data>(callback: { finish in
+  ///   let call = oldAPI.fetch { data, error in
+  ///     finish(data.map(Outcome.result) ?? .error(error ?? OldAPIError.unknown))
+  ///   }
+  ///   finish.onCancel { call.cancel() }
+  /// })
+  /// ```
+  ///
+  /// The run ends when ``OperationFinish/callAsFunction(_:)`` is called, from any thread, or when
+  /// the handle is dropped without that: then in an ``OperationNeverFinishedError``.
+  ///
+  /// - Parameter begin: Begins the work and keeps the handle until the work is over. An error that
+  ///   it throws ends the run.
+  public init(callback begin: @escaping @Sendable (OperationFinish<Success>) throws -> Void) {
+    self.init { context in
+      let ending = OperationFinish<Success>.Storage(scope: context.scope)
+      let outcome = await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          ending.wait(continuation)
+          let finish = OperationFinish(ending)
+          do { try begin(finish) } catch { finish(.error(error)) }
+        }
+      } onCancel: {
+        ending.cancel()
+      }
+      return try outcome.get()
+    }
+  }
+}
+
+/// The error of a callback operation whose finish handle went away uncalled.
+public struct OperationNeverFinishedError: Error, CustomStringConvertible {
+  public var description: String {
+    "The finish handle of a callback operation was dropped before it was called: "
+      + "call it once on every path, also where the work fails or is cancelled."
+  }
+}

@@ -1,0 +1,23 @@
+/// An operation that wraps another one, gives what that one gives, and whose run is that one's run.
+@usableFromInline protocol TransparentOperation<Success>: ComposableOperation
+where Success == Base.Success {
+  associatedtype Base: ComposableOperation
+  var base: Base { get }
+}
+
+extension TransparentOperation {
+  @inlinable public var operationName: String { base.operationName }
+  @inlinable public var modifiedOperation: (any ComposableOperation)? { base }
+
+  @inlinable public nonisolated(nonsending) func perform(
+    in context: OperationContext
+  ) async throws -> Success {
+    try await performHeld(in: context).value
+  }
+
+  @inlinable public nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Success> {
+    try await base.performHeld(in: context)
+  }
+}
