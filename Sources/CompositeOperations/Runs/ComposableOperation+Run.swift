@@ -1,0 +1,53 @@
+extension ComposableOperation {
+  /// Runs the operation as part of the calling task and says how it ended.
+  ///
+  /// The run is cancelled when the calling task is; in a task that is cancelled already the body
+  /// never begins. It takes place outside the caller's actor.
+  ///
+  /// ```swift
+  /// let issues = try await FetchIssues(repository: repository).run().get()
+  /// ```
+  @inlinable @concurrent public func run() async -> Outcome<Success> {
+    Task.isCancelled ? .cancelled : await OperationContext().unattendedEnd(of: self).outcome
+  }
+
+  /// Runs the operation in an environment, as part of the calling task.
+  ///
+  /// - Parameter environment: The clock, random numbers and observers of the run and of everything
+  ///   below it, and where its bodies run.
+  @concurrent public func run(in environment: OperationEnvironment) async -> Outcome<Success> {
+    if let observation {
+      return await observation.operation.run(in: environment.adding(observation.observers))
+    }
+    let scope = OperationScope(name: operationName, environment: environment)
+    guard let executor = environment.executor else { return await run(in: scope) }
+    return await withTaskExecutorPreference(executor) { await run(in: scope) }
+  }
+
+  private nonisolated(nonsending) func run(in scope: OperationScope) async -> Outcome<Success> {
+    await scope.ending(of: self, depth: 0).outcome
+  }
+
+  /// Starts a run that goes on by itself, and gives its handle.
+  ///
+  /// The run copies the caller's priority and task-local values. It leaves the caller's actor and
+  /// is not cancelled with the caller's task. Nobody needs to keep the handle: the run lives until
+  /// it has ended.
+  ///
+  /// ```swift
+  /// let run = sync.start()
+  /// cancelButton.onClick { run.cancel(because: "the user asked for it") }
+  /// let outcome = await run.outcome
+  /// ```
+  ///
+  /// - Parameter environment: The clock, random numbers and observers of the run and of everything
+  ///   below it, and where its bodies run.
+  public func start(
+    in environment: OperationEnvironment = OperationEnvironment()
+  ) -> OperationRun<Success> {
+    if let observation {
+      return observation.operation.start(in: environment.adding(observation.observers))
+    }
+    return OperationRun(of: self, in: environment)
+  }
+}

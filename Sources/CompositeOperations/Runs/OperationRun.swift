@@ -1,0 +1,49 @@
+/// The handle of a started run: waits for its outcome, and cancels it.
+///
+/// It can be copied and dropped freely; dropping it changes nothing for the run.
+public struct OperationRun<Success: Sendable>: Sendable {
+  private let scope: OperationScope
+  private let task: Task<Ending<Success>, Never>
+
+  init(of operation: some ComposableOperation<Success>, in environment: OperationEnvironment) {
+    // Nobody asks for the name where nobody observes; making it takes longer than a short run.
+    let name = environment.observers.isEmpty ? "" : operation.operationName
+    let scope = OperationScope(name: name, environment: environment)
+    self.scope = scope
+    task = UnstructuredTasks.start(on: environment.executor) {
+      await scope.ending(of: operation, depth: 0)
+    }
+  }
+
+  /// The identity of the run, which its events bear.
+  public var id: OperationID { scope.id }
+
+  /// How the run ends; waits for that.
+  ///
+  /// Any number of tasks may wait. Cancelling one of them neither cancels the run nor ends the wait.
+  public var outcome: Outcome<Success> {
+    get async { await task.value.outcome }
+  }
+
+  /// What the body came to although the outcome is ``Outcome/cancelled``; waits for the end.
+  ///
+  /// For a simple operation that is the value or error that came after the cancellation. For a
+  /// composite it is the evidence, the error that shows how every child or step ended: a
+  /// ``ParallelOperationError`` or a ``SequentialOperationError``. Nil if there is nothing to show.
+  public var late: Outcome<Success>? {
+    get async { await task.value.late }
+  }
+
+  /// Cancels the run.
+  ///
+  /// If it has not ended by now its outcome is ``Outcome/cancelled``, and it ends as soon as its
+  /// body returns; else nothing happens. Callable from anywhere and any number of times.
+  public func cancel() { requestCancellation(because: nil) }
+
+  /// Cancels the run and tells its observers why.
+  public func cancel(because reason: String) { requestCancellation(because: reason) }
+
+  private func requestCancellation(because reason: String?) {
+    if scope.cancel(because: reason) { task.cancel() }
+  }
+}
