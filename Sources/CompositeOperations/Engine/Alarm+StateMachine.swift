@@ -1,0 +1,59 @@
+extension Alarm {
+  /// Who could still ring, and who waits for it.
+  struct StateMachine: Sendable {
+    typealias Waiter = CheckedContinuation<Void, Never>
+
+    private enum State {
+      case silent(branches: Int, Waiter?)
+      case rung
+    }
+
+    private var state = State.silent(branches: 0, nil)
+
+    mutating func branchBegan() {
+      switch state {
+      case .silent(let branches, let waiter): state = .silent(branches: branches + 1, waiter)
+      case .rung: break
+      }
+    }
+
+    /// - Returns: The waiter, if the last branch that could ring is gone.
+    mutating func branchEnded() -> Waiter? {
+      switch state {
+      case .silent(branches: 0, _):
+        preconditionFailure("A branch ended that had not begun.")
+      case .silent(branches: 1, let waiter):
+        state = .silent(branches: 0, nil)
+        return waiter
+      case .silent(let branches, let waiter):
+        state = .silent(branches: branches - 1, waiter)
+        return nil
+      case .rung:
+        return nil
+      }
+    }
+
+    /// - Returns: The waiter, if this is the first ring.
+    mutating func rung() -> Waiter? {
+      switch state {
+      case .silent(_, let waiter):
+        state = .rung
+        return waiter
+      case .rung:
+        return nil
+      }
+    }
+
+    /// - Returns: The waiter itself, if there is nothing to wait for.
+    mutating func waited(_ waiter: Waiter) -> Waiter? {
+      switch state {
+      case .silent(branches: 0, _), .rung: return waiter
+      case .silent(let branches, nil):
+        state = .silent(branches: branches, waiter)
+        return nil
+      case .silent(_, .some):
+        preconditionFailure("An alarm has one waiter.")
+      }
+    }
+  }
+}

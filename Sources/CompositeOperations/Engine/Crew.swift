@@ -1,0 +1,227 @@
+/// Runs the children of a parallel composite, as the article *How the engine works* tells.
+///
+/// In short: a **puller** is a task that takes children and runs them one after another. The caller
+/// begins one as an immediate task, which runs on the caller's own thread; when a child waits, the
+/// caller gets its thread back and begins the next puller. So there are about as many tasks as
+/// children in flight, and children that never wait cost no task at all. **Helpers** do the same on
+/// other processors, each with a lane of its own. Pullers beyond the first few stand in **shards**,
+/// and deep nesting goes on on a fresh stack.
+struct Crew<Child: ComposableOperation>: Sendable {
+  typealias Group = ThrowingDiscardingTaskGroup<any Error>
+
+  let list: ChildList<Child>
+  let board: ParallelBoard
+  /// What the children see.
+  private(set) var context: OperationContext
+  /// Whether a preferred executor runs the tasks. Then nothing depends on clocks and on what else
+  /// goes on in the process, so that an executor that repeats itself makes the run repeat itself.
+  let isReproducible: Bool
+
+  init(_ list: ChildList<Child>, board: ParallelBoard, in context: OperationContext) {
+    self.list = list
+    self.board = board
+    self.context = context.oneDeeper
+    isReproducible = Task.hasPreferredExecutor
+  }
+
+  /// Runs the children, as many as begin before the run is to stop, and returns when they have ended.
+  nonisolated(nonsending) func run() async {
+    // Once is enough, unless a child cancels the very task it runs in and others are left over.
+    repeat { await lead() } while board.goesOn && !Task.isCancelled
+  }
+
+  /// The caller's lane, which hires helpers for the others.
+  private nonisolated(nonsending) func lead() async {
+    if context.isTooDeep {
+      var fresh = self
+      fresh.context = context.onFreshStack
+      await withDiscardingTaskGroup { [fresh] group in group.addTask { await fresh.lead() } }
+      return
+    }
+    try? await withThrowingDiscardingTaskGroup { group in
+      var hasAlarm = false
+      await feed(lane: 0, into: &group) { group, begun in
+        let needsAlarm = begun == Self.directPullers || isHelperWelcome
+        if needsAlarm, !hasAlarm {
+          hasAlarm = true
+          board.alarm.branchBegan()
+          group.addImmediateTask { try await waitForAlarm() }
+        }
+        while isHelperWelcome, isReproducible || Helpers.hire() { beginHelper(in: &group) }
+      }
+      if hasAlarm { board.alarm.branchEnded() }
+    }
+  }
+
+  private nonisolated(nonsending) func waitForAlarm() async throws {
+    await board.alarm.wait()
+    if board.isStopped { throw Stop() }
+  }
+
+  // MARK: Helpers
+
+  private var isHelperWelcome: Bool {
+    guard board.hasWorkForHelper else { return false }
+    return isReproducible
+      || Helpers.isAvailable && (board.count >= Self.longList || Helpers.wereWorthwhile)
+  }
+
+  private func beginHelper(in group: inout Group) {
+    let lane = board.helperBegins()
+    board.alarm.branchBegan()
+    group.addTask {
+      defer { board.alarm.branchEnded() }
+      try await help(on: lane)
+    }
+  }
+
+  private nonisolated(nonsending) func help(on lane: Int) async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      await feed(lane: lane, into: &group) { _, _ in }
+      if !isReproducible { Helpers.release() }
+    }
+  }
+
+  // MARK: Pullers
+
+  /// Begins pullers on the current thread until no child is left to begin or no place is free.
+  private nonisolated(nonsending) func feed(
+    lane: Int, into group: inout Group, prepare: (inout Group, _ begun: Int) -> Void
+  ) async {
+    var slice = Slice(isReproducible: isReproducible)
+    var begun = 0
+    while board.goesOn, board.hasPlace, !Task.isCancelled {
+      prepare(&group, begun)
+      if begun < Self.directPullers {
+        beginPuller(on: lane, in: slice, into: &group)
+      } else {
+        beginShard(on: lane, in: slice, into: &group)
+      }
+      begun += 1
+      if slice.isOver {
+        await Task.yield()
+        slice = Slice(isReproducible: isReproducible)
+      }
+    }
+  }
+
+  /// Begins a puller if a place is free. It runs on the current stack until a child of it waits.
+  private func beginPuller(on lane: Int, in slice: Slice, into group: inout Group) {
+    guard board.takePlace() else { return }
+    let puller = board.pullerBegins(on: lane)
+    group.addImmediateTask {
+      defer { board.leavePlace() }
+      try await pull(on: lane, as: puller, in: slice)
+    }
+    board.pullerReturned(to: lane)
+  }
+
+  /// Begins a group of pullers within the group.
+  private func beginShard(on lane: Int, in slice: Slice, into group: inout Group) {
+    board.alarm.branchBegan()
+    group.addImmediateTask {
+      defer { board.alarm.branchEnded() }
+      try await withThrowingDiscardingTaskGroup { shard in
+        var begun = 0
+        while begun < Self.shardSize, board.goesOn, board.hasPlace, !Task.isCancelled {
+          beginPuller(on: lane, in: slice, into: &shard)
+          begun += 1
+          if slice.isOver || isHelperWelcome { break }
+        }
+      }
+    }
+  }
+
+  /// Runs children one after another.
+  private nonisolated(nonsending) func pull(
+    on lane: Int, as puller: UInt64, in slice: Slice
+  ) async throws {
+    // The task is asked whether it is cancelled once a child, without being counted. It is valid
+    // here because it is the very task that runs this.
+    guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else { return }
+    var slice = slice
+    var pace = Pace(isReproducible: isReproducible)
+    while unsafe !task.isCancelled, let index = board.take(for: lane) {
+      if await unsafe runChild(at: index, in: task) { throw Stop() }
+      guard pace.isTimeToLook() else { continue }
+      let each = pace.look()
+      if let each, board.count < Self.longList { Helpers.note(each) }
+      // On the lane's own stack it gives the thread back to the lane, which then looks further.
+      let isOver = slice.isOver || isReproducible
+      if board.isOnStack(puller, of: lane) {
+        if isOver || isHelperWelcome { return }
+      } else if isOver {
+        await Task.yield()
+        slice = Slice(isReproducible: isReproducible)
+      }
+    }
+  }
+
+  // MARK: Children
+
+  /// Runs a child and notes how it ended.
+  ///
+  /// - Returns: Whether the run is to stop.
+  @inline(__always) private nonisolated(nonsending) func runChild(
+    at index: Int, in task: UnsafeCurrentTask
+  ) async -> Bool {
+    if context.scope != nil { return await unsafe attendChild(at: index, in: task) }
+    let disposal: Disposal?
+    do {
+      switch list {
+      case .uniform(let children, let results):
+        disposal = try await unsafe Child.perform(
+          at: OperationAddress(children + index), into: ResultSlot(at: results + index),
+          in: context)
+      case .erased(let children, let results):
+        disposal = try await unsafe children[index].perform(
+          into: ResultSlot(at: results + index), in: context)
+      case .mixed(let children, let slots):
+        disposal = try await unsafe children[index].perform(into: slots[index], in: context)
+      }
+    } catch {
+      return board.ended(index, with: error, wasCancelled: unsafe task.isCancelled)
+    }
+    if unsafe task.isCancelled { return board.endedLate(index, disposal: disposal) }
+    return board.endedInResult(index, disposal: disposal)
+  }
+
+  /// The same where somebody looks: through the context, which tells of the child.
+  @inline(never) private nonisolated(nonsending) func attendChild(
+    at index: Int, in task: UnsafeCurrentTask
+  ) async -> Bool {
+    func attend<One: ComposableOperation>(_ child: One, _ slot: ResultSlot) async -> RunEnd<Void> {
+      let end = await context.end(of: child)
+      return RunEnd(end.outcome.map { slot.initialize(to: $0) }, disposal: end.disposal)
+    }
+    let end =
+      switch list {
+      case .uniform(let children, let results):
+        await unsafe attend(children[index], ResultSlot(at: results + index))
+      case .erased(let children, let results):
+        await unsafe attend(children[index], ResultSlot(at: results + index))
+      case .mixed(let children, let slots):
+        await unsafe attend(children[index], slots[index])
+      }
+    switch end.outcome {
+    case .result: return board.endedInResult(index, disposal: end.disposal)
+    case .error(let error): return board.ended(index, in: .error, error: error)
+    case .cancelled:
+      return board.ended(
+        index, in: unsafe task.isCancelled ? .cancelledWithComposite : .cancelledItself)
+    }
+  }
+}
+
+extension Crew {
+  /// Ends a puller so that its group cancels the others.
+  private struct Stop: Error {}
+
+  /// How many pullers a group within the group holds: taking one out of a group costs time in
+  /// proportion to the others.
+  private static var shardSize: Int { 128 }
+  /// How many pullers the outermost group holds by itself.
+  private static var directPullers: Int { 16 }
+  /// From here on a helper is worth its while whatever the children do.
+  private static var longList: Int { 32 }
+}

@@ -1,0 +1,68 @@
+internal import Synchronization
+
+/// One worker's share of the children, and which of its pullers has its thread.
+///
+/// The children left are one word: the owner takes from the front, others from the back. Padded to
+/// two cache lines, because processors fetch lines in pairs.
+struct Lane: ~Copyable {
+  private typealias Line = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+
+  /// The first index in the low half, the one behind the last in the high half.
+  private let bounds: Atomic<UInt64>
+  private let pullers = Atomic<UInt64>(0)
+  private let pullerOnStack = Atomic<UInt64>(0)
+  private let padding: (Line, UInt64, UInt64, UInt64, UInt64, UInt64) = (
+    (0, 0, 0, 0, 0, 0, 0, 0), 0, 0, 0, 0, 0
+  )
+
+  init(_ indices: Range<Int>) {
+    bounds = Atomic(UInt64(indices.lowerBound) | UInt64(indices.upperBound) << 32)
+  }
+
+  // MARK: Children
+
+  var left: Int {
+    let now = bounds.load(ordering: .relaxed)
+    return Int(UInt32(truncatingIfNeeded: now >> 32)) - Int(UInt32(truncatingIfNeeded: now))
+  }
+
+  @inline(__always) func takeFirst() -> Int? {
+    var old = bounds.load(ordering: .relaxed)
+    while true {
+      let first = UInt32(truncatingIfNeeded: old)
+      if first >= UInt32(truncatingIfNeeded: old >> 32) { return nil }
+      let (isDone, seen) = bounds.weakCompareExchange(
+        expected: old, desired: old &+ 1, ordering: .relaxed)
+      if isDone { return Int(first) }
+      old = seen
+    }
+  }
+
+  func takeLast() -> Int? {
+    var old = bounds.load(ordering: .relaxed)
+    while true {
+      let end = UInt32(truncatingIfNeeded: old >> 32)
+      if UInt32(truncatingIfNeeded: old) >= end { return nil }
+      let (isDone, seen) = bounds.weakCompareExchange(
+        expected: old, desired: old &- (1 << 32), ordering: .relaxed)
+      if isDone { return Int(end) - 1 }
+      old = seen
+    }
+  }
+
+  // MARK: The puller on the stack
+
+  /// Notes that the lane begins a puller, which runs on the lane's own stack until it waits.
+  ///
+  /// - Returns: The number by which the puller knows whether it still does.
+  func pullerBegins() -> UInt64 {
+    let number = pullers.wrappingAdd(1, ordering: .relaxed).newValue
+    pullerOnStack.store(number, ordering: .relaxed)
+    return number
+  }
+
+  /// Notes that the lane has its thread back.
+  func pullerReturned() { pullerOnStack.store(0, ordering: .relaxed) }
+
+  func isOnStack(_ puller: UInt64) -> Bool { pullerOnStack.load(ordering: .relaxed) == puller }
+}

@@ -1,0 +1,66 @@
+/// One run over a list of children whose results are of one type: the memory for the results, and
+/// the board that says which of them are there.
+@safe struct ListRun<Child: ComposableOperation>: ~Copyable {
+  let board: ParallelBoard
+  // A slot holds a value exactly if the board says so of its child. Values are moved out once, by
+  // `results` or `outcomes`, which consume the run.
+  private let slots: UnsafeMutablePointer<Child.Success>
+
+  init(count: Int, limit: Int, goal: ParallelBoard.Goal) {
+    board = ParallelBoard(count: count, limit: limit, goal: goal)
+    unsafe slots = .allocate(capacity: count)
+  }
+
+  deinit { unsafe slots.deallocate() }
+
+  /// Runs the children and returns when all that began have ended.
+  nonisolated(nonsending) func run(
+    _ children: ContiguousArray<Child>, in context: OperationContext
+  ) async {
+    guard let place = unsafe children.place else { return }
+    await Crew<Child>(unsafe .uniform(place, results: slots), board: board, in: context).run()
+    withExtendedLifetime(children) {}
+  }
+
+  /// The same for children of several types.
+  nonisolated(nonsending) func run(
+    _ children: ContiguousArray<any ComposableOperation<Child.Success>>,
+    in context: OperationContext
+  ) async {
+    guard let place = unsafe children.place else { return }
+    await Crew<Child>(unsafe .erased(place, results: slots), board: board, in: context).run()
+    withExtendedLifetime(children) {}
+  }
+
+  /// The results in the order of the children, each of which must have ended in one.
+  consuming func results() -> [Child.Success] {
+    let count = board.count
+    return unsafe [Child.Success](unsafeUninitializedCapacity: count) { buffer, initialized in
+      unsafe buffer.baseAddress?.moveInitialize(from: slots, count: count)
+      initialized = count
+    }
+  }
+
+  /// How every child ended, in order.
+  consuming func outcomes() -> [Outcome<Child.Success>] {
+    let errors = board.errors
+    return (0..<board.count).map { index in
+      switch board.state(of: index) {
+      case .result: return .result(unsafe (slots + index).move())
+      case .lateResult:
+        unsafe (slots + index).deinitialize(count: 1)
+        return .cancelled
+      case .error: return errors[index].map(Outcome.error) ?? .cancelled
+      case .notBegun, .cancelledItself, .cancelledWithComposite: return .cancelled
+      }
+    }
+  }
+}
+
+extension ContiguousArray {
+  /// Where the elements lie, as long as the array lives and is not changed: a contiguous array
+  /// always has storage of its own.
+  var place: UnsafePointer<Element>? {
+    unsafe withUnsafeBufferPointer { $0.baseAddress }
+  }
+}

@@ -1,0 +1,53 @@
+/// One run over children that give results of any types: a slot of its own for each, and the board
+/// that says which of them are filled.
+@safe struct PackRun: ~Copyable {
+  let board: ParallelBoard
+  let children: ContiguousArray<any ComposableOperation>
+  // Memory for one value of each child's type. A slot holds a value exactly if the board says so;
+  // `take` moves it out, which the callers do once for each.
+  private let slots: ContiguousArray<ResultSlot>
+
+  init<each Child: ComposableOperation>(
+    _ child: repeat each Child, limit: Int, goal: ParallelBoard.Goal
+  ) {
+    var children: ContiguousArray<any ComposableOperation> = []
+    var slots: ContiguousArray<ResultSlot> = []
+    func append<One: ComposableOperation>(_ child: One) {
+      children.append(child)
+      slots.append(unsafe ResultSlot(at: UnsafeMutablePointer<One.Success>.allocate(capacity: 1)))
+    }
+    repeat append(each child)
+    self.children = children
+    self.slots = slots
+    board = ParallelBoard(count: children.count, limit: limit, goal: goal)
+  }
+
+  deinit {
+    for slot in slots { unsafe slot.address.deallocate() }
+  }
+
+  /// Runs the children and returns when all that began have ended.
+  nonisolated(nonsending) func run(in context: OperationContext) async {
+    guard let place = unsafe children.place, let slotPlace = unsafe slots.place else { return }
+    let list = unsafe ChildList<AnyOperation<Void>>.mixed(place, slots: slotPlace)
+    await Crew(list, board: board, in: context).run()
+    withExtendedLifetime((children, slots)) {}
+  }
+
+  /// Moves a result out of its slot.
+  func take<Value>(_ type: Value.Type, at index: Int) -> Value {
+    unsafe slots[index].address.assumingMemoryBound(to: type).move()
+  }
+
+  /// How a child ended, with its value moved out of its slot.
+  func takeOutcome<Value>(_ type: Value.Type, at index: Int) -> Outcome<Value> {
+    switch board.state(of: index) {
+    case .result: return .result(take(type, at: index))
+    case .lateResult:
+      _ = take(type, at: index)
+      return .cancelled
+    case .error: return board.errors[index].map(Outcome.error) ?? .cancelled
+    case .notBegun, .cancelledItself, .cancelledWithComposite: return .cancelled
+    }
+  }
+}

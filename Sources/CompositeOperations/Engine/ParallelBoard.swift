@@ -1,0 +1,198 @@
+internal import Synchronization
+
+/// What the pullers of one parallel run share: who takes which child, who may begin, how each child
+/// ended, and whether to go on.
+@safe final class ParallelBoard: Sendable {
+  /// When the run stops before every child has ended.
+  enum Goal { case everyResult, everyEnd, firstResult }
+
+  /// A child that ended without a result of its own accord.
+  struct Failure: Sendable {
+    let index: Int
+    /// Nil for a child that cancelled itself.
+    let error: (any Error)?
+  }
+
+  let count: Int
+  let goal: Goal
+  let laneCount: Int
+  let alarm = Alarm()
+
+  private let isOrdered: Bool
+  private let hasStopped = Atomic(false)
+  private let places: Atomic<Int>
+  private let helpers: Atomic<Int>
+  private let failures = Lock<[Failure]>([])
+  private let held = Lock<[Int: Disposal]>([:])
+  private let firstResult = Atomic(-1)
+
+  // Raw memory, so that taking a child and noting its end count no reference. Lanes are atomic; the
+  // state of a child is written by the one task that runs it and read by others only when the group
+  // of all these tasks is over. Both live as long as this object.
+  private nonisolated(unsafe) let lanes: UnsafeMutablePointer<Lane>
+  private nonisolated(unsafe) let states: UnsafeMutablePointer<ChildState>
+
+  /// - Parameter limit: How many children may be in flight, `Int.max` for any number.
+  init(count: Int, limit: Int, goal: Goal) {
+    precondition(count <= Int(UInt32.max), "A parallel composite has at most 4294967295 children.")
+    self.count = count
+    self.goal = goal
+    places = Atomic(limit)
+    laneCount = min(count, limit, Processors.count)
+    helpers = Atomic(laneCount - 1)
+    isOrdered = limit != .max
+    unsafe states = .allocate(capacity: count)
+    unsafe states.initialize(repeating: .notBegun, count: count)
+    unsafe lanes = .allocate(capacity: laneCount)
+    for lane in 0..<laneCount {
+      let share = (count * lane / laneCount)..<(count * (lane + 1) / laneCount)
+      // Under a limit children begin in the order of the list: everybody takes from the first lane.
+      let all = lane == 0 ? 0..<count : 0..<0
+      unsafe (lanes + lane).initialize(to: Lane(isOrdered ? all : share))
+    }
+  }
+
+  deinit {
+    unsafe lanes.deinitialize(count: laneCount)
+    unsafe lanes.deallocate()
+    unsafe states.deallocate()
+  }
+
+  // MARK: Beginning children
+
+  /// Whether children are left that are still to begin.
+  var goesOn: Bool { !isStopped && left > 0 }
+
+  /// How many children have not been taken.
+  var left: Int {
+    var left = 0
+    for lane in 0..<laneCount { left += unsafe lanes[lane].left }
+    return left
+  }
+
+  /// The index of the next child, which is the caller's to run; nil if there is none to begin.
+  @inline(__always) func take(for lane: Int) -> Int? {
+    if isStopped { return nil }
+    if let index = unsafe lanes[isOrdered ? 0 : lane].takeFirst() { return index }
+    return isOrdered ? nil : takeElsewhere(lane)
+  }
+
+  private func takeElsewhere(_ lane: Int) -> Int? {
+    for distance in 1..<max(1, laneCount) {
+      if let index = unsafe lanes[(lane + distance) % laneCount].takeLast() { return index }
+    }
+    return nil
+  }
+
+  /// Takes a place for a puller if one is free. A puller runs one child at a time, so there are
+  /// never more children in flight than places.
+  func takePlace() -> Bool {
+    if places.wrappingSubtract(1, ordering: .relaxed).newValue >= 0 { return true }
+    places.wrappingAdd(1, ordering: .relaxed)
+    return false
+  }
+
+  /// Whether a free place can be had just now.
+  var hasPlace: Bool { places.load(ordering: .relaxed) > 0 }
+
+  func leavePlace() { places.wrappingAdd(1, ordering: .relaxed) }
+
+  /// Whether another processor could help: there is a lane for it and more to do than one child.
+  var hasWorkForHelper: Bool { helpers.load(ordering: .relaxed) > 0 && goesOn && left > 1 }
+
+  /// The lane of a new helper.
+  func helperBegins() -> Int {
+    laneCount - helpers.wrappingSubtract(1, ordering: .relaxed).oldValue
+  }
+
+  func pullerBegins(on lane: Int) -> UInt64 { unsafe lanes[lane].pullerBegins() }
+  func pullerReturned(to lane: Int) { unsafe lanes[lane].pullerReturned() }
+  func isOnStack(_ puller: UInt64, of lane: Int) -> Bool { unsafe lanes[lane].isOnStack(puller) }
+
+  // MARK: Ends of children
+
+  @inline(__always) var isStopped: Bool { hasStopped.load(ordering: .relaxed) }
+
+  /// Notes a result that came in time.
+  ///
+  /// - Returns: Whether the run is to stop, which the caller then brings to its group.
+  @inline(__always) func endedInResult(_ index: Int, disposal: Disposal?) -> Bool {
+    unsafe states[index] = .result
+    if let disposal { hold(disposal, for: index) }
+    return goal == .firstResult && won(index)
+  }
+
+  private func hold(_ disposal: @escaping Disposal, for index: Int) {
+    held.withLock { $0[index] = disposal }
+  }
+
+  /// Notes a result that came after the cancellation, and gives it up.
+  ///
+  /// - Returns: Whether the run is to stop, which the caller then brings to its group.
+  func endedLate(_ index: Int, disposal: Disposal?) -> Bool {
+    disposal?()
+    return ended(index, in: .lateResult)
+  }
+
+  /// Notes an end without a result.
+  ///
+  /// - Returns: Whether the run is to stop, which the caller then brings to its group.
+  @inline(never) func ended(_ index: Int, in state: ChildState, error: (any Error)? = nil) -> Bool {
+    unsafe states[index] = state
+    if state == .error || state == .cancelledItself {
+      failures.withLock { $0.append(Failure(index: index, error: error)) }
+    }
+    return goal == .everyResult && stop()
+  }
+
+  /// Notes that a child threw (O3, O4).
+  ///
+  /// - Returns: Whether the run is to stop, which the caller then brings to its group.
+  func ended(_ index: Int, with error: any Error, wasCancelled: Bool) -> Bool {
+    if !wasCancelled, !error.meansCancellation {
+      return ended(index, in: .error, error: error)
+    }
+    (error as? any ValueCarrying)?.discardValues()
+    return ended(index, in: wasCancelled ? .cancelledWithComposite : .cancelledItself)
+  }
+
+  private func won(_ index: Int) -> Bool {
+    _ = firstResult.compareExchange(expected: -1, desired: index, ordering: .relaxed)
+    return stop()
+  }
+
+  private func stop() -> Bool {
+    hasStopped.store(true, ordering: .relaxed)
+    alarm.ring()
+    return true
+  }
+
+  // MARK: After the run
+
+  func state(of index: Int) -> ChildState { unsafe states[index] }
+
+  /// Whether every child ended in a result, in time.
+  var isComplete: Bool {
+    for index in 0..<count where unsafe states[index] != .result { return false }
+    return true
+  }
+
+  /// The child whose result came first, if the run was after one result and one came.
+  var winner: Int? {
+    let index = firstResult.load(ordering: .relaxed)
+    return index < 0 ? nil : index
+  }
+
+  /// The children that ended without a result of their own accord, the first in time first.
+  var causes: [Int] { failures.withLock { $0.map(\.index) } }
+
+  /// The errors that children ended in, by index.
+  var errors: [Int: any Error] {
+    var errors: [Int: any Error] = [:]
+    for failure in failures.withLock({ $0 }) { errors[failure.index] = failure.error }
+    return errors
+  }
+
+  /// What is to be done with results that nobody will see, by index.
+  var disposals: [Int: Disposal] { held.withLock { $0 } }
+}

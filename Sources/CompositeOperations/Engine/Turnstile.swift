@@ -1,0 +1,23 @@
+/// Lets one task through at a time, in the order in which they came, without blocking a thread.
+///
+/// Somebody may also wait until nobody is inside and nobody waits to get in.
+final class Turnstile: Sendable {
+  private let machine = Lock(StateMachine())
+
+  nonisolated(nonsending) func enter() async {
+    // Whoever is inside is often about to leave: a few looks cost less than a wait.
+    for _ in 0..<16 where machine.withLock({ $0.triedToEnter() }) { return }
+    await withCheckedContinuation { continuation in
+      machine.withLock { $0.waitedToEnter(continuation) }?.resume()
+    }
+  }
+
+  func leave() { machine.withLock { $0.left() }?.resume() }
+
+  /// Waits until nobody is inside. Only one task at a time may wait for that.
+  nonisolated(nonsending) func waitUntilIdle() async {
+    await withCheckedContinuation { continuation in
+      machine.withLock { $0.waitedUntilIdle(continuation) }?.resume()
+    }
+  }
+}
