@@ -1,0 +1,74 @@
+extension ParallelOperation {
+  /// Operations that give different things, side by side; their results are a tuple.
+  ///
+  /// ```swift
+  /// let (profile, news) = try await ParallelOperation(FetchProfile(user), FetchNews()).run().get()
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - child: The operations.
+  ///   - width: How many may be in flight at once.
+  ///   - mode: What happens when one ends without a result.
+  public init<each Child: ComposableOperation>(
+    _ child: repeat each Child, width: OperationWidth = .adaptive,
+    onFailure mode: FailureMode = .cancelRemaining
+  ) where Success == (repeat (each Child).Success) {
+    self.init(
+      plan: ClosurePlan { context in
+        try await performEach(repeat each child, width: width, mode: mode, in: context)
+      })
+  }
+
+  /// Operations that give different things, side by side; a tuple says how each of them ended.
+  ///
+  /// Nothing is lost, and only a cancellation from outside makes the composite end otherwise than
+  /// in a result.
+  ///
+  /// - Parameters:
+  ///   - child: The operations.
+  ///   - width: How many may be in flight at once.
+  ///   - mode: What happens when one ends without a result.
+  public init<each Child: ComposableOperation>(
+    collectingOutcomesOf child: repeat each Child, width: OperationWidth = .adaptive,
+    onFailure mode: FailureMode = .cancelRemaining
+  ) where Success == (repeat Outcome<(each Child).Success>) {
+    self.init(
+      plan: ClosurePlan { context in
+        let run = PackRun(repeat each child, limit: width.limit, goal: mode.goal)
+        await run.run(in: context)
+        var index = -1
+        func next<Value>(_ type: Value.Type) -> Outcome<Value> {
+          index += 1
+          return run.takeOutcome(type, at: index)
+        }
+        return HeldResult(
+          (repeat next((each Child).Success.self)), disposal: run.board.disposalOfAll)
+      })
+  }
+}
+
+private nonisolated(nonsending) func performEach<each Child: ComposableOperation>(
+  _ child: repeat each Child, width: OperationWidth, mode: FailureMode,
+  in context: OperationContext
+) async throws -> HeldResult<(repeat (each Child).Success)> {
+  let run = PackRun(repeat each child, limit: width.limit, goal: mode.goal)
+  await run.run(in: context)
+  var index = -1
+  if run.board.isComplete {
+    func next<Value>(_ type: Value.Type) -> Value {
+      index += 1
+      return run.take(type, at: index)
+    }
+    return HeldResult(
+      (repeat next((each Child).Success.self)), disposal: run.board.disposalOfAll)
+  }
+  var outcomes: [Outcome<any Sendable>] = []
+  func collect<Value: Sendable>(_ type: Value.Type) {
+    index += 1
+    outcomes.append(run.takeOutcome(type, at: index).map { $0 })
+  }
+  repeat collect((each Child).Success.self)
+  let children = run.children
+  throw ParallelOperationError(
+    evidence: ListEvidence(outcomes, on: run.board) { children[$0].operationName })
+}

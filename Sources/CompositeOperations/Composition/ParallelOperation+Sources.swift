@@ -1,0 +1,112 @@
+extension ParallelOperation {
+  /// Operations that are made one by one, each when there is a place for it.
+  ///
+  /// ```swift
+  /// let pages = ParallelOperation(width: .limited(to: 8)) { urls.lazy.map(FetchPage.init) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - width: How many may be in flight at once.
+  ///   - mode: What happens when one ends without a result.
+  ///   - children: Makes the sequence of operations, once a run. An error that it throws ends the
+  ///     run.
+  public init<Children: Sequence & SendableMetatype>(
+    width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
+    _ children: @escaping @Sendable () throws -> Children
+  ) where Children.Element: ComposableOperation, Success == [Children.Element.Success] {
+    self.init(
+      plan: SourcePlan(
+        makeSource: { ChildSource(over: try children()) }, width: width, mode: mode,
+        consumer: nil, success: { $0 }))
+  }
+
+  /// Operations that arrive one by one, taken when there is a place for them.
+  ///
+  /// ```swift
+  /// let jobs = ParallelOperation(width: .limited(to: 8)) { queue.messages.map(HandleMessage.init) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - width: How many may be in flight at once.
+  ///   - mode: What happens when one ends without a result.
+  ///   - children: Makes the sequence of operations, once a run. An error of the sequence ends the
+  ///     run.
+  public init<Children: AsyncSequence & SendableMetatype>(
+    width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
+    _ children: @escaping @Sendable () async throws -> Children
+  ) where Children.Element: ComposableOperation, Success == [Children.Element.Success] {
+    self.init(
+      plan: SourcePlan(
+        makeSource: { ChildSource(over: try await children()) }, width: width, mode: mode,
+        consumer: nil, success: { $0 }))
+  }
+
+  /// Operations that are made one by one, whose results are used as they come.
+  ///
+  /// ```swift
+  /// let save = ParallelOperation(width: .limited(to: 8)) {
+  ///   urls.lazy.map(FetchPage.init)
+  /// } consumingResults: { page in
+  ///   try await store.save(page)
+  /// }
+  /// ```
+  ///
+  /// Nothing is kept of a result, so memory grows with the width alone. A child keeps its place
+  /// until its result has been used; where that takes long, the next children wait.
+  ///
+  /// - Parameters:
+  ///   - width: How many may be in flight at once.
+  ///   - mode: What happens when one ends without a result.
+  ///   - children: Makes the sequence of operations, once a run. An error that it throws ends the
+  ///     run.
+  ///   - consume: Uses a result. It is called for one at a time, in the order in which they come.
+  ///     An error that it throws counts as its child's.
+  public init<Children: Sequence & SendableMetatype>(
+    width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
+    _ children: @escaping @Sendable () throws -> Children,
+    consumingResults consume:
+      nonisolated(nonsending) @escaping @Sendable (Children.Element.Success) async throws -> Void
+  ) where Children.Element: ComposableOperation, Success == Void {
+    self.init(
+      plan: SourcePlan(
+        makeSource: { ChildSource(over: try children()) }, width: width, mode: mode,
+        consumer: consume, success: { _ in }))
+  }
+
+  /// Operations that arrive one by one, whose results are used as they come.
+  ///
+  /// Nothing is kept of a result, so memory grows with the width alone. A child keeps its place
+  /// until its result has been used; where that takes long, the next children wait.
+  ///
+  /// - Parameters:
+  ///   - width: How many may be in flight at once.
+  ///   - mode: What happens when one ends without a result.
+  ///   - children: Makes the sequence of operations, once a run. An error of the sequence ends the
+  ///     run.
+  ///   - consume: Uses a result. It is called for one at a time, in the order in which they come.
+  ///     An error that it throws counts as its child's.
+  public init<Children: AsyncSequence & SendableMetatype>(
+    width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
+    _ children: @escaping @Sendable () async throws -> Children,
+    consumingResults consume:
+      nonisolated(nonsending) @escaping @Sendable (Children.Element.Success) async throws -> Void
+  ) where Children.Element: ComposableOperation, Success == Void {
+    self.init(
+      plan: SourcePlan(
+        makeSource: { ChildSource(over: try await children()) }, width: width, mode: mode,
+        consumer: consume, success: { _ in }))
+  }
+}
+
+extension ChildSource {
+  convenience init(over children: some Sequence<Child>) {
+    var iterator = children.makeIterator()
+    self.init { iterator.next() }
+  }
+
+  convenience init<Children: AsyncSequence>(over children: Children)
+  where Children.Element == Child {
+    var iterator = children.makeAsyncIterator()
+    self.init { try await iterator.next(isolation: #isolation) }
+  }
+}

@@ -1,0 +1,77 @@
+/// Runs operations side by side and ends with the first result; the others are cancelled.
+///
+/// ```swift
+/// let page = RaceOperation([FetchPage(from: mirrorA), FetchPage(from: mirrorB)])
+/// ```
+///
+/// The race ends when every contender that began has ended. A contender that fails or cancels
+/// itself is out; the others run on. If nobody comes to a result, the race ends in a
+/// ``ParallelOperationError`` with every contender's outcome, or, if all of them cancelled
+/// themselves, in a cancellation.
+public struct RaceOperation<Success: Sendable>: ComposableOperation {
+  private let plan: any ParallelPlan<Success>
+
+  /// A race of operations of one type.
+  ///
+  /// - Precondition: There is at least one contender.
+  public init<Contender: ComposableOperation>(_ contenders: [Contender])
+  where Success == Contender.Success {
+    precondition(!contenders.isEmpty, "A race needs at least one contender.")
+    let contenders = ContiguousArray(contenders)
+    plan = ClosurePlan { context in
+      let run = ListRun<Contender>(count: contenders.count, limit: .max, goal: .firstResult)
+      await run.run(contenders, in: context)
+      return try run.heldWinner { contenders[$0].operationName }
+    }
+  }
+
+  /// A race of operations of several types that give the same.
+  ///
+  /// - Precondition: There is at least one contender.
+  public init<Contenders: Collection>(_ contenders: Contenders)
+  where Contenders.Element == any ComposableOperation<Success> {
+    precondition(!contenders.isEmpty, "A race needs at least one contender.")
+    let contenders = ContiguousArray(contenders)
+    plan = ClosurePlan { context in
+      let run = ListRun<AnyOperation<Success>>(
+        count: contenders.count, limit: .max, goal: .firstResult)
+      await run.run(contenders, in: context)
+      return try run.heldWinner { contenders[$0].operationName }
+    }
+  }
+
+  public var operationName: String { "RaceOperation" }
+
+  public nonisolated(nonsending) func perform(
+    in context: OperationContext
+  ) async throws -> Success {
+    try await performHeld(in: context).value
+  }
+
+  @concurrent public func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Success> {
+    // The question keeps the hop off the caller's actor, which a mere forward would lose.
+    if Task.isCancelled { throw CancellationError() }
+    return try await plan.performHeld(in: context)
+  }
+}
+
+extension ListRun {
+  /// The result that came first. What the other contenders came to is given up.
+  ///
+  /// - Throws: A ``ParallelOperationError`` if nobody came to a result.
+  fileprivate consuming func heldWinner(
+    name: @escaping @Sendable (Int) -> String
+  ) throws -> HeldResult<Child.Success> {
+    let board = board
+    let outcomes = outcomes()
+    guard let winner = board.winner, case .result(let value) = outcomes[winner] else {
+      throw ParallelOperationError(evidence: ListEvidence(outcomes, on: board, name: name))
+    }
+    var losers = ListEvidence(outcomes, on: board, name: name)
+    let disposal = losers.disposals.removeValue(forKey: winner)
+    losers.discardValues()
+    return HeldResult(value, disposal: disposal)
+  }
+}
