@@ -1,0 +1,48 @@
+/// A sequence made from a closure, with or without state of its own.
+///
+/// ```swift
+/// let flow = SequentialOperation(ClosureSequence(state: 0) { failures, previous in
+///   if previous?.error != nil { failures += 1 }
+///   return failures < 3 ? Poll() : nil
+/// })
+/// ```
+public struct ClosureSequence<State: Sendable>: OperationSequence {
+  /// Answers with the next step, or nil for the end.
+  public typealias Decision =
+    nonisolated(nonsending) @Sendable (inout State, FinishedStep?) async throws
+    -> (any ComposableOperation)?
+
+  private var state: State
+  private let decide: Decision
+  public let history: StepHistory
+
+  /// - Parameters:
+  ///   - state: What the closure keeps from step to step; every run begins with a copy of it.
+  ///   - history: How many finished steps are kept.
+  ///   - decide: Answers with the next step, or nil for the end.
+  public init(state: State, history: StepHistory = .all, deciding decide: @escaping Decision) {
+    self.state = state
+    self.history = history
+    self.decide = decide
+  }
+
+  public mutating func nextOperation(
+    after previous: FinishedStep?
+  ) async throws -> (any ComposableOperation)? {
+    try await decide(&state, previous)
+  }
+}
+
+extension ClosureSequence where State == Void {
+  /// - Parameters:
+  ///   - history: How many finished steps are kept.
+  ///   - decide: Answers with the next step, or nil for the end.
+  public init(
+    history: StepHistory = .all,
+    deciding decide:
+      nonisolated(nonsending) @escaping @Sendable (FinishedStep?) async throws
+      -> (any ComposableOperation)?
+  ) {
+    self.init(state: (), history: history) { _, previous in try await decide(previous) }
+  }
+}

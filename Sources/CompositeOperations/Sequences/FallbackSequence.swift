@@ -1,0 +1,38 @@
+/// The next operation after an error; the first result wins.
+///
+/// ```swift
+/// let page = SequentialOperation(.fallingBack([ReadCache(url), FetchPage(url)]))
+/// ```
+///
+/// A cancellation ends it. When all operations have failed, the error holds every error in order.
+public struct FallbackSequence<Value: Sendable>: LastStepSequence {
+  public typealias Output = Value
+
+  private let operations: [any ComposableOperation<Value>]
+  private var begun = 0
+
+  /// - Precondition: There is at least one operation.
+  public init(_ operations: [any ComposableOperation<Value>]) {
+    precondition(!operations.isEmpty, "Falling back needs at least one operation.")
+    self.operations = operations
+  }
+
+  public mutating func nextOperation(
+    after previous: FinishedStep?
+  ) -> (any ComposableOperation)? {
+    if let previous, previous.error == nil { return nil }
+    if begun == operations.count { return nil }
+    begun += 1
+    return operations[begun - 1]
+  }
+}
+
+extension OperationSequence {
+  /// The next operation after an error; the first result wins.
+  ///
+  /// - Precondition: There is at least one operation.
+  public static func fallingBack<Value>(_ operations: [any ComposableOperation<Value>]) -> Self
+  where Self == FallbackSequence<Value> {
+    FallbackSequence(operations)
+  }
+}

@@ -1,0 +1,53 @@
+/// The steps of a sequence that have ended, in order.
+///
+/// A failed step keeps its place. Where the history of a sequence is limited, these are the last of
+/// its steps; ``FinishedStep/index`` tells their true places.
+public struct FinishedSteps: RandomAccessCollection, Sendable {
+  private var steps: [FinishedStep] = []
+  /// What is to be done with results that nobody will see, by the index of the step.
+  private var disposals: [Int: Disposal] = [:]
+  private let limit: Int
+
+  init(limit: Int) { self.limit = limit }
+
+  mutating func append(_ step: FinishedStep) {
+    if limit == 0 { return }
+    // Seldom and many at once, so that a step costs the same whatever the limit is.
+    if steps.count / 2 >= limit { steps.removeFirst(steps.count - limit + 1) }
+    steps.append(step)
+  }
+
+  mutating func hold(_ disposal: @escaping Disposal, for index: Int) {
+    if limit == 0 { return }
+    disposals[index - limit] = nil
+    disposals[index] = disposal
+  }
+
+  /// How many steps lie before the ones that are kept.
+  private var surplus: Int { Swift.max(0, steps.count - limit) }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { steps.count - surplus }
+  public subscript(position: Int) -> FinishedStep { steps[position + surplus] }
+
+  /// The result of the last step that was an operation of this type and ended in a result.
+  public func last<Step: ComposableOperation>(of type: Step.Type) -> Step.Success? {
+    for step in reversed() {
+      if let result = step.result(of: type) { return result }
+    }
+    return nil
+  }
+
+  /// Every error that a step ended in, in order.
+  public var errors: [any Error] { compactMap(\.error) }
+
+  /// What is to be done with the results if nobody will see them.
+  var disposal: Disposal? {
+    let disposals = disposals
+    if disposals.isEmpty { return nil }
+    return { disposals.disposeInOrder() }
+  }
+
+  /// What is to be done with the result of the last step if nobody will see it.
+  var lastDisposal: Disposal? { last.flatMap { disposals[$0.index] } }
+}
