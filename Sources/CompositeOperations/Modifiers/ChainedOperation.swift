@@ -1,0 +1,49 @@
+extension ComposableOperation {
+  /// This operation, and after its result the one that a closure makes of it.
+  ///
+  /// Errors and cancellations are handed on. The result is the second one's.
+  ///
+  /// ```swift
+  /// let issues = FetchRepositories(user: "octocat").then { repositories in
+  ///   ParallelOperation(repositories.map { FetchIssues(repository: $0) })
+  /// }
+  /// ```
+  ///
+  /// - Parameter next: Makes the second operation. An error that it throws ends the run.
+  @inlinable public func then<Next: ComposableOperation>(
+    _ next: nonisolated(nonsending) @escaping @Sendable (Success) async throws -> Next
+  ) -> some ComposableOperation<Next.Success> {
+    ChainedOperation(first: self, next: next)
+  }
+}
+
+@usableFromInline
+struct ChainedOperation<First: ComposableOperation, Next: ComposableOperation>: ComposableOperation
+{
+  @usableFromInline let first: First
+  @usableFromInline let next: nonisolated(nonsending) @Sendable (First.Success) async throws -> Next
+
+  @inlinable init(
+    first: First,
+    next: nonisolated(nonsending) @escaping @Sendable (First.Success) async throws -> Next
+  ) {
+    self.first = first
+    self.next = next
+  }
+
+  @inlinable var operationName: String { "\(first.operationName).then" }
+
+  @inlinable nonisolated(nonsending) func perform(in context: OperationContext) async throws
+    -> Next.Success
+  {
+    try await performHeld(in: context).value
+  }
+
+  @inlinable nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Next.Success> {
+    let second = try await next(try await context.run(first))
+    let end = await context.end(of: second)
+    return HeldResult(try end.outcome.get(), disposal: end.disposal)
+  }
+}

@@ -1,0 +1,39 @@
+extension ComposableOperation {
+  /// An operation that ends in what a closure makes of this one's result.
+  ///
+  /// Errors and cancellations are handed on.
+  ///
+  /// ```swift
+  /// let titles = FetchIssues(repository: repository).map { issues in issues.map(\.title) }
+  /// ```
+  ///
+  /// - Parameter transform: Makes the new result. An error that it throws ends the run.
+  @inlinable public func map<Value: Sendable>(
+    _ transform: nonisolated(nonsending) @escaping @Sendable (Success) async throws -> Value
+  ) -> some ComposableOperation<Value> {
+    MappedOperation(base: self, transform: transform)
+  }
+}
+
+@usableFromInline
+struct MappedOperation<Base: ComposableOperation, Success: Sendable>: ComposableOperation {
+  @usableFromInline let base: Base
+  @usableFromInline let transform:
+    nonisolated(nonsending) @Sendable (Base.Success) async throws -> Success
+
+  @inlinable init(
+    base: Base,
+    transform: nonisolated(nonsending) @escaping @Sendable (Base.Success) async throws -> Success
+  ) {
+    self.base = base
+    self.transform = transform
+  }
+
+  @inlinable var operationName: String { "\(base.operationName).map" }
+
+  @inlinable nonisolated(nonsending) func perform(in context: OperationContext) async throws
+    -> Success
+  {
+    try await transform(try await context.run(base))
+  }
+}

@@ -1,0 +1,16 @@
+extension ComposableOperation {
+  /// The same operation under another name in events, errors and pictures.
+  @inlinable public func named(_ name: String) -> some ComposableOperation<Success> {
+    NamedOperation(base: self, operationName: name)
+  }
+}
+
+@usableFromInline struct NamedOperation<Base: ComposableOperation>: TransparentOperation {
+  @usableFromInline let base: Base
+  @usableFromInline let operationName: String
+
+  @inlinable init(base: Base, operationName: String) {
+    self.base = base
+    self.operationName = operationName
+  }
+}

@@ -1,0 +1,32 @@
+extension ComposableOperation {
+  /// The same operation at another task priority, and everything below it.
+  ///
+  /// A priority that is lower than that of whoever waits for the run does not slow it down: Swift
+  /// raises it to the waiter's.
+  public func prioritized(at priority: TaskPriority) -> some ComposableOperation<Success> {
+    PrioritizedOperation(base: self, priority: priority)
+  }
+}
+
+struct PrioritizedOperation<Base: ComposableOperation>: TransparentOperation {
+  let base: Base
+  let priority: TaskPriority
+
+  nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    let context = context.onFreshStack
+    if priority > Task.currentPriority, !Task.hasPreferredExecutor {
+      return try await UnstructuredTasks.run(at: priority) {
+        try await base.performHeld(in: context)
+      }
+    }
+    return try await withThrowingTaskGroup(of: HeldResult<Base.Success>.self) { group in
+      group.addTask(priority: priority) { try await base.performHeld(in: context) }
+      guard let held = try await group.next() else {
+        preconditionFailure("A task group has lost its only child.")
+      }
+      return held
+    }
+  }
+}
