@@ -15,10 +15,18 @@ let package = Package(
   name: "CompositeOperations",
   platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
   products: [
-    .library(name: "CompositeOperations", targets: ["CompositeOperations"])
+    .library(name: "CompositeOperations", targets: ["CompositeOperations"]),
+    .library(name: "CompositeOperationsTestKit", targets: ["CompositeOperationsTestKit"]),
   ],
   targets: [
-    .target(name: "CompositeOperations", swiftSettings: strict)
+    .target(name: "CompositeOperations", swiftSettings: strict),
+    .target(
+      name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CompositeOperationsTests",
+      dependencies: ["CompositeOperations", "CompositeOperationsTestKit"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,113 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct ParallelEvidenceTests {
+  @Test func `P4: the error shows every child in order, and how it came to its end`() async throws {
+    let gate = Gate()
+    let operation = ParallelOperation(
+      [
+        SimpleOperation { 0 }.named("quick"),
+        SimpleOperation {
+          try await gate.pass()
+          return 1
+        }.named("waiting"),
+        SimpleOperation {
+          await gate.waitForArrivals(1)
+          throw TestError("no network")
+        }.named("failing"),
+        SimpleOperation { 3 }.named("unborn"),
+      ], width: .limited(to: 2))
+    let error = try #require(await operation.run().error as? ParallelOperationError)
+    #expect(error.children.map(\.index) == [0, 1, 2, 3])
+    #expect(error.children.map(\.name) == ["quick", "waiting", "failing", "unborn"])
+    #expect(error.children.map(\.origin) == [.itself, .composite, .itself, .neverBegan])
+    #expect(
+      error.children.map(\.outcome.kind) == [
+        "result 0", "cancelled", "error no network", "cancelled",
+      ])
+    #expect(error.outcomes(of: Int.self)?.compactMap(\.result) == [0])
+    #expect(error.outcomes(of: String.self) == nil)
+    #expect(error.description == "[2] failing: no network")
+  }
+
+  @Test func `P4: the description has a line a failure, the first cause first`() async throws {
+    let first = Gate()
+    let children: [any ComposableOperation<Int>] = [
+      SimpleOperation<Int> {
+        await first.passIgnoringCancellation()
+        throw TestError("second\nwith two lines")
+      }.named("a"),
+      SimpleOperation<Int> {
+        await first.waitForArrivals(1)
+        first.open()
+        throw TestError("first")
+      }.named("b"),
+    ]
+    // The gate opens before the second child throws, so one worker decides which error is first.
+    let operation = ParallelOperation(children, onFailure: .runAll)
+    let outcome = try await SeededExecutor(seed: 1).run { await operation.run() }
+    let error = try #require(outcome.error as? ParallelOperationError)
+    #expect(error.failures.map(\.index) == [1, 0])
+    #expect(error.description == "[1] b: first\n[0] a: second\n  with two lines")
+  }
+
+  @Test func `P4: nested errors are set in below the child that they belong to`() async throws {
+    let inner = ParallelOperation(
+      [SimpleOperation<Int> { throw TestError("x") }.named("x")]
+    ).named("inner")
+    let outer = ParallelOperation([inner])
+    #expect(await outer.run().error.map { "\($0)" } == "[0] inner: [0] x: x")
+  }
+
+  @Test func `P4: a cancelled composite shows its evidence on its event and on its handle`()
+    async throws
+  {
+    let gate = Gate()
+    let recorder = RecordingObserver()
+    let operation = ParallelOperation([
+      SimpleOperation { 0 }.named("quick"),
+      SimpleOperation {
+        try await gate.pass()
+        return 1
+      }.named("waiting"),
+    ]).observed(by: recorder)
+    let run = operation.start()
+    await gate.waitForArrivals(1)
+    while recorder.outcomes.isEmpty { await Task.yield() }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    let late = try #require(await run.late?.error as? ParallelOperationError)
+    #expect(late.children.map(\.outcome.kind) == ["result 0", "cancelled"])
+    #expect(late.children.map(\.origin) == [.itself, .composite])
+    guard case .ended(let outcome, let shown) = recorder.events.last?.kind else {
+      Issue.record("The last event is \(recorder.short.last ?? "none")")
+      return
+    }
+    #expect(outcome.isCancelled)
+    #expect((shown?.error as? ParallelOperationError)?.children.count == 2)
+  }
+
+  @Test func `P4: a composite whose child cancelled itself shows which one`() async throws {
+    let run = ParallelOperation([
+      SimpleOperation<Int> { throw CancellationError() }.named("tired")
+    ]).start()
+    #expect(await run.outcome.isCancelled)
+    let late = try #require(await run.late?.error as? ParallelOperationError)
+    #expect(late.description == "[0] tired: cancelled itself")
+    #expect(late.representsCancellation)
+  }
+
+  @Test func `P4: looking up thousands of failures takes time in proportion`() async throws {
+    let count = 20_000
+    let children = (0..<count).map { index in
+      SimpleOperation<Int> { throw TestError("\(index)") }
+    }
+    let outcome = await ParallelOperation(children, onFailure: .runAll).run()
+    let error = try #require(outcome.error as? ParallelOperationError)
+    #expect(error.failures.count == count)
+    #expect(error.outcomes(of: Int.self)?.filter { $0.error != nil }.count == count)
+    let last = try #require(error.children.last)
+    #expect(last.outcome.kind == "error \(count - 1)")
+  }
+}

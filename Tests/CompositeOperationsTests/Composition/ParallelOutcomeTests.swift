@@ -1,0 +1,258 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+/// How a child of these tests ends.
+private enum End: CaseIterable, Sendable {
+  case result, error, cancelled
+
+  func operation(_ index: Int, _ setting: Setting) -> any ComposableOperation<Int> {
+    switch self {
+    case .result: setting.giving(index)
+    case .error: setting.failing(TestError("\(index)"))
+    case .cancelled: setting.stopping()
+    }
+  }
+}
+
+@Suite struct ParallelOutcomeTests {
+  @Test(arguments: Setting.all)
+  func `P1: results come in the order of the operations`(setting: Setting) async throws {
+    for count in [1, 2, 3, 16, 17, 31, 32, 33, 200, 1_000] {
+      let ends = Log<Int>()
+      let operations = (0..<count).map { index in
+        SimpleOperation {
+          for _ in 0..<(index * 7919 % 5) { await setting.pause() }
+          ends.add(index)
+          return index
+        }
+      }
+      let uniform = try await setting.run { await ParallelOperation(operations).run() }
+      #expect(uniform.result == Array(0..<count))
+      #expect(ends.entries.sorted() == Array(0..<count))
+      let mixed: [any ComposableOperation<Int>] = operations.enumerated().map { index, operation in
+        if index.isMultiple(of: 2) { return operation }
+        return AnyOperation(operation)
+      }
+      let erased = try await setting.run { await ParallelOperation(mixed).run() }
+      #expect(erased.result == Array(0..<count))
+    }
+  }
+
+  @Test(arguments: Setting.all)
+  func `P1: no operations come to no results`(setting: Setting) async throws {
+    let none: [SimpleOperation<Int>] = []
+    let anyNone: [any ComposableOperation<Int>] = []
+    #expect(try await setting.run { await ParallelOperation(none).run() }.result == [])
+    #expect(try await setting.run { await ParallelOperation(anyNone).run() }.result == [])
+    let lazily = ParallelOperation { none }
+    #expect(try await setting.run { await lazily.run() }.result == [])
+  }
+
+  @Test(arguments: Setting.all)
+  func `P1: different types give a tuple in the order of the operations`(setting: Setting)
+    async throws
+  {
+    let outcome = try await setting.run {
+      await ParallelOperation(
+        setting.giving(7), setting.giving("seven"), setting.giving([7.0]), setting.giving(())
+      ).run()
+    }
+    let (number, name, list, _) = try outcome.get()
+    #expect(number == 7)
+    #expect(name == "seven")
+    #expect(list == [7.0])
+    let alone = try await setting.run { await ParallelOperation(setting.giving(7)).run() }
+    #expect(alone.result == 7)
+  }
+
+  @Test(arguments: Setting.all)
+  func `P2: an error comes before a cancellation, and that before the results`(setting: Setting)
+    async throws
+  {
+    for first in End.allCases {
+      for second in End.allCases {
+        for third in End.allCases {
+          let ends = [first, second, third]
+          let children = ends.enumerated().map { $1.operation($0, setting) }
+          let outcome = try await setting.run {
+            await ParallelOperation(children, onFailure: .runAll).run()
+          }
+          let isRight =
+            if ends.contains(.error) {
+              outcome.error is ParallelOperationError
+            } else if ends.contains(.cancelled) {
+              outcome.isCancelled
+            } else {
+              outcome.result == [0, 1, 2]
+            }
+          #expect(isRight, "\(ends) came to \(outcome.kind)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Setting.all)
+  func `P2: a cancellation from outside comes before whatever the children came to`(
+    setting: Setting
+  ) async throws {
+    for end in End.allCases {
+      let late = SimpleOperation {
+        cancelCurrentTask()
+        await setting.pause()
+        return try await end.operation(0, setting).run().get()
+      }
+      let outcome = try await setting.run {
+        await SimpleOperation { context in
+          let done = await context.outcome(of: ParallelOperation([end.operation(0, setting)]))
+          cancelCurrentTask()
+          let cancelled = await context.outcome(of: ParallelOperation([late]))
+          #expect(cancelled.isCancelled)
+          return done.kind
+        }.run()
+      }
+      #expect(outcome.isCancelled)
+    }
+  }
+
+  @Test func `P2: an error and a self-cancellation that race are both in the evidence`()
+    async throws
+  {
+    let gate = Gate()
+    let failing = SimpleOperation<Int> {
+      await gate.passIgnoringCancellation()
+      throw TestError("failed")
+    }
+    let stopping = SimpleOperation<Int> {
+      await gate.passIgnoringCancellation()
+      throw CancellationError()
+    }
+    let run = ParallelOperation([stopping, failing], onFailure: .runAll).start()
+    await gate.waitForArrivals(2)
+    gate.open()
+    let error = try #require(await run.outcome.error as? ParallelOperationError)
+    #expect(error.children.map(\.outcome.kind) == ["cancelled", "error failed"])
+    #expect(error.children.map(\.origin) == [.itself, .itself])
+  }
+
+  @Test(arguments: Setting.all)
+  func `P3: the first child without a result cancels the others`(setting: Setting) async throws {
+    for end in [End.error, .cancelled] {
+      for count in [2, 5, 40, 300] {
+        // Nobody opens the gate: the test ends only if everybody is cancelled.
+        let gate = Gate()
+        let children: [any ComposableOperation<Int>] = (0..<count).map { index in
+          index == count / 2
+            ? end.operation(index, setting)
+            : SimpleOperation {
+              try await gate.pass()
+              return index
+            }
+        }
+        let run = ParallelOperation(children)
+        let outcome = try await setting.run { await run.run() }
+        #expect(outcome.result == nil)
+        let error = outcome.error as? ParallelOperationError
+        #expect((error != nil) == (end == .error))
+        #expect(error?.failures.map(\.index) ?? [] == (end == .error ? [count / 2] : []))
+      }
+    }
+  }
+
+  @Test(arguments: Setting.all)
+  func `P3: children that have not begun never begin`(setting: Setting) async throws {
+    let begun = Log<Int>()
+    let children = (0..<10).map { index in
+      SimpleOperation {
+        begun.add(index)
+        await setting.pause()
+        if index == 3 { throw TestError("failed") }
+      }
+    }
+    let outcome = try await setting.run {
+      await ParallelOperation(children, width: .serial).run()
+    }
+    #expect(begun.entries == [0, 1, 2, 3])
+    let error = try #require(outcome.error as? ParallelOperationError)
+    #expect(
+      error.children.map(\.origin)
+        == Array(repeating: .itself, count: 4) + Array(repeating: .neverBegan, count: 6))
+  }
+
+  @Test(arguments: Setting.all)
+  func `P3: every child runs in the mode that runs all`(setting: Setting) async throws {
+    for width in [OperationWidth.adaptive, .serial, .limited(to: 3)] {
+      let ended = Log<Int>()
+      let children = (0..<50).map { index in
+        SimpleOperation {
+          await setting.pause()
+          ended.add(index)
+          if index.isMultiple(of: 7) { throw TestError("\(index)") }
+          if index.isMultiple(of: 5) { throw CancellationError() }
+          return index
+        }
+      }
+      let outcome = try await setting.run {
+        await ParallelOperation(children, width: width, onFailure: .runAll).run()
+      }
+      #expect(ended.entries.sorted() == Array(0..<50))
+      let error = try #require(outcome.error as? ParallelOperationError)
+      #expect(error.failures.map(\.index).sorted() == Array(stride(from: 0, to: 50, by: 7)))
+    }
+  }
+
+  @Test func `P3: a composite ends only when every child that began has ended`() async throws {
+    let stubborn = Gate()
+    let hasEnded = Log<Bool>()
+    let run = ParallelOperation([
+      SimpleOperation { await stubborn.passIgnoringCancellation() },
+      SimpleOperation {
+        await stubborn.waitForArrivals(1)
+        throw TestError("failed")
+      },
+    ]).start()
+    let waiter = Task {
+      let outcome = await run.outcome
+      hasEnded.add(true)
+      return outcome
+    }
+    await stubborn.waitForArrivals(1)
+    for _ in 0..<1_000 { await Task.yield() }
+    #expect(hasEnded.entries.isEmpty)
+    stubborn.open()
+    let error = try #require(await waiter.value.error as? ParallelOperationError)
+    #expect(error.children.map(\.origin) == [.composite, .itself])
+  }
+
+  @Test(arguments: Setting.all)
+  func `P3: collected outcomes lose nothing`(setting: Setting) async throws {
+    let ends: [End] = [.result, .error, .cancelled, .result]
+    let children = ends.enumerated().map { $1.operation($0, setting) }
+    let outcomes = try await setting.run {
+      try await ParallelOperation(children, onFailure: .runAll).collectingOutcomes().run().get()
+    }
+    #expect(outcomes.map(\.kind) == ["result 0", "error 1", "cancelled", "result 3"])
+    let (number, failure) = try await setting.run {
+      try await ParallelOperation(
+        collectingOutcomesOf: setting.giving(1), setting.failing(giving: String.self),
+        onFailure: .runAll
+      ).run().get()
+    }
+    #expect(number.kind == "result 1")
+    #expect(failure.kind == "error failed")
+  }
+
+  @Test func `P3: only a cancellation from outside ends a collection of outcomes otherwise`() async
+  {
+    let gate = Gate()
+    let waiting = SimpleOperation { try await gate.pass() }
+    let run = ParallelOperation([waiting, waiting]).collectingOutcomes().start()
+    await gate.waitForArrivals(2)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    let packed = ParallelOperation(collectingOutcomesOf: waiting, waiting).start()
+    await gate.waitForArrivals(4)
+    packed.cancel()
+    #expect(await packed.outcome.isCancelled)
+  }
+}

@@ -1,0 +1,272 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct ParallelSourceTests {
+  @Test(arguments: Setting.all)
+  func `P6: children that are made lazily give ordered results`(setting: Setting) async throws {
+    for width in [OperationWidth.serial, .limited(to: 3), .limited(to: 64), .adaptive] {
+      let operation = ParallelOperation(width: width) {
+        (0..<300).lazy.map { index in
+          SimpleOperation {
+            for _ in 0..<(index * 31 % 4) { await setting.pause() }
+            return index
+          }
+        }
+      }
+      let outcome = try await setting.run { await operation.run() }
+      #expect(outcome.result == Array(0..<300))
+    }
+  }
+
+  @Test(arguments: Setting.all)
+  func `P6: children that arrive one by one give ordered results`(setting: Setting) async throws {
+    let operation = ParallelOperation(width: .limited(to: 5)) {
+      AsyncStream { continuation in
+        for index in 0..<200 { continuation.yield(index) }
+        continuation.finish()
+      }.map { index in
+        await setting.pause()
+        return setting.giving(index)
+      }
+    }
+    let outcome = try await setting.run { await operation.run() }
+    #expect(outcome.result == Array(0..<200))
+  }
+
+  @Test func `P6: the factory is called once a run`() async {
+    let calls = Log<Void>()
+    let operation = ParallelOperation {
+      calls.add(())
+      return [SimpleOperation { 1 }]
+    }
+    #expect(calls.count == 0)
+    #expect(await operation.run().result == [1])
+    #expect(await operation.run().result == [1])
+    #expect(calls.count == 2)
+  }
+
+  @Test func `P6: a child is made when there is a place for it, 64 by default`() async {
+    let made = Log<Int>()
+    let gate = Gate()
+    let run = ParallelOperation {
+      (0..<1_000).lazy.map { index in
+        made.add(index)
+        return SimpleOperation { try await gate.pass() }
+      }
+    }.start()
+    await gate.waitForArrivals(64)
+    for _ in 0..<200 { await Task.yield() }
+    #expect(gate.arrivals == 64)
+    #expect(made.count == 64)
+    gate.open()
+    #expect(await run.outcome.result?.count == 1_000)
+    #expect(made.entries == Array(0..<1_000))
+  }
+
+  @Test(arguments: Setting.all)
+  func `P5: lazily made children keep the limit, and begin in order`(setting: Setting) async throws
+  {
+    for limit in [1, 2, 5] {
+      let crowd = Crowd()
+      let begun = Log<Int>()
+      let operation = ParallelOperation(width: .limited(to: limit)) {
+        (0..<100).lazy.map { index in
+          SimpleOperation {
+            crowd.enter()
+            begun.add(index)
+            await setting.pause()
+            crowd.leave()
+          }
+        }
+      }
+      let outcome = try await setting.run { await operation.run() }
+      #expect(outcome.result?.count == 100)
+      #expect(crowd.most <= limit)
+      for (place, index) in begun.entries.enumerated() { #expect(abs(place - index) < limit) }
+    }
+  }
+
+  @Test(arguments: Setting.all)
+  func `P6: results are consumed as they come, one at a time`(setting: Setting) async throws {
+    let crowd = Crowd()
+    let consumed = Log<Int>()
+    let operation = ParallelOperation(width: .limited(to: 8)) {
+      (0..<200).lazy.map { setting.giving($0) }
+    } consumingResults: { result in
+      crowd.enter()
+      await setting.pause()
+      consumed.add(result)
+      crowd.leave()
+    }
+    let outcome = try await setting.run { await operation.run() }
+    #expect(outcome.result != nil)
+    #expect(crowd.most == 1)
+    #expect(consumed.entries.sorted() == Array(0..<200))
+  }
+
+  @Test func `P6: a child keeps its place until its result has been consumed`() async {
+    let gate = Gate()
+    let begun = Log<Int>()
+    let run = ParallelOperation(width: .limited(to: 3)) {
+      (0..<50).lazy.map { index in
+        SimpleOperation {
+          begun.add(index)
+          return index
+        }
+      }
+    } consumingResults: { _ in
+      try await gate.pass()
+    }.start()
+    await gate.waitForArrivals(1)
+    for _ in 0..<200 { await Task.yield() }
+    #expect(begun.count == 3)
+    gate.open()
+    #expect(await run.outcome.result != nil)
+    #expect(begun.count == 50)
+  }
+
+  @Test(arguments: Setting.all)
+  func `P6: an error of the consumer counts as its child's`(setting: Setting) async throws {
+    let operation = ParallelOperation(width: .serial) {
+      (0..<10).lazy.map { setting.giving($0).named("child") }
+    } consumingResults: { result in
+      if result == 3 { throw TestError("disk full") }
+    }
+    let outcome = try await setting.run { await operation.run() }
+    let error = try #require(outcome.error as? ParallelOperationError)
+    #expect(error.description == "[3] child: disk full")
+  }
+
+  @Test(arguments: Setting.all)
+  func `P6: a source that throws ends the composite with that error and the evidence`(
+    setting: Setting
+  ) async throws {
+    let operation = ParallelOperation(width: .limited(to: 2)) {
+      AsyncThrowingStream<Int, any Error> { continuation in
+        for index in 0..<3 { continuation.yield(index) }
+        continuation.finish(throwing: TestError("connection lost"))
+      }.map { setting.giving($0) }
+    }
+    let outcome = try await setting.run { await operation.run() }
+    let error = try #require(outcome.error as? ParallelOperationError)
+    #expect(error.sourceError.map { "\($0)" } == "connection lost")
+    #expect(error.description == "The source of the children: connection lost")
+    let collected = try await setting.run { await operation.collectingOutcomes().run() }
+    #expect((collected.error as? ParallelOperationError)?.sourceError != nil)
+    let unmade = ParallelOperation { () throws -> [SimpleOperation<Int>] in
+      throw TestError("no list")
+    }
+    let none = try await setting.run { await unmade.run() }
+    #expect(none.error.map { "\($0)" } == "The source of the children: no list")
+  }
+
+  @Test(arguments: Setting.all)
+  func `P3: lazily made children are cancelled by the first failure`(setting: Setting) async throws
+  {
+    let gate = Gate()
+    let made = Log<Int>()
+    let operation = ParallelOperation(width: .limited(to: 5)) {
+      (0..<100).lazy.map { index in
+        made.add(index)
+        return SimpleOperation {
+          if index == 3 {
+            await setting.pause()
+            throw TestError("failed")
+          }
+          try await gate.pass()
+          return index
+        }.named("\(index)")
+      }
+    }
+    let outcome = try await setting.run { await operation.run() }
+    let error = try #require(outcome.error as? ParallelOperationError)
+    #expect(error.failures.map(\.index) == [3])
+    #expect(error.children.allSatisfy { $0.origin == ($0.index == 3 ? .itself : .composite) })
+    #expect(made.count <= 6)
+  }
+
+  @Test(arguments: Setting.all)
+  func `P3: lazily made children all run in the mode that runs all`(setting: Setting) async throws {
+    let operation = ParallelOperation(width: .limited(to: 5), onFailure: .runAll) {
+      (0..<50).lazy.map { index in
+        SimpleOperation {
+          await setting.pause()
+          if index.isMultiple(of: 10) { throw TestError("\(index)") }
+          return index
+        }
+      }
+    }
+    let outcome = try await setting.run { await operation.collectingOutcomes().run() }
+    let outcomes = try #require(outcome.result)
+    #expect(outcomes.count == 50)
+    for (index, outcome) in outcomes.enumerated() {
+      #expect(outcome.kind == (index.isMultiple(of: 10) ? "error \(index)" : "result \(index)"))
+    }
+  }
+
+  @Test func `P2: cancelled from outside, a lazily made composite asks its source no further`()
+    async
+  {
+    let gate = Gate()
+    let made = Log<Int>()
+    let run = ParallelOperation(width: .limited(to: 2)) {
+      (0..<100).lazy.map { index in
+        made.add(index)
+        return SimpleOperation { try await gate.pass() }
+      }
+    }.start()
+    await gate.waitForArrivals(2)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(made.entries == [0, 1])
+    let late = await run.late?.error as? ParallelOperationError
+    #expect(late?.children.map(\.origin) == [.composite, .composite])
+  }
+
+  @Test func `P6: a source that never comes to an end is cancelled while it waits`() async {
+    let (stream, continuation) = AsyncStream<Int>.makeStream()
+    let begun = Gate()
+    let run = ParallelOperation(width: .limited(to: 4)) {
+      stream.map { index in
+        SimpleOperation {
+          try await begun.pass()
+          return index
+        }
+      }
+    }.start()
+    continuation.yield(1)
+    continuation.yield(2)
+    await begun.waitForArrivals(2)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+  }
+
+  @Test(arguments: Setting.all)
+  func `a child that cancels its own task does not take the others along`(setting: Setting)
+    async throws
+  {
+    @Sendable func child(_ index: Int) -> SimpleOperation<Int> {
+      SimpleOperation {
+        if index.isMultiple(of: 3) { cancelCurrentTask() }
+        await setting.pause()
+        return index
+      }
+    }
+    for width in [OperationWidth.adaptive, .serial, .limited(to: 2)] {
+      let list = ParallelOperation((0..<40).map(child), width: width, onFailure: .runAll)
+      let lazily = ParallelOperation(width: width, onFailure: .runAll) {
+        (0..<40).lazy.map { child($0) }
+      }
+      for operation in [list, lazily] {
+        let outcomes = try await setting.run {
+          try await operation.collectingOutcomes().run().get()
+        }
+        #expect(outcomes.count == 40)
+        for (index, outcome) in outcomes.enumerated() {
+          #expect(outcome.kind == (index.isMultiple(of: 3) ? "cancelled" : "result \(index)"))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+/// Hands out numbered values and notes which of them are discarded.
+private final class Handles: Sendable {
+  private let opened = Log<Int>()
+  private let discarded = Log<Int>()
+
+  /// An operation that opens a handle once somebody lets it, whether it is cancelled or not.
+  func opening(_ number: Int, after gate: Gate? = nil) -> any ComposableOperation<Int> {
+    SimpleOperation {
+      await gate?.passIgnoringCancellation()
+      self.opened.add(number)
+      return number
+    }.discarding { self.discarded.add($0) }
+  }
+
+  var open: [Int] { opened.entries.sorted() }
+  var gone: [Int] { discarded.entries.sorted() }
+}
+
+@Suite struct DiscardingTests {
+  @Test func `O3: a value that reaches its caller is not discarded`() async throws {
+    let handles = Handles()
+    let operations: [any ComposableOperation<[Int]>] = [
+      ParallelOperation([handles.opening(1), handles.opening(2)]),
+      ParallelOperation { [AnyOperation(handles.opening(3))] },
+      AnyOperation(handles.opening(4)).map { [$0] },
+      RaceOperation([handles.opening(5)]).map { [$0] },
+      ParallelOperation(AnyOperation(handles.opening(6)), SimpleOperation { 7 }).map { [$0, $1] },
+      SequentialOperation(.linear([handles.opening(8)])).map { [$0.count] },
+      SequentialOperation(.retrying(AnyOperation(handles.opening(9)), attempts: 2)).map { [$0] },
+      ParallelOperation([handles.opening(10)]).named("a").observed(by: RecordingObserver()),
+    ]
+    for operation in operations {
+      _ = try await operation.run().get()
+      _ = try await operation.start().outcome.get()
+    }
+    #expect(handles.open.count == 2 * 9)
+    #expect(handles.gone.isEmpty)
+  }
+
+  @Test func `O3: the values of a composite that failed are its error's receiver's`() async {
+    let handles = Handles()
+    let failing = SimpleOperation<Int> { throw TestError("failed") }
+    let parallel = ParallelOperation(
+      [handles.opening(1), failing, handles.opening(2)] as [any ComposableOperation<Int>],
+      onFailure: .runAll)
+    #expect(await parallel.run().error != nil)
+    #expect(await SequentialOperation(.linear([handles.opening(3), failing])).run().error != nil)
+    #expect(handles.open == [1, 2, 3])
+    #expect(handles.gone.isEmpty)
+  }
+
+  @Test func `O3: every value of a cancelled composite is discarded once`() async {
+    for wrap in Wrapping.allCases {
+      let handles = Handles()
+      let late = Gate()
+      let operation = wrap.operation([handles.opening(1), handles.opening(2, after: late)])
+      let isCancelled = await operation.isCancelled {
+        await late.waitForArrivals(1)
+        while handles.open.isEmpty { await Task.yield() }
+        return { late.open() }
+      }
+      #expect(isCancelled, "\(wrap)")
+      #expect(handles.open == [1, 2], "\(wrap)")
+      #expect(handles.gone == [1, 2], "\(wrap)")
+    }
+  }
+
+  @Test func `O3: the values of a composite whose child cancelled itself are discarded once`() async
+  {
+    for wrap in Wrapping.allCases where !wrap.collects {
+      let handles = Handles()
+      let stopping = SimpleOperation<Int> { throw CancellationError() }
+      #expect(
+        await wrap.operation([handles.opening(1), stopping]).isCancelledByItself(), "\(wrap)")
+      #expect(handles.open == [1], "\(wrap)")
+      #expect(handles.gone == [1], "\(wrap)")
+    }
+  }
+
+  @Test func `O3: the losers of a race are discarded, the winner only if it is lost itself`() async
+  {
+    for _ in 0..<200 {
+      let handles = Handles()
+      let race = RaceOperation((0..<4).map { handles.opening($0) })
+      let winner = await race.run().result
+      #expect(handles.gone == handles.open.filter { $0 != winner })
+    }
+    let handles = Handles()
+    let gate = Gate()
+    let run = RaceOperation([handles.opening(1, after: gate)]).start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    gate.open()
+    #expect(await run.outcome.isCancelled)
+    #expect(handles.gone == [1])
+    // Contenders that are not the same: only the one that wants it gets its value back.
+    let other = Handles()
+    let late = Gate()
+    let plain = SimpleOperation {
+      try await late.pass()
+      return 2
+    }
+    let waiting = SimpleOperation {
+      await late.passIgnoringCancellation()
+      return 3
+    }
+    let mixedRace = RaceOperation([other.opening(1), plain] as [any ComposableOperation<Int>])
+    let mixed = ParallelOperation(mixedRace, waiting).start()
+    await late.waitForArrivals(1)
+    while other.open.isEmpty { await Task.yield() }
+    mixed.cancel()
+    late.open()
+    #expect(await mixed.outcome.isCancelled)
+    #expect(other.gone == [1])
+  }
+
+  @Test func `O3: values in the evidence of a lost error are discarded`() async {
+    let handles = Handles()
+    let failing = SimpleOperation<Int> { throw TestError("failed") }
+    let inner = ParallelOperation(
+      [handles.opening(1), failing] as [any ComposableOperation<Int>], onFailure: .runAll)
+    let gate = Gate()
+    let waiting = SimpleOperation<[Int]> {
+      try await gate.pass()
+      return []
+    }
+    let run = ParallelOperation(
+      [inner, waiting] as [any ComposableOperation<[Int]>], onFailure: .runAll
+    ).start()
+    await gate.waitForArrivals(1)
+    while handles.open.isEmpty { await Task.yield() }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(handles.gone == [1])
+  }
+
+  @Test func `O3: the outermost of several discarding closures counts`() async {
+    let log = Log<String>()
+    let gate = Gate()
+    let run = SimpleOperation {
+      await gate.passIgnoringCancellation()
+      return 1
+    }.discarding { log.add("inner \($0)") }.named("n").discarding { log.add("outer \($0)") }.start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    gate.open()
+    #expect(await run.outcome.isCancelled)
+    #expect(log.entries == ["outer 1"])
+  }
+
+  @Test func `O3: what map and then have taken over is theirs`() async {
+    let handles = Handles()
+    let gate = Gate()
+    let run = AnyOperation(handles.opening(1)).map { value in
+      await gate.passIgnoringCancellation()
+      return value
+    }.start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    gate.open()
+    #expect(await run.outcome.isCancelled)
+    #expect(handles.gone.isEmpty)
+  }
+}
+
+/// The composites that two operations can be put into.
+private enum Wrapping: CaseIterable {
+  case list, serial, mixed, pack, packOutcomes, outcomes, lazily, sequence, nested, race, observed
+
+  /// Whether a child that cancels itself is part of the result.
+  var collects: Bool { self == .packOutcomes || self == .outcomes }
+
+  func operation(_ children: [any ComposableOperation<Int>]) -> any ComposableOperation {
+    let erased = children.map { AnyOperation($0) }
+    return switch self {
+    case .list: ParallelOperation(erased)
+    case .serial: ParallelOperation(erased, width: .serial)
+    case .mixed: ParallelOperation(children)
+    case .pack: ParallelOperation(erased[0], erased[1])
+    case .packOutcomes: ParallelOperation(collectingOutcomesOf: erased[0], erased[1])
+    case .outcomes: ParallelOperation(erased).collectingOutcomes()
+    case .lazily: ParallelOperation { erased }
+    case .sequence: SequentialOperation(.linear(children))
+    case .nested: ParallelOperation([ParallelOperation(erased)])
+    case .race: SequentialOperation(.linear([RaceOperation([erased[0]]), erased[1]]))
+    case .observed: ParallelOperation(erased).observed(by: RecordingObserver())
+    }
+  }
+}
+
+extension ComposableOperation {
+  /// Whether the run is cancelled, if somebody cancels it at a moment and then does something else.
+  fileprivate func isCancelled(when moment: () async -> () -> Void) async -> Bool {
+    let run = start()
+    let afterwards = await moment()
+    run.cancel()
+    afterwards()
+    return await run.outcome.isCancelled
+  }
+
+  fileprivate func isCancelledByItself() async -> Bool { await run().isCancelled }
+}

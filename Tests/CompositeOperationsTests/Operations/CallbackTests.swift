@@ -1,0 +1,177 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Dispatch
+import Testing
+
+@Suite struct CallbackTests {
+  /// Keeps the finish handle of a callback operation for the test to use.
+  private final class Held: Sendable {
+    private let finishes = Log<OperationFinish<Int>>()
+    let arrived = Gate()
+
+    var operation: SimpleOperation<Int> {
+      SimpleOperation(callback: { finish in
+        self.finishes.add(finish)
+        self.arrived.open()
+      })
+    }
+
+    func finish() async -> OperationFinish<Int> {
+      await arrived.passIgnoringCancellation()
+      return finishes.entries[0]
+    }
+  }
+
+  @Test func `a callback operation ends as it is told to, from any thread`() async {
+    for outcome: Outcome<Int> in [.result(7), .error(TestError("failed")), .cancelled] {
+      let operation = SimpleOperation<Int>(callback: { finish in
+        DispatchQueue.global().async { finish(outcome) }
+      })
+      #expect(await operation.run().kind == outcome.kind)
+    }
+  }
+
+  @Test func `O5: only the first finish counts, and observers are told of the second`() async {
+    let held = Held()
+    let recorder = RecordingObserver()
+    let run = held.operation.named("call").observed(by: recorder).start()
+    let finish = await held.finish()
+    finish(.result(1))
+    finish(.result(2))
+    finish(.error(TestError("third")))
+    #expect(await run.outcome.kind == "result 1")
+    finish(.cancelled)
+    let again = recorder.short.filter { $0.contains("again") }
+    #expect(
+      again == [
+        "call finished again: result 2", "call finished again: error third",
+        "call finished again: cancelled",
+      ])
+    #expect(recorder.outcomes.map(\.outcome.kind) == ["result 1"])
+  }
+
+  @Test func `O5: finishing from many threads at once ends the run once`() async {
+    for _ in 0..<200 {
+      let recorder = RecordingObserver()
+      let operation = SimpleOperation<Int>(callback: { finish in
+        DispatchQueue.global().async {
+          DispatchQueue.concurrentPerform(iterations: 4) { finish(.result($0)) }
+        }
+      })
+      let outcome = await operation.observed(by: recorder).run()
+      #expect(outcome.result.map { (0..<4).contains($0) } == true)
+    }
+  }
+
+  @Test func `O5: a handle that is dropped unused ends the operation in a clear error`() async {
+    let operation = SimpleOperation<Int>(callback: { _ in })
+    let error = await operation.run().error
+    #expect(error is OperationNeverFinishedError)
+    #expect(error.map { "\($0)".contains("dropped before it was called") } == true)
+  }
+
+  @Test func `O5: an error that the beginning throws ends the operation`() async {
+    let operation = SimpleOperation<Int>(callback: { _ in throw TestError("no socket") })
+    #expect(await operation.run().kind == "error no socket")
+  }
+
+  @Test func `O5: the cancel handler is called once`() async {
+    let held = Held()
+    let calls = Log<String>()
+    let run = held.operation.start()
+    let finish = await held.finish()
+    finish.onCancel { calls.add("called") }
+    run.cancel()
+    run.cancel()
+    #expect(calls.entries == ["called"])
+    finish(.result(7))
+    #expect(await run.outcome.isCancelled)
+    #expect(await run.late?.kind == "result 7")
+  }
+
+  @Test func `O5: a cancel handler that comes after the cancellation is called at once`() async {
+    let held = Held()
+    let calls = Log<String>()
+    let run = held.operation.start()
+    let finish = await held.finish()
+    run.cancel()
+    finish.onCancel { calls.add("called") }
+    #expect(calls.entries == ["called"])
+    finish(.cancelled)
+    #expect(await run.outcome.isCancelled)
+  }
+
+  @Test func `O5: no cancel handler is called after the finish`() async {
+    let held = Held()
+    let calls = Log<String>()
+    let gate = Gate()
+    let run = SimpleOperation { context in
+      let value = try await context.run(held.operation)
+      try await gate.pass()
+      return value
+    }.start()
+    let finish = await held.finish()
+    finish.onCancel { calls.add("called") }
+    finish(.result(7))
+    await gate.waitForArrivals(1)
+    run.cancel()
+    finish.onCancel { calls.add("called late") }
+    #expect(await run.outcome.isCancelled)
+    #expect(calls.entries.isEmpty)
+  }
+
+  @Test func `O5: the cancel handler may finish the operation and register more`() async {
+    let held = Held()
+    let calls = Log<String>()
+    let run = held.operation.start()
+    let finish = await held.finish()
+    finish.onCancel {
+      calls.add("first")
+      finish.onCancel { calls.add("second") }
+      finish(.cancelled)
+      finish.onCancel { calls.add("never") }
+    }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(calls.entries == ["first", "second"])
+  }
+
+  @Test func `O5: the run does not end before its cancel handler has returned`() async {
+    let held = Held()
+    let entered = Gate()
+    let hasReturned = Flag()
+    let leave = DispatchSemaphore(value: 0)
+    let run = held.operation.start()
+    let finish = await held.finish()
+    finish.onCancel {
+      entered.open()
+      leave.wait()
+      hasReturned.set()
+    }
+    DispatchQueue.global().async { run.cancel() }
+    await entered.passIgnoringCancellation()
+    finish(.result(7))
+    leave.signal()
+    #expect(await run.outcome.isCancelled)
+    #expect(hasReturned.isSet)
+  }
+
+  @Test
+  func `O5: cancelled and finished at once, the run ends and the handler is called at most once`()
+    async
+  {
+    for _ in 0..<500 {
+      let held = Held()
+      let calls = Log<Int>()
+      let run = held.operation.start()
+      let finish = await held.finish()
+      finish.onCancel { calls.add(1) }
+      async let cancellation: Void = run.cancel()
+      async let end: Void = finish(.result(7))
+      let outcome = await run.outcome
+      _ = await (cancellation, end)
+      #expect(outcome.isCancelled || outcome.result == 7)
+      #expect(calls.count <= 1)
+    }
+  }
+}

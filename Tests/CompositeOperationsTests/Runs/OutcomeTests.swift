@@ -1,0 +1,164 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct OutcomeTests {
+  @Test func `O1: every waiter gets the one outcome, before the end and after it`() async throws {
+    let endings: [(SimpleOperation<Int>, String)] = [
+      (SimpleOperation { 7 }, "result 7"),
+      (SimpleOperation { throw TestError("failed") }, "error failed"),
+      (SimpleOperation { throw CancellationError() }, "cancelled"),
+    ]
+    for (operation, expected) in endings {
+      let gate = Gate()
+      let run = SimpleOperation { context in
+        try await gate.pass()
+        return try await operation.perform(in: context)
+      }.start()
+      let waiters = (0..<20).map { _ in Task { await run.outcome.kind } }
+      await gate.waitForArrivals(1)
+      gate.open()
+      for waiter in waiters { #expect(await waiter.value == expected) }
+      #expect(await run.outcome.kind == expected)
+    }
+  }
+
+  @Test func `O1: a run that is cancelled before it begins still ends for every waiter`()
+    async throws
+  {
+    let executor = SeededExecutor(seed: 1)
+    let log = Log<String>()
+    let run = SimpleOperation { log.add("began") }
+      .start(in: OperationEnvironment(executor: executor))
+    let waiters = (0..<3).map { _ in Task { await run.outcome.kind } }
+    run.cancel()
+    executor.drain()
+    for waiter in waiters { #expect(await waiter.value == "cancelled") }
+    #expect(log.entries.isEmpty)
+  }
+
+  @Test func `O2: in a cancelled task no body begins, of whatever kind the operation is`() async {
+    let log = Log<String>()
+    let body = SimpleOperation { log.add("began") }
+    let operations: [any ComposableOperation] = [
+      body, body.named("named"), body.map { 1 }, body.then { body }, body.discarding { _ in },
+      body.prioritized(at: .low), body.observed(by: RecordingObserver()), AnyOperation(body),
+      ParallelOperation([body, body]), ParallelOperation([body], width: .serial),
+      ParallelOperation(body, body), ParallelOperation { [body, body] },
+      ParallelOperation(collectingOutcomesOf: body, body), RaceOperation([body, body]),
+      SequentialOperation(.linear([body, body])), SequentialOperation(.retrying(body, attempts: 2)),
+      SimpleOperation<Void>(callback: { finish in
+        log.add("began")
+        finish(.result(()))
+      }),
+    ]
+    for operation in operations {
+      let task = Task {
+        cancelCurrentTask()
+        return await operation.isCancelledWhenRun()
+      }
+      #expect(await task.value, "\(operation.operationName)")
+    }
+    #expect(log.entries.isEmpty)
+  }
+
+  @Test(arguments: Setting.all)
+  func `O2: children of a cancelled run never begin`(setting: Setting) async throws {
+    let log = Log<String>()
+    let outcome = try await setting.run {
+      await SimpleOperation { context in
+        cancelCurrentTask()
+        let child = SimpleOperation { log.add("began") }
+        #expect(await context.outcome(of: child).isCancelled)
+        try await context.run(child)
+      }.run()
+    }
+    #expect(outcome.isCancelled)
+    #expect(log.entries.isEmpty)
+  }
+
+  @Test func `O3: what comes after the cancellation is late, whatever it is`() async {
+    for body: Outcome<Int> in [.result(7), .error(TestError("failed")), .cancelled] {
+      let gate = Gate()
+      let recorder = RecordingObserver()
+      let run = SimpleOperation {
+        await gate.passIgnoringCancellation()
+        return try body.get()
+      }.named("late").observed(by: recorder).start()
+      await gate.waitForArrivals(1)
+      run.cancel()
+      gate.open()
+      #expect(await run.outcome.isCancelled)
+      let late = await run.late
+      #expect(late?.kind == (body.isCancelled ? nil : body.kind))
+      let suffix = body.isCancelled ? "" : ", late: \(body.kind)"
+      #expect(recorder.short.last == "late ended: cancelled\(suffix)")
+    }
+  }
+
+  @Test func `O3: a cancellation wins up to the end, and does nothing after it`() async throws {
+    // Under one executor the body ends in its last job, so every earlier cancellation must win.
+    let operation = SimpleOperation {
+      for _ in 0..<5 { await Task.yield() }
+      return 7
+    }
+    for seed in 0..<10 as Range<UInt64> {
+      let executor = SeededExecutor(seed: seed)
+      let run = operation.start(in: OperationEnvironment(executor: executor))
+      let jobs = executor.drain()
+      #expect(await run.outcome.kind == "result 7")
+      run.cancel()
+      #expect(await run.outcome.kind == "result 7")
+      for cancelled in 0..<jobs {
+        let run = operation.start(in: OperationEnvironment(executor: executor))
+        if cancelled == 0 { run.cancel() }
+        executor.drain { if $0 == cancelled { run.cancel() } }
+        #expect(await run.outcome.kind == "cancelled", "after job \(cancelled) of \(jobs)")
+      }
+    }
+  }
+
+  @Test func `O3: cancelled at the same moment as it ends, a run ends one way for everybody`() async
+  {
+    for _ in 0..<2_000 {
+      let recorder = RecordingObserver()
+      let discarded = Log<Int>()
+      let run = SimpleOperation { 7 }.discarding { discarded.add($0) }
+        .observed(by: recorder).start()
+      async let cancellation: Void = run.cancel()
+      let outcome = await run.outcome
+      await cancellation
+      #expect(await run.outcome.kind == outcome.kind)
+      let ended = recorder.short.filter { $0.contains("ended") }
+      #expect(ended.count == 1)
+      #expect(ended.first?.contains("ended: \(outcome.kind)") == true)
+      let began = recorder.short.contains { $0.contains("started") }
+      #expect(discarded.entries == (outcome.isCancelled && began ? [7] : []))
+      let asked = recorder.short.filter { $0.contains("asked to cancel") }
+      #expect(asked.count == (outcome.isCancelled ? 1 : 0))
+    }
+  }
+
+  @Test(arguments: Setting.all)
+  func `O4: a body that throws CancellationError stops early, without an error`(
+    setting: Setting
+  ) async throws {
+    let outcome = try await setting.run { await setting.stopping().run() }
+    #expect(outcome.isCancelled)
+  }
+
+  @Test func `O4: an error that represents a cancellation is one, its neighbour is not`() async {
+    struct TransferError: CancellationRepresenting {
+      let code: Int
+      var representsCancellation: Bool { code == 42 }
+    }
+    let interrupted = await SimpleOperation { throw TransferError(code: 42) }.run()
+    #expect(interrupted.isCancelled)
+    let failed = await SimpleOperation { throw TransferError(code: 41) }.run()
+    #expect((failed.error as? TransferError)?.code == 41)
+  }
+}
+
+extension ComposableOperation {
+  fileprivate func isCancelledWhenRun() async -> Bool { await run().isCancelled }
+}

@@ -1,0 +1,140 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Dispatch
+import Testing
+
+@Suite struct RunTests {
+  @Test func `O6: cancelling twice, before, during and after changes nothing`() async {
+    let gate = Gate()
+    let recorder = RecordingObserver()
+    let run = SimpleOperation { try await gate.pass() }.named("a").observed(by: recorder).start()
+    await gate.waitForArrivals(1)
+    run.cancel(because: "first")
+    run.cancel(because: "second")
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    run.cancel(because: "third")
+    #expect(await run.outcome.isCancelled)
+    #expect(
+      recorder.short == [
+        "a created", "a started", "a asked to cancel: first", "a ended: cancelled",
+      ])
+  }
+
+  @Test func `O6: children know why they were cancelled`() async {
+    let gate = Gate()
+    let recorder = RecordingObserver()
+    let child = SimpleOperation { try await gate.pass() }.named("child")
+    let run = ParallelOperation([child]).observed(by: recorder).start()
+    await gate.waitForArrivals(1)
+    run.cancel(because: "the user left")
+    _ = await run.outcome
+    #expect(recorder.short.contains("child asked to cancel: the user left"))
+  }
+
+  @Test func `O7: a run goes on when its handle is gone`() async {
+    let gate = Gate()
+    let ended = Gate()
+    func begin() {
+      _ = SimpleOperation {
+        try await gate.pass()
+        ended.open()
+      }.start()
+    }
+    begin()
+    await gate.waitForArrivals(1)
+    gate.open()
+    await ended.passIgnoringCancellation()
+  }
+
+  @Test func `O7: cancelling a waiter neither cancels the run nor ends the wait`() async {
+    let gate = Gate()
+    let run = SimpleOperation {
+      try await gate.pass()
+      return 7
+    }.start()
+    let hasReturned = Log<Bool>()
+    let waiter = Task {
+      let outcome = await run.outcome
+      hasReturned.add(true)
+      return outcome
+    }
+    await gate.waitForArrivals(1)
+    waiter.cancel()
+    for _ in 0..<100 { await Task.yield() }
+    #expect(hasReturned.entries.isEmpty)
+    gate.open()
+    #expect(await waiter.value.kind == "result 7")
+  }
+
+  @Test func `O8: a started run copies priority and task-local values, not the cancellation`()
+    async
+  {
+    struct Seen: Sendable, Equatable {
+      var number = 0
+      var priority = TaskPriority.background
+      var isCancelled = true
+    }
+    let operation = SimpleOperation {
+      Seen(number: Local.number, priority: Task.currentPriority, isCancelled: Task.isCancelled)
+    }
+    let task = Task(priority: .high) {
+      cancelCurrentTask()
+      return await Local.$number.withValue(7) { operation.start() }.outcome
+    }
+    let outcome = await task.value
+    #expect(outcome.result == Seen(number: 7, priority: .high, isCancelled: false))
+  }
+
+  @Test @MainActor func `O8: no body runs on the main actor because its caller stood there`()
+    async throws
+  {
+    MainQueue.mark()
+    #expect(MainQueue.isCurrent)
+    let body = SimpleOperation { MainQueue.isCurrent }
+    struct Asking: ComposableOperation {
+      func perform(in context: OperationContext) -> Bool { MainQueue.isCurrent }
+    }
+    struct Main: ComposableOperation {
+      let child: any ComposableOperation<Bool>
+      @MainActor func perform(in context: OperationContext) async throws -> [Bool] {
+        let before = MainQueue.isCurrent
+        return [before, try await context.run(child), MainQueue.isCurrent]
+      }
+    }
+    let operations: [any ComposableOperation<Bool>] = [
+      body, Asking(), body.named("named"), body.map { $0 }, body.then { _ in body },
+      AnyOperation(Asking()), Asking().prioritized(at: .high), Asking().discarding { _ in },
+      Asking().observed(by: RecordingObserver()),
+      ParallelOperation([Asking(), Asking()]).map { $0.contains(true) },
+      ParallelOperation([Asking()], width: .serial).map { $0.contains(true) },
+      ParallelOperation { [Asking()] }.map { $0.contains(true) },
+      ParallelOperation(Asking(), body).map { $0 || $1 },
+      RaceOperation([Asking()]), SequentialOperation(.retrying(Asking(), attempts: 1)),
+      SimpleOperation(callback: { $0(.result(MainQueue.isCurrent)) }),
+    ]
+    let observed = OperationEnvironment(observers: [RecordingObserver()])
+    for operation in operations {
+      let name = operation.operationName
+      #expect(try await operation.run().get() == false, "run() of \(name)")
+      #expect(try await operation.run(in: observed).get() == false, "run(in:) of \(name)")
+      #expect(try await operation.start().outcome.get() == false, "start() of \(name)")
+      let children = try await Main(child: operation).run().get()
+      #expect(children == [true, false, true], "context.run of \(name)")
+      let watched = try await Main(child: operation).run(in: observed).get()
+      #expect(watched == [true, false, true], "observed context.run of \(name)")
+    }
+    #expect(MainQueue.isCurrent)
+  }
+
+  private enum Local {
+    @TaskLocal static var number = 0
+  }
+}
+
+/// The main queue, which on Linux is not always served by the main thread.
+enum MainQueue {
+  private static let key = DispatchSpecificKey<Bool>()
+  static func mark() { DispatchQueue.main.setSpecific(key: key, value: true) }
+  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+}

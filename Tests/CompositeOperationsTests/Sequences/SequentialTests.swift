@@ -1,0 +1,267 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+/// Answers with its operations one after another, whatever they come to, and notes what it is asked.
+private struct Scripted: OperationSequence {
+  let operations: [any ComposableOperation]
+  var log = Log<String>()
+  var history = StepHistory.all
+  private var index = 0
+
+  init(_ operations: [any ComposableOperation], history: StepHistory = .all) {
+    self.operations = operations
+    self.history = history
+  }
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    log.add(previous.map { "\($0.index) \($0.name): \($0.outcome.kind)" } ?? "nil")
+    defer { index += 1 }
+    return index < operations.count ? operations[index] : nil
+  }
+}
+
+@Suite struct SequentialTests {
+  @Test(arguments: Setting.all)
+  func `S1: the sequence is asked with nil first, then with the step that has ended`(
+    setting: Setting
+  ) async throws {
+    let sequence = Scripted([
+      setting.giving(1).named("a"), setting.failing().named("b"), setting.giving("c").named("c"),
+    ])
+    let outcome = try await setting.run { await SequentialOperation(sequence).run() }
+    #expect(outcome.result?.count == 3)
+    #expect(
+      sequence.log.entries == ["nil", "0 a: result 1", "1 b: error failed", "2 c: result c"])
+  }
+
+  @Test(arguments: Setting.all)
+  func `S1: a first answer of nil is a success of no steps`(setting: Setting) async throws {
+    let outcome = try await setting.run { await SequentialOperation(Scripted([])).run() }
+    #expect(outcome.result?.isEmpty == true)
+  }
+
+  @Test func `S1: typed access sees through modifiers that keep the type of the value`()
+    async throws
+  {
+    struct Fetch: ComposableOperation {
+      func perform(in context: OperationContext) -> [Int] { [1, 2] }
+    }
+    let modified: [any ComposableOperation] = [
+      Fetch(), Fetch().named("named"), Fetch().discarding { _ in }.named("named"),
+      Fetch().prioritized(at: .low), Fetch().observed(by: RecordingObserver()),
+      AnyOperation(Fetch()).named("any"),
+    ]
+    for operation in modified {
+      let outcome = await SequentialOperation(.linear([operation])).run()
+      let step = try #require(outcome.result?.first)
+      #expect(step.result(of: Fetch.self) == [1, 2], "\(type(of: operation))")
+      #expect(step.result(as: [Int].self) == [1, 2])
+      #expect(step.result(of: SimpleOperation<[Int]>.self) == nil)
+      #expect(step.result(as: String.self) == nil)
+    }
+    let mapped = await SequentialOperation(.linear([Fetch().map(\.count)])).run()
+    #expect(mapped.result?.first?.result(of: Fetch.self) == nil)
+    #expect(mapped.result?.last(of: Fetch.self) == nil)
+    #expect(mapped.result?.first?.result(as: Int.self) == 2)
+  }
+
+  @Test func `S1: an optional result that is nil is a result all the same`() async throws {
+    struct Find: ComposableOperation {
+      func perform(in context: OperationContext) -> Int? { nil }
+    }
+    let outcome = await SequentialOperation(.linear([Find()])).run()
+    let step = try #require(outcome.result?.first)
+    #expect(step.result(of: Find.self) == .some(.none))
+    #expect(step.result(as: Int?.self) == .some(.none))
+    #expect(await SequentialOperation(.retrying(Find(), attempts: 2)).run().result == .some(.none))
+  }
+
+  @Test(arguments: Setting.all)
+  func `S2: every run begins with a fresh copy of the sequence`(setting: Setting) async throws {
+    let operation = SequentialOperation(Scripted([setting.giving(1), setting.giving(2)]))
+    for _ in 0..<3 {
+      #expect(try await setting.run { await operation.run() }.result?.count == 2)
+    }
+    let both = try await setting.run { await ParallelOperation([operation, operation]).run() }
+    #expect(both.result?.map(\.count) == [2, 2])
+  }
+
+  @Test func `S2: what the sequence throws ends the composite, with the steps until then`()
+    async throws
+  {
+    let operation = SequentialOperation(
+      ClosureSequence { previous in
+        if previous != nil { throw TestError("undecided") }
+        return SimpleOperation { 1 }.named("first")
+      })
+    let error = try #require(await operation.run().error as? SequentialOperationError)
+    #expect(error.cause.map { "\($0)" } == "undecided")
+    #expect(error.steps.map(\.outcome.kind) == ["result 1"])
+    #expect(error.description == "undecided")
+    let resigned = SequentialOperation(
+      ClosureSequence { _ in throw CancellationError() })
+    #expect(await resigned.run().isCancelled)
+  }
+
+  @Test func `S2: an answer that comes after the cancellation is dropped unused`() async {
+    let gate = Gate()
+    let begun = Log<String>()
+    let run = SequentialOperation(
+      ClosureSequence { _ in
+        await gate.passIgnoringCancellation()
+        return SimpleOperation { begun.add("began") }
+      }
+    ).start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    gate.open()
+    #expect(await run.outcome.isCancelled)
+    #expect(begun.entries.isEmpty)
+  }
+
+  @Test(arguments: Setting.all)
+  func `S3: the last step decides`(setting: Setting) async throws {
+    let good = setting.giving(1)
+    let bad: SimpleOperation<Int> = setting.failing()
+    let tired: SimpleOperation<Int> = setting.stopping()
+    let table: [([SimpleOperation<Int>], String)] = [
+      ([good, good], "result"), ([good, bad], "error"), ([good, tired], "cancelled"),
+      ([bad, good], "result"), ([tired, good], "result"), ([bad, tired], "cancelled"),
+      ([tired, bad], "error"), ([bad, bad], "error"), ([tired], "cancelled"),
+    ]
+    for (operations, expected) in table {
+      let outcome = try await setting.run {
+        await SequentialOperation(Scripted(operations)).run()
+      }
+      switch outcome {
+      case .result(let steps):
+        #expect(expected == "result")
+        #expect(steps.map(\.index) == Array(operations.indices))
+      case .error(let error):
+        #expect(expected == "error")
+        let error = try #require(error as? SequentialOperationError)
+        #expect(error.steps.count == operations.count)
+      case .cancelled:
+        #expect(expected == "cancelled")
+      }
+    }
+  }
+
+  @Test func `S3: the error has every step's error, in order`() async throws {
+    let sequence = Scripted([
+      SimpleOperation<Int> { throw TestError("first\nsecond line") }.named("a"),
+      SimpleOperation { 1 }.named("b"),
+      SimpleOperation<Int> { throw TestError("last") }.named("c"),
+    ])
+    let error = try #require(
+      await SequentialOperation(sequence).run().error as? SequentialOperationError)
+    #expect(error.steps.errors.map { "\($0)" } == ["first\nsecond line", "last"])
+    #expect(error.cause.map { "\($0)" } == "last")
+    #expect(error.description == "step 0, a: first\n  second line\nstep 2, c: last")
+  }
+
+  @Test(arguments: Setting.all)
+  func `S4: steps never overlap`(setting: Setting) async throws {
+    let crowd = Crowd()
+    let order = Log<Int>()
+    let steps = (0..<50).map { index in
+      SimpleOperation {
+        crowd.enter()
+        order.add(index)
+        await setting.pause()
+        crowd.leave()
+      }
+    }
+    _ = try await setting.run { await SequentialOperation(.linear(steps)).run() }
+    #expect(crowd.most == 1)
+    #expect(order.entries == Array(0..<50))
+  }
+
+  @Test func `S4: a cancellation reaches the running step, and the sequence is not asked again`()
+    async throws
+  {
+    let gate = Gate()
+    let sequence = Scripted([
+      SimpleOperation { 1 }.named("done"),
+      SimpleOperation { try await gate.pass() }.named("running"),
+      SimpleOperation { 2 }.named("never"),
+    ])
+    let recorder = RecordingObserver()
+    let run = SequentialOperation(sequence).observed(by: recorder).start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(sequence.log.entries == ["nil", "0 done: result 1"])
+    let late = try #require(await run.late?.error as? SequentialOperationError)
+    #expect(late.steps.map(\.outcome.kind) == ["result 1", "cancelled"])
+    #expect(late.representsCancellation)
+    guard case .ended(_, let shown) = recorder.events.last?.kind else {
+      Issue.record("The last event is \(recorder.short.last ?? "none")")
+      return
+    }
+    #expect((shown?.error as? SequentialOperationError)?.steps.count == 2)
+  }
+
+  @Test(arguments: Setting.all)
+  func `S4: a step that cancels the composite is its last`(setting: Setting) async throws {
+    let sequence = Scripted([
+      SimpleOperation {
+        cancelCurrentTask()
+        await setting.pause()
+        return 1
+      }, setting.giving(2),
+    ])
+    let outcome = try await setting.run { await SequentialOperation(sequence).run() }
+    #expect(outcome.isCancelled)
+    #expect(sequence.log.entries == ["nil"])
+  }
+
+  @Test func `S5: history can be limited, errors included`() async throws {
+    let steps = (0..<10).map { index in
+      SimpleOperation<Int> { throw TestError("\(index)") }
+    }
+    for (history, kept) in [
+      (StepHistory.all, 0..<10), (.last(3), 7..<10), (.last(1), 9..<10), (.last(100), 0..<10),
+      (.none, 10..<10),
+    ] {
+      let error = try #require(
+        await SequentialOperation(Scripted(steps, history: history)).run().error
+          as? SequentialOperationError)
+      #expect(error.steps.map(\.index) == Array(kept))
+      #expect(error.steps.errors.map { "\($0)" } == kept.map(String.init))
+      #expect(error.cause.map { "\($0)" } == "9")
+    }
+    await #expect(processExitsWith: .failure) { _ = StepHistory.last(-1) }
+  }
+
+  @Test func `S6: the sequence makes the composite's result from its steps and its state`()
+    async throws
+  {
+    struct Sum: OperationSequence {
+      let count: Int
+      var history: StepHistory { .last(1) }
+      private var total = 0
+      private var begun = 0
+      init(count: Int) { self.count = count }
+
+      mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+        total += previous?.result(as: Int.self) ?? 0
+        begun += 1
+        let number = begun
+        return begun <= count ? SimpleOperation { number } : nil
+      }
+
+      func output(of steps: FinishedSteps) throws -> String {
+        if count == 13 { throw TestError("unlucky") }
+        if count == 14 { throw CancellationError() }
+        return "\(total) from \(steps.count)"
+      }
+    }
+    #expect(await SequentialOperation(Sum(count: 4)).run().result == "10 from 1")
+    #expect(await SequentialOperation(Sum(count: 0)).run().result == "0 from 0")
+    let error = await SequentialOperation(Sum(count: 13)).run().error as? SequentialOperationError
+    #expect(error?.cause.map { "\($0)" } == "unlucky")
+    #expect(await SequentialOperation(Sum(count: 14)).run().isCancelled)
+  }
+}

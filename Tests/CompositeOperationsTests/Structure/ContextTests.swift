@@ -1,0 +1,148 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct ContextTests {
+  @Test(arguments: Setting.all)
+  func `C1: a body runs children and gets their values, errors and cancellations`(
+    setting: Setting
+  ) async throws {
+    let outcome = try await setting.run {
+      await SimpleOperation { context in
+        let seven = try await context.run(setting.giving(7))
+        let failed = await context.outcome(of: setting.failing())
+        let stopped = await context.outcome(of: setting.stopping())
+        #expect(failed.kind == "error failed")
+        #expect(stopped.isCancelled)
+        await #expect(throws: TestError("failed")) { try await context.run(setting.failing()) }
+        await #expect(throws: CancellationError.self) {
+          try await context.run(setting.stopping())
+        }
+        return seven
+      }.run()
+    }
+    #expect(outcome.result == 7)
+  }
+
+  @Test func `C1: children are cancelled with the run and appear under it`() async {
+    let gate = Gate()
+    let recorder = RecordingObserver()
+    let paths = Log<[String]>()
+    let child = SimpleOperation { context in
+      paths.add(context.path.names)
+      try await gate.pass()
+    }.named("child")
+    let run = SimpleOperation { context in try await context.run(child) }
+      .named("parent").observed(by: recorder).start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(paths.entries == [["parent", "child"]])
+    #expect(
+      recorder.short == [
+        "parent created", "parent started", "parent started a child", "child created",
+        "child started", "child asked to cancel: -", "parent asked to cancel: -",
+        "child ended: cancelled", "parent ended: cancelled",
+      ])
+    let childEvents = recorder.events(of: "child")
+    let parent = recorder.events(of: "parent")[0].id
+    #expect(childEvents.allSatisfy { $0.parent == parent && $0.path.names == ["parent", "child"] })
+    #expect(parent == run.id)
+  }
+
+  @Test func `C1: through a kept context children belong to the calling task alone`() async throws {
+    for observers in [[], [RecordingObserver()]] {
+      let environment = OperationEnvironment(
+        clock: ManualClock(), observers: observers.map { $0 as any OperationObserver })
+      let outcome = await SimpleOperation { context in context }.run(in: environment)
+      let kept = try outcome.get()
+      let before = observers.first?.events.count
+      #expect(try await kept.run(SimpleOperation { 7 }) == 7)
+      #expect(await kept.outcome(of: ParallelOperation([SimpleOperation { 8 }])).result == [8])
+      #expect(kept.clock is ManualClock)
+      #expect(observers.first?.events.count == before)
+      let task = Task {
+        cancelCurrentTask()
+        return await kept.outcome(of: SimpleOperation { 9 })
+      }
+      #expect(await task.value.isCancelled)
+    }
+  }
+
+  @Test(arguments: Setting.all)
+  func `C2: task-local values and priority flow down through every composite`(setting: Setting)
+    async throws
+  {
+    let leaf = SimpleOperation {
+      await setting.pause()
+      return Local.number
+    }
+    let operation = ParallelOperation([
+      AnyOperation(leaf),
+      AnyOperation(SequentialOperation(.retrying(leaf, attempts: 1))),
+      AnyOperation(RaceOperation([leaf])),
+      AnyOperation(ParallelOperation { [leaf] }.map { $0[0] }),
+      AnyOperation(leaf.prioritized(at: .low)),
+    ])
+    let outcome = try await setting.run {
+      await Local.$number.withValue(7) { await operation.run() }
+    }
+    #expect(outcome.result == [7, 7, 7, 7, 7])
+  }
+
+  @Test func `C2: a priority reaches everything below it`() async {
+    let leaf = SimpleOperation { Task.currentPriority }
+    let parallel = ParallelOperation([leaf, leaf]).prioritized(at: .high)
+    #expect(await Task(priority: .low) { await parallel.run() }.value.result == [.high, .high])
+  }
+
+  @Test func `C3: nothing waits for a lock while somebody's cancel handler runs`() async {
+    // The handlers cancel the run again, ask for its outcome and finish operations: under a lock of
+    // ours any of that would never return.
+    let gate = Gate()
+    let handled = Log<String>()
+    let box = Log<OperationRun<[Int]>>()
+    let children = (0..<40).map { index in
+      SimpleOperation<Int>(callback: { finish in
+        finish.onCancel {
+          box.entries.first?.cancel()
+          handled.add("\(index)")
+          finish(.cancelled)
+        }
+        if index == 39 { Task { gate.open() } }
+      })
+    }
+    let run = ParallelOperation(children).start()
+    box.add(run)
+    await gate.passIgnoringCancellation()
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(handled.count == 40)
+  }
+
+  @Test func `C5: clock and randomness come with the environment`() async throws {
+    let clock = ManualClock()
+    let environment = OperationEnvironment(clock: clock, randomness: .seeded(7))
+    let sleep = SimpleOperation { context in
+      try await context.clock.sleep(for: .seconds(3600))
+      var random = context.randomness
+      return Int.random(in: 0..<1_000_000, using: &random)
+    }
+    var drawn: [[Int]] = []
+    for _ in 0..<2 {
+      let environment = OperationEnvironment(clock: clock, randomness: .seeded(7))
+      let run = ParallelOperation([sleep, sleep]).start(in: environment)
+      await clock.waitForSleepers(2)
+      clock.advance(by: .seconds(3600))
+      drawn.append(try await run.outcome.get().sorted())
+    }
+    #expect(drawn[0] == drawn[1])
+    #expect(drawn[0][0] != drawn[0][1])
+    #expect(environment.clock is ManualClock)
+    #expect(OperationContext().clock is ContinuousClock)
+  }
+
+  private enum Local {
+    @TaskLocal static var number = 0
+  }
+}

@@ -1,0 +1,58 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Synchronization
+
+/// A list that bodies add to from wherever they run.
+final class Log<Entry: Sendable>: Sendable {
+  private let lock = Lock<[Entry]>([])
+
+  var entries: [Entry] { lock.withLock { $0 } }
+  var count: Int { entries.count }
+  func add(_ entry: Entry) { lock.withLock { $0.append(entry) } }
+}
+
+/// How many are inside at once, and the most there were.
+final class Crowd: Sendable {
+  private let lock = Lock((now: 0, most: 0))
+
+  var most: Int { lock.withLock { $0.most } }
+
+  func enter() {
+    lock.withLock { crowd in
+      crowd.now += 1
+      crowd.most = max(crowd.most, crowd.now)
+    }
+  }
+
+  func leave() { lock.withLock { $0.now -= 1 } }
+}
+
+extension Outcome {
+  /// What an outcome is, for messages and comparisons.
+  var kind: String {
+    switch self {
+    case .result(let value): "result \(value)"
+    case .error(let error): "error \(error)"
+    case .cancelled: "cancelled"
+    }
+  }
+}
+
+extension OperationEvent {
+  /// The event in short, without identities.
+  var short: String {
+    switch kind {
+    case .created: "\(name) created"
+    case .started: "\(name) started"
+    case .childStarted: "\(name) started a child"
+    case .cancellationRequested(let reason): "\(name) asked to cancel: \(reason ?? "-")"
+    case .finishedAgain(let outcome): "\(name) finished again: \(outcome.kind)"
+    case .ended(let outcome, let late):
+      "\(name) ended: \(outcome.kind)" + (late.map { ", late: \($0.kind)" } ?? "")
+    }
+  }
+}
+
+extension RecordingObserver {
+  var short: [String] { events.map(\.short) }
+}
