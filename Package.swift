@@ -23,6 +23,8 @@ let package = Package(
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
       swiftSettings: strict),
+    .executableTarget(
+      name: "Benchmarks", dependencies: ["CompositeOperations"], path: "DevApp/Benchmarks"),
     .testTarget(
       name: "CompositeOperationsTests",
       dependencies: ["CompositeOperations", "CompositeOperationsTestKit"],
