@@ -17,6 +17,7 @@ let package = Package(
   products: [
     .library(name: "CompositeOperations", targets: ["CompositeOperations"]),
     .library(name: "CompositeOperationsTestKit", targets: ["CompositeOperationsTestKit"]),
+    .executable(name: "DevApp", targets: ["DevApp"]),
   ],
   targets: [
     .target(name: "CompositeOperations", swiftSettings: strict),
@@ -24,11 +25,15 @@ let package = Package(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
       swiftSettings: strict),
     .executableTarget(
+      name: "DevApp", dependencies: ["CompositeOperations"], path: "DevApp/Demo",
+      swiftSettings: strict),
+    .executableTarget(
       name: "Benchmarks", dependencies: ["CompositeOperations"], path: "DevApp/Benchmarks"),
     .testTarget(
       name: "CompositeOperationsTests",
       dependencies: ["CompositeOperations", "CompositeOperationsTestKit"],
       swiftSettings: strict),
+    .testTarget(name: "DevAppTests", dependencies: ["DevApp"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,44 @@
+/// The demo of CompositeOperations: programs that people use, made of its operations.
+@main struct DevApp {
+  static let usage = """
+    usage: DevApp COMMAND
+
+      duplicates PATH…   finds files with the same contents
+      tour               shows what operations can do, and the code that does it
+
+    `DevApp COMMAND --help` says more.
+    """
+
+  static func main() async {
+    let status = await run(CommandLine.rawArguments.dropFirst())
+    exitProcess(status)
+  }
+
+  private static func run(_ arguments: ArraySlice<RawPath>) async -> Int32 {
+    do {
+      let rest = arguments.dropFirst()
+      let wantsHelp = rest.prefix { $0.utf8 != "--" }.contains { $0.utf8 == "--help" }
+      switch arguments.first?.utf8 {
+      case "duplicates":
+        return wantsHelp
+          ? help(DuplicatesCommand.usage) : try await DuplicatesCommand(rest).run()
+      case "tour":
+        return wantsHelp ? help(TourCommand.usage) : try await TourCommand(rest).run()
+      case "--help", "-h", "help":
+        return help(usage)
+      case let command?:
+        throw UsageError("unknown command \(command); expected duplicates or tour")
+      case nil:
+        throw UsageError("no command; expected duplicates or tour")
+      }
+    } catch {
+      StandardError().writeLine("DevApp: \(error)")
+      return error is UsageError ? ExitCode.usage : ExitCode.failure
+    }
+  }
+
+  private static func help(_ text: String) -> Int32 {
+    do { try StandardOutput().write(Array((text + "\n").utf8)) } catch { return ExitCode.failure }
+    return ExitCode.success
+  }
+}

@@ -1,0 +1,105 @@
+import CompositeOperations
+
+/// Compares files of one size byte by byte and groups those that are equal.
+///
+/// All of them are read side by side, block by block, each once; files that part ways at a block go
+/// on in groups of their own.
+struct CompareFiles: ComposableOperation {
+  let group: CandidateGroup
+  let progress: ProgressMeter
+
+  func perform(in context: OperationContext) throws -> Comparison {
+    var comparison = Comparison()
+    var readers = group.files.map { FileReader($0) }
+    var pending = [Part(members: Array(readers.indices), offset: 0)]
+    while let part = pending.popLast() {
+      try Task.checkCancellation()
+      if part.offset == group.size {
+        comparison.groups.append(part.members.map { group.files[$0] })
+        continue
+      }
+      let length = min(Self.blockSize(for: part.members.count), group.size - part.offset)
+      let isLast = part.offset + length == group.size
+      var classes = BlockClasses()
+      for member in part.members {
+        do {
+          let keepsOpen = !isLast && part.members.count <= Self.mostOpen
+          let block = try readers[member].read(length, at: part.offset, keepsOpen: keepsOpen)
+          classes.add(member, block)
+          progress.add(files: isLast ? 1 : 0, bytes: length)
+        } catch {
+          comparison.problems.append(error)
+        }
+      }
+      for members in classes.members {
+        if members.count > 1 {
+          pending.append(Part(members: members, offset: part.offset + length))
+        } else {
+          for member in members { readers[member].close() }
+        }
+      }
+    }
+    return comparison
+  }
+
+  /// Some of the files, which are equal up to an offset.
+  private struct Part {
+    let members: [Int]
+    let offset: Int
+  }
+
+  /// How many files are kept open between blocks; of more files each block opens them anew.
+  private static let mostOpen = 32
+
+  /// So that the blocks of all files together need no more than 64 MiB.
+  private static func blockSize(for count: Int) -> Int {
+    min(262_144, max(4_096, 67_108_864 / count))
+  }
+}
+
+/// Groups of equal files, and those that could not be compared.
+struct Comparison: Sendable {
+  var groups: [[FileEntry]] = []
+  var problems: [Problem] = []
+}
+
+/// Reads a file block by block.
+private struct FileReader {
+  private let entry: FileEntry
+  private var file: OpenFile?
+
+  init(_ entry: FileEntry) { self.entry = entry }
+
+  mutating func read(_ count: Int, at offset: Int, keepsOpen: Bool) throws(Problem) -> [UInt8] {
+    let file = if let open = self.file { open } else { try entry.open() }
+    self.file = keepsOpen ? file : nil
+    return try entry.read(count, at: offset, from: file)
+  }
+
+  mutating func close() { file = nil }
+}
+
+/// Files by what one block of them holds.
+private struct BlockClasses {
+  private var blocks: [[UInt8]] = []
+  private(set) var members: [[Int]] = []
+  /// The classes by a hash of their block; only where there are so many that looking pays.
+  private var byHash: [UInt64: [Int]]?
+
+  private static let few = 8
+
+  mutating func add(_ member: Int, _ block: [UInt8]) {
+    let hash = byHash == nil ? 0 : block.hash64
+    let candidates = byHash.map { $0[hash, default: []] } ?? Array(blocks.indices)
+    for index in candidates where blocks[index].isEqual(to: block) {
+      members[index].append(member)
+      return
+    }
+    byHash?[hash, default: []].append(blocks.count)
+    blocks.append(block)
+    members.append([member])
+    if byHash == nil, blocks.count > Self.few {
+      byHash = Dictionary(grouping: blocks.indices) { blocks[$0].hash64 }
+    }
+  }
+}

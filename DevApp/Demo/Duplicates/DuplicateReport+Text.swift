@@ -1,0 +1,28 @@
+extension DuplicateReport {
+  /// The groups for a person: a line a file, an empty line behind each group.
+  var text: String {
+    groups.map { group in
+      "\(group.files.count) files of \(group.size.grouped) bytes:\n"
+        + group.files.map { "  \($0)\n" }.joined()
+    }.joined(separator: "\n")
+  }
+
+  /// What could not be compared, a line each.
+  var problemLines: [String] {
+    unreadable.map { "unreadable: \($0.path): \($0.error)" }
+      + changed.map { "changed while it was looked at: \($0)" }
+  }
+
+  /// The totals in a sentence.
+  func summary(after duration: Duration) -> String {
+    let surplus = groups.reduce(0) { $0 + $1.surplus }
+    let copies = groups.reduce(0) { $0 + $1.files.count - 1 }
+    let seconds = duration / .seconds(1)
+    let found =
+      groups.isEmpty
+      ? "No duplicates"
+      : "\(groups.count.grouped) groups, \(copies.grouped) surplus files of \(surplus.asBytes)"
+    return "\(found) in \(scannedFiles.grouped) files of \(scannedBytes.asBytes), "
+      + "\((seconds * 100).rounded() / 100) s"
+  }
+}

@@ -1,0 +1,55 @@
+/// What a run found.
+struct DuplicateReport: Sendable {
+  struct Group: Sendable {
+    /// Of each of the files, in bytes.
+    let size: Int
+    let files: [RawPath]
+
+    /// The bytes that one copy would save.
+    var surplus: Int { size * (files.count - 1) }
+  }
+
+  private(set) var groups: [Group] = []
+  private(set) var unreadable: [Unreadable] = []
+  /// Files that were written or removed while the run went on.
+  private(set) var changed: [RawPath] = []
+  private(set) var scannedFiles = 0
+  private(set) var scannedBytes = 0
+
+  struct Unreadable: Sendable {
+    let path: RawPath
+    let error: SystemError
+  }
+
+  mutating func add(_ tree: FileTree) {
+    scannedFiles = tree.files.count
+    scannedBytes = tree.files.reduce(0) { $0 + $1.status.size }
+    add(tree.problems)
+  }
+
+  mutating func add(_ comparison: Comparison) {
+    groups += comparison.groups.map { files in
+      Group(size: files[0].status.size, files: files.map(\.path))
+    }
+    add(comparison.problems)
+  }
+
+  mutating func add(_ problems: [Problem]) {
+    for problem in problems {
+      switch problem.reason {
+      case .unreadable(let error): unreadable.append(Unreadable(path: problem.path, error: error))
+      case .changed: changed.append(problem.path)
+      }
+    }
+  }
+
+  /// The same in an order that does not depend on how the run went: what saves most comes first.
+  func sorted() -> DuplicateReport {
+    var report = self
+    report.groups = groups.map { Group(size: $0.size, files: $0.files.sorted()) }
+      .sorted { ($1.surplus, $0.files[0]) < ($0.surplus, $1.files[0]) }
+    report.unreadable.sort { $0.path < $1.path }
+    report.changed.sort()
+    return report
+  }
+}

@@ -1,0 +1,85 @@
+import CompositeOperations
+
+/// `DevApp duplicates [--json] [--empty] PATH…`
+struct DuplicatesCommand {
+  static let usage = """
+    usage: DevApp duplicates [--json] [--empty] PATH…
+
+    Finds files with the same contents in the folders and files named PATH.
+
+      --json    one JSON object on standard output, for programs
+      --empty   empty files are a group, too
+      --        what follows is a PATH, whatever it looks like
+
+    Hard links to a file are one file. Symbolic links are not followed, except those named as a
+    PATH. Exit status: 0 result, 1 error, 64 wrong arguments, 130 interrupted.
+    """
+
+  private var isJSON = false
+  private var includesEmpty = false
+  private var paths: [RawPath] = []
+
+  init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
+    var takesOptions = true
+    for argument in arguments {
+      switch argument.utf8 {
+      case "--" where takesOptions: takesOptions = false
+      case "--json" where takesOptions: isJSON = true
+      case "--empty" where takesOptions: includesEmpty = true
+      case let text? where takesOptions && text.hasPrefix("-"):
+        throw UsageError(
+          "duplicates: unknown option \(argument); expected --json, --empty or a PATH")
+      case "":
+        throw UsageError("duplicates: an empty PATH; expected a file or a folder to look into")
+      default: paths.append(argument)
+      }
+    }
+    if paths.isEmpty {
+      throw UsageError("duplicates: no PATH; expected a file or a folder to look into")
+    }
+  }
+
+  /// - Returns: The exit status.
+  func run() async throws -> Int32 {
+    let standardError = StandardError()
+    let progress = ProgressMeter()
+    let find = FindDuplicates(in: paths, includesEmpty: includesEmpty, progress: progress)
+    let start = ContinuousClock.now
+    let interruption = try Interruption()
+    let run = SequentialOperation(find).start()
+    interruption.setHandler { run.cancel(because: "interrupted") }
+    let line = ProgressLine(progress, on: standardError)
+    let outcome = await run.outcome
+    line?.end()
+    withExtendedLifetime(interruption) {}
+    switch outcome {
+    case .result(let report):
+      return show(report, after: ContinuousClock.now - start, standardError)
+    case .error(let error):
+      let cause = (error as? SequentialOperationError)?.cause ?? error
+      standardError.writeLine("DevApp duplicates: \(cause)")
+      return ExitCode.failure
+    case .cancelled:
+      standardError.writeLine("DevApp duplicates: interrupted")
+      return ExitCode.interrupted
+    }
+  }
+
+  private func show(
+    _ report: DuplicateReport, after duration: Duration, _ standardError: StandardError
+  ) -> Int32 {
+    do {
+      if isJSON {
+        try StandardOutput().write(try report.json(after: duration))
+      } else {
+        try StandardOutput().write(Array(report.text.utf8))
+        for line in report.problemLines { standardError.writeLine(line) }
+        standardError.writeLine(report.summary(after: duration))
+      }
+      return ExitCode.success
+    } catch {
+      standardError.writeLine("DevApp duplicates: the report cannot be written: \(error)")
+      return ExitCode.failure
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/// A file as it was when it was found.
+struct FileEntry: Sendable {
+  let path: RawPath
+  let status: FileStatus
+
+  /// Reads some of the file and makes sure that it still is what was found.
+  ///
+  /// - Throws: A ``Problem`` if it cannot be read, or changed or vanished meanwhile.
+  func read(_ count: Int, at offset: Int, from file: OpenFile) throws(Problem) -> [UInt8] {
+    do {
+      let bytes = try file.read(count, at: offset)
+      guard bytes.count == count, try file.status() == status else {
+        throw Problem(path: path, reason: .changed)
+      }
+      return bytes
+    } catch let error as SystemError {
+      throw Problem(path, error)
+    } catch {
+      throw Problem(path: path, reason: .changed)
+    }
+  }
+
+  func open() throws(Problem) -> OpenFile {
+    do { return try OpenFile(path) } catch { throw Problem(path, error) }
+  }
+}

@@ -1,0 +1,36 @@
+import CompositeOperations
+
+/// Looks at the paths that the user gave. Here a symbolic link stands for what it leads to.
+struct FindRoots: ComposableOperation {
+  let paths: [RawPath]
+
+  func perform(in context: OperationContext) throws -> Roots {
+    var roots = Roots()
+    for path in paths {
+      do {
+        let status = try FileStatus(of: path)
+        switch status.kind {
+        case .file: roots.files.append(FileEntry(path: path, status: status))
+        case .folder: roots.folders.append(path)
+        case .other: throw RootError(path: path, reason: "neither a file nor a folder")
+        }
+      } catch let error as SystemError {
+        throw RootError(path: path, reason: "\(error)")
+      }
+    }
+    return roots
+  }
+}
+
+/// The files and folders to begin with.
+struct Roots: Sendable {
+  var files: [FileEntry] = []
+  var folders: [RawPath] = []
+}
+
+struct RootError: Error, CustomStringConvertible {
+  let path: RawPath
+  let reason: String
+
+  var description: String { "\(path): \(reason); expected a file or a folder to look into" }
+}

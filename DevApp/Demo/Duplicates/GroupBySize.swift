@@ -1,0 +1,28 @@
+import CompositeOperations
+
+/// Groups files that may be equal, because they have the same size. Hard links to one file are one.
+struct GroupBySize: ComposableOperation {
+  let files: [FileEntry]
+  let includesEmpty: Bool
+
+  func perform(in context: OperationContext) -> [CandidateGroup] {
+    var bySize: [Int: [Int]] = [:]
+    for (index, file) in files.enumerated() where includesEmpty || file.status.size > 0 {
+      bySize[file.status.size, default: []].append(index)
+    }
+    return bySize.values.compactMap { indices in
+      if indices.count < 2 { return nil }
+      var seen: Set<FileStatus.Identity> = []
+      let distinct = indices.map { files[$0] }.filter { seen.insert($0.status.identity).inserted }
+      return distinct.count < 2 ? nil : CandidateGroup(files: distinct)
+    }
+  }
+}
+
+/// Two or more files of one size that may be equal.
+struct CandidateGroup: Sendable {
+  let files: [FileEntry]
+
+  /// In bytes.
+  var size: Int { files[0].status.size }
+}

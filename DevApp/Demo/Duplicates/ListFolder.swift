@@ -1,0 +1,22 @@
+import CompositeOperations
+
+/// Lists what stands in a folder. A folder that cannot be read is a problem, not an error.
+struct ListFolder: ComposableOperation {
+  let path: RawPath
+  let progress: ProgressMeter
+
+  func perform(in context: OperationContext) -> FolderListing {
+    do {
+      let entries = try FolderEntries(of: path)
+      progress.add(files: entries.files.count)
+      return .entries(entries)
+    } catch {
+      return .problem(Problem(path, error))
+    }
+  }
+}
+
+enum FolderListing: Sendable {
+  case entries(FolderEntries)
+  case problem(Problem)
+}

@@ -1,0 +1,9 @@
+/// What the program ends with.
+enum ExitCode {
+  static let success: Int32 = 0
+  static let failure: Int32 = 1
+  /// The arguments are wrong, as `sysexits.h` has it.
+  static let usage: Int32 = 64
+  /// Ctrl-C, as shells have it.
+  static let interrupted: Int32 = 130
+}

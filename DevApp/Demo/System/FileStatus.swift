@@ -1,0 +1,54 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What a file is and when it was last written, so that a later look can tell whether it changed.
+struct FileStatus: Equatable, Sendable {
+  enum Kind: Sendable { case file, folder, other }
+
+  /// Which file it is, whatever names it has: hard links share it.
+  struct Identity: Hashable, Sendable {
+    let device: UInt64
+    let number: UInt64
+  }
+
+  let kind: Kind
+  let identity: Identity
+  /// In bytes.
+  let size: Int
+  /// Nanoseconds since 1970, of the last change of the contents and of anything else.
+  let modified: Int64
+  let changed: Int64
+
+  init(_ status: stat) {
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: kind = .file
+    case S_IFDIR: kind = .folder
+    default: kind = .other
+    }
+    identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+    size = Int(status.st_size)
+    #if canImport(Darwin)
+      modified = Self.nanoseconds(status.st_mtimespec)
+      changed = Self.nanoseconds(status.st_ctimespec)
+    #else
+      modified = Self.nanoseconds(status.st_mtim)
+      changed = Self.nanoseconds(status.st_ctim)
+    #endif
+  }
+
+  /// The status of what a path names, following symbolic links.
+  init(of path: RawPath) throws(SystemError) {
+    var status = stat()
+    guard unsafe path.withCString({ unsafe stat($0, &status) }) == 0 else { throw SystemError.last }
+    self.init(status)
+  }
+
+  private static func nanoseconds(_ time: timespec) -> Int64 {
+    Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+}

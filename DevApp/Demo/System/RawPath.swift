@@ -1,0 +1,62 @@
+/// A path as the system knows it: bytes, which need not be UTF-8.
+struct RawPath: Hashable, Comparable, Sendable {
+  /// The bytes of the path and a zero byte behind them, as system calls want it.
+  private let terminated: ContiguousArray<UInt8>
+
+  var bytes: ArraySlice<UInt8> { ArraySlice(terminated.dropLast()) }
+
+  init(_ text: String) { terminated = ContiguousArray(text.utf8) + [0] }
+
+  init(bytes: some Collection<UInt8>) { terminated = ContiguousArray(bytes) + [0] }
+
+  /// The path of something in this folder.
+  func appending(_ name: some Collection<UInt8>) -> RawPath {
+    var bytes = ContiguousArray<UInt8>()
+    bytes.reserveCapacity(terminated.count + name.count + 1)
+    bytes.append(contentsOf: terminated.dropLast())
+    if bytes.last != UInt8(ascii: "/") { bytes.append(UInt8(ascii: "/")) }
+    bytes.append(contentsOf: name)
+    bytes.append(0)
+    return RawPath(terminated: bytes)
+  }
+
+  private init(terminated: ContiguousArray<UInt8>) { self.terminated = terminated }
+
+  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result? {
+    unsafe terminated.withUnsafeBytes { bytes in
+      unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress.map { unsafe body($0) }
+    }
+  }
+
+  static func < (left: RawPath, right: RawPath) -> Bool {
+    left.terminated.lexicographicallyPrecedes(right.terminated)
+  }
+}
+
+extension RawPath: CustomStringConvertible {
+  /// The path as UTF-8, or nil if its bytes are not.
+  var utf8: String? { String(validating: bytes, as: UTF8.self) }
+
+  /// The path on one line: as it is, or, where it holds control characters or bytes that are not
+  /// UTF-8, quoted in the way of the shell, `$'a\nb'`.
+  var description: String {
+    if let text = utf8, !text.hasPrefix("$'"),
+      !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+    {
+      return text
+    }
+    return "$'" + bytes.map(Self.quoted).joined() + "'"
+  }
+
+  private static func quoted(_ byte: UInt8) -> String {
+    switch byte {
+    case UInt8(ascii: "\n"): "\\n"
+    case UInt8(ascii: "\t"): "\\t"
+    case UInt8(ascii: "\r"): "\\r"
+    case UInt8(ascii: "'"): "\\'"
+    case UInt8(ascii: "\\"): "\\\\"
+    case 0x20..<0x7F: String(UnicodeScalar(byte))
+    default: "\\x" + String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What a system call answered when it failed.
+struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
+  let code: Int32
+
+  /// The error of the call that has just failed on this thread.
+  static var last: SystemError { SystemError(code: errno) }
+
+  var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+
+  var description: String {
+    guard let text = unsafe strerror(code) else { return "error \(code)" }
+    return unsafe String(cString: text)
+  }
+}

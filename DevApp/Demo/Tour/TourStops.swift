@@ -1,0 +1,163 @@
+import CompositeOperations
+
+extension TourStop {
+  static let all = [
+    outcomes, cancelRemaining, runAll, race, recovery, retry, cancellation, composition,
+  ]
+
+  private static let outcomes = TourStop(
+    title: "A run ends in a result, an error or a cancellation",
+    code: """
+      let good = SimpleOperation { 42 }
+      let bad = SimpleOperation<Int> { throw NoNetwork() }
+      let tired = SimpleOperation<Int> { throw CancellationError() }
+      for operation in [good, bad, tired] {
+        switch await operation.run() {
+        case .result(let value): print("result: \\(value)")
+        case .error(let error): print("error: \\(error)")
+        case .cancelled: print("cancelled")
+        }
+      }
+      """
+  ) { print in
+    let good = SimpleOperation { 42 }
+    let bad = SimpleOperation<Int> { throw NoNetwork() }
+    let tired = SimpleOperation<Int> { throw CancellationError() }
+    for operation in [good, bad, tired] {
+      switch await operation.run() {
+      case .result(let value): print("result: \(value)")
+      case .error(let error): print("error: \(error)")
+      case .cancelled: print("cancelled")
+      }
+    }
+  }
+
+  private static let cancelRemaining = TourStop(
+    title: "In parallel: the first failure cancels the others",
+    code: """
+      let pages = ["index", "slow", "missing"].map { FetchPage(name: $0) }
+      let outcome = await ParallelOperation(pages, width: .limited(to: 2)).run()
+      print("\\(outcome.error ?? NoNetwork())")
+      for child in (outcome.error as? ParallelOperationError)?.children.map(\\.self) ?? [] {
+        print("\\(child.name): \\(child.outcome), \\(child.origin)")
+      }
+      """
+  ) { print in
+    let pages = ["index", "slow", "missing"].map { FetchPage(name: $0) }
+    let outcome = await ParallelOperation(pages, width: .limited(to: 2)).run()
+    print("\(outcome.error ?? NoNetwork())")
+    for child in (outcome.error as? ParallelOperationError)?.children.map(\.self) ?? [] {
+      print("\(child.name): \(child.outcome), \(child.origin)")
+    }
+  }
+
+  private static let runAll = TourStop(
+    title: "In parallel: everyone runs, and nothing is lost",
+    code: """
+      let pages = ["index", "missing", "about"].map { FetchPage(name: $0) }
+      let everyone = ParallelOperation(pages, width: .limited(to: 2), onFailure: .runAll)
+      for outcome in try await everyone.collectingOutcomes().run().get() { print("\\(outcome)") }
+
+      let (number, text) = try await ParallelOperation(
+        SimpleOperation { 6 * 7 }, FetchPage(name: "about")
+      ).run().get()
+      print("\\(number) and \\(text)")
+      """
+  ) { print in
+    let pages = ["index", "missing", "about"].map { FetchPage(name: $0) }
+    let everyone = ParallelOperation(pages, width: .limited(to: 2), onFailure: .runAll)
+    for outcome in try await everyone.collectingOutcomes().run().get() { print("\(outcome)") }
+
+    let (number, text) = try await ParallelOperation(
+      SimpleOperation { 6 * 7 }, FetchPage(name: "about")
+    ).run().get()
+    print("\(number) and \(text)")
+  }
+
+  private static let race = TourStop(
+    title: "A race: the first result wins",
+    code: """
+      let mirrors = RaceOperation(["slow", "missing", "index"].map { FetchPage(name: $0) })
+      print(try await mirrors.run().get())
+      """
+  ) { print in
+    let mirrors = RaceOperation(["slow", "missing", "index"].map { FetchPage(name: $0) })
+    print(try await mirrors.run().get())
+  }
+
+  private static let recovery = TourStop(
+    title: "In sequence: each step is decided by the one before, and recovers from it",
+    code: """
+      let steps = SequentialOperation(
+        ClosureSequence { previous in
+          guard let previous else { return FetchPage(name: "missing") }
+          if previous.error != nil { return FetchPage(name: "index") }
+          return nil
+        })
+      for step in try await steps.run().get() { print("\\(step.name): \\(step.outcome)") }
+      """
+  ) { print in
+    let steps = SequentialOperation(
+      ClosureSequence { previous in
+        guard let previous else { return FetchPage(name: "missing") }
+        if previous.error != nil { return FetchPage(name: "index") }
+        return nil
+      })
+    for step in try await steps.run().get() { print("\(step.name): \(step.outcome)") }
+  }
+
+  private static let retry = TourStop(
+    title: "Retry: attempts are counted with the first one",
+    code: """
+      let attempts = Log()
+      let flaky = SimpleOperation {
+        attempts.add("attempt")
+        if attempts.lines.count < 3 { throw NoNetwork() }
+        return "worked"
+      }
+      let outcome = await SequentialOperation(.retrying(flaky, attempts: 3)).run()
+      print("\\(outcome) after \\(attempts.lines.count) attempts")
+      """
+  ) { print in
+    let attempts = Log()
+    let flaky = SimpleOperation {
+      attempts.add("attempt")
+      if attempts.lines.count < 3 { throw NoNetwork() }
+      return "worked"
+    }
+    let outcome = await SequentialOperation(.retrying(flaky, attempts: 3)).run()
+    print("\(outcome) after \(attempts.lines.count) attempts")
+  }
+
+  private static let cancellation = TourStop(
+    title: "Cancellation: reaches everything below, and what finished stays visible",
+    code: """
+      let run = SequentialOperation(
+        .linear([FetchPage(name: "index"), FetchPage(name: "slow"), FetchPage(name: "about")])
+      ).start()
+      run.cancel(because: "the tour goes on")
+      print("\\(await run.outcome)")
+      """
+  ) { print in
+    let run = SequentialOperation(
+      .linear([FetchPage(name: "index"), FetchPage(name: "slow"), FetchPage(name: "about")])
+    ).start()
+    run.cancel(because: "the tour goes on")
+    print("\(await run.outcome)")
+  }
+
+  private static let composition = TourStop(
+    title: "Composites are operations: everything nests",
+    code: """
+      let sizes = FetchPage(name: "index")
+        .then { index in ParallelOperation(index.links.map { FetchPage(name: $0) }) }
+        .map { pages in pages.map(\\.count) }
+      print("\\(try await sizes.run().get())")
+      """
+  ) { print in
+    let sizes = FetchPage(name: "index")
+      .then { index in ParallelOperation(index.links.map { FetchPage(name: $0) }) }
+      .map { pages in pages.map(\.count) }
+    print("\(try await sizes.run().get())")
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@Suite struct ProcessTests {
+  @Test(arguments: [
+    ([], "no command; expected"), (["dance"], "unknown command dance; expected"),
+    (["duplicates"], "no PATH; expected"), (["duplicates", ""], "an empty PATH; expected"),
+    (["duplicates", "--fast", "."], "unknown option --fast; expected"),
+    (["tour", "twice"], "unexpected argument twice; expected none"),
+  ])
+  func `wrong arguments get one line that says what was expected`(
+    arguments: [String], message: String
+  ) async throws {
+    let program = Program(executable: Program.devApp().executable, arguments: arguments)
+    let printed = try await program.run()
+    #expect(printed.status == 64)
+    #expect(printed.output.isEmpty)
+    #expect(printed.error.contains(message))
+    #expect(printed.error.split(separator: "\n").count == 1)
+  }
+
+  @Test func `a path that does not exist is an error of one line`() async throws {
+    let printed = try await Program.devApp("duplicates", "/no/such/folder").run()
+    #expect(printed.status == 1)
+    #expect(printed.output.isEmpty)
+    #expect(
+      printed.error
+        == "DevApp duplicates: /no/such/folder: No such file or directory; "
+        + "expected a file or a folder to look into\n")
+  }
+
+  @Test func `help goes to standard output`() async throws {
+    for arguments in [["--help"], ["duplicates", "--help"], ["tour", "--help"]] {
+      let program = Program(executable: Program.devApp().executable, arguments: arguments)
+      let printed = try await program.run()
+      #expect(printed.status == 0)
+      #expect(printed.text.hasPrefix("usage: DevApp"))
+    }
+  }
+
+  #if os(Linux)
+    @Test func `a disk that is full is an error`() async throws {
+      let folder = try TemporaryFolder()
+      try folder.write("contents", to: "a")
+      try folder.write("contents", to: "b")
+      for arguments in [["duplicates", folder.path], ["duplicates", "--json", folder.path]] {
+        var program = Program(executable: Program.devApp().executable, arguments: arguments)
+        program.output = URL(fileURLWithPath: "/dev/full")
+        let printed = try await program.run()
+        #expect(printed.status == 1)
+        #expect(printed.error.contains("cannot be written: No space left on device"))
+      }
+    }
+
+    @Test func `Ctrl-C ends the run at once, as cancelled`() async throws {
+      let folder = try sparseFiles()
+      let printed = try await Program.devApp("duplicates", "--json", folder.path).run { process in
+        await waitUntilOpen(folder.path + "/a", in: process)
+        kill(process, SIGINT)
+      }
+      #expect(printed.status == 130)
+      #expect(printed.output.isEmpty)
+      #expect(printed.error == "DevApp duplicates: interrupted\n")
+    }
+
+    @Test func `a file that changes while it is compared is reported`() async throws {
+      let folder = try sparseFiles()
+      let printed = try await Program.devApp("duplicates", "--json", folder.path).run { process in
+        await waitUntilOpen(folder.path + "/a", in: process)
+        let file = try FileHandle(forWritingTo: folder.url.appendingPathComponent("a"))
+        try file.write(contentsOf: Data("x".utf8))
+        try file.close()
+      }
+      #expect(printed.status == 0)
+      let report = try Report(printed)
+      #expect(report.groups.isEmpty)
+      #expect(report.changed.map(\.path) == [folder.path + "/a"])
+    }
+
+    /// Two equal files that take a long time to compare and next to no room.
+    private func sparseFiles() throws -> TemporaryFolder {
+      let folder = try TemporaryFolder()
+      for name in ["a", "b"] {
+        let file = try FileHandle(forWritingTo: folder.write("", to: name))
+        try file.truncate(atOffset: 1 << 40)
+        try file.close()
+      }
+      return folder
+    }
+
+    /// Returns when a process is reading a file for the second time, so its whole.
+    private func waitUntilOpen(_ path: String, in process: Int32) async {
+      let manager = FileManager.default
+      let descriptors = "/proc/\(process)/fd"
+      while manager.fileExists(atPath: "/proc/\(process)") {
+        await Task.yield()
+        for descriptor in (try? manager.contentsOfDirectory(atPath: descriptors)) ?? [] {
+          let link = "\(descriptors)/\(descriptor)"
+          if (try? manager.destinationOfSymbolicLink(atPath: link)) == path { return }
+        }
+      }
+    }
+  #endif
+}

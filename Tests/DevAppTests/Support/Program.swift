@@ -1,0 +1,97 @@
+import Foundation
+
+/// What a program printed and how it ended.
+struct Printed: Sendable {
+  let status: Int32
+  let output: Data
+  let error: String
+
+  var text: String { String(decoding: output, as: UTF8.self) }
+}
+
+/// A program that a test runs as a person would.
+struct Program {
+  let executable: URL
+  let arguments: [String]
+  var folder: URL?
+  var output: URL?
+
+  /// The demo, from the folder where this test was built.
+  static func devApp(_ arguments: String..., in folder: URL? = nil) -> Program {
+    let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    let folderOfTests =
+      FileManager.default.fileExists(atPath: tests.path)
+      ? tests.deletingLastPathComponent() : Bundle.main.bundleURL.deletingLastPathComponent()
+    return Program(
+      executable: folderOfTests.appendingPathComponent("DevApp"), arguments: arguments,
+      folder: folder)
+  }
+
+  /// A program of the system, or nil where it is not installed.
+  static func installed(_ name: String, _ arguments: String...) -> Program? {
+    for folder in ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"] {
+      let path = "\(folder)/\(name)"
+      if FileManager.default.isExecutableFile(atPath: path) {
+        return Program(executable: URL(fileURLWithPath: path), arguments: arguments)
+      }
+    }
+    return nil
+  }
+
+  /// Runs the program to its end, without keeping a thread waiting.
+  ///
+  /// - Parameter during: Does something while it runs, with its process identifier.
+  func run(during: (Int32) async throws -> Void = { _ in }) async throws -> Printed {
+    let process = Process()
+    process.executableURL = executable
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    // Files, not pipes: nobody has to read them while the program runs.
+    let files = try TemporaryFolder()
+    let outputFile = output ?? files.url.appendingPathComponent("output")
+    let errorFile = files.url.appendingPathComponent("error")
+    for file in [outputFile, errorFile] where !FileManager.default.fileExists(atPath: file.path) {
+      try Data().write(to: file)
+    }
+    process.standardOutput = try FileHandle(forWritingTo: outputFile)
+    process.standardError = try FileHandle(forWritingTo: errorFile)
+    process.standardInput = FileHandle.nullDevice
+    let (exits, exit) = AsyncStream<Void>.makeStream()
+    process.terminationHandler = { _ in exit.finish() }
+    try process.run()
+    try await during(process.processIdentifier)
+    for await _ in exits {}
+    return Printed(
+      status: process.terminationStatus,
+      output: output == nil ? try Data(contentsOf: outputFile) : Data(),
+      error: String(decoding: try Data(contentsOf: errorFile), as: UTF8.self))
+  }
+}
+
+/// A folder that goes away with this.
+final class TemporaryFolder {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  var path: String { url.path }
+
+  @discardableResult
+  func write(_ contents: String, to name: String) throws -> URL {
+    try write(Data(contents.utf8), to: name)
+  }
+
+  @discardableResult
+  func write(_ contents: Data, to name: String) throws -> URL {
+    let file = url.appendingPathComponent(name)
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try contents.write(to: file)
+    return file
+  }
+}
