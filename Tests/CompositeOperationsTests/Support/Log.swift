@@ -56,3 +56,17 @@ extension OperationEvent {
 extension RecordingObserver {
   var short: [String] { events.map(\.short) }
 }
+
+/// The most earlier children that a child began before.
+///
+/// Children are taken in order, but a thread may stop between taking a child and running its first
+/// line. So on several processors a child may overtake those that are in flight, and no others.
+func mostOvertaken(_ indices: [Int]) -> Int {
+  var missing = Set(indices)
+  var most = 0
+  for index in indices {
+    missing.remove(index)
+    most = max(most, missing.count { $0 < index })
+  }
+  return most
+}
