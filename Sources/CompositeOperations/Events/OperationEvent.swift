@@ -29,15 +29,15 @@ public struct OperationEvent: Sendable {
   /// What happened.
   public let kind: Kind
   /// Which run it happened to.
-  public var id: OperationID { scope.id }
+  public var id: OperationID { place.id }
   /// The run that runs this one, or nil for an outermost run.
-  public var parent: OperationID? { scope.parent?.id }
+  public var parent: OperationID? { place.parent?.id }
   /// The name of the operation.
-  public var name: String { scope.name }
+  public var name: String { place.name }
   /// The names from the outermost run to this one.
-  public var path: OperationPath { OperationPath(to: scope) }
+  public var path: OperationPath { OperationPath(place: place) }
 
-  let scope: OperationScope
+  let place: OperationPlace
 }
 
 extension OperationEvent: CustomStringConvertible {

@@ -3,22 +3,35 @@
 /// A path is a link to its parent's, so it costs nothing to take along; the names are collected
 /// when they are asked for.
 public struct OperationPath: Sendable, CustomStringConvertible {
-  private let scope: OperationScope?
-
-  init(to scope: OperationScope?) { self.scope = scope }
+  let place: OperationPlace?
 
   /// The names, the outermost first; empty for a run that nobody observes.
   ///
   /// - Complexity: O(*depth*).
   public var names: [String] {
     var names: [String] = []
-    var scope = scope
-    while let here = scope {
+    var place = place
+    while let here = place {
       names.append(here.name)
-      scope = here.parent
+      place = here.parent
     }
     return names.reversed()
   }
 
   public var description: String { names.joined(separator: "/") }
+}
+
+/// What a run is called, and below which other one it stands.
+///
+/// Apart from the scope, so that events can be kept without whoever observes them: an observer that
+/// records would else hold itself.
+final class OperationPlace: Sendable {
+  let id = OperationID()
+  let parent: OperationPlace?
+  let name: String
+
+  init(below parent: OperationPlace?, name: String) {
+    self.parent = parent
+    self.name = name
+  }
 }

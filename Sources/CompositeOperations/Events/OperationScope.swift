@@ -5,10 +5,9 @@ internal import Synchronization
 /// Everything that costs hangs off the scope. A run has one if somebody looks, if its environment
 /// is not the plain one, or if it was started and has a handle.
 @usableFromInline final class OperationScope: Sendable {
-  let id = OperationID()
-  let parent: OperationScope?
-  let name: String
+  let place: OperationPlace
   let environment: OperationEnvironment
+  private let parent: OperationScope?
 
   private enum State: UInt8, AtomicRepresentable {
     case running
@@ -31,8 +30,8 @@ internal import Synchronization
 
   init(parent: OperationScope? = nil, name: String, environment: OperationEnvironment) {
     self.parent = parent
-    self.name = name
     self.environment = environment
+    place = OperationPlace(below: parent?.place, name: name)
   }
 
   var isObserved: Bool { !environment.observers.isEmpty }
@@ -65,7 +64,7 @@ internal import Synchronization
   // MARK: Events
 
   func report(_ kind: OperationEvent.Kind) {
-    let event = OperationEvent(kind: kind, scope: self)
+    let event = OperationEvent(kind: kind, place: place)
     for observer in environment.observers { observer.observe(event) }
   }
 

@@ -36,7 +36,7 @@
   public var randomness: OperationRandomness { environment.randomness }
 
   /// The names from the outermost run to this one; empty where nobody observes the run.
-  public var path: OperationPath { OperationPath(to: scope) }
+  public var path: OperationPath { OperationPath(place: scope?.place) }
 
   /// Runs another operation as a child of this run and gives its result.
   ///

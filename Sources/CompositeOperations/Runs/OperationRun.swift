@@ -16,7 +16,7 @@ public struct OperationRun<Success: Sendable>: Sendable {
   }
 
   /// The identity of the run, which its events bear.
-  public var id: OperationID { scope.id }
+  public var id: OperationID { scope.place.id }
 
   /// How the run ends; waits for that.
   ///
