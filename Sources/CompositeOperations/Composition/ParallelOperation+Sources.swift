@@ -17,7 +17,7 @@ extension ParallelOperation {
     self.init(
       plan: SourcePlan(
         makeSource: { ChildSource(over: try children()) }, width: width, mode: mode,
-        consumer: nil, success: { $0 }))
+        giving: .results { $0 }, childName: { "\(Children.Element.self)" }))
   }
 
   /// Operations that arrive one by one, taken when there is a place for them.
@@ -38,7 +38,7 @@ extension ParallelOperation {
     self.init(
       plan: SourcePlan(
         makeSource: { ChildSource(over: try await children()) }, width: width, mode: mode,
-        consumer: nil, success: { $0 }))
+        giving: .results { $0 }, childName: { "\(Children.Element.self)" }))
   }
 
   /// Operations that are made one by one, whose results are used as they come.
@@ -70,7 +70,7 @@ extension ParallelOperation {
     self.init(
       plan: SourcePlan(
         makeSource: { ChildSource(over: try children()) }, width: width, mode: mode,
-        consumer: consume, success: { _ in }))
+        giving: .nothing((), consumer: consume), childName: { "\(Children.Element.self)" }))
   }
 
   /// Operations that arrive one by one, whose results are used as they come.
@@ -94,19 +94,6 @@ extension ParallelOperation {
     self.init(
       plan: SourcePlan(
         makeSource: { ChildSource(over: try await children()) }, width: width, mode: mode,
-        consumer: consume, success: { _ in }))
-  }
-}
-
-extension ChildSource {
-  convenience init(over children: some Sequence<Child>) {
-    var iterator = children.makeIterator()
-    self.init { iterator.next() }
-  }
-
-  convenience init<Children: AsyncSequence>(over children: Children)
-  where Children.Element == Child {
-    var iterator = children.makeAsyncIterator()
-    self.init { try await iterator.next(isolation: #isolation) }
+        giving: .nothing((), consumer: consume), childName: { "\(Children.Element.self)" }))
   }
 }

@@ -1,18 +1,21 @@
 /// The evidence of a run over a source: every child, or, where results are not kept, those that
 /// ended without one.
-struct SourceEvidence<Child: ComposableOperation>: ParallelEvidence {
+struct SourceEvidence<Value: Sendable>: ParallelEvidence {
   private struct Entry: Sendable {
     let index: Int
     let name: String
-    let outcome: Outcome<Child.Success>
+    let outcome: Outcome<Value>
     let origin: ParallelOperationError.Child.Origin
   }
 
-  private let record: SourceRecord<Child>
+  private let record: SourceRun.Record
   private let entries: [Entry]
   let causes: [Int]
 
-  init(_ record: SourceRecord<Child>) {
+  /// - Parameters:
+  ///   - outcomes: How every child ended; nil if results were not kept.
+  ///   - name: What children are called whose own name was not kept, those that gave a result.
+  init(_ record: SourceRun.Record, outcomes: [Outcome<Value>]?, name: String) {
     self.record = record
     var losses: [Int: Entry] = [:]
     for loss in record.losses {
@@ -21,13 +24,11 @@ struct SourceEvidence<Child: ComposableOperation>: ParallelEvidence {
         origin: loss.state.origin)
     }
     let entries =
-      record.keepsResults
-      ? record.results.enumerated().map { index, result in
-        losses[index]
-          ?? Entry(
-            index: index, name: "\(Child.self)", outcome: result.map(Outcome.result) ?? .cancelled,
-            origin: .itself)
-      } : losses.values.sorted { $0.index < $1.index }
+      outcomes.map { outcomes in
+        outcomes.enumerated().map { index, outcome in
+          losses[index] ?? Entry(index: index, name: name, outcome: outcome, origin: .itself)
+        }
+      } ?? losses.values.sorted { $0.index < $1.index }
     var positions: [Int: Int] = [:]
     for (position, entry) in entries.enumerated() { positions[entry.index] = position }
     self.entries = entries

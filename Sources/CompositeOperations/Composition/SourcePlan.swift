@@ -1,30 +1,63 @@
-/// Children that are made one by one while the composite runs.
-struct SourcePlan<Child: ComposableOperation, Success: Sendable>: ParallelPlan {
+/// Children that are made one by one while the composite runs, all of which give the same.
+struct SourcePlan<Value: Sendable, Success: Sendable>: ParallelPlan {
+  typealias Consumer = nonisolated(nonsending) @Sendable (Value) async throws -> Void
+
+  /// What the composite gives.
+  enum Giving: Sendable {
+    /// The results, in the order of the children.
+    case results(@Sendable ([Value]) -> Success)
+    /// Nothing: each result is used as it comes.
+    case nothing(Success, consumer: Consumer)
+  }
+
   /// Makes the source of one run.
-  let makeSource: nonisolated(nonsending) @Sendable () async throws -> ChildSource<Child>
+  let makeSource: nonisolated(nonsending) @Sendable () async throws -> ChildSource
   let width: OperationWidth
   let mode: FailureMode
-  /// Uses the results as they come; if nil they are kept.
-  let consumer: SourceRun<Child>.Consumer?
-  let success: @Sendable ([Child.Success]) -> Success
+  let giving: Giving
+  /// What a child's type calls it.
+  let childName: @Sendable () -> String
 
   nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success> {
-    var record = SourceRecord<Child>(keepsResults: consumer == nil)
+    let source: ChildSource
     do {
-      let run = SourceRun(
-        try await makeSource(), limit: width.limit, goal: mode.goal, consumer: consumer)
-      record = await run.run(in: context)
+      source = try await makeSource()
     } catch {
-      record.sourceFailed(with: error)
+      throw ParallelOperationError(
+        evidence: SourceEvidence<Value>(.init(sourceError: error), outcomes: [], name: ""))
     }
-    guard record.isComplete else {
-      throw ParallelOperationError(evidence: SourceEvidence(record))
+    switch giving {
+    case .results(let make):
+      let blocks = SlotBlocks(of: Value.self)
+      let record = await run(source, .kept(in: blocks), in: context)
+      guard record.isComplete else {
+        let errors = Dictionary(
+          record.losses.compactMap { loss in loss.error.map { (loss.index, $0) } },
+          uniquingKeysWith: { first, _ in first })
+        let outcomes = blocks.takeOutcomes(of: Value.self, errors: errors)
+        throw ParallelOperationError(
+          evidence: SourceEvidence(record, outcomes: outcomes, name: childName()))
+      }
+      let results = make(blocks.takeResults(of: Value.self))
+      let disposals = record.disposals
+      if disposals.isEmpty { return HeldResult(results) }
+      return HeldResult(results) { disposals.disposeInOrder() }
+    case .nothing(let success, let consumer):
+      let results = SourceRun.Results.consumed(
+        by: { slot in try await consumer(slot.move(as: Value.self)) },
+        dropped: { slot in _ = slot.move(as: Value.self) },
+        makeSlot: { SlotBlocks(of: Value.self, blockSize: 1) })
+      let record = await run(source, results, in: context)
+      if record.isComplete { return HeldResult(success) }
+      throw ParallelOperationError(evidence: SourceEvidence<Value>(record, outcomes: nil, name: ""))
     }
-    let results = record.results.compactMap(\.self)
-    let disposals = record.disposals
-    if disposals.isEmpty { return HeldResult(success(results)) }
-    return HeldResult(success(results)) { disposals.disposeInOrder() }
+  }
+
+  private nonisolated(nonsending) func run(
+    _ source: ChildSource, _ results: SourceRun.Results, in context: OperationContext
+  ) async -> SourceRun.Record {
+    await SourceRun(source, limit: width.limit, goal: mode.goal, results: results).run(in: context)
   }
 }

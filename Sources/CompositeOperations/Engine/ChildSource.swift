@@ -2,13 +2,26 @@ internal import Synchronization
 
 /// Children that are made one by one, each when there is a place for it.
 // Sendable, because only whoever is inside the turnstile reaches `advance` and what it captures.
-@safe final class ChildSource<Child: ComposableOperation>: @unchecked Sendable {
+@safe @usableFromInline final class ChildSource: @unchecked Sendable {
+  @usableFromInline typealias Advance =
+    nonisolated(nonsending) () async throws -> (any ComposableOperation)?
+
   private let turnstile = Turnstile()
-  private let advance: nonisolated(nonsending) () async throws -> Child?
+  private let advance: Advance
   private let exhaustion = Atomic(false)
 
-  init(_ advance: nonisolated(nonsending) @escaping () async throws -> Child?) {
-    self.advance = advance
+  @usableFromInline init(_ advance: @escaping Advance) { self.advance = advance }
+
+  @inlinable convenience init<Children: Sequence>(over children: Children)
+  where Children.Element: ComposableOperation {
+    var iterator = children.makeIterator()
+    self.init { iterator.next() }
+  }
+
+  @inlinable convenience init<Children: AsyncSequence>(over children: Children)
+  where Children.Element: ComposableOperation {
+    var iterator = children.makeAsyncIterator()
+    self.init { try await iterator.next(isolation: #isolation) }
   }
 
   var isExhausted: Bool { exhaustion.load(ordering: .relaxed) }
@@ -20,17 +33,15 @@ internal import Synchronization
   ///   - take: Takes the child before the next one can be made.
   /// - Returns: What `take` made of it, or nil if none is left or wanted.
   nonisolated(nonsending) func next<Taken>(
-    ifWanted isWanted: () -> Bool, take: (Child) -> Taken
+    ifWanted isWanted: () -> Bool, take: (any ComposableOperation) -> Taken?
   ) async throws -> Taken? {
     await turnstile.enter()
     defer { turnstile.leave() }
     guard !isExhausted, isWanted() else { return nil }
     do {
-      guard let child = try await advance() else {
-        exhaustion.store(true, ordering: .relaxed)
-        return nil
-      }
-      return isWanted() ? take(child) : nil
+      if let child = try await advance() { return isWanted() ? take(child) : nil }
+      exhaustion.store(true, ordering: .relaxed)
+      return nil
     } catch {
       exhaustion.store(true, ordering: .relaxed)
       throw error

@@ -9,8 +9,7 @@ struct Lane: ~Copyable {
 
   /// The first index in the low half, the one behind the last in the high half.
   private let bounds: Atomic<UInt64>
-  private let pullers = Atomic<UInt64>(0)
-  private let pullerOnStack = Atomic<UInt64>(0)
+  let stack = PullerStack()
   private let padding: (Line, UInt64, UInt64, UInt64, UInt64, UInt64) = (
     (0, 0, 0, 0, 0, 0, 0, 0), 0, 0, 0, 0, 0
   )
@@ -18,8 +17,6 @@ struct Lane: ~Copyable {
   init(_ indices: Range<Int>) {
     bounds = Atomic(UInt64(indices.lowerBound) | UInt64(indices.upperBound) << 32)
   }
-
-  // MARK: Children
 
   var left: Int {
     let now = bounds.load(ordering: .relaxed)
@@ -49,20 +46,4 @@ struct Lane: ~Copyable {
       old = seen
     }
   }
-
-  // MARK: The puller on the stack
-
-  /// Notes that the lane begins a puller, which runs on the lane's own stack until it waits.
-  ///
-  /// - Returns: The number by which the puller knows whether it still does.
-  func pullerBegins() -> UInt64 {
-    let number = pullers.wrappingAdd(1, ordering: .relaxed).newValue
-    pullerOnStack.store(number, ordering: .relaxed)
-    return number
-  }
-
-  /// Notes that the lane has its thread back.
-  func pullerReturned() { pullerOnStack.store(0, ordering: .relaxed) }
-
-  func isOnStack(_ puller: UInt64) -> Bool { pullerOnStack.load(ordering: .relaxed) == puller }
 }

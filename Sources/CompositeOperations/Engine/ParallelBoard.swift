@@ -105,9 +105,9 @@ internal import Synchronization
     laneCount - helpers.wrappingSubtract(1, ordering: .relaxed).oldValue
   }
 
-  func pullerBegins(on lane: Int) -> UInt64 { unsafe lanes[lane].pullerBegins() }
-  func pullerReturned(to lane: Int) { unsafe lanes[lane].pullerReturned() }
-  func isOnStack(_ puller: UInt64, of lane: Int) -> Bool { unsafe lanes[lane].isOnStack(puller) }
+  func pullerBegins(on lane: Int) -> UInt64 { unsafe lanes[lane].stack.pullerBegins() }
+  func pullerReturned(to lane: Int) { unsafe lanes[lane].stack.pullerReturned() }
+  func isOnStack(_ puller: UInt64, of lane: Int) -> Bool { unsafe lanes[lane].stack.holds(puller) }
 
   // MARK: Ends of children
 

@@ -11,6 +11,11 @@
   @inlinable func initialize<Success>(to value: consuming Success) {
     unsafe address.assumingMemoryBound(to: Success.self).initialize(to: value)
   }
+
+  /// Moves the value out. To be called once, by whoever made the slot.
+  func move<Success>(as type: Success.Type) -> Success {
+    unsafe address.assumingMemoryBound(to: type).move()
+  }
 }
 
 /// Where an operation lies in the engine's list of children. For the engine.
