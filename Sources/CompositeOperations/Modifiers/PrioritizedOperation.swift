@@ -17,16 +17,22 @@ struct PrioritizedOperation<Base: ComposableOperation>: TransparentOperation {
   ) async throws -> HeldResult<Base.Success> {
     let context = context.onFreshStack
     if priority > Task.currentPriority, !Task.hasPreferredExecutor {
-      return try await UnstructuredTasks.run(at: priority) {
-        try await base.performHeld(in: context)
-      }
+      return try await UnstructuredTasks.run(at: priority) { try await begin(in: context) }
     }
     return try await withThrowingTaskGroup(of: HeldResult<Base.Success>.self) { group in
-      group.addTask(priority: priority) { try await base.performHeld(in: context) }
+      group.addTask(priority: priority) { try await begin(in: context) }
       guard let held = try await group.next() else {
         preconditionFailure("A task group has lost its only child.")
       }
       return held
     }
+  }
+
+  private nonisolated(nonsending) func begin(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    // O2: the task may have waited for its turn, and been cancelled meanwhile.
+    try Task.checkCancellation()
+    return try await base.performHeld(in: context)
   }
 }
