@@ -112,8 +112,8 @@ extension ComposableOperation {
     var environment = context.environment
     environment.observers = (parent?.environment.observers ?? []) + others
     let scope = OperationScope(parent: parent, name: operationName, environment: environment)
-    parent?.report(.childStarted(scope.id))
+    parent?.report(.childStarted(scope.place.id))
     let ending = await scope.ending(of: self, depth: context.depth)
-    return RunEnd(ending.outcome, disposal: ending.disposal)
+    return RunEnd(ending)
   }
 }

@@ -13,6 +13,11 @@
   @usableFromInline init(throwing error: any Error, wasCancelled: Bool) {
     let ending = Ending<Success>(of: .error(error), wasCancelled: wasCancelled)
     ending.discardLate()
-    self.init(ending.outcome)
+    self.init(ending)
+  }
+
+  /// - Parameter ending: What came too late for it has been given up.
+  init(_ ending: Ending<Success>) {
+    self.init(ending.outcome, disposal: ending.late == nil ? ending.disposal : nil)
   }
 }

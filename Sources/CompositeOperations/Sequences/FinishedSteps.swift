@@ -12,6 +12,8 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
 
   mutating func append(_ step: FinishedStep) {
     if limit == 0 { return }
+    // What the history lets go of belongs to the sequence, which has seen it.
+    if !disposals.isEmpty { disposals[step.index - limit] = nil }
     // Seldom and many at once, so that a step costs the same whatever the limit is.
     if steps.count / 2 >= limit { steps.removeFirst(steps.count - limit + 1) }
     steps.append(step)
@@ -19,7 +21,6 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
 
   mutating func hold(_ disposal: @escaping Disposal, for index: Int) {
     if limit == 0 { return }
-    disposals[index - limit] = nil
     disposals[index] = disposal
   }
 
@@ -41,11 +42,20 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
   /// Every error that a step ended in, in order.
   public var errors: [any Error] { compactMap(\.error) }
 
+  /// Gives up the values that the steps' errors carry as evidence.
+  func discardValuesOfErrors() {
+    for error in errors { (error as? any ValueCarrying)?.discardValues() }
+  }
+
   /// What is to be done with the results if nobody will see them.
   var disposal: Disposal? {
     let disposals = disposals
-    if disposals.isEmpty { return nil }
-    return { disposals.disposeInOrder() }
+    let evidence = errors.compactMap { $0 as? any ValueCarrying }
+    if disposals.isEmpty, evidence.isEmpty { return nil }
+    return {
+      disposals.disposeInOrder()
+      for error in evidence { error.discardValues() }
+    }
   }
 
   /// What is to be done with the result of the last step if nobody will see it.

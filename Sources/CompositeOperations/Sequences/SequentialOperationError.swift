@@ -4,7 +4,7 @@
 /// way on its event and on its handle.
 public struct SequentialOperationError: Error, Sendable {
   /// What ended the composite: the error of the last step, or what the sequence threw. Nil for a
-  /// composite that was cancelled.
+  /// composite that was cancelled while its sequence threw nothing.
   public let cause: (any Error)?
 
   /// The steps that had ended, in order, as many as the sequence's history keeps.
@@ -20,7 +20,6 @@ extension SequentialOperationError: CancellationRepresenting {
 extension SequentialOperationError: ValueCarrying {
   func discardValues() {
     steps.disposal?()
-    for error in steps.errors { (error as? any ValueCarrying)?.discardValues() }
   }
 }
 

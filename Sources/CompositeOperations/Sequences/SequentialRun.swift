@@ -29,25 +29,13 @@ struct SequentialRun<Steps: OperationSequence> {
       if unsafe task.isCancelled { throw stop(because: nil) }
       guard let operation = next else { break }
       var disposal: Disposal?
-      do {
-        var step =
-          context.scope == nil
-          ? try await operation.performStep(at: index, in: context, disposal: &disposal)
-          : try await attendedStep(operation, at: index, disposal: &disposal)
-        if unsafe task.isCancelled {
-          disposal?()
-          step = FinishedStep(operation: operation, outcome: .cancelled, at: index)
-        } else if let disposal {
-          steps.hold(disposal, for: index)
-        }
-        steps.append(step)
-        previous = step
-      } catch {
-        let end = RunEnd<any Sendable>(throwing: error, wasCancelled: unsafe task.isCancelled)
-        let step = FinishedStep(operation: operation, outcome: end.outcome, at: index)
-        steps.append(step)
-        previous = step
-      }
+      let step =
+        context.scope == nil
+        ? await unsafe performStep(operation, at: index, disposal: &disposal, as: task)
+        : await attendStep(operation, at: index, disposal: &disposal)
+      if let disposal { steps.hold(disposal, for: index) }
+      steps.append(step)
+      previous = step
       index += 1
     }
     switch previous?.outcome {
@@ -57,28 +45,46 @@ struct SequentialRun<Steps: OperationSequence> {
     }
   }
 
-  /// The same where somebody looks: through the context, which tells of the step.
-  private nonisolated(nonsending) func attendedStep(
-    _ operation: some ComposableOperation, at index: Int, disposal: inout Disposal?
-  ) async throws -> FinishedStep {
-    let end = await context.end(of: operation)
-    disposal = end.disposal
-    return FinishedStep(operation: operation, outcome: .result(try end.outcome.get()), at: index)
-  }
-
-  private func output() throws -> HeldResult<Steps.Output> {
+  private nonisolated(nonsending) func performStep(
+    _ operation: any ComposableOperation, at index: Int, disposal: inout Disposal?,
+    as task: UnsafeCurrentTask
+  ) async -> FinishedStep {
     do {
-      return HeldResult(try sequence.output(of: steps), disposal: disposal)
+      let step = try await operation.performStep(at: index, in: context, disposal: &disposal)
+      if unsafe !task.isCancelled { return step }
+      disposal?()
+      disposal = nil
+      return FinishedStep(operation: operation, outcome: .cancelled, at: index)
     } catch {
-      throw stop(because: error)
+      let end = RunEnd<any Sendable>(throwing: error, wasCancelled: unsafe task.isCancelled)
+      return FinishedStep(operation: operation, outcome: end.outcome, at: index)
     }
   }
 
-  /// What is to be done with the output if nobody will see it. An output of the author's own making
-  /// has taken over what it was made from.
-  private var disposal: Disposal? {
-    if Steps.Output.self == FinishedSteps.self { return steps.disposal }
-    return sequence is any LastStepSequence ? steps.lastDisposal : nil
+  /// The same where somebody looks: through the context, which tells of the step.
+  private nonisolated(nonsending) func attendStep(
+    _ operation: some ComposableOperation, at index: Int, disposal: inout Disposal?
+  ) async -> FinishedStep {
+    let end = await context.end(of: operation)
+    disposal = end.disposal
+    return FinishedStep(operation: operation, outcome: end.outcome.map { $0 }, at: index)
+  }
+
+  private func output() throws -> HeldResult<Steps.Output> {
+    let output: Steps.Output
+    do {
+      output = try sequence.output(of: steps)
+    } catch {
+      throw stop(because: error)
+    }
+    if sequence is any LastStepSequence {
+      // Attempts that failed before are part of no outcome.
+      steps.discardValuesOfErrors()
+      return HeldResult(output, disposal: steps.lastDisposal)
+    }
+    // An output of the author's own making has taken over what it was made from.
+    return HeldResult(
+      output, disposal: Steps.Output.self == FinishedSteps.self ? steps.disposal : nil)
   }
 
   private func stop(because cause: (any Error)?) -> SequentialOperationError {
