@@ -1,0 +1,94 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+/// The ways to put an operation into another one.
+private enum Nesting: CaseIterable, Sendable {
+  case parallel, serial, mixed, pack, lazily, race, sequence, map, then, erased, named, body
+
+  func around(_ inner: any ComposableOperation<Int>) -> any ComposableOperation<Int> {
+    func wrap(_ inner: some ComposableOperation<Int>) -> any ComposableOperation<Int> {
+      switch self {
+      case .parallel: ParallelOperation([inner]).map { $0[0] }
+      case .serial: ParallelOperation([inner], width: .serial).map { $0[0] }
+      case .mixed:
+        ParallelOperation([inner, SimpleOperation { 0 }] as [any ComposableOperation<Int>]).map {
+          $0[0]
+        }
+      case .pack: ParallelOperation(inner, SimpleOperation { "" }).map { $0.0 }
+      case .lazily: ParallelOperation { [inner] }.map { $0[0] }
+      case .race: RaceOperation([inner])
+      case .sequence: SequentialOperation(.retrying(inner, attempts: 1))
+      case .map: inner.map { $0 }
+      case .then: SimpleOperation { 0 }.then { _ in AnyOperation(inner) }
+      case .erased: AnyOperation(inner)
+      case .named: inner.named("n")
+      case .body: SimpleOperation { context in try await context.run(inner) }
+      }
+    }
+    // Erased at every level: nested generic types would be as deep as the operations.
+    return wrap(AnyOperation(inner))
+  }
+}
+
+@Suite struct DepthTests {
+  @Test(arguments: Nesting.allCases)
+  fileprivate func `C4: 10,000 levels run and are freed on the default stack`(nesting: Nesting)
+    async
+  {
+    for suspends in [false, true] {
+      var operation: any ComposableOperation<Int> = SimpleOperation {
+        if suspends { await Task.yield() }
+        return 7
+      }
+      for _ in 0..<10_000 { operation = nesting.around(operation) }
+      #expect(await operation.result() == 7)
+    }
+  }
+
+  @Test func `C4: composites that make their children as they go nest 10,000 levels deep`() async {
+    struct Countdown: ComposableOperation {
+      let count: Int
+      func perform(in context: OperationContext) async throws -> Int {
+        if count == 0 { return 0 }
+        let below = try await context.run(
+          ParallelOperation([Countdown(count: count - 1), Countdown(count: 0)]))
+        return below[0] + 1
+      }
+    }
+    #expect(await Countdown(count: 10_000).run().result == 10_000)
+  }
+
+  @Test func `C4: paths of 10,000 levels are linked, and freed`() async throws {
+    var operation: any ComposableOperation<Int> = SimpleOperation { context in
+      context.path.names.count
+    }
+    for _ in 0..<10_000 { operation = Nesting.body.around(operation) }
+    let recorder = RecordingObserver()
+    let environment = OperationEnvironment(observers: [recorder])
+    #expect(await operation.result(in: environment) == 10_001)
+    #expect(recorder.outcomes.count == 10_001)
+  }
+
+  @Test func `C4: a deep composite is cancelled and freed`() async {
+    let gate = Gate()
+    var operation: any ComposableOperation<Int> = SimpleOperation {
+      try await gate.pass()
+      return 7
+    }
+    for level in 0..<10_000 {
+      operation = Nesting.allCases[level % Nesting.allCases.count].around(operation)
+    }
+    let run = AnyOperation(operation).start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+  }
+}
+
+extension ComposableOperation {
+  fileprivate func result() async -> Success? { await run().result }
+  fileprivate func result(in environment: OperationEnvironment) async -> Success? {
+    await run(in: environment).result
+  }
+}

@@ -1,0 +1,117 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Synchronization
+import Testing
+
+/// Counts how many of its tokens are alive.
+private final class Census: Sendable {
+  final class Token: Sendable {
+    private let census: Census
+    init(_ census: Census) {
+      self.census = census
+      census.alive.wrappingAdd(1, ordering: .relaxed)
+    }
+    deinit { census.alive.wrappingSubtract(1, ordering: .relaxed) }
+  }
+
+  private let alive = Atomic(0)
+
+  var count: Int { alive.load(ordering: .acquiring) }
+  func token() -> Token { Token(self) }
+}
+
+/// An operation, a value and whatever a body captures, each with a token.
+private struct Tracked: ComposableOperation {
+  let census: Census
+  let token: Census.Token
+  let suspends: Bool
+  let outcome: Outcome<Void>
+
+  init(_ census: Census, suspends: Bool = true, _ outcome: Outcome<Void> = .result(())) {
+    self.census = census
+    self.suspends = suspends
+    self.outcome = outcome
+    token = census.token()
+  }
+
+  func perform(in context: OperationContext) async throws -> Census.Token {
+    if suspends { await Task.yield() }
+    try outcome.get()
+    return census.token()
+  }
+}
+
+@Suite struct LeakTests {
+  @Test func `after a run nothing is left of it, however it ended`() async throws {
+    for seed in 0..<20 as Range<UInt64> {
+      for cancelledAfter in [nil, 0, 1, 2, 3, 5, 8, 13, 21] {
+        let census = Census()
+        do {
+          let executor = SeededExecutor(seed: seed)
+          let environment = OperationEnvironment(executor: executor)
+          for operation in Self.operations(census) {
+            let run = AnyOperation(operation).start(in: environment)
+            if cancelledAfter == 0 { run.cancel() }
+            executor.drain { if $0 == cancelledAfter { run.cancel() } }
+            _ = await run.outcome
+          }
+        }
+        #expect(census.count == 0, "seed \(seed), cancelled after \(cancelledAfter ?? -1) jobs")
+      }
+    }
+  }
+
+  @Test func `after runs on the thread pool nothing is left of them`() async {
+    let census = Census()
+    for _ in 0..<50 {
+      for operation in Self.operations(census) { _ = await AnyOperation(operation).run() }
+    }
+    // A task may let go of its closure a moment after it has told its end.
+    while census.count > 0 { await Task.yield() }
+    #expect(census.count == 0)
+  }
+
+  private static func operations(_ census: Census) -> [any ComposableOperation<Void>] {
+    let failed = Outcome<Void>.error(TestError("failed"))
+    @Sendable func mixed(_ outcome: Outcome<Void>) -> [Tracked] {
+      [
+        Tracked(census), Tracked(census, suspends: false), Tracked(census, outcome),
+        Tracked(census), Tracked(census, suspends: false, outcome),
+      ]
+    }
+    let token = census.token()
+    var operations: [any ComposableOperation<Void>] = []
+    for outcome in [Outcome<Void>.result(()), failed, .cancelled] {
+      operations += [
+        Tracked(census, outcome).map { _ in },
+        Tracked(census, outcome).then { _ in Tracked(census) }.map { _ in
+          withExtendedLifetime(token) {}
+        },
+        Tracked(census, outcome).discarding { _ in withExtendedLifetime(token) {} }.map { _ in },
+        ParallelOperation(mixed(outcome)).map { _ in },
+        ParallelOperation(mixed(outcome), width: .limited(to: 2), onFailure: .runAll).map { _ in },
+        ParallelOperation(mixed(outcome)).collectingOutcomes().map { _ in },
+        ParallelOperation(Tracked(census, outcome), Tracked(census)).map { _ in },
+        ParallelOperation(width: .limited(to: 2)) { mixed(outcome) }.map { _ in },
+        ParallelOperation(width: .limited(to: 2)) {
+          mixed(outcome)
+        } consumingResults: { _ in
+        },
+        RaceOperation(mixed(outcome)).map { _ in },
+        SequentialOperation(.linear(mixed(outcome))).map { _ in },
+        SequentialOperation(.retrying(Tracked(census, outcome), attempts: 3)).map { _ in },
+        ParallelOperation([ParallelOperation(mixed(outcome))]).observed(by: RecordingObserver())
+          .map { _ in },
+        SimpleOperation<Void>(callback: { finish in
+          finish.onCancel { withExtendedLifetime(token) {} }
+          finish(outcome)
+        }),
+        SimpleOperation { context in
+          _ = try await context.run(Tracked(census, outcome))
+          withExtendedLifetime(token) {}
+        },
+      ]
+    }
+    return operations
+  }
+}

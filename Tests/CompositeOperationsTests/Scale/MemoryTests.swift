@@ -1,0 +1,111 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+#if os(Linux)
+  import Glibc
+#endif
+
+@Suite struct MemoryTests {
+  // Each in a process of its own, so that nothing else takes memory meanwhile.
+  #if os(Linux)
+    @Test func `S5: a million steps take memory that does not grow`() async {
+      await #expect(processExitsWith: .success) {
+        await expectNoGrowth(of: "a step") { count in
+          let steps = SequentialOperation(
+            RepeatSequence(SimpleOperation { 1 }, times: count))
+          #expect(await steps.run().result == 1)
+          let unkept = SequentialOperation(
+            ClosureSequence(state: count, history: .none) { left, _ in
+              left -= 1
+              return left >= 0 ? SimpleOperation { 1 } : nil
+            })
+          #expect(await unkept.run().result?.isEmpty == true)
+        }
+      }
+    }
+
+    @Test func `S5: a million steps that fail take memory that does not grow`() async {
+      await #expect(processExitsWith: .success) {
+        await expectNoGrowth(of: "a failed step") { count in
+          let steps = SequentialOperation(
+            ClosureSequence(state: count, history: .last(2)) { left, _ in
+              left -= 1
+              return left >= 0 ? SimpleOperation<Int> { throw TestError("failed") } : nil
+            })
+          #expect((await steps.run().error as? SequentialOperationError)?.steps.count == 2)
+        }
+      }
+    }
+
+    @Test func `P6: a million children made lazily take memory that does not grow`() async {
+      await #expect(processExitsWith: .success) {
+        await expectNoGrowth(of: "a child") { count in
+          let consumed = Crowd()
+          let children = ParallelOperation {
+            (0..<count).lazy.map { index in
+              SimpleOperation {
+                if index.isMultiple(of: 1_000) { await Task.yield() }
+                return index
+              }
+            }
+          } consumingResults: { _ in
+            consumed.enter()
+          }
+          #expect(await children.run().result != nil)
+          #expect(consumed.most == count)
+        }
+      }
+    }
+
+    @Test func `P1: a million children in a list take their results and a byte each`() async {
+      await #expect(processExitsWith: .success) {
+        let children = (0..<1_000_000).map { index in Numbered(index: index) }
+        let before = residentBytes()
+        let outcome = await ParallelOperation(children).run()
+        let growth = residentBytes() - before
+        #expect(outcome.result?.last == 999_999)
+        // The results, once in the slots and once in the array, and a state each.
+        #expect(growth < 1_000_000 * 20, "\(growth) bytes")
+      }
+    }
+  #endif
+}
+
+private struct Numbered: ComposableOperation {
+  let index: Int
+  func perform(in context: OperationContext) -> Int { index }
+}
+
+#if os(Linux)
+  /// Runs something ten thousand times and then a million times, and expects that the second does
+  /// not need more memory than the first.
+  private func expectNoGrowth(of thing: String, _ run: (Int) async -> Void) async {
+    #if DEBUG
+      let count = 200_000
+    #else
+      let count = 1_000_000
+    #endif
+    await run(10_000)
+    let before = peakBytes()
+    await run(count)
+    let growth = peakBytes() - before
+    #expect(growth < 1_000_000, "\(thing) takes \(Double(growth) / Double(count)) bytes")
+  }
+
+  private func status(_ field: String) -> Int {
+    guard let file = unsafe fopen("/proc/self/status", "r") else { return 0 }
+    defer { unsafe fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while unsafe fgets(&line, Int32(line.count), file) != nil {
+      let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+      if text.hasPrefix(field) {
+        return (Int(text.filter(\.isNumber)) ?? 0) * 1_024
+      }
+    }
+    return 0
+  }
+
+  private func residentBytes() -> Int { status("VmRSS") }
+  private func peakBytes() -> Int { status("VmHWM") }
+#endif
