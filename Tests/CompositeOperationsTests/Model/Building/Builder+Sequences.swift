@@ -1,0 +1,137 @@
+import CompositeOperations
+
+extension Builder {
+  func sequence(_ steps: Tree.Steps, of children: [Tree], at node: Int) -> AnyShown {
+    let operations = children.map { operation($0) }
+    switch steps {
+    case .linear:
+      return window(SequentialOperation(.linear(operations)), at: node) { .steps($0.shown) }
+    case .built(let endsAt):
+      return window(built(operations, endsAt: endsAt, at: node), at: node) { .steps($0.shown) }
+    case .retry(let attempts): return retrying(operations[0], attempts, at: node)
+    case .fallback: return window(SequentialOperation(.fallingBack(operations)), at: node)
+    case .repeat(let times): return repeating(operations[0], times, at: node)
+    case .delegate(let delegate):
+      let script = DelegateScript(
+        delegate: delegate, node: node, operations: operations, recorder: recorder)
+      return delegate.output == nil
+        ? window(SequentialOperation(ScriptedSequence(script: script)), at: node) {
+          .steps($0.shown)
+        } : window(SequentialOperation(ScriptedSequenceWithOutput(script: script)), at: node)
+    }
+  }
+
+  private func retrying(
+    _ attempt: some ComposableOperation<ShownValue>, _ attempts: Int, at node: Int
+  ) -> AnyShown {
+    window(SequentialOperation(.retrying(attempt, attempts: attempts)), at: node)
+  }
+
+  private func repeating(
+    _ repeated: some ComposableOperation<ShownValue>, _ times: Int, at node: Int
+  ) -> AnyShown {
+    window(SequentialOperation(.repeating(repeated, times: times)), at: node)
+  }
+
+  private func built(
+    _ operations: [AnyShown], endsAt: Int?, at node: Int
+  ) -> SequentialOperation<LinearSequence> {
+    let builders: [LinearSequence.Builder] = operations.enumerated().map { index, operation in
+      { [recorder] previous in
+        recorder.add {
+          .asked(node, after: previous.map { ShownStep($0) }, isCancelled: $0)
+        }
+        recorder.add(.answered(node, index == endsAt ? .end : .child(index)))
+        return index == endsAt ? nil : operation
+      }
+    }
+    let sequence =
+      switch builders.count {
+      case 1: LinearSequence(builders[0])
+      case 2: LinearSequence(builders[0], builders[1])
+      default: LinearSequence(builders[0], builders[1], builders[2])
+      }
+    return SequentialOperation(sequence)
+  }
+}
+
+/// A sequence that notes what it is asked and what it answers.
+struct ScriptedSequence: OperationSequence {
+  var script: DelegateScript
+
+  var history: StepHistory { script.history }
+
+  mutating func nextOperation(
+    after previous: FinishedStep?
+  ) async throws -> (any ComposableOperation)? {
+    try await script.nextOperation(after: previous)
+  }
+}
+
+/// The same, with a result of its own making.
+struct ScriptedSequenceWithOutput: OperationSequence {
+  var script: DelegateScript
+
+  var history: StepHistory { script.history }
+
+  mutating func nextOperation(
+    after previous: FinishedStep?
+  ) async throws -> (any ComposableOperation)? {
+    try await script.nextOperation(after: previous)
+  }
+
+  func output(of steps: FinishedSteps) throws -> ShownValue { try script.output(of: steps) }
+}
+
+struct DelegateScript: Sendable {
+  let delegate: Tree.Delegate
+  let node: Int
+  let operations: [AnyShown]
+  let recorder: Recorder
+  private var begun = 0
+  private var questions = 0
+
+  init(delegate: Tree.Delegate, node: Int, operations: [AnyShown], recorder: Recorder) {
+    self.delegate = delegate
+    self.node = node
+    self.operations = operations
+    self.recorder = recorder
+  }
+
+  var history: StepHistory { delegate.history.map { StepHistory.last($0) } ?? .all }
+
+  mutating func nextOperation(
+    after previous: FinishedStep?
+  ) async throws -> (any ComposableOperation)? {
+    recorder.add { [node] in
+      .asked(node, after: previous.map { ShownStep($0) }, isCancelled: $0)
+    }
+    for _ in 0..<delegate.turns { await Task.yield() }
+    defer { questions += 1 }
+    if questions == delegate.throwsAt {
+      let error: any Error =
+        delegate.throwsCancellation
+        ? CancellationError() : NumberedError(number: recorder.number())
+      recorder.add(.answered(node, .threw(ShownError(error))))
+      throw error
+    }
+    if isOver(after: previous) {
+      recorder.add(.answered(node, .end))
+      return nil
+    }
+    recorder.add(.answered(node, .child(begun)))
+    defer { begun += 1 }
+    return operations[begun]
+  }
+
+  private func isOver(after previous: FinishedStep?) -> Bool {
+    if begun == operations.count || begun == delegate.endsAfter { return true }
+    if previous?.error != nil { return !delegate.recovers }
+    return previous?.isCancelled == true && !delegate.goesOnAfterCancellation
+  }
+
+  func output(of steps: FinishedSteps) throws -> ShownValue {
+    recorder.add(.called(node, .steps(steps.shown)))
+    return try recorder.come(to: delegate.output ?? .value, at: node)
+  }
+}

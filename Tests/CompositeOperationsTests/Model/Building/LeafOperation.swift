@@ -1,0 +1,64 @@
+import CompositeOperations
+
+/// A leaf as a type of its own.
+struct LeafOperation: ComposableOperation {
+  let node: Int
+  let leaf: Tree.Leaf
+  let recorder: Recorder
+
+  var operationName: String { "n\(node)" }
+
+  func perform(in context: OperationContext) async throws -> ShownValue {
+    try await recorder.perform(leaf, of: node)
+  }
+}
+
+extension Recorder {
+  /// How often a leaf looks that waits for its cancellation. On one worker every look is a toss-up
+  /// between the leaf and whoever brings it the cancellation, so many looks are never in vain.
+  static let patience = 64
+
+  /// What a leaf does.
+  func perform(_ leaf: Tree.Leaf, of node: Int) async throws -> ShownValue {
+    let isFirstRun = beginsFirst(node)
+    add { .began(node, isCancelled: $0) }
+    let outcome = await outcome(of: leaf, of: node, isFirstRun)
+    add { .ended(node, outcome, isCancelled: $0) }
+    return try outcome.get()
+  }
+
+  private func outcome(
+    of leaf: Tree.Leaf, of node: Int, _ isFirstRun: Bool
+  ) async -> ShownOutcome {
+    let turns =
+      switch leaf.waiting {
+      case .turns(let turns): turns
+      case .cancellation: Self.patience
+      }
+    for _ in 0..<turns {
+      await Task.yield()
+      let isCancelled = add { .looked(node, isCancelled: $0) }
+      if isCancelled, leaf.noticesCancellation { return .error(.cancellation) }
+      if isCancelled, leaf.waiting == .cancellation { break }
+    }
+    switch leaf.end {
+    case .value: return .result(.number(number()))
+    case .valueAfterError where !isFirstRun: return .result(.number(number()))
+    case .error, .valueAfterError: return .error(.failure(number()))
+    case .cancellation: return .error(.cancellation)
+    case .interruption: return .error(.interruption(number()))
+    }
+  }
+
+  /// What a closure makes of something, which it notes.
+  func come(to end: Tree.ClosureEnd, at node: Int) throws -> ShownValue {
+    let outcome: ShownOutcome =
+      switch end {
+      case .value: .result(.number(number()))
+      case .error: .error(.failure(number()))
+      case .cancellation: .error(.cancellation)
+      }
+    add(.came(node, outcome))
+    return try outcome.get()
+  }
+}

@@ -1,0 +1,78 @@
+/// Something that happened in a tree, as those who took part noted it.
+///
+/// A node is named by its number. Whether its task was cancelled is asked at the very moment at
+/// which the entry finds its place in the log.
+enum Entry: Sendable, Equatable {
+  // MARK: Every node
+
+  case began(Int, isCancelled: Bool)
+  /// A body looked after a pause whether it is cancelled.
+  case looked(Int, isCancelled: Bool)
+  /// The body is over. How the run ends is decided now, by whoever runs it.
+  case ended(Int, ShownOutcome, isCancelled: Bool)
+  /// A value was given up.
+  case discarded(Int, ShownValue)
+
+  // MARK: What the code of the users of composites sees and does
+
+  /// The source of a list is asked for a child.
+  case made(Int, child: Int, isCancelled: Bool)
+  /// The source of a list threw.
+  case sourceFailed(Int, ShownError, isCancelled: Bool)
+  /// A sequence is asked for the next step.
+  case asked(Int, after: ShownStep?, isCancelled: Bool)
+  /// A sequence, or the closure of `then`, has answered.
+  case answered(Int, Answer)
+  /// The closure of `map` or `then`, or the output of a sequence, is given this.
+  case called(Int, ShownValue)
+  /// What a closure or a body made of it.
+  case came(Int, ShownOutcome)
+  /// A body learns how a child of it ended.
+  case received(Int, child: Int, ShownOutcome, isCancelled: Bool)
+
+  // MARK: From outside
+
+  /// Somebody is about to cancel the run.
+  case cancels
+  /// The run has been cancelled.
+  case cancelled
+
+  /// What a sequence answers.
+  enum Answer: Sendable, Equatable {
+    case child(Int)
+    case end
+    case threw(ShownError)
+
+    /// What the sequence threw, if it did.
+    var error: ShownError? {
+      if case .threw(let error) = self { error } else { nil }
+    }
+  }
+}
+
+extension Entry: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .began(let node, let flag): "n\(node) began\(flag.note)"
+    case .looked(let node, let flag): "n\(node) looked\(flag.note)"
+    case .ended(let node, let outcome, let flag): "n\(node) came to \(outcome)\(flag.note)"
+    case .discarded(let node, let value): "n\(node) discarded \(value)"
+    case .made(let node, let child, let flag): "n\(node) made child \(child)\(flag.note)"
+    case .sourceFailed(let node, let error, let flag):
+      "n\(node)'s source threw \(error)\(flag.note)"
+    case .asked(let node, let step, let flag):
+      "n\(node) was asked after \(step.map { "\($0)" } ?? "nothing")\(flag.note)"
+    case .answered(let node, let answer): "n\(node) answered \(answer)"
+    case .called(let node, let value): "n\(node) was given \(value)"
+    case .came(let node, let outcome): "n\(node) made of it \(outcome)"
+    case .received(let node, let child, let outcome, let flag):
+      "n\(node) received from child \(child): \(outcome)\(flag.note)"
+    case .cancels: "--- is being cancelled"
+    case .cancelled: "--- is cancelled"
+    }
+  }
+}
+
+extension Bool {
+  fileprivate var note: String { self ? ", cancelled" : "" }
+}

@@ -1,0 +1,75 @@
+import CompositeOperations
+
+/// Takes down what happens in one run of a tree, in one order, and hands out numbers.
+final class Recorder: Sendable {
+  private let state: Lock<State>
+
+  private struct State: Sendable {
+    var entries: [Entry] = []
+    var lastNumber = 0
+    /// The leaves that have begun.
+    var begun: Set<Int> = []
+    /// After how many entries the run is to be cancelled.
+    var cancellationPoint: Int?
+    var cancel: (@Sendable () -> Void)?
+
+    /// - Returns: How to cancel the run, if it is time to.
+    mutating func takeCancellation() -> (@Sendable () -> Void)? {
+      guard let point = cancellationPoint, entries.count >= point else { return nil }
+      return cancel.take()
+    }
+  }
+
+  /// - Parameter cancellationPoint: After how many entries the run is to be cancelled, by whoever
+  ///   makes the entry. Nil if nobody does.
+  init(cancellationPoint: Int? = nil) {
+    state = Lock(State(cancellationPoint: cancellationPoint))
+  }
+
+  var entries: [Entry] { state.withLock { $0.entries } }
+
+  /// A number that nobody else gets.
+  func number() -> Int {
+    state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
+  }
+
+  /// - Returns: Whether a leaf begins for the first time.
+  func beginsFirst(_ node: Int) -> Bool { state.withLock { $0.begun.insert(node).inserted } }
+
+  func add(_ entry: Entry) { add { _ in entry } }
+
+  /// Makes an entry that tells whether the current task is cancelled.
+  ///
+  /// It is asked under the lock, so that the log does not show an uncancelled task behind the entry
+  /// that says that everything has been cancelled.
+  ///
+  /// - Returns: Whether it is.
+  @discardableResult func add(_ entry: (_ isCancelled: Bool) -> Entry) -> Bool {
+    let (isCancelled, cancel) = state.withLock { state in
+      let isCancelled = Task.isCancelled
+      state.entries.append(entry(isCancelled))
+      return (isCancelled, state.takeCancellation())
+    }
+    cancel?()
+    return isCancelled
+  }
+
+  /// Cancels the run and takes that down.
+  func cancel(_ cancel: () -> Void) {
+    state.withLock { $0.entries.append(.cancels) }
+    cancel()
+    state.withLock { $0.entries.append(.cancelled) }
+  }
+
+  /// Tells how the run is cancelled when it has come to its cancellation point.
+  func prepareCancellation(_ cancel: @escaping @Sendable () -> Void) {
+    let cancelNow = state.withLock { state in
+      state.cancel = { self.cancel(cancel) }
+      return state.takeCancellation()
+    }
+    cancelNow?()
+  }
+}

@@ -1,0 +1,103 @@
+import CompositeOperations
+
+/// What leaves and closures throw.
+struct NumberedError: Error {
+  let number: Int
+}
+
+/// What a leaf throws that speaks of its cancellation in another API's words.
+struct InterruptionError: CancellationRepresenting {
+  let number: Int
+  var representsCancellation: Bool { true }
+}
+
+extension ShownOutcome {
+  /// An outcome, its value as plain data.
+  init<Value>(_ outcome: Outcome<Value>, show: (Value) -> ShownValue) {
+    switch outcome {
+    case .result(let value): self = .result(show(value))
+    case .error(let error): self = .error(ShownError(error))
+    case .cancelled: self = .cancelled
+    }
+  }
+
+  init(_ outcome: Outcome<ShownValue>) { self.init(outcome) { $0 } }
+
+  /// The outcome of a child or a step of a tree, whose type is lost.
+  init(ofAny outcome: Outcome<any Sendable>) {
+    self.init(outcome) { $0 as? ShownValue ?? .list([]) }
+  }
+
+  /// The outcome as the library has it, to be thrown or returned by a body.
+  func get() throws -> ShownValue {
+    switch self {
+    case .result(let value): return value
+    case .error(.failure(let number)): throw NumberedError(number: number)
+    case .error(.interruption(let number)): throw InterruptionError(number: number)
+    case .error, .cancelled: throw CancellationError()
+    }
+  }
+}
+
+extension ShownError {
+  init(_ error: any Error) {
+    switch error {
+    case is CancellationError: self = .cancellation
+    case let error as NumberedError: self = .failure(error.number)
+    case let error as InterruptionError: self = .interruption(error.number)
+    case let error as ParallelOperationError: self = .parallel(ShownEvidence(error))
+    case let error as SequentialOperationError:
+      self = .sequential(cause: error.cause.map(ShownError.init), steps: error.steps.shown)
+    default: self = .foreign("\(error)")
+    }
+  }
+}
+
+extension FinishedSteps {
+  var shown: [ShownStep] { map { ShownStep($0) } }
+}
+
+extension ShownStep {
+  init(_ step: FinishedStep) {
+    self.init(index: step.index, name: step.name, outcome: ShownOutcome(ofAny: step.outcome))
+  }
+}
+
+extension ShownEvidence {
+  init(_ error: ParallelOperationError) {
+    let children = error.children.map { child in
+      Child(
+        index: child.index, name: child.name, outcome: ShownOutcome(ofAny: child.outcome),
+        origin: Origin(child.origin))
+    }
+    self.init(
+      children: children, failures: error.failures.map(\.index),
+      source: error.sourceError.map(ShownError.init), lines: error.lineBeginnings)
+    // The typed face of the evidence shows the same.
+    if let typed = error.outcomes(of: ShownValue.self),
+      typed.map({ ShownOutcome($0) }) != children.map(\.outcome)
+    {
+      self.init(children: [], failures: [], source: .foreign("typed outcomes differ"), lines: [])
+    }
+  }
+}
+
+extension ShownEvidence.Origin {
+  init(_ origin: ParallelOperationError.Child.Origin) {
+    self =
+      switch origin {
+      case .itself: .itself
+      case .composite: .composite
+      case .neverBegan: .neverBegan
+      }
+  }
+}
+
+extension ParallelOperationError {
+  /// Of every line that is not set in, the words up to its first colon.
+  fileprivate var lineBeginnings: [String] {
+    description.split(separator: "\n").filter { !$0.hasPrefix(" ") }.map { line in
+      String(line.prefix { $0 != ":" })
+    }
+  }
+}

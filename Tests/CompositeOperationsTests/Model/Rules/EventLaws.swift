@@ -1,0 +1,130 @@
+import CompositeOperations
+
+/// What events promise, whatever ran: the order of those of one run, and of a run and its children;
+/// and that they tell of the outcomes that the rules demand.
+struct EventLaws {
+  let order: Judge.Order
+  private(set) var findings: [String] = []
+  private var histories: [OperationID: History] = [:]
+  private var ended: [String: [Ended]] = [:]
+
+  /// What has been told of one run.
+  private struct History {
+    let name: String
+    let parent: OperationID?
+    var hasStarted = false
+    var wasAskedToCancel = false
+    var ended: Ended?
+    /// Children that it has announced.
+    var announced: Set<OperationID> = []
+    var liveChildren = 0
+  }
+
+  private struct Ended: Equatable, CustomStringConvertible {
+    let outcome: ShownOutcome
+    let late: ShownOutcome?
+
+    var description: String { "\(outcome)" + (late.map { ", late: \($0)" } ?? "") }
+  }
+
+  init(order: Judge.Order) { self.order = order }
+
+  mutating func read(_ events: [OperationEvent]) {
+    for event in events { read(event) }
+    for (id, history) in histories {
+      expect(history.ended != nil, "\(history.name) \(id) never ended")
+    }
+  }
+
+  private mutating func expect(_ isRight: Bool, _ law: @autoclosure () -> String) {
+    if !isRight { findings.append("events: " + law()) }
+  }
+
+  // MARK: Events
+
+  private mutating func read(_ event: OperationEvent) {
+    if case .created = event.kind { return created(event) }
+    guard let history = histories[event.id] else {
+      return expect(false, "\(event) before it was created")
+    }
+    expect(history.ended == nil, "\(event) behind its end")
+    expect(history.name == event.name && history.parent == event.parent, "\(event) is another's")
+    switch event.kind {
+    case .created, .finishedAgain: break
+    case .started:
+      // With several workers somebody may ask a moment after the run has looked.
+      let isAsked = order == .total && history.wasAskedToCancel
+      expect(!history.hasStarted && !isAsked, "\(event) too late")
+      histories[event.id]?.hasStarted = true
+    case .childStarted(let child):
+      expect(history.hasStarted, "\(event) before its body began")
+      histories[event.id]?.announced.insert(child)
+    case .cancellationRequested:
+      expect(!history.wasAskedToCancel, "\(event) twice")
+      histories[event.id]?.wasAskedToCancel = true
+    case .ended(let outcome, let late):
+      ended(event, ShownOutcome(ofAny: outcome), late: late.map { ShownOutcome(ofAny: $0) })
+    }
+  }
+
+  private mutating func created(_ event: OperationEvent) {
+    expect(histories[event.id] == nil, "\(event) twice")
+    histories[event.id] = History(name: event.name, parent: event.parent)
+    guard let id = event.parent else { return }
+    let parent = histories[id]
+    expect(parent?.announced.contains(event.id) == true, "\(event) before it was announced")
+    expect(parent?.ended == nil, "\(event) behind the end of what runs it")
+    histories[id]?.liveChildren += 1
+  }
+
+  private mutating func ended(
+    _ event: OperationEvent, _ outcome: ShownOutcome, late: ShownOutcome?
+  ) {
+    guard let history = histories[event.id] else { return }
+    let end = Ended(outcome: outcome, late: late)
+    expect(history.liveChildren == 0, "\(event) before the ends of what it runs")
+    expect(
+      history.hasStarted || outcome == .cancelled && history.wasAskedToCancel,
+      "\(event) although it never started")
+    expect(late == nil || outcome == .cancelled, "\(event) with something late")
+    // With several workers the cancellation may come a moment after the end has been decided.
+    let isAskedInVain = history.wasAskedToCancel && outcome != .cancelled
+    expect(order == .partial || !isAskedInVain, "\(event) although it was asked to cancel")
+    histories[event.id]?.ended = end
+    if let parent = history.parent { histories[parent]?.liveChildren -= 1 }
+    if history.hasStarted { ended[event.name, default: []].append(end) }
+  }
+
+  // MARK: The rules
+
+  /// The events tell of the ends that a judge has found, each with what came too late.
+  mutating func compare(with judge: Judge) {
+    let places = Dictionary(grouping: judge.places.values, by: \.name)
+    let runs = Dictionary(grouping: judge.settled, by: \.place.name)
+    for (name, places) in places where places.count == 1 && !judge.isModified(places[0]) {
+      compare(ended[name] ?? [], with: runs[name] ?? [], name)
+    }
+  }
+
+  private mutating func compare(_ told: [Ended], with runs: [NodeRun], _ name: String) {
+    let expected = runs.map { Ended(outcome: $0.outcome ?? .cancelled, late: $0.lateBody) }
+    let isRight =
+      told.count == expected.count
+      && zip(zip(told, expected), runs).allSatisfy { ends, run in
+        // With several workers somebody may cancel a run in its last moment, which only an outcome
+        // that is shown tells.
+        let isCancelledLater = order == .partial && !run.isShown && ends.0.outcome == .cancelled
+        return ends.0 == ends.1 || isCancelledLater
+      }
+    expect(isRight, "\(name) ended as \(told), and should as \(expected)")
+  }
+}
+
+extension Judge {
+  /// Whether a node is no run of its own, but part of that of a modifier.
+  fileprivate func isModified(_ place: Place) -> Bool {
+    guard let parent = place.parent.flatMap({ places[$0] }) else { return false }
+    if case .prioritized = parent.node.kind { return true }
+    return false
+  }
+}

@@ -1,0 +1,69 @@
+extension Judge {
+  /// How often a body may look in vain for a cancellation that a sibling's end brings it: every look
+  /// is at worst a toss-up with one of a few tasks that bring it.
+  private static let mostVainLooks = 40
+
+  /// Judges whether a run is cancelled when it should be, and not otherwise.
+  ///
+  /// A cancellation from outside is everywhere at once (O3, C2). One that a sibling's end causes is
+  /// on its way for some time.
+  mutating func looked(_ run: NodeRun, _ isCancelled: Bool) {
+    let node = "n\(run.place.node.id)"
+    if isCancelled {
+      expect(hasReason(toCancel: run), "P3, P7: \(node) was cancelled, and nobody had a reason to")
+    } else {
+      expect(
+        !self.isCancelled || mayLag(run), "O3, C2: the cancellation did not reach \(node)")
+      expect(
+        !run.wasKnownCancelled || mayLag(run), "O3: \(node) was cancelled and then it was not")
+      if order == .total, run.isBelowStop {
+        run.vainLooks += 1
+        expect(
+          run.vainLooks <= Self.mostVainLooks,
+          "P3, P7: \(node) went on when its composite should long have cancelled it")
+      }
+    }
+    run.isKnownCancelled = isCancelled
+  }
+
+  /// Whether a cancellation may reach a run a moment later than others: a task at a higher priority
+  /// is not part of the one that waits for it, and has to be told.
+  func mayLag(_ run: NodeRun) -> Bool { order == .partial && run.place.isRaised }
+
+  /// Whether somebody outside or a composite above cancels the run.
+  func hasReason(toCancel run: NodeRun) -> Bool { isCancellationRequested || run.isBelowStop }
+}
+
+extension NodeRun {
+  /// Whether a composite above it has cancelled what it runs.
+  fileprivate var isBelowStop: Bool {
+    var run = parent
+    while let above = run {
+      if above.stop != nil { return true }
+      run = above.parent
+    }
+    return false
+  }
+
+  /// Whether it, or what it is a part of, has been seen to be cancelled.
+  fileprivate var wasKnownCancelled: Bool {
+    var run: NodeRun? = self
+    while let here = run {
+      if here.isKnownCancelled { return true }
+      run = here.parent
+    }
+    return false
+  }
+}
+
+extension Judge {
+  /// O2: when a cancellation is over, nobody begins who has not looked before: at most one body a
+  /// worker.
+  mutating func mayBeginLate(atMost workers: Int, _ entries: [Entry]) {
+    guard let time = entries.firstIndex(of: .cancelled) else { return }
+    let begun = entries[time...].count { entry in
+      if case .began(let node, _) = entry { places[node]?.isRaised == false } else { false }
+    }
+    expect(begun <= workers, "O2: \(begun) bodies began when everything was cancelled")
+  }
+}

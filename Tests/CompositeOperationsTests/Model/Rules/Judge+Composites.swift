@@ -1,0 +1,59 @@
+extension Judge {
+  /// Whether a child may begin just now.
+  mutating func mayBegin(_ run: NodeRun, below parent: NodeRun) {
+    let index = run.place.index
+    let isFirstTime = parent.child(index) == nil
+    switch parent.place.node.kind {
+    case .list(let list, _): mayBegin(run, in: list, parent, isFirstTime)
+    case .race:
+      expect(isFirstTime, "P7: a contender ran twice")
+      expect(
+        order == .partial || parent.stop == nil, "P7: a contender began when the race was won")
+    case .sequence(let steps, let children):
+      mayBeginStep(run, of: steps, children.count, parent)
+    case .then:
+      expect(
+        index == 0 ? isFirstTime : isFirstTime && parent.answer == .child(1),
+        "then: child \(index) began when it was not its turn")
+    case .body(let body, _):
+      expect(
+        isFirstTime && (body.isConcurrent || index == parent.received.count),
+        "C1: a body's child began by itself")
+    case .map, .prioritized, .nested: expect(isFirstTime, "what is modified ran twice")
+    case .leaf, .named, .erased, .discarding: expect(false, "a leaf has no children")
+    }
+  }
+
+  /// Judges what a body came to.
+  mutating func mustComeTo(_ body: ShownOutcome, _ run: NodeRun) {
+    switch run.place.node.kind {
+    case .leaf, .named, .erased, .discarding: break
+    case .list(let list, let children): listMustComeTo(body, list, children.count, run)
+    case .race(_, let children): raceMustComeTo(body, children.count, run)
+    case .sequence(let steps, let children):
+      sequenceMustComeTo(body, steps, children.count, run)
+    case .then: thenMustComeTo(body, run)
+    case .map: mapMustComeTo(body, run)
+    case .body(_, let children): bodyMustComeTo(body, children.count, run)
+    case .prioritized: modifiedMustComeTo(body, run)
+    case .nested: nestedMustComeTo(body, run)
+    }
+  }
+
+  /// Whether the end of a child makes its composite cancel the others (P3, P7).
+  func stops(_ parent: NodeRun, _ run: NodeRun) -> Bool {
+    switch parent.place.node.kind {
+    case .list(let list, _): !list.runsAll && !presumedOutcome(of: run).isResult
+    case .race: presumedOutcome(of: run).isResult
+    case .leaf, .sequence, .then, .map, .body, .prioritized, .nested, .named, .erased, .discarding:
+      false
+    }
+  }
+
+  /// Whether a composite that left children out had a reason to (P3).
+  mutating func mayLeaveOut(_ count: Int, _ run: NodeRun) {
+    let hasReason = run.stop != nil || run.sourceError != nil || run.end?.isCancelled == true
+    expect(
+      count == 0 || hasReason, "P3, P7: \(count) children of n\(run.place.node.id) never began")
+  }
+}

@@ -1,0 +1,171 @@
+// Parallel composites: P1 to P6.
+
+extension Judge {
+  mutating func mayBegin(
+    _ run: NodeRun, in list: Tree.List, _ parent: NodeRun, _ isFirstTime: Bool
+  ) {
+    let index = run.place.index
+    let name = "child \(index) of n\(parent.place.node.id)"
+    expect(isFirstTime, "P3: \(name) ran twice")
+    // With several workers a child may have been taken just before.
+    expect(
+      order == .partial && list.width != 1 || parent.stop == nil,
+      "P3: \(name) began when another one had cancelled the rest")
+    if list.isLazy { expect(index < parent.made, "P6: \(name) began before it was made") }
+    guard let width = list.width else { return }
+    expect(parent.liveChildren < width, "P5: \(name) began when \(width) were in flight")
+    let turn = parent.children.count
+    // With several workers whoever has taken a child may be held up before it begins; but no more
+    // children are held up than are in flight.
+    let isInTurn = order == .total ? index == turn : index - turn < width
+    expect(isInTurn, "P5: \(name) began as number \(turn)")
+  }
+
+  mutating func made(_ child: Int, for run: NodeRun, _ isCancelled: Bool) {
+    guard case .list(let list, _) = run.place.node.kind else { return }
+    expect(child == run.made, "P6: child \(child) was made as number \(run.made)")
+    run.made += 1
+    mustWantChild(run, isCancelled)
+    if let width = list.width {
+      expect(
+        run.made - run.children.count { !$0.isLive } <= width,
+        "P6: a child was made when there was no place for it")
+    }
+  }
+
+  mutating func sourceFailed(with error: ShownError, for run: NodeRun, _ isCancelled: Bool) {
+    mustWantChild(run, isCancelled)
+    run.sourceError = error
+    if case .list(let list, _) = run.place.node.kind, !list.runsAll { run.stop = run.stop ?? now }
+  }
+
+  private mutating func mustWantChild(_ run: NodeRun, _ isCancelled: Bool) {
+    expect(
+      order == .partial || !isCancelled && run.stop == nil,
+      "P3: n\(run.place.node.id) asked for a child that could not begin")
+  }
+
+  // MARK: The end
+
+  mutating func listMustComeTo(
+    _ body: ShownOutcome, _ list: Tree.List, _ count: Int, _ run: NodeRun
+  ) {
+    let name = "n\(run.place.node.id)"
+    // Of children that are made while the list runs there are as many as began; with several
+    // workers one that was made may have been cancelled before.
+    let shown =
+      !list.isLazy
+      ? count...count
+      : run.children
+        .count...(order == .total ? run.children.count : max(run.made, run.children.count))
+    mayLeaveOut(count - run.children.count, run)
+    switch body {
+    case .result(.list(let values)) where !list.collectsOutcomes:
+      expect(values.count == count, "P1: \(name) has \(values.count) results of \(count) children")
+      for (index, value) in values.enumerated() {
+        if let child = run.child(index) { settle(child, as: .result(value)) }
+      }
+    case .result(.outcomes(let outcomes)) where list.collectsOutcomes:
+      expect(shown.contains(outcomes.count), "P3: \(name) has \(outcomes.count) outcomes")
+      for (index, outcome) in outcomes.enumerated() {
+        if let child = run.child(index) {
+          settle(child, as: outcome)
+        } else {
+          expect(outcome == .cancelled, "P3: child \(index) of \(name) never began: \(outcome)")
+        }
+      }
+    case .error(.parallel(let evidence)):
+      mustBeEvidence(evidence, of: shown, run)
+      expect(
+        !list.collectsOutcomes || evidence.source != nil, "P3: \(name) does not collect outcomes")
+      let isComplete =
+        run.children.count == count && run.children.allSatisfy { $0.outcome?.isResult == true }
+      // The source of a list that is cancelled may not have said yet that there are no more.
+      let isOpen = evidence.source != nil || list.isLazy && run.end?.isCancelled == true
+      expect(!isComplete || isOpen, "P2: \(name) has every result, and came to \(body)")
+    case .error(.cancellation) where order == .partial && run.children.isEmpty:
+      // Cancelled between its beginning and its first child's.
+      expect(run.isKnownCancelled, "P2: \(name) stopped, and nobody had cancelled it")
+    case .result, .error, .cancelled: expect(false, "\(name) cannot come to \(body)")
+    }
+    run.held = run.children.carried
+  }
+
+  /// P4: the evidence shows every child in order, how it ended and how that came about.
+  mutating func mustBeEvidence(
+    _ evidence: ShownEvidence, of count: ClosedRange<Int>, _ run: NodeRun
+  ) {
+    let name = "n\(run.place.node.id)"
+    expect(
+      count.contains(evidence.children.count),
+      "P4: \(name) shows not \(count) children: \(evidence)")
+    for (index, shown) in evidence.children.enumerated() {
+      let child = run.child(index)
+      expect(shown.index == index, "P4: \(name) shows child \(shown.index) in place \(index)")
+      let place = child?.place ?? self.place(ofChild: index, of: run.place.node.id)
+      // Of a child that was made while the list ran and gave a result only the type is known.
+      let isKnown = !run.isLazyList || !shown.outcome.isResult
+      let expectedName = isKnown ? place?.name : "AnyOperation<ShownValue>"
+      expect(shown.name == expectedName, "P4: child \(index) of \(name) is called \(shown.name)")
+      if let child { settle(child, as: shown.outcome) }
+      expect(
+        child != nil || shown.outcome == .cancelled, "P4: \(name) shows \(shown), who never began")
+      expect(origins(of: child).contains(shown.origin), "P4: \(name) shows \(shown)")
+    }
+    mustBeFailures(evidence, run)
+    // With several workers the source may have failed a moment after everything was cancelled.
+    let isCancelled =
+      run.end?.isCancelled == true || run.children.contains { $0.outcome?.isResult != true }
+    let mayHideSource = order == .partial && isCancelled && evidence.source == nil
+    expect(
+      evidence.source == run.sourceError || mayHideSource,
+      "P6: \(name) shows not \(run.sourceError.map { "\($0)" } ?? "no error") of its source")
+  }
+
+  /// How the outcome of a child may have come about.
+  private func origins(of child: NodeRun?) -> [ShownEvidence.Origin] {
+    guard let child, let end = child.end else {
+      // With several workers it may have been its turn when the composite was cancelled.
+      return order == .total ? [.neverBegan] : [.neverBegan, .composite]
+    }
+    if child.outcome != .cancelled { return [.itself] }
+    if end.isCancelled { return [.composite] }
+    if order == .total { return [.itself] }
+    return presumedOutcome(of: child) == .cancelled ? [.itself, .composite] : [.composite]
+  }
+
+  /// P4: the failures are the children that ended in an error, the first in time first, a line each.
+  private mutating func mustBeFailures(_ evidence: ShownEvidence, _ run: NodeRun) {
+    let failed = run.children.filter { $0.outcome?.isError == true }
+      .sorted { ($0.end?.time ?? 0) < ($1.end?.time ?? 0) }
+    let expected = failed.map(\.place.index)
+    // With several workers whoever has seen the end may be held up before it counts as a failure.
+    let isInOrder = order == .total || run.isSerial ? evidence.failures == expected : true
+    expect(
+      isInOrder && evidence.failures.sorted() == expected.sorted(),
+      "P4: n\(run.place.node.id) shows the failures \(evidence.failures), and they were \(expected)"
+    )
+    let lines = evidence.failures.compactMap { index in
+      run.child(index).map { "[\(index)] \($0.place.name)" }
+    }
+    expect(
+      Array(evidence.lines.prefix(lines.count)) == lines,
+      "P4: n\(run.place.node.id) describes its failures by \(evidence.lines)")
+  }
+
+  func place(ofChild index: Int, of parent: Int) -> Place? {
+    places.values.first { $0.parent == parent && $0.index == index }
+  }
+}
+
+extension NodeRun {
+  /// Whether it makes its children while it runs.
+  fileprivate var isLazyList: Bool {
+    if case .list(let list, _) = place.node.kind { list.isLazy } else { false }
+  }
+
+  /// Whether what it runs comes one after another.
+  fileprivate var isSerial: Bool {
+    if case .list(let list, _) = place.node.kind { list.width == 1 } else { false }
+  }
+}

@@ -1,0 +1,179 @@
+// Sequential composites: S1 to S7.
+
+extension Judge {
+  /// The sequence is asked (S1), between steps (S4), and not once it has been cancelled.
+  mutating func asked(_ run: NodeRun, after step: ShownStep?, _ isCancelled: Bool) {
+    looked(run, isCancelled)
+    let name = "n\(run.place.node.id)"
+    mustNotBeCancelled(run, isCancelled)
+    expect(run.liveChildren == 0, "S4: \(name) was asked while a step was running")
+    expect(
+      run.questions == run.children.count, "S1: \(name) was asked twice, or again after its end")
+    if let last = run.lastChild {
+      expect(
+        step?.index == run.children.count - 1 && step?.name == last.place.name,
+        "S1: \(name) was shown \(step.map { "\($0)" } ?? "nothing")")
+      settle(last, as: step?.outcome ?? .cancelled)
+    } else {
+      expect(step == nil, "S1: \(name) was not asked with nil first")
+    }
+    run.questions += 1
+    run.answer = nil
+  }
+
+  mutating func mayBeginStep(
+    _ run: NodeRun, of steps: Tree.Steps, _ count: Int, _ parent: NodeRun
+  ) {
+    let name = "n\(parent.place.node.id)"
+    mustNotBeCancelled(parent, parent.isKnownCancelled)
+    expect(parent.liveChildren == 0, "S4: two steps of \(name) overlap")
+    if let last = parent.lastChild { settle(last) }
+    expect(
+      run.place.index == nextStep(of: steps, count, parent),
+      "S2, S7: operation \(run.place.index) of \(name) was not its next step")
+    parent.answer = nil
+  }
+
+  /// S4: when a cancellation has been seen in a step, the sequence is over.
+  private mutating func mustNotBeCancelled(_ run: NodeRun, _ isCancelled: Bool) {
+    let sawCancellation =
+      order == .total ? isCancelled : run.lastChild?.end?.isCancelled == true
+    expect(!sawCancellation, "S4: n\(run.place.node.id) went on when it was cancelled")
+  }
+
+  /// The operation that is to begin now, by the rules of the ready-made sequences (S7) or by what
+  /// the sequence has answered; nil for the end.
+  private func nextStep(of steps: Tree.Steps, _ count: Int, _ run: NodeRun) -> Int? {
+    let begun = run.children.count
+    let last = run.lastChild?.outcome
+    switch steps {
+    case .linear: return last?.isResult != false && begun < count ? begun : nil
+    case .retry(let attempts): return last?.isError != false && begun < attempts ? 0 : nil
+    case .fallback: return last?.isError != false && begun < count ? begun : nil
+    case .repeat(let times): return last?.isResult != false && begun < times ? 0 : nil
+    case .built, .delegate:
+      if case .child(let index) = run.answer { return index }
+      return nil
+    }
+  }
+
+  // MARK: The end
+
+  mutating func sequenceMustComeTo(
+    _ body: ShownOutcome, _ steps: Tree.Steps, _ count: Int, _ run: NodeRun
+  ) {
+    let name = "n\(run.place.node.id)"
+    if let last = run.lastChild { settle(last, as: body.shownLastStep(of: run, steps)) }
+    let begun = run.children.enumerated().map { index, child in
+      ShownStep(index: index, name: child.place.name, outcome: child.outcome ?? .cancelled)
+    }
+    let kept = Array(begun.suffix(steps.history))
+    let cancelled = ShownOutcome.error(.sequential(cause: run.answer?.error, steps: kept))
+    let isOver = isOver(steps, count, run)
+    run.held = run.children.suffix(steps.history).carried
+    if run.end?.isCancelled != true {
+      expect(isOver, "S1: \(name) ended before its sequence did")
+      let expected = naturalEnd(of: steps, keeping: kept, run)
+      expect(body == expected, "S3, S6: \(name) came to \(body), and not to \(expected)")
+    } else if order == .partial, let step = stepThatNeverBegan(of: steps, count, run),
+      body == .error(.sequential(cause: nil, steps: (begun + [step]).suffix(steps.history)))
+    {
+      run.held = run.children.suffix(max(0, steps.history - 1)).carried
+    } else {
+      let expected =
+        order == .partial && isOver && body != cancelled
+        ? naturalEnd(of: steps, keeping: kept, run) : cancelled
+      expect(body == expected, "S4: \(name) was cancelled and came to \(body), not to \(expected)")
+    }
+    if body.isResult { holdOutput(of: steps, run) }
+    // A step that is not kept may have been cancelled a moment after its body had looked.
+    if order == .partial, steps.history == 0, !body.isResult, let last = run.lastChild {
+      leaveOpen(last.holdings)
+    }
+  }
+
+  /// With several workers it may have been a step's turn when the composite was cancelled: then the
+  /// step is there and never began.
+  private func stepThatNeverBegan(
+    of steps: Tree.Steps, _ count: Int, _ run: NodeRun
+  ) -> ShownStep? {
+    guard let next = nextStep(of: steps, count, run),
+      let place = place(ofChild: next, of: run.place.node.id)
+    else { return nil }
+    return ShownStep(index: run.children.count, name: place.name, outcome: .cancelled)
+  }
+
+  /// Whether the sequence has come to its end or has thrown.
+  private func isOver(_ steps: Tree.Steps, _ count: Int, _ run: NodeRun) -> Bool {
+    switch (steps, run.answer) {
+    case (_, .end), (_, .threw): true
+    case (.delegate, _): false
+    case (.built, _): run.lastChild?.outcome?.isResult == false || run.children.count == count
+    case (.linear, _), (.retry, _), (.fallback, _), (.repeat, _):
+      nextStep(of: steps, count, run) == nil
+    }
+  }
+
+  /// S3 and S6: the last step decides, unless the sequence threw (S2).
+  private mutating func naturalEnd(
+    of steps: Tree.Steps, keeping kept: [ShownStep], _ run: NodeRun
+  ) -> ShownOutcome {
+    if case .threw(let error) = run.answer { return .error(.sequential(cause: error, steps: kept)) }
+    switch run.lastChild?.outcome {
+    case .error(let error): return .error(.sequential(cause: error, steps: kept))
+    case .cancelled: return .error(.sequential(cause: nil, steps: kept))
+    case .result(let value) where steps.givesLastResult: return .result(value)
+    case .result, nil: break
+    }
+    guard steps.hasOutput else { return .result(.steps(kept)) }
+    expect(run.called == .steps(kept), "S6: the output was made of other steps than \(kept)")
+    if case .error(let error) = run.came { return .error(.sequential(cause: error, steps: kept)) }
+    return run.came ?? .cancelled
+  }
+
+  /// What a result carries that is not the finished steps themselves.
+  private mutating func holdOutput(of steps: Tree.Steps, _ run: NodeRun) {
+    if steps.hasOutput { run.held = [] }
+    guard steps.givesLastResult, let last = run.lastChild else { return }
+    run.held = last.holdings
+    // Attempts that failed before are part of no outcome.
+    lose(Array(run.children.suffix(steps.history).dropLast()).carried)
+  }
+}
+
+extension Tree.Steps {
+  /// How many finished steps are kept (S5).
+  fileprivate var history: Int {
+    switch self {
+    case .linear, .built, .retry, .fallback: .max
+    case .repeat: 1
+    case .delegate(let delegate): delegate.history ?? .max
+    }
+  }
+
+  /// Whether the result of the composite is that of its last step.
+  fileprivate var givesLastResult: Bool {
+    switch self {
+    case .retry, .fallback, .repeat: true
+    case .linear, .built, .delegate: false
+    }
+  }
+
+  /// Whether the sequence makes the result of the composite itself.
+  fileprivate var hasOutput: Bool {
+    if case .delegate(let delegate) = self { delegate.output != nil } else { false }
+  }
+}
+
+extension ShownOutcome {
+  /// How a sequential composite that came to this shows its last step; nil if it does not.
+  fileprivate func shownLastStep(of run: NodeRun, _ steps: Tree.Steps) -> ShownOutcome? {
+    let shown: [ShownStep]
+    switch self {
+    case .result where steps.givesLastResult: return self
+    case .result(.steps(let steps)), .error(.sequential(_, let steps)): shown = steps
+    case .result, .error, .cancelled: return nil
+    }
+    return shown.last { $0.index == run.children.count - 1 }?.outcome
+  }
+}

@@ -1,0 +1,88 @@
+extension Tree: CustomStringConvertible {
+  /// A line a node, set in below the node that it belongs to.
+  var description: String {
+    let below = children.flatMap { "\($0)".split(separator: "\n").map { "  \($0)" } }
+    return (["n\(id) \(title)"] + below).joined(separator: "\n")
+  }
+
+  private var title: String {
+    switch kind {
+    case .leaf(let leaf): "leaf: \(leaf)"
+    case .list(let list, _): "list: \(list)"
+    case .race(let isUniform, _): "race\(isUniform ? "" : " of any")"
+    case .sequence(let steps, _): "sequence: \(steps)"
+    case .then(let end, _, _): "then\(end.note)"
+    case .map(let end, _): "map\(end.note)"
+    case .body(let body, _): "body: \(body)"
+    case .prioritized(let isHigh, _): "prioritized \(isHigh ? "high" : "low")"
+    case .nested(let depth, _): "in \(depth) lists"
+    case .named: "named"
+    case .erased: "erased"
+    case .discarding: "discarding"
+    }
+  }
+}
+
+extension Tree.ClosureEnd {
+  fileprivate var note: String {
+    switch self {
+    case .value: ""
+    case .error: ", fails"
+    case .cancellation: ", stops"
+    }
+  }
+}
+
+extension Tree.Leaf: CustomStringConvertible {
+  var description: String {
+    let wait =
+      switch waiting {
+      case .turns(0): ""
+      case .turns(let turns): " after \(turns) turns"
+      case .cancellation: " when cancelled"
+      }
+    return "\(end)\(wait)" + (noticesCancellation ? ", notices" : "")
+      + (isClosure ? ", closure" : "")
+  }
+}
+
+extension Tree.List: CustomStringConvertible {
+  var description: String {
+    "\(form)" + (width.map { ", width \($0)" } ?? "") + (runsAll ? ", runs all" : "")
+      + (collectsOutcomes ? ", collects outcomes" : "")
+  }
+}
+
+extension Tree.Steps: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .linear: "linear"
+    case .built(let endsAt): "built" + (endsAt.map { ", ends at \($0)" } ?? "")
+    case .retry(let attempts): "retry, \(attempts) attempts"
+    case .fallback: "fallback"
+    case .repeat(let times): "repeat \(times) times"
+    case .delegate(let delegate): "\(delegate)"
+    }
+  }
+}
+
+extension Tree.Delegate: CustomStringConvertible {
+  var description: String {
+    let parts = [
+      recovers ? "recovers" : nil, goesOnAfterCancellation ? "goes on after cancellation" : nil,
+      endsAfter.map { "ends after \($0)" },
+      throwsAt.map { throwsCancellation ? "stops at \($0)" : "throws at \($0)" },
+      turns > 0 ? "answers after \(turns) turns" : nil, history.map { "keeps \($0)" },
+      output.map { "has an output\($0.note)" },
+    ]
+    return (["delegate"] + parts.compactMap(\.self)).joined(separator: ", ")
+  }
+}
+
+extension Tree.Body: CustomStringConvertible {
+  var description: String {
+    (isConcurrent ? "side by side" : "one by one")
+      + (letsErrorsThrough ? ", lets errors through" : "")
+      + (turns > 0 ? ", \(turns) turns before each" : "") + end.note
+  }
+}

@@ -1,0 +1,137 @@
+/// Draws trees.
+struct TreeGenerator {
+  private var chance: Chance
+  private var lastID = -1
+
+  private enum Choice {
+    case leaf, list, wideList, race, sequence, then, map, body, prioritized, nested, named
+    case erased, discarding
+  }
+
+  init(seed: UInt64) { chance = Chance(seed: seed) }
+
+  /// - Parameter size: About how many nodes the tree has.
+  mutating func tree(of size: Int) -> Tree {
+    lastID += 1
+    let id = lastID
+    return Tree(id: id, kind: kind(of: size))
+  }
+
+  private mutating func kind(of size: Int) -> Tree.Kind {
+    let choices: [(Int, Choice)] =
+      size <= 1
+      ? [(60, .leaf), (30, .discarding), (4, .named), (3, .erased), (3, .prioritized)]
+      : [
+        (3, .leaf), (34, .list), (1, .wideList), (10, .race), (24, .sequence), (6, .then),
+        (4, .map), (8, .body), (3, .prioritized), (1, .nested), (2, .named), (2, .erased),
+        (3, .discarding),
+      ]
+    switch chance.pick(choices) {
+    case .leaf: return .leaf(leaf())
+    case .list:
+      let list = list()
+      return .list(list, children(of: size, atMost: list.form == .pack ? 3 : 6, least: list.least))
+    case .wideList:
+      var list = list()
+      if list.form == .pack { list.form = .mixed }
+      return .list(list, (0..<chance.number(17...40)).map { _ in tree(of: 1) })
+    case .race: return .race(isUniform: chance.percent(50), children(of: size))
+    case .sequence:
+      let steps = steps()
+      return .sequence(steps, children(of: size, atMost: steps.most))
+    case .then:
+      let parts = children(of: size, atMost: 2, least: 2)
+      return .then(closureEnd(), parts[0], parts[1])
+    case .map: return .map(closureEnd(), tree(of: size - 1))
+    case .body: return .body(body(), children(of: size, atMost: 3))
+    case .prioritized: return .prioritized(isHigh: chance.percent(50), tree(of: size - 1))
+    case .nested: return .nested(depth: chance.pick([(2, 2), (1, 60)]), tree(of: size - 1))
+    case .named: return .named(tree(of: size - 1))
+    case .erased: return .erased(tree(of: size - 1))
+    case .discarding: return .discarding(tree(of: size - 1))
+    }
+  }
+
+  /// Children that share what is left of a size.
+  private mutating func children(of size: Int, atMost most: Int = 6, least: Int = 1) -> [Tree] {
+    if least == 0, chance.percent(4) { return [] }
+    let most = max(max(1, least), min(most, size - 1))
+    let count = chance.number(max(1, least)...most)
+    var left = max(count, size - 1)
+    return (0..<count).map { index in
+      let others = count - index - 1
+      let share = others == 0 ? left : chance.number(1...max(1, (left - others) * 2 / (others + 1)))
+      left = max(others, left - share)
+      return tree(of: share)
+    }
+  }
+
+  // MARK: Nodes
+
+  private mutating func leaf() -> Tree.Leaf {
+    Tree.Leaf(
+      end: chance.pick([
+        (60, .value), (8, .valueAfterError), (14, .error), (11, .cancellation), (4, .interruption),
+      ]),
+      waiting: chance.percent(8)
+        ? .cancellation : .turns(chance.percent(35) ? 0 : chance.number(1...4)),
+      noticesCancellation: chance.percent(40), isClosure: chance.percent(30))
+  }
+
+  private mutating func list() -> Tree.List {
+    let form: Tree.List.Form = chance.pick([
+      (30, .uniform), (25, .mixed), (15, .pack), (15, .made),
+      (15, .arriving(failsAt: chance.maybe(30) { $0.number(0...4) })),
+    ])
+    return Tree.List(
+      form: form, width: chance.maybe(55) { $0.pick([(3, 1), (4, 2), (2, 3), (1, 5)]) },
+      runsAll: chance.percent(45), collectsOutcomes: chance.percent(20))
+  }
+
+  private mutating func steps() -> Tree.Steps {
+    chance.pick([
+      (15, .linear), (10, .built(endsAt: chance.maybe(40) { $0.number(0...3) })),
+      (18, .retry(attempts: chance.number(1...4))), (14, .fallback),
+      (9, .repeat(times: chance.number(1...3))), (34, .delegate(delegate())),
+    ])
+  }
+
+  private mutating func delegate() -> Tree.Delegate {
+    Tree.Delegate(
+      recovers: chance.percent(70), goesOnAfterCancellation: chance.percent(50),
+      endsAfter: chance.maybe(20) { $0.number(0...3) },
+      throwsAt: chance.maybe(15) { $0.number(0...3) },
+      throwsCancellation: chance.percent(40), turns: chance.percent(30) ? chance.number(1...3) : 0,
+      history: chance.maybe(30) { $0.number(0...2) }, output: chance.maybe(20) { $0.closureEnd() })
+  }
+
+  private mutating func body() -> Tree.Body {
+    Tree.Body(
+      isConcurrent: chance.percent(30), letsErrorsThrough: chance.percent(50),
+      turns: chance.percent(30) ? 1 : 0, end: closureEnd())
+  }
+
+  private mutating func closureEnd() -> Tree.ClosureEnd { chance.closureEnd() }
+}
+
+extension Chance {
+  fileprivate mutating func closureEnd() -> Tree.ClosureEnd {
+    pick([(80, .value), (14, .error), (6, .cancellation)])
+  }
+}
+
+extension Tree.List {
+  /// How few children it may have.
+  fileprivate var least: Int { form == .pack ? 2 : 0 }
+}
+
+extension Tree.Steps {
+  /// How many operations it takes.
+  fileprivate var most: Int {
+    switch self {
+    case .retry, .repeat: 1
+    case .built: 3
+    case .linear, .fallback, .delegate: 5
+    }
+  }
+}
