@@ -96,7 +96,7 @@ extension ComposableOperation {
   ) async throws -> FinishedStep {
     let held = try await performHeld(in: context)
     disposal = held.disposal
-    return FinishedStep(operation: self, outcome: .result(held.value), at: index)
+    return FinishedStep(operation: self, result: held.value, at: index)
   }
 
   @inlinable public var modifiedOperation: (any ComposableOperation)? { nil }

@@ -10,23 +10,28 @@
 /// }
 /// ```
 public struct FinishedStep: Sendable {
-  /// The step's operation.
-  public let operation: any ComposableOperation
-  /// How the step ended.
-  public let outcome: Outcome<any Sendable>
-  // Small, and where the other fields leave room: a sequence may keep millions of steps.
-  @usableFromInline let place: UInt32
+  @usableFromInline let record: any StepRecord
 
-  @inlinable init(
-    operation: any ComposableOperation, outcome: Outcome<any Sendable>, at index: Int
+  /// A step that ended in a result.
+  @inlinable init<Operation: ComposableOperation>(
+    operation: Operation, result: Operation.Success, at index: Int
   ) {
-    self.operation = operation
-    self.outcome = outcome
-    place = UInt32(truncatingIfNeeded: index)
+    record = StepResult(operation: operation, value: result, index: index)
+  }
+
+  /// A step that ended otherwise.
+  ///
+  /// - Parameter error: Nil for a cancellation.
+  init(operation: any ComposableOperation, error: (any Error)?, at index: Int) {
+    record = StepLoss(operation: operation, error: error, index: index)
   }
 
   /// The step's place in the sequence, from 0.
-  public var index: Int { Int(place) }
+  public var index: Int { record.index }
+  /// The step's operation.
+  public var operation: any ComposableOperation { record.anyOperation }
+  /// How the step ended.
+  public var outcome: Outcome<any Sendable> { record.outcome }
   /// The name of the step's operation.
   public var name: String { operation.operationName }
   /// The error that the step ended in, or nil.
@@ -39,25 +44,11 @@ public struct FinishedStep: Sendable {
   /// It sees through modifiers that keep the type of the value: `FetchUser().named("user")` is a
   /// `FetchUser` here.
   @inlinable public func result<Step: ComposableOperation>(of type: Step.Type) -> Step.Success? {
-    guard case .result(let value) = outcome else { return nil }
-    if Swift.type(of: operation) == type { return cast(value) }
-    return isModified(type) ? cast(value) : nil
-  }
-
-  /// The value as what it is known to be. A dynamic cast takes longer than an empty step.
-  @inlinable func cast<Value, Target>(_ value: Value) -> Target? {
-    // The types are the same, so this is the identity.
-    Value.self == Target.self ? unsafe unsafeBitCast(value, to: Target.self) : value as? Target
-  }
-
-  /// Whether the operation modifies one of this type.
-  @usableFromInline func isModified(_ type: any ComposableOperation.Type) -> Bool {
-    var operation = operation.modifiedOperation
-    while let modified = operation {
-      if Swift.type(of: modified) == type { return true }
-      operation = modified.modifiedOperation
+    if Swift.type(of: record) == StepResult<Step, Step.Success>.self {
+      // The types are the same. A dynamic cast takes longer than an empty step.
+      return unsafe unsafeDowncast(record, to: StepResult<Step, Step.Success>.self).value
     }
-    return false
+    return record.modifies(type) ? result(as: Step.Success.self) : nil
   }
 
   /// The step's result, if it ended in a result of this type, whatever its operation was.

@@ -10,8 +10,8 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  mutating func append(_ step: FinishedStep) {
-    if limit == 0 { return }
+  mutating func append(_ step: consuming FinishedStep?) {
+    guard limit > 0, let step else { return }
     // What the history lets go of belongs to the sequence, which has seen it.
     if !disposals.isEmpty { disposals[step.index - limit] = nil }
     // Seldom and many at once, so that a step costs the same whatever the limit is.

@@ -12,40 +12,54 @@ struct SequentialRun<Steps: OperationSequence> {
 
   // The task is asked whether it is cancelled three times a step, without being counted. It is the
   // very task that runs this, so it is valid until this returns; as a parameter it costs nothing.
+  //
+  // A step is a constant, and optional from the start: copying one takes longer than performing an
+  // empty operation.
   mutating nonisolated(nonsending) func perform(
     as task: UnsafeCurrentTask
   ) async throws -> HeldResult<Steps.Output> {
-    var previous: FinishedStep?
     var index = 0
-    while true {
-      if unsafe task.isCancelled { throw stop(because: nil) }
-      let next: (any ComposableOperation)?
-      do {
-        next = try await sequence.nextOperation(after: previous)
-      } catch {
-        throw stop(because: error)
-      }
-      // S2: an answer that comes after the cancellation is dropped unused.
-      if unsafe task.isCancelled { throw stop(because: nil) }
-      guard let operation = next else { break }
+    var next = try await unsafe ask(after: nil, as: task)
+    while let operation = next.take() {
       var disposal: Disposal?
-      let step =
-        context.scope == nil
-        ? await unsafe performStep(operation, at: index, disposal: &disposal, as: task)
-        : await attendStep(operation, at: index, disposal: &disposal)
+      let step: FinishedStep?
+      if context.scope == nil {
+        step = await unsafe performStep(operation, at: index, disposal: &disposal, as: task)
+      } else {
+        step = await attendStep(operation, at: index, disposal: &disposal)
+      }
       if let disposal { steps.hold(disposal, for: index) }
+      next = try await unsafe ask(after: step, as: task)
       steps.append(step)
-      previous = step
       index += 1
     }
-    switch previous?.outcome {
-    case .result, nil: return try output()
-    case .error(let error): throw stop(because: error)
-    case .cancelled: throw stop(because: nil)
+    return try output()
+  }
+
+  /// Asks the sequence for the next step.
+  ///
+  /// - Parameter step: The step that has just ended, which is not among the others yet.
+  @inline(__always) private mutating nonisolated(nonsending) func ask(
+    after step: FinishedStep?, as task: UnsafeCurrentTask
+  ) async throws -> (any ComposableOperation)? {
+    if unsafe task.isCancelled { throw stop(because: nil, after: step) }
+    let next: (any ComposableOperation)?
+    do {
+      next = try await sequence.nextOperation(after: step)
+    } catch {
+      throw stop(because: error, after: step)
+    }
+    // S2: an answer that comes after the cancellation is dropped unused.
+    if unsafe task.isCancelled { throw stop(because: nil, after: step) }
+    if case .some = next { return next }
+    switch step?.outcome {
+    case .result, nil: return nil
+    case .error(let error): throw stop(because: error, after: step)
+    case .cancelled: throw stop(because: nil, after: step)
     }
   }
 
-  private nonisolated(nonsending) func performStep(
+  @inline(__always) private nonisolated(nonsending) func performStep(
     _ operation: any ComposableOperation, at index: Int, disposal: inout Disposal?,
     as task: UnsafeCurrentTask
   ) async -> FinishedStep {
@@ -54,10 +68,10 @@ struct SequentialRun<Steps: OperationSequence> {
       if unsafe !task.isCancelled { return step }
       disposal?()
       disposal = nil
-      return FinishedStep(operation: operation, outcome: .cancelled, at: index)
+      return FinishedStep(operation: operation, error: nil, at: index)
     } catch {
-      let end = RunEnd<any Sendable>(throwing: error, wasCancelled: unsafe task.isCancelled)
-      return FinishedStep(operation: operation, outcome: end.outcome, at: index)
+      let end = RunEnd<Never>(throwing: error, wasCancelled: unsafe task.isCancelled)
+      return FinishedStep(operation: operation, error: end.outcome.error, at: index)
     }
   }
 
@@ -67,7 +81,10 @@ struct SequentialRun<Steps: OperationSequence> {
   ) async -> FinishedStep {
     let end = await context.end(of: operation)
     disposal = end.disposal
-    return FinishedStep(operation: operation, outcome: end.outcome.map { $0 }, at: index)
+    if case .result(let value) = end.outcome {
+      return FinishedStep(operation: operation, result: value, at: index)
+    }
+    return FinishedStep(operation: operation, error: end.outcome.error, at: index)
   }
 
   private func output() throws -> HeldResult<Steps.Output> {
@@ -75,7 +92,7 @@ struct SequentialRun<Steps: OperationSequence> {
     do {
       output = try sequence.output(of: steps)
     } catch {
-      throw stop(because: error)
+      throw stop(because: error, after: nil)
     }
     if sequence is any LastStepSequence {
       // Attempts that failed before are part of no outcome.
@@ -87,7 +104,11 @@ struct SequentialRun<Steps: OperationSequence> {
       output, disposal: Steps.Output.self == FinishedSteps.self ? steps.disposal : nil)
   }
 
-  private func stop(because cause: (any Error)?) -> SequentialOperationError {
-    SequentialOperationError(cause: cause, steps: steps)
+  @inline(never) private func stop(
+    because cause: (any Error)?, after step: FinishedStep?
+  ) -> SequentialOperationError {
+    var steps = steps
+    steps.append(step)
+    return SequentialOperationError(cause: cause, steps: steps)
   }
 }
