@@ -10,14 +10,13 @@ extension ParallelOperation {
   ///   - mode: What happens when one ends without a result.
   ///   - children: Makes the sequence of operations, once a run. An error that it throws ends the
   ///     run.
-  public init<Children: Sequence & SendableMetatype>(
+  @inlinable public init<Children: Sequence & SendableMetatype>(
     width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
     _ children: @escaping @Sendable () throws -> Children
   ) where Children.Element: ComposableOperation, Success == [Children.Element.Success] {
     self.init(
-      plan: SourcePlan(
-        makeSource: { ChildSource(over: try children()) }, width: width, mode: mode,
-        giving: .results { $0 }, childName: { "\(Children.Element.self)" }))
+      resultsOf: Children.Element.self, width: width, onFailure: mode,
+      makeSource: { ChildSource(over: try children()) })
   }
 
   /// Operations that arrive one by one, taken when there is a place for them.
@@ -31,14 +30,13 @@ extension ParallelOperation {
   ///   - mode: What happens when one ends without a result.
   ///   - children: Makes the sequence of operations, once a run. An error of the sequence ends the
   ///     run.
-  public init<Children: AsyncSequence & SendableMetatype>(
+  @inlinable public init<Children: AsyncSequence & SendableMetatype>(
     width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
     _ children: @escaping @Sendable () async throws -> Children
   ) where Children.Element: ComposableOperation, Success == [Children.Element.Success] {
     self.init(
-      plan: SourcePlan(
-        makeSource: { ChildSource(over: try await children()) }, width: width, mode: mode,
-        giving: .results { $0 }, childName: { "\(Children.Element.self)" }))
+      resultsOf: Children.Element.self, width: width, onFailure: mode,
+      makeSource: { ChildSource(over: try await children()) })
   }
 
   /// Operations that are made one by one, whose results are used as they come.
@@ -61,16 +59,15 @@ extension ParallelOperation {
   ///     run.
   ///   - consume: Uses a result. It is called for one at a time, in the order in which they come.
   ///     An error that it throws counts as its child's.
-  public init<Children: Sequence & SendableMetatype>(
+  @inlinable public init<Children: Sequence & SendableMetatype>(
     width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
     _ children: @escaping @Sendable () throws -> Children,
     consumingResults consume:
       nonisolated(nonsending) @escaping @Sendable (Children.Element.Success) async throws -> Void
   ) where Children.Element: ComposableOperation, Success == Void {
     self.init(
-      plan: SourcePlan(
-        makeSource: { ChildSource(over: try children()) }, width: width, mode: mode,
-        giving: .nothing((), consumer: consume), childName: { "\(Children.Element.self)" }))
+      consuming: Children.Element.self, width: width, onFailure: mode,
+      makeSource: { ChildSource(over: try children()) }, consumer: consume)
   }
 
   /// Operations that arrive one by one, whose results are used as they come.
@@ -85,15 +82,40 @@ extension ParallelOperation {
   ///     run.
   ///   - consume: Uses a result. It is called for one at a time, in the order in which they come.
   ///     An error that it throws counts as its child's.
-  public init<Children: AsyncSequence & SendableMetatype>(
+  @inlinable public init<Children: AsyncSequence & SendableMetatype>(
     width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
     _ children: @escaping @Sendable () async throws -> Children,
     consumingResults consume:
       nonisolated(nonsending) @escaping @Sendable (Children.Element.Success) async throws -> Void
   ) where Children.Element: ComposableOperation, Success == Void {
     self.init(
+      consuming: Children.Element.self, width: width, onFailure: mode,
+      makeSource: { ChildSource(over: try await children()) }, consumer: consume)
+  }
+}
+
+// The initialisers above are compiled where they are used, so that the making of children is
+// specialised; all else is the engine's.
+extension ParallelOperation {
+  @usableFromInline init<Child: ComposableOperation>(
+    resultsOf child: Child.Type, width: OperationWidth, onFailure mode: FailureMode,
+    makeSource: nonisolated(nonsending) @escaping @Sendable () async throws -> ChildSource
+  ) where Success == [Child.Success] {
+    self.init(
       plan: SourcePlan(
-        makeSource: { ChildSource(over: try await children()) }, width: width, mode: mode,
-        giving: .nothing((), consumer: consume), childName: { "\(Children.Element.self)" }))
+        makeSource: makeSource, width: width, mode: mode, giving: .results { $0 },
+        childName: { "\(Child.self)" }))
+  }
+
+  @usableFromInline init<Child: ComposableOperation>(
+    consuming child: Child.Type, width: OperationWidth, onFailure mode: FailureMode,
+    makeSource: nonisolated(nonsending) @escaping @Sendable () async throws -> ChildSource,
+    consumer:
+      nonisolated(nonsending) @escaping @Sendable (Child.Success) async throws -> Void
+  ) where Success == Void {
+    self.init(
+      plan: SourcePlan(
+        makeSource: makeSource, width: width, mode: mode, giving: .nothing((), consumer: consumer),
+        childName: { "\(Child.self)" }))
   }
 }

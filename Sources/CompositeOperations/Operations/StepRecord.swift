@@ -10,7 +10,8 @@
 
 /// A step that ended in a result.
 // The type of the value is a parameter of its own, so that freeing a record looks up no metadata.
-@usableFromInline final class StepResult<Operation: ComposableOperation, Value: Sendable>:
+@usableFromInline
+final class StepResult<Operation: ComposableOperation, Value: Sendable>:
   StepRecord
 {
   @usableFromInline let operation: Operation
