@@ -30,7 +30,10 @@ extension Shape {
         parallel("closures", ParallelOperation(closures)),
         parallel("any, serial", ParallelOperation(any, width: .serial)),
         parallel("any, width 64", ParallelOperation(any, width: .limited(to: 64))),
-        parallel("any, observed", ParallelOperation(any)),
+        Benchmark(name: "any, observed", operations: count) {
+          let environment = OperationEnvironment(observers: [IdleObserver()])
+          return try await ParallelOperation(any).run(in: environment).get().sum
+        },
         parallel(
           "made lazily",
           ParallelOperation { (0..<count).lazy.map { Work(seed: UInt64($0)) } }),
@@ -143,4 +146,9 @@ private struct Steps: OperationSequence {
   }
 
   func output(of steps: FinishedSteps) -> UInt64 { sum }
+}
+
+/// Sees every event and does nothing: the price of being observed at all.
+private struct IdleObserver: OperationObserver {
+  func observe(_ event: OperationEvent) {}
 }
