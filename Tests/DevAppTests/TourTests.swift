@@ -11,7 +11,7 @@ import Testing
       "  → [2] FetchPage(missing): no page missing", "  → FetchPage(slow): cancelled, composite",
       "  → error(no page missing)", "  → 42 and page about", "  → see: about imprint",
       "  → FetchPage(missing): error(no page missing)", "  → result(\"worked\") after 3 attempts",
-      "  → [10, 12]",
+      "  → FetchPage(index): result(\"see: about imprint\")\n  → slow: cancelled", "  → [10, 12]",
     ] {
       #expect(printed.text.contains(line + "\n"), "\(line)")
     }

@@ -132,18 +132,32 @@ extension TourStop {
   private static let cancellation = TourStop(
     title: "Cancellation: reaches everything below, and what finished stays visible",
     code: """
-      let run = SequentialOperation(
-        .linear([FetchPage(name: "index"), FetchPage(name: "slow"), FetchPage(name: "about")])
-      ).start()
+      let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
+      let slow = SimpleOperation { context in
+        arrival.finish()
+        return try await context.run(FetchPage(name: "slow"))
+      }
+      let run = SequentialOperation(.linear([FetchPage(name: "index"), slow.named("slow")])).start()
+      for await _ in arrived {}
       run.cancel(because: "the tour goes on")
       print("\\(await run.outcome)")
+      if let evidence = await run.late?.error as? SequentialOperationError {
+        for step in evidence.steps { print("\\(step.name): \\(step.outcome)") }
+      }
       """
   ) { print in
-    let run = SequentialOperation(
-      .linear([FetchPage(name: "index"), FetchPage(name: "slow"), FetchPage(name: "about")])
-    ).start()
+    let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
+    let slow = SimpleOperation { context in
+      arrival.finish()
+      return try await context.run(FetchPage(name: "slow"))
+    }
+    let run = SequentialOperation(.linear([FetchPage(name: "index"), slow.named("slow")])).start()
+    for await _ in arrived {}
     run.cancel(because: "the tour goes on")
     print("\(await run.outcome)")
+    if let evidence = await run.late?.error as? SequentialOperationError {
+      for step in evidence.steps { print("\(step.name): \(step.outcome)") }
+    }
   }
 
   private static let composition = TourStop(
