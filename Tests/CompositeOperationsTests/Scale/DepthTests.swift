@@ -41,7 +41,7 @@ private enum Nesting: CaseIterable, Sendable {
         if suspends { await Task.yield() }
         return 7
       }
-      for _ in 0..<10_000 { operation = nesting.around(operation) }
+      for _ in 0..<Scale.depth { operation = nesting.around(operation) }
       #expect(await operation.result() == 7)
     }
   }
@@ -56,18 +56,18 @@ private enum Nesting: CaseIterable, Sendable {
         return below[0] + 1
       }
     }
-    #expect(await Countdown(count: 10_000).run().result == 10_000)
+    #expect(await Countdown(count: Scale.depth).run().result == Scale.depth)
   }
 
   @Test func `C4: paths of 10,000 levels are linked, and freed`() async throws {
     var operation: any ComposableOperation<Int> = SimpleOperation { context in
       context.path.names.count
     }
-    for _ in 0..<10_000 { operation = Nesting.body.around(operation) }
+    for _ in 0..<Scale.depth { operation = Nesting.body.around(operation) }
     let recorder = RecordingObserver()
     let environment = OperationEnvironment(observers: [recorder])
-    #expect(await operation.result(in: environment) == 10_001)
-    #expect(recorder.outcomes.count == 10_001)
+    #expect(await operation.result(in: environment) == Scale.depth + 1)
+    #expect(recorder.outcomes.count == Scale.depth + 1)
   }
 
   @Test func `C4: a deep composite is cancelled and freed`() async {
@@ -76,7 +76,7 @@ private enum Nesting: CaseIterable, Sendable {
       try await gate.pass()
       return 7
     }
-    for level in 0..<10_000 {
+    for level in 0..<Scale.depth {
       operation = Nesting.allCases[level % Nesting.allCases.count].around(operation)
     }
     let run = AnyOperation(operation).start()

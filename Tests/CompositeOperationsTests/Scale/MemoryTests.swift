@@ -6,7 +6,8 @@ import Testing
   import Glibc
 #endif
 
-@Suite struct MemoryTests {
+@Suite(.disabled(if: Scale.isSanitized, "The sanitizers themselves take memory that grows."))
+struct MemoryTests {
   // Each in a process of its own, so that nothing else takes memory meanwhile.
   #if os(Linux)
     @Test func `S5: a million steps take memory that does not grow`() async {

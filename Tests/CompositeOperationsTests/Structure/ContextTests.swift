@@ -100,16 +100,18 @@ import Testing
     // The handlers cancel the run again, ask for its outcome and finish operations: under a lock of
     // ours any of that would never return.
     let gate = Gate()
-    let handled = Log<String>()
+    let begun = Log<Int>()
+    let handled = Log<Int>()
     let box = Log<OperationRun<[Int]>>()
     let children = (0..<40).map { index in
       SimpleOperation<Int>(callback: { finish in
         finish.onCancel {
           box.entries.first?.cancel()
-          handled.add("\(index)")
+          handled.add(index)
           finish(.cancelled)
         }
-        if index == 39 { Task { gate.open() } }
+        begun.add(index)
+        if begun.count == 40 { Task { gate.open() } }
       })
     }
     let run = ParallelOperation(children).start()

@@ -1,0 +1,10 @@
+/// How far the tests at full size go. A sanitizer takes many times the stack, the memory and the time.
+enum Scale {
+  #if SANITIZER
+    static let isSanitized = true
+    static let depth = 1_000
+  #else
+    static let isSanitized = false
+    static let depth = 10_000
+  #endif
+}
