@@ -7,7 +7,7 @@ internal import Synchronization
 /// alone, so a test can try many orders and repeat the one that failed:
 ///
 /// ```swift
-/// for seed in 0..<1_000 {
+/// for seed in 0..<1_000 as Range<UInt64> {
 ///   let executor = SeededExecutor(seed: seed)
 ///   let outcome = try await executor.run { await sync.run() }
 ///   #expect(outcome.result == expected, "seed \(seed)")

@@ -1,6 +1,8 @@
 /// The error of a parallel composite or a race: how every child ended, in order.
 ///
 /// ```swift
+/// do {
+///   show(try await ParallelOperation(repositories.map(FetchIssues.init)).run().get())
 /// } catch let error as ParallelOperationError {
 ///   for child in error.failures { print("\(child.name) failed: \(child.outcome)") }
 ///   let fetched = error.outcomes(of: [Issue].self)?.compactMap(\.result)

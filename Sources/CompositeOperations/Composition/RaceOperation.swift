@@ -1,7 +1,7 @@
 /// Runs operations side by side and ends with the first result; the others are cancelled.
 ///
 /// ```swift
-/// let page = RaceOperation([FetchPage(from: mirrorA), FetchPage(from: mirrorB)])
+/// let page = RaceOperation([FetchPage(mirrorA), FetchPage(mirrorB)])
 /// ```
 ///
 /// The race ends when every contender that began has ended. A contender that fails or cancels

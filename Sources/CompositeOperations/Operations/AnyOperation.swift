@@ -1,7 +1,8 @@
 /// An operation whose own type does not show, only what it gives.
 ///
 /// ```swift
-/// let source: AnyOperation<[Issue]> = isOffline ? AnyOperation(ReadCache()) : AnyOperation(fetch)
+/// let source: AnyOperation<[Issue]> =
+///   isOffline ? AnyOperation(CachedIssues()) : AnyOperation(fetch)
 /// ```
 public struct AnyOperation<Success: Sendable>: ComposableOperation {
   private let base: any ComposableOperation<Success>

@@ -1,8 +1,8 @@
 /// A step of a sequence that has ended: what it was and how it ended.
 ///
 /// ```swift
-/// mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
-///   guard let previous else { return FetchRepositories(user: user) }
+/// let flow = ClosureSequence { previous in
+///   guard let previous else { return FetchRepositories(user: "octocat") }
 ///   if let repositories = previous.result(of: FetchRepositories.self) {
 ///     return ParallelOperation(repositories.map { FetchIssues(repository: $0) })
 ///   }
