@@ -1,0 +1,171 @@
+// What the examples of the documents use without declaring it. It is compiled together with them,
+// and never run.
+
+import CompositeOperations
+import Foundation
+
+// MARK: Issues of repositories
+
+struct User: Sendable, Equatable { var name = "octocat" }
+struct Profile: Sendable { var user = User() }
+struct Repository: Sendable, Equatable { var name = "hello-world" }
+struct Issue: Sendable, Equatable { var title = "It does not work" }
+
+struct API: Sendable {
+  func repositories(of user: String) async throws -> [Repository] { [] }
+  func issues() async throws -> [Issue] { [] }
+  func issues(of repository: Repository) async throws -> [Issue] { [] }
+}
+
+struct FetchUser: ComposableOperation {
+  func perform(in context: OperationContext) async throws -> User { User() }
+}
+
+struct FetchProfile: ComposableOperation {
+  let user: User
+  init(_ user: User) { self.user = user }
+  func perform(in context: OperationContext) async throws -> Profile { Profile(user: user) }
+}
+
+struct FetchNews: ComposableOperation {
+  func perform(in context: OperationContext) async throws -> [String] { [] }
+}
+
+struct FetchRepositories: ComposableOperation {
+  let user: String
+  func perform(in context: OperationContext) async throws -> [Repository] { [] }
+}
+
+struct FetchIssues: ComposableOperation {
+  let repository: Repository
+  func perform(in context: OperationContext) async throws -> [Issue] { [] }
+}
+
+struct FetchIssuesOf: ComposableOperation {
+  let user: User
+  init(_ user: User) { self.user = user }
+  func perform(in context: OperationContext) async throws -> [Issue] { [] }
+}
+
+struct CachedIssues: ComposableOperation {
+  func perform(in context: OperationContext) async throws -> [Issue] { [] }
+}
+
+/// The repositories of a user, then the issues of all of them.
+struct UserIssues: OperationSequence {
+  let user: String
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? FetchRepositories(user: user) : nil
+  }
+}
+
+let api = API()
+let user = User()
+let repository = Repository()
+let repositories = [Repository()]
+let isOffline = false
+let fetch = SimpleOperation { try await api.issues() }
+let sync = SimpleOperation { try await api.issues() }
+let expected = [Issue()]
+
+func show(_ thing: Any) {}
+func report(_ error: any Error) {}
+
+// MARK: Pages and files
+
+struct Page: Sendable { var text = "" }
+
+struct FetchPage: ComposableOperation {
+  let url: URL
+  init(_ url: URL) { self.url = url }
+  func perform(in context: OperationContext) async throws -> Page { Page() }
+}
+
+struct ReadCache: ComposableOperation {
+  let url: URL
+  init(_ url: URL) { self.url = url }
+  func perform(in context: OperationContext) async throws -> Page { Page() }
+}
+
+struct Store: Sendable {
+  func save(_ page: Page) async throws {}
+}
+
+struct File: Sendable {
+  func close() {}
+}
+
+struct OpenFile: ComposableOperation {
+  let path: String
+  init(_ path: String) { self.path = path }
+  func perform(in context: OperationContext) async throws -> File { File() }
+}
+
+let url = URL(fileURLWithPath: "/index.html")
+let urls = [url]
+let mirrorA = url
+let mirrorB = url
+let path = "/tmp/notes"
+let store = Store()
+
+// MARK: Jobs
+
+struct Message: Sendable {}
+struct Queue: Sendable {
+  var messages: AsyncStream<Message> { AsyncStream { $0.finish() } }
+}
+
+struct HandleMessage: ComposableOperation {
+  let message: Message
+  func perform(in context: OperationContext) async throws -> String { "done" }
+}
+
+enum Status: Sendable { case running, done }
+
+struct FetchStatus: ComposableOperation {
+  let job: Int
+  init(_ job: Int) { self.job = job }
+  func perform(in context: OperationContext) async throws -> Status { .done }
+}
+
+struct Poll: ComposableOperation {
+  func perform(in context: OperationContext) async throws -> Status { .done }
+}
+
+struct OpenDatabase: ComposableOperation {
+  func perform(in context: OperationContext) async throws {}
+}
+
+struct MigrateSchema: ComposableOperation {
+  func perform(in context: OperationContext) async throws {}
+}
+
+struct FillCache: ComposableOperation {
+  func perform(in context: OperationContext) async throws {}
+}
+
+let queue = Queue()
+let job = 7
+let poll = Poll()
+let items = [1, 2, 3]
+let manualClock = ContinuousClock()
+
+func use(_ item: Int) async throws {}
+
+// MARK: What there was before
+
+enum OldAPIError: Error { case unknown }
+
+struct OldAPI: Sendable {
+  struct Call: Sendable {
+    func cancel() {}
+  }
+  func fetch(_ completion: @escaping @Sendable (Data?, (any Error)?) -> Void) -> Call { Call() }
+}
+
+struct Button: Sendable {
+  func onClick(_ action: @escaping @Sendable () -> Void) {}
+}
+
+let oldAPI = OldAPI()
+let cancelButton = Button()

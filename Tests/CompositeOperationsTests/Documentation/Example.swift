@@ -1,0 +1,90 @@
+/// A block of Swift code in a document.
+struct Example: Sendable {
+  let document: String
+  /// Where its first line of code stands in the document, from 1.
+  let line: Int
+  let code: [String]
+
+  /// A document whose blocks cannot be told.
+  struct UnclearBlock: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The Swift blocks of a text, which is a document or, by its name, a Swift file with doc comments.
+  static func all(in text: String, of document: String) throws -> [Example] {
+    var examples: [Example] = []
+    var open: (language: String, indentation: Int, line: Int, code: [String])?
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    for (number, line) in zip(1..., lines) {
+      guard let line = document.hasSuffix(".swift") ? line.documentation : line else {
+        if let open { throw unclear(document, open.line, "is not closed") }
+        continue
+      }
+      let text = line.drop { $0 == " " }
+      if var block = open {
+        if text == "```" {
+          if block.language == "swift" {
+            examples.append(Example(document: document, line: block.line, code: block.code))
+          }
+          open = nil
+        } else {
+          block.code.append(String(line.dropFirst(min(block.indentation, line.count - text.count))))
+          open = block
+        }
+      } else if text.hasPrefix("```") {
+        let language = String(text.dropFirst(3))
+        if language.isEmpty || language != "swift" && language.lowercased().hasPrefix("swift") {
+          throw unclear(document, number, "has to name its language: swift, text, console …")
+        }
+        open = (language, line.count - text.count, number + 1, [])
+      }
+    }
+    if let open { throw unclear(document, open.line, "is not closed") }
+    return examples
+  }
+
+  private static func unclear(_ document: String, _ line: Int, _ why: String) -> UnclearBlock {
+    UnclearBlock(description: "\(document):\(line): the block of code \(why)")
+  }
+}
+
+extension Example {
+  /// A file that has the code in a function, and outside it what cannot stand in one. What the
+  /// compiler says of it, it says of the document.
+  func source(named name: String) -> String {
+    var outside: [String] = []
+    var inside = ["func \(name)() async throws {", location(of: line)]
+    var isInExtension = false
+    for (number, text) in zip(line..., code) {
+      if text.hasPrefix("extension ") {
+        isInExtension = true
+        outside.append(location(of: number))
+      }
+      if text.hasPrefix("import ") || isInExtension {
+        outside.append(text)
+        inside.append("")
+      } else {
+        inside.append(text)
+      }
+      if text.hasPrefix("}") || text.hasPrefix("extension ") && text.hasSuffix("}") {
+        isInExtension = false
+      }
+    }
+    let imports = ["CompositeOperations", "CompositeOperationsTestKit", "Foundation", "Testing"]
+    return (imports.map { "import \($0)" } + outside + inside + ["}", ""]).joined(separator: "\n")
+  }
+
+  private func location(of line: Int) -> String {
+    "#sourceLocation(file: \"\(document)\", line: \(line))"
+  }
+}
+
+extension Substring {
+  /// What a line of a Swift file says as part of a doc comment; nil if it is none.
+  fileprivate var documentation: Substring? {
+    let text = drop { $0 == " " }
+    guard text.hasPrefix("///") else { return nil }
+    let comment = text.dropFirst(3)
+    return comment.hasPrefix(" ") ? comment.dropFirst() : comment
+  }
+}

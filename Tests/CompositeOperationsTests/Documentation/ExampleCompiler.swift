@@ -1,0 +1,134 @@
+import Foundation
+
+/// Has the compiler look at examples, against the modules that were built with these tests.
+struct ExampleCompiler {
+  /// What keeps the compiler from being asked.
+  struct Unavailable: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private let compiler: URL
+  private let modules: URL
+  private let moduleCache: URL
+  private let libraries: URL
+
+  init() async throws {
+    compiler = try Self.findCompiler()
+    modules = try Self.findModules()
+    moduleCache = modules.deletingLastPathComponent().appendingPathComponent("ModuleCache")
+    struct Info: Decodable {
+      struct Paths: Decodable { let runtimeResourcePath: String }
+      let paths: Paths
+    }
+    let info = try await Self.run(compiler, ["-print-target-info"]).output
+    let paths = try JSONDecoder().decode(Info.self, from: Data(info.utf8)).paths
+    libraries = URL(fileURLWithPath: paths.runtimeResourcePath)
+  }
+
+  /// What the compiler has against the examples, a text each; nothing if they are in order.
+  func problems(of examples: [Example], prelude: String) async throws -> [String] {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let files = try examples.enumerated().map { index, example in
+      let file = folder.appendingPathComponent("Example\(index).swift")
+      try Data(example.source(named: "example\(index)").utf8).write(to: file)
+      return file.path
+    }
+    let end = try await Self.run(
+      compiler,
+      [
+        "-typecheck", "-swift-version", "6", "-wmo", "-parse-as-library",
+        "-module-name", "Examples", "-I", modules.path, "-module-cache-path", moduleCache.path,
+        // For the macros of Testing, and for manifests.
+        "-plugin-path", libraries.appendingPathComponent("host/plugins/testing").path,
+        "-I", libraries.appendingPathComponent("pm/ManifestAPI").path,
+        "-package-description-version", "6.2",
+        "-diagnostic-style", "llvm", "-no-color-diagnostics", prelude,
+      ] + files)
+    let problems = Self.problems(in: end.output)
+    if end.status != 0, problems.isEmpty { return ["\(compiler.path) ended so:\n\(end.output)"] }
+    return problems
+  }
+
+  /// The errors and warnings, each with the lines below it that belong to it.
+  private static func problems(in output: String) -> [String] {
+    var problems: [String] = []
+    var isKept = false
+    for line in output.split(separator: "\n") {
+      let isError = line.contains(": error: ")
+      if isError || line.contains(": warning: ") {
+        // An example may show a value without doing anything with it.
+        isKept = isError || !(line.contains("was never") || line.contains("is unused"))
+        if isKept { problems.append(String(line)) }
+      } else if isKept {
+        problems.append("\(problems.removeLast())\n\(line)")
+      }
+    }
+    return problems
+  }
+}
+
+// MARK: - Where things are
+
+extension ExampleCompiler {
+  private static func findCompiler() throws -> URL {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    for folder in path.split(separator: ":") {
+      let file = URL(fileURLWithPath: String(folder)).appendingPathComponent("swiftc")
+      if FileManager.default.isExecutableFile(atPath: file.path) { return file }
+    }
+    throw Unavailable(
+      description: "The examples cannot be compiled: there is no swiftc in PATH, which is \(path).")
+  }
+
+  /// The folder of the built modules: that of the tests themselves or one above it.
+  private static func findModules() throws -> URL {
+    let bundles = CommandLine.arguments.filter { $0.contains(".xctest") }
+    let starts = ["/proc/self/exe"] + bundles + [Bundle.main.bundlePath]
+    for start in starts {
+      var folder = URL(fileURLWithPath: start).resolvingSymlinksInPath()
+      while folder.path != "/" {
+        folder.deleteLastPathComponent()
+        for modules in [folder.appendingPathComponent("Modules"), folder] {
+          let module = modules.appendingPathComponent("CompositeOperations.swiftmodule")
+          if FileManager.default.fileExists(atPath: module.path) { return modules }
+        }
+      }
+    }
+    throw Unavailable(
+      description: "The examples cannot be compiled: CompositeOperations.swiftmodule is in no "
+        + "folder above one of \(starts).")
+  }
+}
+
+// MARK: - Running it
+
+extension ExampleCompiler {
+  private struct End {
+    let status: Int32
+    /// Of both kinds.
+    let output: String
+  }
+
+  private static func run(_ program: URL, _ arguments: [String]) async throws -> End {
+    // A file, not a pipe: nobody has to read it while the program runs.
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try Data().write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let output = try FileHandle(forWritingTo: file)
+    let process = Process()
+    process.executableURL = program
+    process.arguments = arguments
+    process.standardOutput = output
+    process.standardError = output
+    process.standardInput = FileHandle.nullDevice
+    let (exits, exit) = AsyncStream<Void>.makeStream()
+    process.terminationHandler = { _ in exit.finish() }
+    try process.run()
+    for await _ in exits {}
+    return End(
+      status: process.terminationStatus,
+      output: String(decoding: try Data(contentsOf: file), as: UTF8.self))
+  }
+}
