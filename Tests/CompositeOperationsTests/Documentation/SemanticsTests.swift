@@ -1,0 +1,67 @@
+import Testing
+
+/// `Documentation/Semantics.md` names the rules of the contract and the tests that show them.
+@Suite struct SemanticsTests {
+  private static let rules = [("O", 8), ("P", 7), ("S", 7), ("C", 5)].flatMap { group, count in
+    (1...count).map { "\(group)\($0)" }
+  }
+
+  private static func page() throws -> String {
+    try #require(try Checkout.text(of: "Documentation/Semantics.md"))
+  }
+
+  @Test func `the page has every rule once, in order, and tests for each`() throws {
+    let sections = try Self.page().split(separator: "\n## ").flatMap { chapter in
+      chapter.matches(of: /(?m)^\*\*(?<rule>[OPSC]\d+)\*\* (?<text>[\s\S]+?)(?=^\*\*|\z)/)
+    }
+    #expect(sections.map { String($0.rule) } == Self.rules)
+    for section in sections {
+      #expect(!TestName.all(namedIn: section.text).isEmpty, "\(section.rule) names no test.")
+    }
+  }
+
+  @Test func `the page names no test that does not exist`() throws {
+    let existing = Set(
+      try Checkout.files(below: "Tests", suffix: ".swift").flatMap { file in
+        TestName.all(declaredIn: try Checkout.text(of: file) ?? "")
+      })
+    #expect(existing.count > 100)
+    for name in TestName.all(namedIn: try Self.page()) {
+      #expect(existing.contains(name), "There is no \(name).")
+    }
+  }
+
+  @Test func `C2: unstructured tasks are made in one file`() throws {
+    let files = try Checkout.files(below: "Sources/CompositeOperations", suffix: ".swift")
+    let makers = try files.filter { file in
+      let code = try Checkout.text(of: file)?.replacing(/(?m)\/\/.*$/, with: "") ?? ""
+      return code.contains(/\bTask(\.detached|\.immediate)? ?[({]/)
+    }
+    #expect(makers == ["Sources/CompositeOperations/Platform/UnstructuredTasks.swift"])
+  }
+}
+
+/// A test by its suite and its name.
+private struct TestName: Hashable, CustomStringConvertible {
+  let suite: Substring
+  let name: String
+
+  var description: String { "\(suite)/\"\(name)\"" }
+
+  /// The tests that a document names, as this does: `Suite/"name"`.
+  static func all(namedIn document: some StringProtocol) -> [TestName] {
+    Substring(document).matches(of: /`(\w+)\/"([^"]+)"`/).map { match in
+      TestName(suite: match.1, name: String(match.2).replacing("\n", with: " "))
+    }
+  }
+
+  /// The tests of a file. A test belongs to the suite that was declared last before it.
+  static func all(declaredIn source: String) -> [TestName] {
+    var suite: Substring = ""
+    return source.matches(of: /struct (\w+)|func `([^`]+)`\(/).compactMap { match in
+      if let name = match.2 { return TestName(suite: suite, name: String(name)) }
+      if let type = match.1, type.hasSuffix("Tests") { suite = type }
+      return nil
+    }
+  }
+}
