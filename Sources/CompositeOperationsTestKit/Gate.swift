@@ -13,6 +13,7 @@ internal import CompositeOperations
 public final class Gate: Sendable {
   private let machine: Lock<StateMachine>
 
+  /// - Parameter isOpen: Whether everybody may pass from the beginning.
   public init(isOpen: Bool = false) { machine = Lock(StateMachine(isOpen: isOpen)) }
 
   /// Lets everybody through from now on, also those who wait.

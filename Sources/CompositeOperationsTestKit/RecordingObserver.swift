@@ -10,6 +10,7 @@ public import CompositeOperations
 public final class RecordingObserver: OperationObserver {
   private let recorded = Lock<[OperationEvent]>([])
 
+  /// An observer that has seen nothing yet.
   public init() {}
 
   public func observe(_ event: OperationEvent) { recorded.withLock { $0.append(event) } }

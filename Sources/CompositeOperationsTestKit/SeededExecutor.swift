@@ -34,6 +34,7 @@ public final class SeededExecutor: TaskExecutor {
     }
   }
 
+  /// - Parameter seed: Decides the order of the jobs. The same seed, the same order.
   public init(seed: UInt64) {
     self.seed = seed
     state = Lock(State(random: .seeded(seed)))

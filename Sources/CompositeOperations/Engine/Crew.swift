@@ -1,6 +1,6 @@
-/// Runs the children of a parallel composite, as the article *How the engine works* tells.
+/// Runs the children of a parallel composite.
 ///
-/// In short: a **puller** is a task that takes children and runs them one after another. The caller
+/// A **puller** is a task that takes children and runs them one after another. The caller
 /// begins one as an immediate task, which runs on the caller's own thread; when a child waits, the
 /// caller gets its thread back and begins the next puller. So there are about as many tasks as
 /// children in flight, and children that never wait cost no task at all. **Helpers** do the same on

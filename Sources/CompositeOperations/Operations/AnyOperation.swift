@@ -7,6 +7,7 @@
 public struct AnyOperation<Success: Sendable>: ComposableOperation {
   private let base: any ComposableOperation<Success>
 
+  /// - Parameter base: The operation whose type is to be forgotten.
   public init(_ base: any ComposableOperation<Success>) { self.base = base }
 
   public var operationName: String { base.operationName }

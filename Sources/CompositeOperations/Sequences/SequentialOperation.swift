@@ -15,6 +15,7 @@
 public struct SequentialOperation<Steps: OperationSequence>: ComposableOperation {
   let sequence: Steps
 
+  /// - Parameter sequence: What decides the steps; every run begins with a copy of it.
   public init(_ sequence: Steps) { self.sequence = sequence }
 
   public var operationName: String { "\(Steps.self)" }
