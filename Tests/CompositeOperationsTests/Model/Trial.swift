@@ -102,6 +102,7 @@ struct Trial: Sendable {
       if cancellation.isBeforeTheStart { recorder.cancel(cancel) }
       recorder.prepareCancellation(cancel)
       await task.value
+      recorder.forgetCancellation()
     }
     return ends.entries.first
   }

@@ -54,8 +54,9 @@ import Testing
     for observers in [[], [RecordingObserver()]] {
       let environment = OperationEnvironment(
         clock: ManualClock(), observers: observers.map { $0 as any OperationObserver })
-      let outcome = await SimpleOperation { context in context }.run(in: environment)
-      let kept = try outcome.get()
+      let contexts = Log<OperationContext>()
+      _ = await SimpleOperation { context in contexts.add(context) }.run(in: environment)
+      let kept = try #require(contexts.entries.first)
       let before = observers.first?.events.count
       #expect(try await kept.run(SimpleOperation { 7 }) == 7)
       #expect(await kept.outcome(of: ParallelOperation([SimpleOperation { 8 }])).result == [8])

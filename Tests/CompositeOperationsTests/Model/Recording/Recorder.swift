@@ -72,4 +72,7 @@ final class Recorder: Sendable {
     }
     cancelNow?()
   }
+
+  /// Lets go of the run, which is over: the two would keep each other.
+  func forgetCancellation() { state.withLock { $0.cancel = nil } }
 }

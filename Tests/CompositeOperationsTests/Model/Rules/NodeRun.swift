@@ -84,7 +84,7 @@ final class NodeRun {
   }
 
   let place: Place
-  let parent: NodeRun?
+  unowned let parent: NodeRun?
   /// Which entry told of its beginning.
   let beginning: Int
   var end: End?
