@@ -1,0 +1,95 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct EventCancellationTests {
+  @Test(arguments: EventScene.all)
+  func `O6: whoever runs when it is cancelled is told once, and why`(scene: EventScene)
+    async throws
+  {
+    for seed in 0..<4 as Range<UInt64> {
+      let setting = Setting(suspends: seed % 3 != 0, workers: .one(seed: seed))
+      let jobs = await Cancelled(scene, setting, seed: seed, after: nil).jobs
+      for job in 0..<jobs {
+        let run = await Cancelled(scene, setting, seed: seed, after: job)
+        try #require(run.findings == [], "seed \(seed), cancelled after job \(job)")
+      }
+    }
+  }
+
+  @Test(arguments: EventScene.all)
+  func `O6: cancelled at any moment on all workers, events keep their laws`(scene: EventScene)
+    async throws
+  {
+    for round in 0..<60 {
+      let setting = Setting(suspends: round % 3 != 0, workers: .all)
+      let recorder = RecordingObserver()
+      let environment = OperationEnvironment(observers: [recorder])
+      let run = scene.operation(setting).start(in: environment)
+      for _ in 0..<(round / 3) { await Task.yield() }
+      run.cancel(because: "enough")
+      let outcome = await run.outcome
+      let events = recorder.events
+      try #require(events.findings(order: .partial) == [], "round \(round)")
+      try #require(events.reasons.isSubset(of: [nil, "enough"]), "round \(round)")
+      let wasAsked = events.contains { $0.id == run.id && $0.isCancellationRequest }
+      try #require(!wasAsked || outcome.isCancelled, "round \(round)")
+    }
+  }
+}
+
+/// A scene that one worker played and somebody cancelled after a job.
+private struct Cancelled {
+  let jobs: Int
+  /// The laws that it broke.
+  private(set) var findings: [String]
+
+  /// - Parameter job: The number of the job; 0 is before the first, nil is never.
+  init(_ scene: EventScene, _ setting: Setting, seed: UInt64, after job: Int?) async {
+    let recorder = RecordingObserver()
+    let executor = SeededExecutor(seed: seed)
+    let environment = OperationEnvironment(observers: [recorder], executor: executor)
+    let run = scene.operation(setting).start(in: environment)
+    var before: [OperationEvent] = []
+    func cancel() {
+      before = recorder.events
+      run.cancel(because: "enough")
+    }
+    if job == 0 { cancel() }
+    jobs = executor.drain { if $0 == job { cancel() } }
+    let events = recorder.events
+    findings = events.findings(order: .total)
+    if job == nil || before.contains(where: { $0.isEnd && $0.id == run.id }) {
+      expect(events.reasons.isSubset(of: [nil]), "somebody was told a reason that nobody gave")
+      return
+    }
+    let asked = events.filter(\.isCancellationRequest)
+    let askedBefore = before.filter(\.isCancellationRequest)
+    expect(Set(asked.map(\.id)).isSuperset(of: before.living), "not everybody who ran was told")
+    expect(askedBefore.reasons.isSubset(of: [nil]), "somebody was told a reason too early")
+    let askedNow = events.dropFirst(before.count).filter(\.isCancellationRequest)
+    expect(askedNow.reasons.isSubset(of: ["enough"]), "somebody was told a wrong reason")
+    expect(asked.contains { $0.id == run.id }, "the run itself was not told")
+    let begunLater = events.dropFirst(before.count).filter(\.isStart)
+    expect(begunLater.isEmpty, "\(begunLater) began after the cancellation")
+    if case .ended(let outcome, _) = events.last?.kind, events.last?.id == run.id {
+      expect(outcome.isCancelled, "the run ended as \(outcome.kind)")
+    } else {
+      findings.append("the run's end is not the last event")
+    }
+  }
+
+  private mutating func expect(_ isRight: Bool, _ law: @autoclosure () -> String) {
+    if !isRight { findings.append(law()) }
+  }
+}
+
+extension [OperationEvent] {
+  /// Every reason that somebody was told for a cancellation; nil is none.
+  fileprivate var reasons: Set<String?> {
+    Set(
+      compactMap { event in
+        if case .cancellationRequested(let reason) = event.kind { .some(reason) } else { nil }
+      })
+  }
+}
