@@ -1,0 +1,35 @@
+import CompositeOperations
+
+/// A call of an interface with completion handlers, made on a stage.
+final class Call: Sendable {
+  private let isCancelled = Flag()
+
+  /// - Parameter completion: Called once, some time later; with nil if the call was cancelled.
+  init(
+    on stage: Stage, _ name: String, completion: @escaping @Sendable (Outcome<Handle>?) -> Void
+  ) {
+    let isCancelled = isCancelled
+    Task(executorPreference: stage.executor) {
+      try? await stage.takeTime()
+      completion(isCancelled.isSet ? nil : .result(stage.open(name)))
+    }
+  }
+
+  func cancel() { isCancelled.set() }
+}
+
+extension Stage {
+  /// A callback operation that opens a handle, and in flight while the call is.
+  func calling(_ crew: String, _ number: Int) -> AnyOperation<Handle> {
+    let name = "\(crew) \(number)"
+    return AnyOperation(
+      SimpleOperation<Handle>(callback: { finish in
+        _ = self.begin(name, in: crew)
+        let call = Call(on: self, name) { outcome in
+          self.end(name, in: crew)
+          finish(outcome ?? .cancelled)
+        }
+        finish.onCancel { call.cancel() }
+      }).discarding { self.discard($0) }.named(name))
+  }
+}
