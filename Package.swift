@@ -33,6 +33,11 @@ let package = Package(
       name: "CompositeOperationsTests",
       dependencies: ["CompositeOperations", "CompositeOperationsTestKit"],
       swiftSettings: strict),
+    // As the modules of users are compiled: with the compiler's own settings, in either language mode.
+    .testTarget(name: "CallSitesTests", dependencies: ["CompositeOperations"]),
+    .testTarget(
+      name: "CallSitesSwift5Tests", dependencies: ["CompositeOperations"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(name: "DevAppTests", dependencies: ["DevApp"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -1,0 +1,1 @@
+../CallSitesTests/CallSites.swift

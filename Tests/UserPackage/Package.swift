@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package that uses this one, in a module of either language mode with the compiler's own settings.
+// `.ci/user-package` builds and runs it.
+let package = Package(
+  name: "UserPackage",
+  platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
+  dependencies: [.package(name: "CompositeOperations", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "Swift6User",
+      dependencies: [.product(name: "CompositeOperations", package: "CompositeOperations")]),
+    .executableTarget(
+      name: "Swift5User",
+      dependencies: [.product(name: "CompositeOperations", package: "CompositeOperations")],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+  ]
+)

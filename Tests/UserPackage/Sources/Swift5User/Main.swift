@@ -1,0 +1,1 @@
+../Swift6User/Main.swift
