@@ -11,25 +11,9 @@
 public struct RaceOperation<Success: Sendable>: ComposableOperation {
   private let plan: any ParallelPlan<Success>
 
-  /// A race of operations of one type.
-  ///
+  /// - Parameter contenders: The operations, of any types that give the same.
   /// - Precondition: There is at least one contender.
-  public init<Contender: ComposableOperation>(_ contenders: [Contender])
-  where Success == Contender.Success {
-    precondition(!contenders.isEmpty, "A race needs at least one contender.")
-    let contenders = ContiguousArray(contenders)
-    plan = ClosurePlan { context in
-      let run = ListRun<Contender>(count: contenders.count, limit: .max, goal: .firstResult)
-      await run.run(contenders, in: context)
-      return try run.heldWinner { contenders[$0].operationName }
-    }
-  }
-
-  /// A race of operations of several types that give the same.
-  ///
-  /// - Precondition: There is at least one contender.
-  public init<Contenders: Collection>(_ contenders: Contenders)
-  where Contenders.Element == any ComposableOperation<Success> {
+  public init(_ contenders: [any ComposableOperation<Success>]) {
     precondition(!contenders.isEmpty, "A race needs at least one contender.")
     let contenders = ContiguousArray(contenders)
     plan = ClosurePlan { context in

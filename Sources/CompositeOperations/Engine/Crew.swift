@@ -41,13 +41,16 @@ struct Crew<Child: ComposableOperation>: Sendable {
     try? await withThrowingDiscardingTaskGroup { group in
       var hasAlarm = false
       await feed(lane: 0, into: &group) { group, begun in
-        let needsAlarm = begun == Self.directPullers || isHelperWelcome
-        if needsAlarm, !hasAlarm {
+        var wantsHelper = isHelperWelcome
+        if !hasAlarm, wantsHelper || begun == Self.directPullers {
           hasAlarm = true
           board.alarm.branchBegan()
           group.addImmediateTask { try await waitForAlarm() }
         }
-        while isHelperWelcome, isReproducible || Helpers.hire() { beginHelper(in: &group) }
+        while wantsHelper, !isHiring || Helpers.hire() {
+          beginHelper(in: &group)
+          wantsHelper = isHelperWelcome
+        }
       }
       if hasAlarm { board.alarm.branchEnded() }
     }
@@ -62,11 +65,18 @@ struct Crew<Child: ComposableOperation>: Sendable {
 
   private var isHelperWelcome: Bool {
     guard board.hasWorkForHelper else { return false }
-    return isReproducible
-      || Helpers.isAvailable && (board.count >= Self.longList || Helpers.wereWorthwhile)
+    return !isHiring
+      || Helpers.isAvailable && (board.count >= Self.longList || Helpers.mayBeWorthwhile)
   }
 
+  /// Whether helpers are begun only where that pays, and counted for the whole process.
+  ///
+  /// Not where nothing may depend on what else goes on, and not in a race: there a contender that
+  /// computes until it is cancelled must not keep the others from beginning.
+  private var isHiring: Bool { !isReproducible && board.goal != .firstResult }
+
   private func beginHelper(in group: inout Group) {
+    if isHiring, board.count < Self.longList { Helpers.begins() }
     let lane = board.helperBegins()
     board.alarm.branchBegan()
     group.addTask {
@@ -78,7 +88,7 @@ struct Crew<Child: ComposableOperation>: Sendable {
   private nonisolated(nonsending) func help(on lane: Int) async throws {
     try await withThrowingDiscardingTaskGroup { group in
       await feed(lane: lane, into: &group) { _, _ in }
-      if !isReproducible { Helpers.release() }
+      if isHiring { Helpers.release() }
     }
   }
 

@@ -19,6 +19,27 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: processorCount > 1))
+  func `P7: a contender that computes until it is cancelled does not keep the others back`() async {
+    let computing = SimpleOperation<Int> {
+      while !Task.isCancelled {}
+      throw CancellationError()
+    }
+    for _ in 0..<20 {
+      // So many short composites that nobody expects a helper to be of any use.
+      for _ in 0..<200 {
+        _ = await ParallelOperation((0..<8).map { index in SimpleOperation { index } }).run()
+      }
+      #expect(await RaceOperation([computing, SimpleOperation { 7 }]).run().result == 7)
+    }
+  }
+
+  @Test func `a race takes contenders of several types as a list takes children`() async {
+    let first = SimpleOperation { 7 }
+    let race = RaceOperation([first.named("first"), first.map { $0 }, AnyOperation(first)])
+    #expect(await race.run().result == 7)
+  }
+
   @Test(arguments: Setting.all)
   func `P7: a contender that fails or cancels itself does not end the race`(setting: Setting)
     async throws
