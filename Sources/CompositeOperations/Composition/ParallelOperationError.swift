@@ -54,7 +54,16 @@ public struct ParallelOperationError: Error, Sendable {
   /// - Parameter type: What a child gives.
   /// - Returns: Nil if the children give something else, or not all the same.
   public func outcomes<Value>(of type: Value.Type) -> [Outcome<Value>]? {
-    evidence.outcomes as? [Outcome<Value>]
+    if let outcomes = evidence.outcomes as? [Outcome<Value>] { return outcomes }
+    // Of a tuple, whose children may give the same all the same.
+    let outcomes = children.compactMap { child -> Outcome<Value>? in
+      switch child.outcome {
+      case .result(let value): (value as? Value).map(Outcome.result)
+      case .error(let error): .error(error)
+      case .cancelled: .cancelled
+      }
+    }
+    return outcomes.count == children.count ? outcomes : nil
   }
 
   /// The children of a composite that ended, in order.
@@ -68,9 +77,11 @@ public struct ParallelOperationError: Error, Sendable {
 }
 
 extension ParallelOperationError: CancellationRepresenting {
-  /// Whether no child failed: those that ended without a result cancelled themselves or were
-  /// cancelled.
-  public var representsCancellation: Bool { failures.isEmpty && sourceError == nil }
+  /// Whether neither a child nor the source failed: those that ended without a result cancelled
+  /// themselves or were cancelled.
+  public var representsCancellation: Bool {
+    (sourceError?.meansCancellation ?? true) && failures.isEmpty
+  }
 }
 
 extension ParallelOperationError: ValueCarrying {

@@ -272,7 +272,7 @@ extension SourceRun {
   ) async -> Bool {
     await consumption.enter()
     defer { consumption.leave() }
-    if unsafe task.isCancelled { return lostLate(begun, disposal) }
+    if unsafe isStopped || task.isCancelled { return lostLate(begun, disposal) }
     do {
       try await consume(begun.place.slot)
       return false
@@ -301,6 +301,8 @@ extension SourceRun {
     let loss = Loss(
       index: begun.index, name: begun.child.operationName, state: state, error: error)
     record.withLock { $0.losses.append(loss) }
-    return goal == .everyResult
+    guard goal == .everyResult else { return false }
+    hasStopped.store(true, ordering: .relaxed)
+    return true
   }
 }

@@ -3,6 +3,19 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct ParallelEvidenceTests {
+  @Test func `P4: typed outcomes are there for a tuple whose children give the same`() async {
+    let same = ParallelOperation(
+      SimpleOperation { 1 }, SimpleOperation<Int> { throw TestError("two") }, onFailure: .runAll)
+    let sameError = await same.run().error as? ParallelOperationError
+    #expect(sameError?.outcomes(of: Int.self)?.map(\.kind) == ["result 1", "error two"])
+    #expect(sameError?.outcomes(of: String.self) == nil)
+    let different = ParallelOperation(
+      SimpleOperation { 1 }, SimpleOperation { "2" }, SimpleOperation<Int> { throw TestError("3") },
+      onFailure: .runAll)
+    let differentError = await different.run().error as? ParallelOperationError
+    #expect(differentError?.outcomes(of: Int.self) == nil)
+  }
+
   @Test func `P4: the error shows every child in order, and how it came to its end`() async throws {
     let gate = Gate()
     let operation = ParallelOperation(

@@ -138,6 +138,40 @@ import Testing
     #expect(error.description == "[3] child: disk full")
   }
 
+  @Test func `P6: a consumer that has thrown is not called again`() async throws {
+    for seed in 0..<50 as Range<UInt64> {
+      let calls = Log<Int>()
+      let operation = ParallelOperation(width: .limited(to: 16)) {
+        (0..<64).lazy.map { index in
+          SimpleOperation { () async in
+            await Task.yield()
+            return index
+          }
+        }
+      } consumingResults: { result in
+        calls.add(result)
+        await Task.yield()
+        throw TestError("disk full")
+      }
+      let setting = Setting(suspends: true, workers: seed < 25 ? .all : .one(seed: seed))
+      #expect(try await setting.run { await operation.run() }.error != nil)
+      #expect(calls.count == 1, "seed \(seed)")
+    }
+  }
+
+  @Test func `P6: a source that cancels itself ends the composite as cancelled`() async {
+    let sources = [
+      ParallelOperation { () throws -> [SimpleOperation<Int>] in throw CancellationError() },
+      ParallelOperation {
+        AsyncThrowingStream<SimpleOperation<Int>, any Error> { continuation in
+          continuation.yield(SimpleOperation { 7 })
+          continuation.finish(throwing: CancellationError())
+        }
+      },
+    ]
+    for source in sources { #expect(await source.run().isCancelled) }
+  }
+
   @Test(arguments: Setting.all)
   func `P6: a source that throws ends the composite with that error and the evidence`(
     setting: Setting
