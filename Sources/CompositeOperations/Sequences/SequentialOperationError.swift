@@ -9,17 +9,31 @@ public struct SequentialOperationError: Error, Sendable {
 
   /// The steps that had ended, in order, as many as the sequence's history keeps.
   public let steps: FinishedSteps
-}
 
-extension SequentialOperationError: CancellationRepresenting {
   /// Whether nothing failed: the composite was cancelled, or its last step or the sequence itself
   /// cancelled it.
-  public var representsCancellation: Bool { cause?.meansCancellation ?? true }
+  // Stored, because a cause may be the error of another sequential composite, and so on down.
+  public let representsCancellation: Bool
+
+  /// Whether the cause is the error of the last step, and shown with it.
+  private let isCauseOfStep: Bool
+
+  init(cause: (any Error)?, from origin: CauseOrigin, steps: FinishedSteps) {
+    self.cause = cause
+    self.steps = steps
+    representsCancellation = cause?.meansCancellation ?? true
+    isCauseOfStep = origin == .step && steps.last?.error != nil
+  }
+
+  enum CauseOrigin { case step, sequence }
 }
+
+extension SequentialOperationError: CancellationRepresenting {}
 
 extension SequentialOperationError: ValueCarrying {
   func discardValues() {
     steps.disposal?()
+    if !isCauseOfStep { (cause as? any ValueCarrying)?.discardValues() }
   }
 }
 
@@ -28,8 +42,7 @@ extension SequentialOperationError: CustomStringConvertible {
     var lines = steps.compactMap { step in
       step.error.map { "step \(step.index), \(step.name): \($0)" }
     }
-    let isShown = steps.last?.error != nil
-    if let cause, !isShown { lines.append("\(cause)") }
+    if let cause, !isCauseOfStep { lines.append("\(cause)") }
     if lines.isEmpty { lines = ["cancelled after \(steps.count) steps"] }
     return lines.map(\.withHangingLines).joined(separator: "\n")
   }

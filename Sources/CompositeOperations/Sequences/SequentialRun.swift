@@ -54,7 +54,7 @@ struct SequentialRun<Steps: OperationSequence> {
     if case .some = next { return next }
     switch step?.outcome {
     case .result, nil: return nil
-    case .error(let error): throw stop(because: error, after: step)
+    case .error(let error): throw stop(because: error, of: .step, after: step)
     case .cancelled: throw stop(because: nil, after: step)
     }
   }
@@ -105,10 +105,11 @@ struct SequentialRun<Steps: OperationSequence> {
   }
 
   @inline(never) private func stop(
-    because cause: (any Error)?, after step: FinishedStep?
+    because cause: (any Error)?, of origin: SequentialOperationError.CauseOrigin = .sequence,
+    after step: FinishedStep?
   ) -> SequentialOperationError {
     var steps = steps
     steps.append(step)
-    return SequentialOperationError(cause: cause, steps: steps)
+    return SequentialOperationError(cause: cause, from: origin, steps: steps)
   }
 }

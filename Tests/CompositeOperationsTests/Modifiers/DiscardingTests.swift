@@ -21,6 +21,39 @@ private final class Handles: Sendable {
 }
 
 @Suite struct DiscardingTests {
+  @Test func `O3: values in a cause that no kept step shows are discarded once`() async {
+    struct Throwing: OperationSequence {
+      let failing: ParallelOperation<[Int]>
+      func nextOperation(after previous: FinishedStep?) async throws -> (any ComposableOperation)? {
+        _ = try await failing.run().get()
+        return nil
+      }
+    }
+    for number in 0..<4 {
+      let discarded = Log<Int>()
+      let failing = ParallelOperation(
+        [
+          AnyOperation(SimpleOperation { 1 }.discarding { discarded.add($0) }),
+          AnyOperation(SimpleOperation { throw TestError("failed") }),
+        ], onFailure: .runAll)
+      func sequence(keeping history: StepHistory) -> any ComposableOperation<Int> {
+        SequentialOperation(
+          ClosureSequence(history: history) { previous in previous == nil ? failing : nil }
+        ).map { _ in 0 }
+      }
+      let loser: any ComposableOperation<Int> =
+        switch number {
+        case 0: sequence(keeping: .all)
+        case 1: sequence(keeping: .last(1))
+        case 2: sequence(keeping: .none)
+        default: SequentialOperation(Throwing(failing: failing)).map { _ in 0 }
+        }
+      let race = RaceOperation([loser, SimpleOperation { 7 }])
+      #expect(await race.run().result == 7)
+      #expect(discarded.entries == [1], "\(number)")
+    }
+  }
+
   @Test func `O3: a value that reaches its caller is not discarded`() async throws {
     let handles = Handles()
     let operations: [any ComposableOperation<[Int]>] = [

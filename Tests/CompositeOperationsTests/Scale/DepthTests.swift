@@ -36,13 +36,15 @@ private enum Nesting: CaseIterable, Sendable {
   fileprivate func `C4: 10,000 levels run and are freed on the default stack`(nesting: Nesting)
     async
   {
-    for suspends in [false, true] {
+    for (suspends, fails) in [(false, false), (true, false), (false, true)] {
       var operation: any ComposableOperation<Int> = SimpleOperation {
         if suspends { await Task.yield() }
+        if fails { throw TestError("failed") }
         return 7
       }
       for _ in 0..<Scale.depth { operation = nesting.around(operation) }
-      #expect(await operation.result() == 7)
+      let (result, hasFailed) = await operation.ending()
+      #expect(fails ? hasFailed : result == 7)
     }
   }
 
@@ -87,6 +89,10 @@ private enum Nesting: CaseIterable, Sendable {
 }
 
 extension ComposableOperation {
+  fileprivate func ending() async -> (result: Success?, hasFailed: Bool) {
+    let outcome = await run()
+    return (outcome.result, outcome.error != nil)
+  }
   fileprivate func result() async -> Success? { await run().result }
   fileprivate func result(in environment: OperationEnvironment) async -> Success? {
     await run(in: environment).result

@@ -22,6 +22,16 @@ private struct Scripted: OperationSequence {
 }
 
 @Suite struct SequentialTests {
+  @Test func `S2: an error of the sequence is described beside that of the step before`() async {
+    let flow = SequentialOperation(
+      ClosureSequence { previous in
+        guard previous == nil else { throw TestError("no way out") }
+        return SimpleOperation<Int> { throw TestError("failed") }.named("first")
+      })
+    let error = await flow.run().error
+    #expect(error.map { "\($0)" } == "step 0, first: failed\nno way out")
+  }
+
   @Test(arguments: Setting.all)
   func `S1: the sequence is asked with nil first, then with the step that has ended`(
     setting: Setting

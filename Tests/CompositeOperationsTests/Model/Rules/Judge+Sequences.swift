@@ -70,7 +70,9 @@ extension Judge {
     let kept = Array(begun.suffix(steps.history))
     let cancelled = ShownOutcome.error(.sequential(cause: run.answer?.error, steps: kept))
     let isOver = isOver(steps, count, run)
-    run.held = run.children.suffix(steps.history).carried
+    // The cause shows the last step's error even where no step is kept.
+    let isCause = run.lastChild?.outcome?.isError == true && run.answer?.error == nil
+    run.held = run.children.suffix(max(steps.history, isCause && body.cause != nil ? 1 : 0)).carried
     if run.end?.isCancelled != true {
       expect(isOver, "S1: \(name) ended before its sequence did")
       let expected = naturalEnd(of: steps, keeping: kept, run)
@@ -166,6 +168,11 @@ extension Tree.Steps {
 }
 
 extension ShownOutcome {
+  /// The cause that the error of a sequential composite names.
+  fileprivate var cause: ShownError? {
+    if case .error(.sequential(let cause, _)) = self { cause } else { nil }
+  }
+
   /// How a sequential composite that came to this shows its last step; nil if it does not.
   fileprivate func shownLastStep(of run: NodeRun, _ steps: Tree.Steps) -> ShownOutcome? {
     let shown: [ShownStep]
