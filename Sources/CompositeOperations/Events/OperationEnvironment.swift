@@ -43,10 +43,4 @@ public struct OperationEnvironment: Sendable {
 
   /// Whether operations find in it what they would find without it.
   var isPlain: Bool { chosenClock == nil && chosenRandomness == nil && observers.isEmpty }
-
-  func adding(_ newcomers: [any OperationObserver]) -> OperationEnvironment {
-    var environment = self
-    environment.observers += newcomers
-    return environment
-  }
 }

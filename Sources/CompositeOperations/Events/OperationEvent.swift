@@ -1,9 +1,12 @@
 /// Something that happened to a run.
 ///
-/// A run's events come in this order: ``Kind/created``, then ``Kind/started`` unless it was
-/// cancelled before, a ``Kind/childStarted(_:)`` for every operation that it runs,
-/// ``Kind/cancellationRequested(reason:)`` if it was cancelled, and ``Kind/ended(_:late:)`` last.
-/// The ends of its children come before its own. Only ``Kind/finishedAgain(_:)`` may still follow.
+/// A run's first event is ``Kind/created``, and its last ``Kind/ended(_:late:)``; only
+/// ``Kind/finishedAgain(_:)`` may still follow. Between the two comes ``Kind/started``, unless the
+/// run was cancelled before, and then a ``Kind/childStarted(_:)`` for every operation that it runs.
+/// The ends of its children come before its own.
+///
+/// Where children run side by side, the events that tell of them may arrive at the same time. So may
+/// ``Kind/cancellationRequested(reason:)``, at any moment between the first event and the last.
 public struct OperationEvent: Sendable {
   /// What happened.
   public enum Kind: Sendable {

@@ -9,8 +9,9 @@
 /// ```
 ///
 /// Events arrive while the run is where the event says it is: the run goes on when ``observe(_:)``
-/// returns. So a slow observer slows the operation that it observes, and nobody else. Events of
-/// one run arrive in order, those of runs that go on side by side arrive side by side.
+/// returns. So a slow observer slows the operation that it observes, and nobody else. Things that
+/// happen side by side are told side by side: an observer has to guard what it keeps, as
+/// ``OperationEvent`` says in more detail.
 public protocol OperationObserver: Sendable {
   /// Takes note of an event.
   func observe(_ event: OperationEvent)

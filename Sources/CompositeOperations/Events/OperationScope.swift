@@ -19,22 +19,28 @@ internal import Synchronization
 
   private let state = Atomic(State.running)
   private let hasReportedCancellation = Atomic(false)
-  private let reasons = Lock(Reasons())
+  /// Why the run is cancelled, if whoever cancelled it said so.
+  private let reason = Lock<String?>(nil)
 
-  private struct Reasons {
-    /// Why this run is cancelled, if whoever cancelled it said so.
-    var own: String?
-    /// Why this run cancels what it runs.
-    var forChildren: String?
-  }
+  /// How many modifiers have not been reached yet whose observers have joined this run.
+  private let joined: Atomic<Int>
 
-  init(parent: OperationScope? = nil, name: String, environment: OperationEnvironment) {
+  init(parent: OperationScope?, name: String, environment: OperationEnvironment, joined: Int) {
+    self.joined = Atomic(joined)
     self.parent = parent
     self.environment = environment
     place = OperationPlace(below: parent?.place, name: name)
   }
 
   var isObserved: Bool { !environment.observers.isEmpty }
+
+  /// Whether the observers of the modifier that asks see this run already. The modifiers of a run
+  /// are reached one after another, the outermost first.
+  func takeJoinedObservers() -> Bool {
+    guard joined.load(ordering: .relaxed) > 0 else { return false }
+    joined.wrappingSubtract(1, ordering: .relaxed)
+    return true
+  }
 
   // MARK: The end
 
@@ -48,7 +54,7 @@ internal import Synchronization
   ///
   /// - Returns: Whether this call did it. The task is to be cancelled then.
   func cancel(because reason: String?) -> Bool {
-    if let reason { reasons.withLock { $0.own = $0.own ?? reason } }
+    if let reason { self.reason.withLock { $0 = $0 ?? reason } }
     return state.compareExchange(
       expected: .running, desired: .cancelled, ordering: .acquiringAndReleasing
     ).exchanged
@@ -74,16 +80,11 @@ internal import Synchronization
     report(.cancellationRequested(reason: cancellationReason))
   }
 
-  /// Notes why the children of the run are about to be cancelled.
-  func cancelsChildren(because reason: String) {
-    reasons.withLock { $0.forChildren = $0.forChildren ?? reason }
-  }
-
   private var cancellationReason: String? {
-    if let own = reasons.withLock({ $0.own }) { return own }
+    if let own = reason.withLock(\.self) { return own }
     var scope = parent
     while let above = scope {
-      if let reason = above.reasons.withLock({ $0.own ?? $0.forChildren }) { return reason }
+      if let reason = above.reason.withLock(\.self) { return reason }
       scope = above.parent
     }
     return nil

@@ -2,7 +2,8 @@ extension ComposableOperation {
   /// The same operation, seen by observers of its own, with everything below it.
   ///
   /// Whoever observes it already goes on doing so; the newcomers see the run of this operation as
-  /// the others do, under the same identity.
+  /// the others do, under the same identity. What changes how the run is seen, such as `named`,
+  /// belongs inside.
   public func observed(
     by observers: any OperationObserver...
   ) -> some ComposableOperation<Success> {
@@ -14,12 +15,14 @@ struct ObservedOperation<Base: ComposableOperation>: TransparentOperation, Obser
   let base: Base
   let observers: [any OperationObserver]
 
-  var observed: any ComposableOperation { base }
-
   nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    let end = await observedEnd(in: context, with: [])
+    if context.scope?.takeJoinedObservers() == true {
+      return try await base.performHeld(in: context)
+    }
+    // Nobody has observed the run so far, so this is where it begins for those who do now.
+    let end = await observedEnd(in: context)
     return HeldResult(try end.outcome.get(), disposal: end.disposal)
   }
 }

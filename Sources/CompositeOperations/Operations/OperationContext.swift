@@ -94,24 +94,18 @@
     guard let scope, scope.isObserved else {
       return isCancelled ? RunEnd(.cancelled) : await unattendedEnd(of: child)
     }
-    return await child.observedEnd(in: self, with: [])
+    return await child.observedEnd(in: self)
   }
 }
 
 extension ComposableOperation {
-  /// The run as a child, seen by the observers of its parent and by others.
-  nonisolated(nonsending) func observedEnd(
-    in context: OperationContext, with others: [any OperationObserver]
-  ) async -> RunEnd<Success> {
-    if let observation {
-      return await observation.operation.observedEnd(
-        in: context, with: others + observation.observers)
-    }
+  /// The run as a child, seen by the observers of its parent and by its own.
+  nonisolated(nonsending) func observedEnd(in context: OperationContext) async -> RunEnd<Success> {
     // A context that was kept beyond its run: the child belongs to the calling task alone.
     let parent = context.scope?.hasEnded == true ? nil : context.scope
     var environment = context.environment
-    environment.observers = (parent?.environment.observers ?? []) + others
-    let scope = OperationScope(parent: parent, name: operationName, environment: environment)
+    if parent == nil { environment.observers = [] }
+    let scope = OperationScope(of: self, in: environment, below: parent)
     parent?.report(.childStarted(scope.place.id))
     let ending = await scope.ending(of: self, depth: context.depth)
     return RunEnd(ending)

@@ -1,4 +1,19 @@
 extension OperationScope {
+  /// A scope for a run of an operation, with the observers that it brings.
+  ///
+  /// - Parameter parent: The run that it is part of.
+  convenience init(
+    of operation: some ComposableOperation, in environment: OperationEnvironment,
+    below parent: OperationScope? = nil
+  ) {
+    let own = OwnObservers(of: operation)
+    var environment = environment
+    environment.observers += own.observers
+    // Nobody asks for the name where nobody observes; making it takes longer than a short run.
+    let name = environment.observers.isEmpty ? "" : operation.operationName
+    self.init(parent: parent, name: name, environment: environment, joined: own.bearers)
+  }
+
   /// The run that stands in this scope, from its first event to its last.
   ///
   /// - Parameter depth: How many immediate tasks stand on one another on this thread's stack.

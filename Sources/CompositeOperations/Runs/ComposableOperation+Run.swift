@@ -16,10 +16,7 @@ extension ComposableOperation {
   /// - Parameter environment: The clock, random numbers and observers of the run and of everything
   ///   below it, and where its bodies run.
   @concurrent public func run(in environment: OperationEnvironment) async -> Outcome<Success> {
-    if let observation {
-      return await observation.operation.run(in: environment.adding(observation.observers))
-    }
-    let scope = OperationScope(name: operationName, environment: environment)
+    let scope = OperationScope(of: self, in: environment)
     guard let executor = environment.executor else { return await run(in: scope) }
     return await withTaskExecutorPreference(executor) { await run(in: scope) }
   }
@@ -45,9 +42,6 @@ extension ComposableOperation {
   public func start(
     in environment: OperationEnvironment = OperationEnvironment()
   ) -> OperationRun<Success> {
-    if let observation {
-      return observation.operation.start(in: environment.adding(observation.observers))
-    }
-    return OperationRun(of: self, in: environment)
+    OperationRun(of: self, in: environment)
   }
 }

@@ -6,9 +6,7 @@ public struct OperationRun<Success: Sendable>: Sendable {
   private let task: Task<Ending<Success>, Never>
 
   init(of operation: some ComposableOperation<Success>, in environment: OperationEnvironment) {
-    // Nobody asks for the name where nobody observes; making it takes longer than a short run.
-    let name = environment.observers.isEmpty ? "" : operation.operationName
-    let scope = OperationScope(name: name, environment: environment)
+    let scope = OperationScope(of: operation, in: environment)
     self.scope = scope
     task = UnstructuredTasks.start(on: environment.executor) {
       await scope.ending(of: operation, depth: 0)

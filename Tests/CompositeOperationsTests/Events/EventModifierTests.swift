@@ -1,0 +1,25 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct EventModifierTests {
+  @Test func `C1: an operation with observers of its own is one run, whatever else modifies it`()
+    async
+  {
+    let inner = RecordingObserver()
+    let operation = SimpleOperation { 1 }.observed(by: inner)
+    let modified: [(name: String, operation: any ComposableOperation<Int>)] = [
+      ("observed", operation), ("erased", AnyOperation(operation)),
+      ("named", operation.named("named")), ("discarding", operation.discarding { _ in }),
+      ("prioritized", operation.prioritized(at: .low)),
+      ("observed twice", operation.observed(by: RecordingObserver())),
+    ]
+    for (name, operation) in modified {
+      let outer = RecordingObserver()
+      _ = await ParallelOperation([operation]).observed(by: outer).run()
+      let created = outer.events.filter(\.isCreation).map { "\($0.path)" }
+      #expect(
+        created == ["ParallelOperation", "ParallelOperation/\(operation.operationName)"], "\(name)")
+    }
+  }
+}
