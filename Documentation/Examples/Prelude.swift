@@ -157,7 +157,7 @@ func use(_ item: Int) async throws {}
 enum OldAPIError: Error { case unknown }
 
 struct OldAPI: Sendable {
-  struct Call: Sendable {
+  final class Call: Sendable {
     func cancel() {}
   }
   func fetch(_ completion: @escaping @Sendable (Data?, (any Error)?) -> Void) -> Call { Call() }

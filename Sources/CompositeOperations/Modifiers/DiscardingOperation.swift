@@ -8,7 +8,8 @@ extension ComposableOperation {
   /// The closure is called exactly once for every value that no outcome carries: one that came after
   /// the cancellation, a loser of a race, a partial result of a composite that was cancelled. A
   /// value that reaches a caller, in a result or in the evidence of an error, is the caller's. So is
-  /// a value that `map` or `then` has taken over, and a step that a limited history has let go.
+  /// a value that `map` or `then` has taken over, and a step that a limited history has let go. What
+  /// a callback operation is finished with a second time is dropped, and only its event shows it.
   /// Where several are stacked, the outermost one counts.
   @inlinable public func discarding(
     _ discard: @escaping @Sendable (Success) -> Void

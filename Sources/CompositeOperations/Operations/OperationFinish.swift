@@ -19,6 +19,10 @@ public final class OperationFinish<Success: Sendable>: Sendable {
   /// The handler is called once, on the thread of whoever cancels, or at once if the run has been
   /// cancelled already. It is not called when the operation has been finished before; the run does
   /// not end before the handler has returned.
+  ///
+  /// The handler is kept until the operation is finished. If it keeps what keeps the handle, such as
+  /// a call that owns its completion handler, then nobody notices that the handle was forgotten, and
+  /// the run waits: where the other API keeps its calls itself, write `[weak call] in`.
   public func onCancel(_ handler: @escaping @Sendable () -> Void) { storage.onCancel(handler) }
 }
 

@@ -6,7 +6,7 @@ extension SimpleOperation {
   ///   let call = oldAPI.fetch { data, error in
   ///     finish(data.map(Outcome.result) ?? .error(error ?? OldAPIError.unknown))
   ///   }
-  ///   finish.onCancel { call.cancel() }
+  ///   finish.onCancel { [weak call] in call?.cancel() }
   /// })
   /// ```
   ///

@@ -17,6 +17,14 @@ public enum Outcome<Success> {
   /// The run was cancelled, or its body stopped early by throwing `CancellationError`.
   case cancelled
 
+  /// The outcome that a standard result is: an error that means a cancellation is one.
+  public init(_ result: Result<Success, some Error>) {
+    switch result {
+    case .success(let value): self = .result(value)
+    case .failure(let error): self = error.meansCancellation ? .cancelled : .error(error)
+    }
+  }
+
   /// The value, or nil if the run ended otherwise.
   @inlinable public var result: Success? {
     if case .result(let value) = self { value } else { nil }

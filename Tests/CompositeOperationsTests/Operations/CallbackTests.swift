@@ -70,6 +70,21 @@ import Testing
     #expect(error.map { "\($0)".contains("dropped before it was called") } == true)
   }
 
+  @Test func `O5: a cancel handler that does not keep the call lets a forgotten call be noticed`()
+    async
+  {
+    final class Call: Sendable {
+      let completion: @Sendable (Int) -> Void
+      init(_ completion: @escaping @Sendable (Int) -> Void) { self.completion = completion }
+      func cancel() {}
+    }
+    let operation = SimpleOperation<Int>(callback: { finish in
+      let call = Call { finish(.result($0)) }
+      finish.onCancel { [weak call] in call?.cancel() }
+    })
+    #expect(await operation.run().error is OperationNeverFinishedError)
+  }
+
   @Test func `O5: an error that the beginning throws ends the operation`() async {
     let operation = SimpleOperation<Int>(callback: { _ in throw TestError("no socket") })
     #expect(await operation.run().kind == "error no socket")

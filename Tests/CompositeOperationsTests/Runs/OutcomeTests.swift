@@ -3,6 +3,12 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct OutcomeTests {
+  @Test func `an outcome is made of a standard result, by the same rules as of a body`() {
+    #expect(Outcome(Result<Int, any Error>.success(7)).kind == "result 7")
+    #expect(Outcome<Int>(Result { throw TestError("failed") }).kind == "error failed")
+    #expect(Outcome<Int>(Result { throw CancellationError() }).kind == "cancelled")
+  }
+
   @Test func `O1: every waiter gets the one outcome, before the end and after it`() async throws {
     let endings: [(SimpleOperation<Int>, String)] = [
       (SimpleOperation { 7 }, "result 7"),
