@@ -151,6 +151,31 @@ private final class Handles: Sendable {
     #expect(other.gone == [1])
   }
 
+  @Test func `O3: what the failure of a loser carries is discarded when another one wins`()
+    async throws
+  {
+    let handles = Handles()
+    let hasFailed = Flag()
+    let failing = SimpleOperation<Int> { throw TestError("failed") }
+    let group = ParallelOperation(
+      [handles.opening(1), failing] as [any ComposableOperation<Int>], onFailure: .runAll)
+    let loser = SimpleOperation { context in
+      let outcome = await context.outcome(of: group)
+      hasFailed.set()
+      return try outcome.get()
+    }
+    let winner = SimpleOperation<[Int]> {
+      while !hasFailed.isSet { await Task.yield() }
+      return []
+    }
+    // On one worker the loser has ended when the winner looks.
+    let outcome = try await SeededExecutor(seed: 1).run {
+      await RaceOperation([loser, winner]).run()
+    }
+    #expect(outcome.result == [])
+    #expect(handles.gone == [1])
+  }
+
   @Test func `O3: values in the evidence of a lost error are discarded`() async {
     let handles = Handles()
     let failing = SimpleOperation<Int> { throw TestError("failed") }

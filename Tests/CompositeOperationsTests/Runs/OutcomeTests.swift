@@ -58,14 +58,48 @@ import Testing
         finish(.result(()))
       }),
     ]
-    for operation in operations {
-      let task = Task {
-        cancelCurrentTask()
-        return await operation.isCancelledWhenRun()
+    let observed = OperationEnvironment(observers: [RecordingObserver()])
+    for environment in [nil, OperationEnvironment(), observed] {
+      for operation in operations {
+        let task = Task {
+          cancelCurrentTask()
+          return await operation.isCancelledWhenRun(in: environment)
+        }
+        #expect(await task.value, "\(operation.operationName)")
       }
-      #expect(await task.value, "\(operation.operationName)")
     }
     #expect(log.entries.isEmpty)
+  }
+
+  @Test func `O2: whenever a run is cancelled, no body begins after that`() async {
+    let areCancelled = Log<Bool>()
+    let body = SimpleOperation {
+      areCancelled.add(Task.isCancelled)
+      await Task.yield()
+    }
+    let operations: [any ComposableOperation] = [
+      body, body.then { body }, body.prioritized(at: .low),
+      SimpleOperation { context in
+        for _ in 0..<3 { _ = await context.outcome(of: body) }
+      },
+      ParallelOperation([body, body, body], onFailure: .runAll),
+      ParallelOperation([body, body, body], width: .serial, onFailure: .runAll),
+      ParallelOperation(body, body, width: .serial, onFailure: .runAll),
+      ParallelOperation(width: .serial, onFailure: .runAll) { [body, body, body] },
+      RaceOperation([body, body]), SequentialOperation(.linear([body, body, body])),
+      SequentialOperation(.repeating(body, times: 3)),
+    ]
+    for operation in operations {
+      for seed in 0..<5 as Range<UInt64> {
+        let jobs = await operation.jobs(with: seed, cancelledAfter: nil)
+        for cancelled in 0..<jobs {
+          _ = await operation.jobs(with: seed, cancelledAfter: cancelled)
+          #expect(
+            !areCancelled.entries.contains(true),
+            "\(operation.operationName), seed \(seed), cancelled after job \(cancelled)")
+        }
+      }
+    }
   }
 
   @Test(arguments: Setting.all)
@@ -99,6 +133,30 @@ import Testing
       #expect(late?.kind == (body.isCancelled ? nil : body.kind))
       let suffix = body.isCancelled ? "" : ", late: \(body.kind)"
       #expect(recorder.short.last == "late ended: cancelled\(suffix)")
+    }
+  }
+
+  @Test func `O3: a child that ends after the cancellation is cancelled for its parent as well`()
+    async
+  {
+    let observed = OperationEnvironment(observers: [RecordingObserver()])
+    for environment in [OperationEnvironment(), observed] {
+      for end: Outcome<Int> in [.result(7), .error(TestError("failed")), .cancelled] {
+        for parent in Parent.allCases {
+          let gate = Gate()
+          let run = parent.operation(
+            SimpleOperation {
+              await gate.passIgnoringCancellation()
+              return try end.get()
+            }
+          ).start(in: environment)
+          await gate.waitForArrivals(1)
+          run.cancel()
+          gate.open()
+          let kinds = Parent.kindsOfChildren(in: await run.late?.error)
+          #expect(kinds == ["cancelled"], "\(parent), \(end)")
+        }
+      }
     }
   }
 
@@ -165,6 +223,54 @@ import Testing
   }
 }
 
+/// What has a single child, and shows in an error how it ended.
+private enum Parent: CaseIterable {
+  case body, list, mixed, pack, lazily, race, sequence
+
+  func operation(_ child: SimpleOperation<Int>) -> AnyOperation<Void> {
+    switch self {
+    case .body:
+      AnyOperation(
+        SimpleOperation { context in throw TestError(await context.outcome(of: child).kind) })
+    case .list: parent(ParallelOperation([child]))
+    case .mixed: parent(ParallelOperation([child] as [any ComposableOperation<Int>]))
+    case .pack: parent(ParallelOperation(child))
+    case .lazily: parent(ParallelOperation { [child] })
+    case .race: parent(RaceOperation([child]))
+    case .sequence: parent(SequentialOperation(.linear([child])))
+    }
+  }
+
+  /// Without a modifier that would run the composite as a child of its own.
+  private func parent(_ composite: some ComposableOperation) -> AnyOperation<Void> {
+    AnyOperation(SimpleOperation { context in _ = try await composite.perform(in: context) })
+  }
+
+  static func kindsOfChildren(in error: (any Error)?) -> [String] {
+    switch error {
+    case let error as ParallelOperationError: error.children.map(\.outcome.kind)
+    case let error as SequentialOperationError: error.steps.map(\.outcome.kind)
+    case let error?: ["\(error)"]
+    case nil: []
+    }
+  }
+}
+
 extension ComposableOperation {
-  fileprivate func isCancelledWhenRun() async -> Bool { await run().isCancelled }
+  fileprivate func isCancelledWhenRun(in environment: OperationEnvironment?) async -> Bool {
+    guard let environment else { return await run().isCancelled }
+    return await run(in: environment).isCancelled
+  }
+
+  /// Runs the operation on one worker, and cancels it after so many jobs.
+  ///
+  /// - Returns: How many jobs there were.
+  fileprivate func jobs(with seed: UInt64, cancelledAfter cancelled: Int?) async -> Int {
+    let executor = SeededExecutor(seed: seed)
+    let run = start(in: OperationEnvironment(executor: executor))
+    if cancelled == 0 { run.cancel() }
+    let jobs = executor.drain { if $0 == cancelled { run.cancel() } }
+    _ = await run.outcome
+    return jobs
+  }
 }

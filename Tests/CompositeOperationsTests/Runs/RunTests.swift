@@ -32,6 +32,22 @@ import Testing
     #expect(recorder.short.contains("child asked to cancel: the user left"))
   }
 
+  @Test func `O6: the first reason counts, for children that come later too`() async {
+    let gate = Gate()
+    let recorder = RecordingObserver()
+    let child = SimpleOperation {}.named("child")
+    let run = SimpleOperation { context in
+      await gate.passIgnoringCancellation()
+      _ = await context.outcome(of: child)
+    }.observed(by: recorder).start()
+    await gate.waitForArrivals(1)
+    run.cancel(because: "first")
+    run.cancel(because: "second")
+    gate.open()
+    #expect(await run.outcome.isCancelled)
+    #expect(recorder.short.contains("child asked to cancel: first"))
+  }
+
   @Test func `O7: a run goes on when its handle is gone`() async {
     let gate = Gate()
     let ended = Gate()
