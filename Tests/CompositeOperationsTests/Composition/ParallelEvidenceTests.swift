@@ -21,8 +21,8 @@ import Testing
     let operation = ParallelOperation(
       [
         SimpleOperation { 0 }.named("quick"),
-        SimpleOperation {
-          try await gate.pass()
+        SimpleOperation<Int> {
+          do { try await gate.pass() } catch { throw TestError("interrupted") }
           return 1
         }.named("waiting"),
         SimpleOperation {

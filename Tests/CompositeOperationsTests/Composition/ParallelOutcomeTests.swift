@@ -115,6 +115,31 @@ private enum End: CaseIterable, Sendable {
     }
   }
 
+  @Test func `P2: cancelled while children run, it is cancelled whatever the others have come to`()
+    async
+  {
+    for end in End.allCases {
+      let gate = Gate()
+      let quick = end.operation(0, Setting(suspends: false, workers: .all))
+      let waiting = SimpleOperation {
+        await gate.passIgnoringCancellation()
+        return 1
+      }
+      // One after the other, so that the first has ended when the second waits.
+      let operation = ParallelOperation([quick, waiting], width: .serial, onFailure: .runAll)
+      let alone = operation.start()
+      let nested = SimpleOperation<Void> { context in
+        throw TestError(await context.outcome(of: operation).kind)
+      }.start()
+      await gate.waitForArrivals(2)
+      alone.cancel()
+      nested.cancel()
+      gate.open()
+      #expect(await alone.outcome.isCancelled, "\(end)")
+      #expect(await nested.late?.kind == "error cancelled", "\(end)")
+    }
+  }
+
   @Test func `P2: an error and a self-cancellation that race are both in the evidence`()
     async throws
   {
@@ -240,6 +265,11 @@ private enum End: CaseIterable, Sendable {
     }
     #expect(number.kind == "result 1")
     #expect(failure.kind == "error failed")
+    let tired = try await setting.run {
+      try await ParallelOperation([setting.stopping(), setting.stopping()], onFailure: .runAll)
+        .collectingOutcomes().run().get()
+    }
+    #expect(tired.map(\.kind) == ["cancelled", "cancelled"])
   }
 
   @Test func `P3: only a cancellation from outside ends a collection of outcomes otherwise`() async

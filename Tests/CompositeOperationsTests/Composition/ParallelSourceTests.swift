@@ -242,20 +242,22 @@ import Testing
   @Test func `P2: cancelled from outside, a lazily made composite asks its source no further`()
     async
   {
-    let gate = Gate()
-    let made = Log<Int>()
-    let run = ParallelOperation(width: .limited(to: 2)) {
-      (0..<100).lazy.map { index in
-        made.add(index)
-        return SimpleOperation { try await gate.pass() }
-      }
-    }.start()
-    await gate.waitForArrivals(2)
-    run.cancel()
-    #expect(await run.outcome.isCancelled)
-    #expect(made.entries == [0, 1])
-    let late = await run.late?.error as? ParallelOperationError
-    #expect(late?.children.map(\.origin) == [.composite, .composite])
+    for mode in [FailureMode.cancelRemaining, .runAll] {
+      let gate = Gate()
+      let made = Log<Int>()
+      let run = ParallelOperation(width: .limited(to: 2), onFailure: mode) {
+        (0..<100).lazy.map { index in
+          made.add(index)
+          return SimpleOperation { try await gate.pass() }
+        }
+      }.start()
+      await gate.waitForArrivals(2)
+      run.cancel()
+      #expect(await run.outcome.isCancelled)
+      #expect(made.entries == [0, 1], "\(mode)")
+      let late = await run.late?.error as? ParallelOperationError
+      #expect(late?.children.map(\.origin) == [.composite, .composite], "\(mode)")
+    }
   }
 
   @Test func `P6: a source that never comes to an end is cancelled while it waits`() async {
