@@ -84,11 +84,30 @@ import Testing
       AnyOperation(RaceOperation([leaf])),
       AnyOperation(ParallelOperation { [leaf] }.map { $0[0] }),
       AnyOperation(leaf.prioritized(at: .low)),
+      AnyOperation(leaf.prioritized(at: .high)),
     ])
     let outcome = try await setting.run {
       await Local.$number.withValue(7) { await operation.run() }
     }
-    #expect(outcome.result == [7, 7, 7, 7, 7])
+    #expect(outcome.result == [7, 7, 7, 7, 7, 7])
+  }
+
+  @Test func `C2: a cancellation reaches everything below it`() async {
+    let gate = Gate()
+    let leaf = SimpleOperation { try await gate.pass() }
+    let operation = ParallelOperation([
+      AnyOperation(leaf),
+      AnyOperation(SequentialOperation(.retrying(leaf, attempts: 1))),
+      AnyOperation(RaceOperation([leaf])),
+      AnyOperation(ParallelOperation { [leaf] }.map { $0[0] }),
+      AnyOperation(leaf.prioritized(at: .low)),
+      AnyOperation(leaf.prioritized(at: .high)),
+    ])
+    // Nobody opens the gate: the test ends only if everybody is cancelled.
+    let run = operation.start()
+    await gate.waitForArrivals(6)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
   }
 
   @Test func `C2: a priority reaches everything below it`() async {
@@ -121,6 +140,20 @@ import Testing
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(handled.count == 40)
+  }
+
+  @Test func `C3: an observer may cancel the run that it is told of`() async {
+    final class Canceller: OperationObserver {
+      let runs = Log<OperationRun<Void>>()
+      func observe(_ event: OperationEvent) { runs.entries.first?.cancel(because: "seen") }
+    }
+    let gate = Gate()
+    let canceller = Canceller()
+    let run = SimpleOperation { try await gate.pass() }.observed(by: canceller).start()
+    await gate.waitForArrivals(1)
+    canceller.runs.add(run)
+    run.cancel(because: "first")
+    #expect(await run.outcome.isCancelled)
   }
 
   @Test func `C5: clock and randomness come with the environment`() async throws {
