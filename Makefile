@@ -1,0 +1,42 @@
+# Everything that is done with the project by hand or by a machine. `make help` tells the rest.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+swift_sources := Package.swift Sources Tests DevApp
+
+.PHONY: help demo test lint docs sanitize soak mutants bench
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## Find the duplicate files in this folder, and take the tour
+	swift build -c release --product DevApp
+	swift run -c release --skip-build DevApp duplicates .
+	swift run -c release --skip-build DevApp tour
+
+test: ## Run every test in debug and in release, and build a user's package on this one
+	swift test
+	swift test -c release
+	.ci/user-package
+
+lint: ## Check the format of the sources
+	swift format lint --strict --recursive --parallel $(swift_sources)
+
+docs: ## Build the documentation site into .build/docs, with warnings as errors
+	.ci/docs
+
+sanitize: ## Run the tests under the thread and the address sanitizer
+	TSAN_OPTIONS=detect_deadlocks=0 \
+	  swift test --scratch-path .build/thread --sanitize=thread -Xswiftc -DSANITIZER
+	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leaks-of-foundation:print_suppressions=0 \
+	  swift test --scratch-path .build/address --sanitize=address -Xswiftc -DSANITIZER --disable-xctest
+
+soak: ## Judge random trees by the model for ten minutes (SOAK_SECONDS=600), with seeds nobody has tried
+	COMPOSITE_SOAK_SECONDS=$(or $(SOAK_SECONDS),600) swift test -c release --filter ModelTests
+
+mutants: ## Break every rule, one at a time, and show the test that notices
+	.ci/mutants/run
+
+bench: ## Measure against task groups: make bench ARGS="fan-out --rounds 9"
+	swift run -c release Benchmarks $(ARGS)
