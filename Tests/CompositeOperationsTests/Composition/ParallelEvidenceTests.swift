@@ -44,6 +44,25 @@ import Testing
     #expect(error.description == "[2] failing: no network")
   }
 
+  @Test func `P4: of lazily made children that gave a result only the type is known`() async throws
+  {
+    let children = [
+      AnyOperation(SimpleOperation { 1 }.named("first")),
+      AnyOperation(SimpleOperation<Int> { throw TestError("failed") }.named("second")),
+    ]
+    let kept = ParallelOperation(width: .serial) { children }
+    let error = try #require(await kept.run().error as? ParallelOperationError)
+    #expect(error.children.map(\.name) == ["AnyOperation<Int>", "second"])
+    #expect(error.children.map(\.outcome.kind) == ["result 1", "error failed"])
+    let consumed = ParallelOperation(width: .serial) {
+      children
+    } consumingResults: { _ in
+    }
+    let rest = try #require(await consumed.run().error as? ParallelOperationError)
+    #expect(rest.children.map(\.index) == [1])
+    #expect(rest.children.map(\.name) == ["second"])
+  }
+
   @Test func `P4: the description has a line a failure, the first cause first`() async throws {
     let first = Gate()
     let children: [any ComposableOperation<Int>] = [

@@ -214,6 +214,59 @@ private final class Handles: Sendable {
     #expect(log.entries == ["outer 1"])
   }
 
+  @Test func `O3: what a sequence, its output or a consumer has taken over is theirs`() async {
+    struct Counting: OperationSequence {
+      let operations: [any ComposableOperation]
+      func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+        let index = previous.map { $0.index + 1 } ?? 0
+        return index < operations.count ? operations[index] : nil
+      }
+      func output(of steps: FinishedSteps) -> Int { steps.count }
+    }
+    let stop = SimpleOperation<Int> {
+      cancelCurrentTask()
+      return 0
+    }
+    let handles = Handles()
+    // Each is cancelled by its last operation, when the others have given their value.
+    let flows: [any ComposableOperation<Int>] = [
+      SequentialOperation(
+        ClosureSequence(
+          state: [handles.opening(1), stop.named("stop")] as [any ComposableOperation],
+          history: .last(1)
+        ) { rest, _ in
+          rest.isEmpty ? nil : rest.removeFirst()
+        }
+      ).map { $0.count },
+      SequentialOperation(Counting(operations: [handles.opening(2)])).then { _ in stop },
+      ParallelOperation(width: .serial) {
+        [AnyOperation(handles.opening(3)), AnyOperation(stop)]
+      } consumingResults: { _ in
+      }.map { 0 },
+    ]
+    for flow in flows { #expect(await Task { await flow.run() }.value.isCancelled) }
+    #expect(handles.gone.isEmpty)
+    #expect(handles.open.count == 3)
+  }
+
+  @Test func `O3: values in the error of a failed attempt are discarded when a later one succeeds`()
+    async
+  {
+    let handles = Handles()
+    let attempts = Log<Int>()
+    let flaky = SimpleOperation<Int> {
+      attempts.add(0)
+      if attempts.count == 1 { throw TestError("failed") }
+      return 7
+    }
+    let attempt = ParallelOperation(
+      [AnyOperation(handles.opening(1)), AnyOperation(flaky)], onFailure: .runAll)
+    let outcome = await SequentialOperation(.retrying(attempt, attempts: 2)).run()
+    #expect(outcome.result == [1, 7])
+    #expect(handles.gone == [1])
+    #expect(handles.open == [1, 1])
+  }
+
   @Test func `O3: what map and then have taken over is theirs`() async {
     let handles = Handles()
     let gate = Gate()

@@ -3,6 +3,11 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct ReadyMadeTests {
+  @Test func `S7: a linear sequence of nothing is a success of no steps`() async {
+    #expect(await SequentialOperation(.linear([])).run().result?.isEmpty == true)
+    #expect(await SequentialOperation(LinearSequence()).run().result?.isEmpty == true)
+  }
+
   @Test(arguments: Setting.all)
   func `S7: linear goes on while steps end in a result, and ends early at nil`(setting: Setting)
     async throws

@@ -22,6 +22,48 @@ private struct Scripted: OperationSequence {
 }
 
 @Suite struct SequentialTests {
+  @Test(arguments: Setting.all)
+  func `S2: a class that is a sequence is shared by its runs, and asked by one at a time in each`(
+    setting: Setting
+  ) async throws {
+    final class Shared: OperationSequence {
+      let inside = Crowd()
+      let asked = Log<Int?>()
+      func nextOperation(after previous: FinishedStep?) async -> (any ComposableOperation)? {
+        inside.enter()
+        defer { inside.leave() }
+        asked.add(previous?.index)
+        await Task.yield()
+        return previous?.index == 4 ? nil : SimpleOperation { 1 }
+      }
+    }
+    let sequence = Shared()
+    let flow = SequentialOperation(sequence)
+    for run in 1...2 {
+      #expect(try await setting.run { await flow.run() }.result?.count == 5)
+      #expect(sequence.asked.count == 6 * run)
+    }
+    #expect(sequence.inside.most == 1)
+  }
+
+  @Test func `S2: what a sequence throws after the cancellation is the cause in the evidence`()
+    async throws
+  {
+    let gate = Gate()
+    let run = SequentialOperation(
+      ClosureSequence { _ in
+        await gate.passIgnoringCancellation()
+        throw TestError("too late")
+      }
+    ).start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    gate.open()
+    #expect(await run.outcome.isCancelled)
+    let evidence = try #require(await run.late?.error as? SequentialOperationError)
+    #expect(evidence.cause.map { "\($0)" } == "too late")
+  }
+
   @Test func `S2: an error of the sequence is described beside that of the step before`() async {
     let flow = SequentialOperation(
       ClosureSequence { previous in
