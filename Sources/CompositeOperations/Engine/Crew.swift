@@ -42,7 +42,7 @@ struct Crew<Child: ComposableOperation>: Sendable {
       var hasAlarm = false
       await feed(lane: 0, into: &group) { group, begun in
         var wantsHelper = isHelperWelcome
-        if !hasAlarm, wantsHelper || begun == Self.directPullers {
+        if !hasAlarm, wantsHelper || begun == Shard.direct {
           hasAlarm = true
           board.alarm.branchBegan()
           group.addImmediateTask { try await waitForAlarm() }
@@ -102,7 +102,7 @@ struct Crew<Child: ComposableOperation>: Sendable {
     var begun = 0
     while board.goesOn, board.hasPlace, !Task.isCancelled {
       prepare(&group, begun)
-      if begun < Self.directPullers {
+      if begun < Shard.direct {
         beginPuller(on: lane, in: slice, into: &group)
       } else {
         beginShard(on: lane, in: slice, into: &group)
@@ -133,7 +133,7 @@ struct Crew<Child: ComposableOperation>: Sendable {
       defer { board.alarm.branchEnded() }
       try await withThrowingDiscardingTaskGroup { shard in
         var begun = 0
-        while begun < Self.shardSize, board.goesOn, board.hasPlace, !Task.isCancelled {
+        while begun < Shard.size, board.goesOn, board.hasPlace, !Task.isCancelled {
           beginPuller(on: lane, in: slice, into: &shard)
           begun += 1
           if slice.isOver || isHelperWelcome { break }
@@ -227,11 +227,6 @@ extension Crew {
   /// Ends a puller so that its group cancels the others.
   private struct Stop: Error {}
 
-  /// How many pullers a group within the group holds: taking one out of a group costs time in
-  /// proportion to the others.
-  private static var shardSize: Int { 128 }
-  /// How many pullers the outermost group holds by itself.
-  private static var directPullers: Int { 16 }
   /// From here on a helper is worth its while whatever the children do.
   private static var longList: Int { 32 }
 }

@@ -198,6 +198,30 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
+  func `P3: a failure among hundreds of lazily made children in flight reaches all of them`(
+    setting: Setting
+  ) async throws {
+    let gate = Gate()
+    for failing in [0, 15, 100, 299, 599] {
+      let operation = ParallelOperation(width: .limited(to: 600)) {
+        (0..<600).lazy.map { index in
+          SimpleOperation {
+            if index == failing {
+              await setting.pause()
+              throw TestError("failed")
+            }
+            try await gate.pass()
+            return index
+          }
+        }
+      }
+      let outcome = try await setting.run { await operation.run() }
+      let error = try #require(outcome.error as? ParallelOperationError)
+      #expect(error.failures.map(\.index) == [failing])
+    }
+  }
+
+  @Test(arguments: Setting.all)
   func `P3: lazily made children are cancelled by the first failure`(setting: Setting) async throws
   {
     let gate = Gate()

@@ -1,0 +1,126 @@
+internal import Synchronization
+
+extension SourceRun {
+  /// A child that is the puller's to run, and where its result goes.
+  struct Begun {
+    let child: any ComposableOperation
+    let index: Int
+    let place: SlotBlocks.Place
+  }
+
+  /// Takes the next child.
+  ///
+  /// - Parameter own: The puller's own slot, where results are consumed.
+  nonisolated(nonsending) func begin(
+    _ own: SlotBlocks.Place?, as task: UnsafeCurrentTask
+  ) async throws -> Begun? {
+    do {
+      return try await source.next(
+        ifWanted: { unsafe !isStopped && !task.isCancelled },
+        take: { child in
+          let index = begun.wrappingAdd(1, ordering: .relaxed).oldValue
+          switch results {
+          case .kept(let blocks): return Begun(child: child, index: index, place: blocks.add())
+          case .consumed: return own.map { Begun(child: child, index: index, place: $0) }
+          }
+        })
+    } catch {
+      // Cancelled from outside, or by a sibling: the source only does what it is told.
+      if unsafe task.isCancelled {
+        record.withLock { $0.isCutShort = true }
+        return nil
+      }
+      record.withLock { $0.sourceError = error }
+      if goal == .everyEnd { return nil }
+      throw stop()
+    }
+  }
+
+  /// Runs a child and notes how it ended.
+  ///
+  /// - Returns: Whether the run is to stop.
+  nonisolated(nonsending) func run(
+    _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
+  ) async -> Bool {
+    if context.scope != nil { return await unsafe attend(begun, in: context, as: task) }
+    let disposal: Disposal?
+    do {
+      disposal = try await begun.child.perform(into: begun.place.slot, in: context)
+    } catch {
+      return lost(begun, with: error, wasCancelled: unsafe task.isCancelled)
+    }
+    if unsafe task.isCancelled { return lostLate(begun, disposal) }
+    return await unsafe succeeded(begun, disposal, as: task)
+  }
+
+  /// The same where somebody looks: through the context, which tells of the child.
+  private nonisolated(nonsending) func attend(
+    _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
+  ) async -> Bool {
+    func attend(_ child: some ComposableOperation) async -> RunEnd<Void> {
+      let end = await context.end(of: child)
+      return RunEnd(end.outcome.map { begun.place.slot.initialize(to: $0) }, disposal: end.disposal)
+    }
+    let end = await attend(begun.child)
+    switch end.outcome {
+    case .result: return await unsafe succeeded(begun, end.disposal, as: task)
+    case .error(let error): return lost(begun, in: .error, error)
+    case .cancelled:
+      return lost(
+        begun, in: unsafe task.isCancelled ? .cancelledWithComposite : .cancelledItself)
+    }
+  }
+
+  private nonisolated(nonsending) func succeeded(
+    _ begun: Begun, _ disposal: Disposal?, as task: UnsafeCurrentTask
+  ) async -> Bool {
+    switch results {
+    case .kept:
+      begun.place.note(.result)
+      if let disposal { record.withLock { $0.disposals[begun.index] = disposal } }
+      return false
+    case .consumed(let consume, _, _):
+      return await unsafe self.consume(begun, disposal, by: consume, as: task)
+    }
+  }
+
+  /// Has a result used, when those before it have been.
+  private nonisolated(nonsending) func consume(
+    _ begun: Begun, _ disposal: Disposal?, by consume: Consumer, as task: UnsafeCurrentTask
+  ) async -> Bool {
+    await consumption.enter()
+    defer { consumption.leave() }
+    if unsafe isStopped || task.isCancelled { return lostLate(begun, disposal) }
+    do {
+      try await consume(begun.place.slot)
+      return false
+    } catch {
+      return lost(begun, with: error, wasCancelled: unsafe task.isCancelled)
+    }
+  }
+
+  /// A result that came after the cancellation.
+  private func lostLate(_ begun: Begun, _ disposal: Disposal?) -> Bool {
+    disposal?()
+    if case .consumed(_, let drop, _) = results { drop(begun.place.slot) }
+    return lost(begun, in: .lateResult)
+  }
+
+  private func lost(_ begun: Begun, with error: any Error, wasCancelled: Bool) -> Bool {
+    if !wasCancelled, !error.meansCancellation {
+      return lost(begun, in: .error, error)
+    }
+    (error as? any ValueCarrying)?.discardValues()
+    return lost(begun, in: wasCancelled ? .cancelledWithComposite : .cancelledItself)
+  }
+
+  private func lost(_ begun: Begun, in state: ChildState, _ error: (any Error)? = nil) -> Bool {
+    begun.place.note(state)
+    let loss = Loss(
+      index: begun.index, name: begun.child.operationName, state: state, error: error)
+    record.withLock { $0.losses.append(loss) }
+    guard goal == .everyResult else { return false }
+    _ = stop()
+    return true
+  }
+}
