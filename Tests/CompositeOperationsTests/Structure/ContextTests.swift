@@ -178,6 +178,38 @@ import Testing
     #expect(OperationContext().clock is ContinuousClock)
   }
 
+  @Test func `C5: how long a child computes changes nothing under a seeded executor`()
+    async throws
+  {
+    /// Which child begins and ends when, and the results.
+    func story(ofSeed seed: UInt64, steps: Int, isLazy: Bool) async throws -> [Int] {
+      let log = Log<Int>()
+      let children = (0..<40).map { index in
+        SimpleOperation {
+          log.add(index)
+          var value = UInt64(index)
+          // One that computes for longer than any other task should have to wait for its turn.
+          for _ in 0..<(index == 3 ? steps : 0) {
+            value = (value ^ (value >> 29)) &* 6_364_136_223_846_793_005
+          }
+          await Task.yield()
+          log.add(index)
+          return value == 0 ? -1 : index
+        }
+      }
+      let operation = isLazy ? ParallelOperation { children } : ParallelOperation(children)
+      let outcome = try await SeededExecutor(seed: seed).run { await operation.run() }
+      return try log.entries + outcome.get()
+    }
+    for isLazy in [false, true] {
+      for seed in 0..<3 as Range<UInt64> {
+        let quick = try await story(ofSeed: seed, steps: 0, isLazy: isLazy)
+        let slow = try await story(ofSeed: seed, steps: 10_000_000, isLazy: isLazy)
+        #expect(quick == slow, "seed \(seed)")
+      }
+    }
+  }
+
   private enum Local {
     @TaskLocal static var number = 0
   }
