@@ -126,20 +126,25 @@ import Testing
   @Test func `P6: a long list of children lets other tasks have a thread now and then`()
     async throws
   {
-    // The children together would keep every thread of the pool until somebody else has run.
+    // The children together would keep every thread of the pool until somebody else has run, which
+    // here is this test: it goes on when they have all the threads.
     let isOver = Flag()
+    let crowd = Crowd()
+    let isFull = Gate()
     let children = (0..<200_000).map { index in
       SimpleOperation {
         if isOver.isSet { return UInt64.zero }
+        crowd.enter()
+        defer { crowd.leave() }
+        if crowd.most == processorCount { isFull.open() }
         var value = UInt64(index)
         for _ in 0..<20_000 { value = (value ^ (value >> 29)) &* 6_364_136_223_846_793_005 }
         return value
       }
     }
     let run = ParallelOperation(children).start()
-    await Task.yield()
-    let other = Task.detached(priority: .medium) { isOver.set() }
-    await other.value
+    await isFull.passIgnoringCancellation()
+    isOver.set()
     #expect(await run.outcome.result?.count == 200_000)
     #expect(await run.outcome.result?.last == 0)
   }
