@@ -49,17 +49,19 @@ import Testing
   @Test func `P6: a child is made when there is a place for it, 64 by default`() async {
     let made = Log<Int>()
     let gate = Gate()
+    let executor = SeededExecutor(seed: 1)
     let run = ParallelOperation {
       (0..<1_000).lazy.map { index in
         made.add(index)
         return SimpleOperation { try await gate.pass() }
       }
-    }.start()
-    await gate.waitForArrivals(64)
-    for _ in 0..<200 { await Task.yield() }
+    }.start(in: OperationEnvironment(executor: executor))
+    // Until nothing is left to do: whoever has a place is at the gate.
+    executor.drain()
     #expect(gate.arrivals == 64)
     #expect(made.count == 64)
     gate.open()
+    executor.drain()
     #expect(await run.outcome.result?.count == 1_000)
     #expect(made.entries == Array(0..<1_000))
   }
@@ -108,6 +110,7 @@ import Testing
   @Test func `P6: a child keeps its place until its result has been consumed`() async {
     let gate = Gate()
     let begun = Log<Int>()
+    let executor = SeededExecutor(seed: 1)
     let run = ParallelOperation(width: .limited(to: 3)) {
       (0..<50).lazy.map { index in
         SimpleOperation {
@@ -117,13 +120,12 @@ import Testing
       }
     } consumingResults: { _ in
       try await gate.pass()
-    }.start()
-    await gate.waitForArrivals(1)
-    // The others begin in their own time, and then nobody does.
-    while begun.count < 3 { await Task.yield() }
-    for _ in 0..<200 { await Task.yield() }
+    }.start(in: OperationEnvironment(executor: executor))
+    // Until nothing is left to do: one result is being consumed, and the others wait for that.
+    executor.drain()
     #expect(begun.count == 3)
     gate.open()
+    executor.drain()
     #expect(await run.outcome.result != nil)
     #expect(begun.count == 50)
   }
