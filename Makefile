@@ -12,7 +12,7 @@ help: ## Show this list
 
 demo: ## Find the duplicate files in this folder, and take the tour
 	swift build -c release --product DevApp
-	swift run -c release --skip-build DevApp duplicates .
+	swift run -c release --skip-build DevApp duplicates $$(ls -A | grep -vx .build)
 	swift run -c release --skip-build DevApp tour
 
 test: ## Run every test in debug and in release, and build a user's package on this one

@@ -10,6 +10,7 @@
     """
 
   static func main() async {
+    StandardDescriptors.occupy()
     let status = await run(CommandLine.rawArguments.dropFirst())
     exitProcess(status)
   }
@@ -26,10 +27,9 @@
         return wantsHelp ? help(TourCommand.usage) : try await TourCommand(rest).run()
       case "--help", "-h", "help":
         return help(usage)
-      case let command?:
-        throw UsageError("unknown command \(command); expected duplicates or tour")
-      case nil:
-        throw UsageError("no command; expected duplicates or tour")
+      default:
+        let problem = arguments.first.map { "unknown command \($0)" } ?? "no command"
+        throw UsageError("\(problem); expected duplicates or tour")
       }
     } catch {
       StandardError().writeLine("DevApp: \(error)")

@@ -168,10 +168,10 @@ import Testing
     try folder.write("contents", to: "b")
     let printed = try await Program.devApp("duplicates", ".", in: folder.url).run()
     #expect(printed.text == "2 files of 8 bytes:\n  ./a\n  ./b\n")
-    #expect(printed.error.hasPrefix("1 groups, 1 surplus files of 8 B in 2 files of 16 B, "))
+    #expect(printed.error.hasPrefix("1 group, 1 surplus file of 8 B in 2 files of 16 B, "))
     #expect(printed.error.split(separator: "\n").count == 1)
     let none = try await Program.devApp("duplicates", "a", in: folder.url).run()
     #expect(none.text == "")
-    #expect(none.error.hasPrefix("No duplicates in 1 files of 8 B, "))
+    #expect(none.error.hasPrefix("No duplicates in 1 file of 8 B, "))
   }
 }

@@ -4,6 +4,7 @@ import Testing
 @Suite struct ProcessTests {
   @Test(arguments: [
     ([], "no command; expected"), (["dance"], "unknown command dance; expected"),
+    (["a\nb"], "unknown command $'a\\nb'; expected"),
     (["duplicates"], "no PATH; expected"), (["duplicates", ""], "an empty PATH; expected"),
     (["duplicates", "--fast", "."], "unknown option --fast; expected"),
     (["tour", "twice"], "unexpected argument twice; expected none"),
@@ -38,7 +39,35 @@ import Testing
     }
   }
 
+  @Test(arguments: [(">&-", 1), (">&- 2>&-", 1), ("<&- >&- 2>&-", 1), ("<&-", 0)])
+  func `closed descriptors are not taken by other files`(closed: String, status: Int32) async throws
+  {
+    let folder = try TemporaryFolder()
+    try folder.write("contents", to: "a")
+    let command =
+      "'\(Program.devApp().executable.path)' duplicates --json '\(folder.path)' \(closed)"
+    let shell = Program(
+      executable: URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", command])
+    for _ in 0..<20 { #expect(try await shell.run().status == status) }
+  }
+
   #if os(Linux)
+    @Test func `a signal that the parent ignores is ignored`() async throws {
+      let folder = try sparseFiles()
+      let command =
+        "trap '' INT; exec '\(Program.devApp().executable.path)' duplicates '\(folder.path)'"
+      let shell = Program(executable: URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", command])
+      let printed = try await shell.run { process in
+        await waitUntilOpen(folder.path + "/a", in: process)
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let ignored = status.split(separator: "\n").first { $0.hasPrefix("SigIgn:") }
+        let mask = ignored?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+        #expect(mask & 1 << UInt64(SIGINT - 1) != 0)
+        kill(process, SIGTERM)
+      }
+      #expect(printed.status == SIGTERM)
+    }
+
     @Test func `a disk that is full is an error`() async throws {
       let folder = try TemporaryFolder()
       try folder.write("contents", to: "a")

@@ -2,7 +2,7 @@ extension DuplicateReport {
   /// The groups for a person: a line a file, an empty line behind each group.
   var text: String {
     groups.map { group in
-      "\(group.files.count) files of \(group.size.grouped) bytes:\n"
+      "\(group.files.count) files of \(group.size.counted("byte")):\n"
         + group.files.map { "  \($0)\n" }.joined()
     }.joined(separator: "\n")
   }
@@ -21,8 +21,8 @@ extension DuplicateReport {
     let found =
       groups.isEmpty
       ? "No duplicates"
-      : "\(groups.count.grouped) groups, \(copies.grouped) surplus files of \(surplus.asBytes)"
-    return "\(found) in \(scannedFiles.grouped) files of \(scannedBytes.asBytes), "
+      : "\(groups.count.counted("group")), \(copies.counted("surplus file")) of \(surplus.asBytes)"
+    return "\(found) in \(scannedFiles.counted("file")) of \(scannedBytes.asBytes), "
       + "\((seconds * 100).rounded() / 100) s"
   }
 }

@@ -11,7 +11,7 @@ struct DuplicatesCommand {
       --empty   empty files are a group, too
       --        what follows is a PATH, whatever it looks like
 
-    Hard links to a file are one file. Symbolic links are not followed, except those named as a
+    Every PATH has to exist. Hard links to a file are one file. Symbolic links are not followed, except those named as a
     PATH. Exit status: 0 result, 1 error, 64 wrong arguments, 130 interrupted.
     """
 

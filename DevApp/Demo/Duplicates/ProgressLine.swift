@@ -47,10 +47,13 @@ extension ProgressMeter.Reading {
   func text(after seconds: Double) -> String {
     let count =
       allFiles.map { "\(files.grouped) of \($0.grouped) files" } ?? "\(files.grouped) files"
-    func rate(of amount: Int) -> Int { seconds > 0 ? Int(Double(amount) / seconds) : 0 }
-    let amounts =
-      bytes > 0
-      ? [bytes.asBytes, "\(rate(of: bytes).asBytes)/s"] : ["\(rate(of: files).grouped) files/s"]
-    return "\(stage.title): " + ([count] + amounts).joined(separator: ", ")
+    var parts = bytes > 0 ? [count, bytes.asBytes] : [count]
+    // A rate of less than two tenths of a second says nothing.
+    if seconds >= 0.2 {
+      func rate(of amount: Int) -> Int { Int(Double(amount) / seconds) }
+      parts.append(
+        bytes > 0 ? "\(rate(of: bytes).asBytes)/s" : "\(rate(of: files).grouped) files/s")
+    }
+    return "\(stage.title): " + parts.joined(separator: ", ")
   }
 }

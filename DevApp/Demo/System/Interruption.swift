@@ -41,9 +41,13 @@ final class Interruption {
       state.stop?()
     }
     source.activate()
-    signal(SIGINT) { _ in
+    let before = signal(SIGINT) { _ in
       var byte: UInt8 = 1
       unsafe write(Interruption.pipeEnd.load(ordering: .acquiring), &byte, 1)
+    }
+    // Whoever began this program wants it left alone: a shell does so for what runs behind.
+    if unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+      signal(SIGINT, SIG_IGN)
     }
   }
 

@@ -37,15 +37,20 @@ extension RawPath: CustomStringConvertible {
   /// The path as UTF-8, or nil if its bytes are not.
   var utf8: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// The path on one line: as it is, or, where it holds control characters or bytes that are not
-  /// UTF-8, quoted in the way of the shell, `$'a\nb'`.
+  /// The path on one line: as it is, or, where it holds bytes that are not UTF-8 or what would
+  /// break the line, reorder it or steer the terminal, quoted in the way of the shell, `$'a\nb'`.
   var description: String {
-    if let text = utf8, !text.hasPrefix("$'"),
-      !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-    {
+    if let text = utf8, !text.hasPrefix("$'"), !text.unicodeScalars.contains(where: Self.isUnruly) {
       return text
     }
     return "$'" + bytes.map(Self.quoted).joined() + "'"
+  }
+
+  private static func isUnruly(_ character: UnicodeScalar) -> Bool {
+    switch character.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
   }
 
   private static func quoted(_ byte: UInt8) -> String {
