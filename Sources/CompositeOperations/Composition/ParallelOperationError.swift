@@ -88,12 +88,15 @@ extension ParallelOperationError: ValueCarrying {
   func discardValues() { evidence.discardValues() }
 }
 
-extension ParallelOperationError: CustomStringConvertible {
-  public var description: String {
+extension ParallelOperationError: EvidenceDescribing {
+  func description(levels: Int) -> String {
     var lines = failures.map { child in
-      "[\(child.index)] \(child.name): " + (child.outcome.error.map { "\($0)" } ?? "")
+      "[\(child.index)] \(child.name): "
+        + (child.outcome.error?.description(belowLevels: levels) ?? "")
     }
-    if let sourceError { lines.append("The source of the children: \(sourceError)") }
+    if let sourceError {
+      lines.append("The source of the children: \(sourceError.description(belowLevels: levels))")
+    }
     if lines.isEmpty {
       lines = children.filter { $0.origin == .itself && $0.outcome.isCancelled }.map { child in
         "[\(child.index)] \(child.name): cancelled itself"

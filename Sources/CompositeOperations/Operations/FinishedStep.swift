@@ -57,3 +57,8 @@ public struct FinishedStep: Sendable {
     return value as? Value
   }
 }
+
+extension FinishedStep: CustomStringConvertible {
+  /// The step's place, its name and how it ended: `0 FetchUser: result(octocat)`.
+  public var description: String { "\(index) \(name): \(outcome)" }
+}

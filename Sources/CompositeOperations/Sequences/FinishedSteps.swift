@@ -61,3 +61,7 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
   /// What is to be done with the result of the last step if nobody will see it.
   var lastDisposal: Disposal? { last.flatMap { disposals[$0.index] } }
 }
+
+extension FinishedSteps: CustomStringConvertible {
+  public var description: String { "[" + map(\.description).joined(separator: ", ") + "]" }
+}

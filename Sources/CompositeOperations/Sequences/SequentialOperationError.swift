@@ -37,12 +37,14 @@ extension SequentialOperationError: ValueCarrying {
   }
 }
 
-extension SequentialOperationError: CustomStringConvertible {
-  public var description: String {
+extension SequentialOperationError: EvidenceDescribing {
+  func description(levels: Int) -> String {
     var lines = steps.compactMap { step in
-      step.error.map { "step \(step.index), \(step.name): \($0)" }
+      step.error.map { error in
+        "step \(step.index), \(step.name): \(error.description(belowLevels: levels))"
+      }
     }
-    if let cause, !isCauseOfStep { lines.append("\(cause)") }
+    if let cause, !isCauseOfStep { lines.append(cause.description(belowLevels: levels)) }
     if lines.isEmpty { lines = ["cancelled after \(steps.count) steps"] }
     return lines.map(\.withHangingLines).joined(separator: "\n")
   }

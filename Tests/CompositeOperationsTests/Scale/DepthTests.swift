@@ -43,8 +43,9 @@ private enum Nesting: CaseIterable, Sendable {
         return 7
       }
       for _ in 0..<Scale.depth { operation = nesting.around(operation) }
-      let (result, hasFailed) = await operation.ending()
-      #expect(fails ? hasFailed : result == 7)
+      let outcome = await operation.ending()
+      #expect(fails ? outcome.hasFailed : outcome.result == 7)
+      #expect(outcome.description.count < 10_000)
     }
   }
 
@@ -89,9 +90,9 @@ private enum Nesting: CaseIterable, Sendable {
 }
 
 extension ComposableOperation {
-  fileprivate func ending() async -> (result: Success?, hasFailed: Bool) {
+  fileprivate func ending() async -> (result: Success?, hasFailed: Bool, description: String) {
     let outcome = await run()
-    return (outcome.result, outcome.error != nil)
+    return (outcome.result, outcome.error != nil, "\(outcome)")
   }
   fileprivate func result() async -> Success? { await run().result }
   fileprivate func result(in environment: OperationEnvironment) async -> Success? {

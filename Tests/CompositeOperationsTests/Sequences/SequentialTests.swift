@@ -22,6 +22,20 @@ private struct Scripted: OperationSequence {
 }
 
 @Suite struct SequentialTests {
+  @Test func `finished steps are described one after another`() async {
+    let flow = SequentialOperation(
+      Scripted([
+        SimpleOperation { 7 }.named("a"),
+        SimpleOperation<Int> { throw TestError("lost") }.named("b"),
+        SimpleOperation<Int> { throw CancellationError() }.named("c"),
+        SimpleOperation { "d" }.named("d"),
+      ]))
+    let steps = await flow.run().result
+    #expect(
+      steps.map { "\($0)" }
+        == "[0 a: result(7), 1 b: error(lost), 2 c: cancelled, 3 d: result(\"d\")]")
+  }
+
   @Test(arguments: Setting.all)
   func `S2: a class that is a sequence is shared by its runs, and asked by one at a time in each`(
     setting: Setting
