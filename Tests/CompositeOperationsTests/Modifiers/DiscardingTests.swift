@@ -31,11 +31,16 @@ private final class Handles: Sendable {
     }
     for number in 0..<4 {
       let discarded = Log<Int>()
+      let gate = Gate()
       let failing = ParallelOperation(
         [
           AnyOperation(SimpleOperation { 1 }.discarding { discarded.add($0) }),
-          AnyOperation(SimpleOperation { throw TestError("failed") }),
-        ], onFailure: .runAll)
+          AnyOperation(
+            SimpleOperation {
+              gate.open()
+              throw TestError("failed")
+            }),
+        ], width: .serial, onFailure: .runAll)
       func sequence(keeping history: StepHistory) -> any ComposableOperation<Int> {
         SequentialOperation(
           ClosureSequence(history: history) { previous in previous == nil ? failing : nil }
@@ -48,7 +53,11 @@ private final class Handles: Sendable {
         case 2: sequence(keeping: .none)
         default: SequentialOperation(Throwing(failing: failing)).map { _ in 0 }
         }
-      let race = RaceOperation([loser, SimpleOperation { 7 }])
+      let winner = SimpleOperation {
+        try await gate.pass()
+        return 7
+      }
+      let race = RaceOperation([loser, winner])
       #expect(await race.run().result == 7)
       #expect(discarded.entries == [1], "\(number)")
     }

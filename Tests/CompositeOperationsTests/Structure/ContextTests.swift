@@ -140,6 +140,8 @@ import Testing
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(handled.count == 40)
+    // The run and its handlers would keep each other.
+    box.clear()
   }
 
   @Test func `C3: an observer may cancel the run that it is told of`() async {

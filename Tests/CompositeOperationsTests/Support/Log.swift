@@ -9,6 +9,7 @@ final class Log<Entry: Sendable>: Sendable {
   var entries: [Entry] { lock.withLock { $0 } }
   var count: Int { entries.count }
   func add(_ entry: Entry) { lock.withLock { $0.append(entry) } }
+  func clear() { lock.withLock { $0 = [] } }
 }
 
 /// How many are inside at once, and the most there were.
