@@ -10,72 +10,60 @@ struct SequentialRun<Steps: OperationSequence> {
     steps = FinishedSteps(limit: sequence.history.limit)
   }
 
-  // The task is asked whether it is cancelled three times a step, without being counted. It is the
-  // very task that runs this, so it is valid until this returns; as a parameter it costs nothing.
-  //
-  // A step is a constant, and optional from the start: copying one takes longer than performing an
-  // empty operation.
+  // The task is asked whether it is cancelled twice a step, without being counted. It is the very
+  // task that runs this, so it is valid until this returns; as a parameter it costs nothing.
   mutating nonisolated(nonsending) func perform(
     as task: UnsafeCurrentTask
   ) async throws -> HeldResult<Steps.Output> {
+    // Among the steps as soon as the sequence has seen it.
+    var previous: FinishedStep?
     var index = 0
-    var next = try await unsafe ask(after: nil, as: task)
-    while let operation = next.take() {
-      var disposal: Disposal?
-      let step: FinishedStep?
-      if context.scope == nil {
-        step = await unsafe performStep(operation, at: index, disposal: &disposal, as: task)
-      } else {
-        step = await attendStep(operation, at: index, disposal: &disposal)
+    var isCancelled = unsafe task.isCancelled
+    while !isCancelled {
+      do {
+        // Bound without a variable for the answer: copying an operation whose type is not known
+        // takes longer than performing an empty one.
+        guard let operation = try await sequence.nextOperation(after: previous) else { break }
+        steps.append(previous.take())
+        // S2: an answer that comes after the cancellation is dropped unused.
+        if unsafe task.isCancelled { break }
+        var disposal: Disposal?
+        if context.scope != nil {
+          previous = await attendStep(operation, at: index, disposal: &disposal)
+          isCancelled = unsafe task.isCancelled
+        } else {
+          do {
+            previous = try await operation.performStep(
+              at: index, in: context, disposal: &disposal)
+            isCancelled = unsafe task.isCancelled
+            if isCancelled {
+              disposal?()
+              disposal = nil
+              previous = FinishedStep(operation: operation, error: nil, at: index)
+            }
+          } catch {
+            isCancelled = unsafe task.isCancelled
+            let end = RunEnd<Never>(throwing: error, wasCancelled: isCancelled)
+            previous = FinishedStep(operation: operation, error: end.outcome.error, at: index)
+          }
+        }
+        if let disposal { steps.hold(disposal, for: index) }
+        index += 1
+      } catch {
+        throw stop(because: error, after: previous)
       }
-      if let disposal { steps.hold(disposal, for: index) }
-      next = try await unsafe ask(after: step, as: task)
-      steps.append(step)
-      index += 1
     }
+    if unsafe task.isCancelled { throw stop(because: nil, after: previous) }
+    switch previous?.outcome {
+    case .result, nil: break
+    case .error(let error): throw stop(because: error, of: .step, after: previous)
+    case .cancelled: throw stop(because: nil, after: previous)
+    }
+    steps.append(previous)
     return try output()
   }
 
-  /// Asks the sequence for the next step.
-  ///
-  /// - Parameter step: The step that has just ended, which is not among the others yet.
-  @inline(__always) private mutating nonisolated(nonsending) func ask(
-    after step: FinishedStep?, as task: UnsafeCurrentTask
-  ) async throws -> (any ComposableOperation)? {
-    if unsafe task.isCancelled { throw stop(because: nil, after: step) }
-    let next: (any ComposableOperation)?
-    do {
-      next = try await sequence.nextOperation(after: step)
-    } catch {
-      throw stop(because: error, after: step)
-    }
-    // S2: an answer that comes after the cancellation is dropped unused.
-    if unsafe task.isCancelled { throw stop(because: nil, after: step) }
-    if case .some = next { return next }
-    switch step?.outcome {
-    case .result, nil: return nil
-    case .error(let error): throw stop(because: error, of: .step, after: step)
-    case .cancelled: throw stop(because: nil, after: step)
-    }
-  }
-
-  @inline(__always) private nonisolated(nonsending) func performStep(
-    _ operation: any ComposableOperation, at index: Int, disposal: inout Disposal?,
-    as task: UnsafeCurrentTask
-  ) async -> FinishedStep {
-    do {
-      let step = try await operation.performStep(at: index, in: context, disposal: &disposal)
-      if unsafe !task.isCancelled { return step }
-      disposal?()
-      disposal = nil
-      return FinishedStep(operation: operation, error: nil, at: index)
-    } catch {
-      let end = RunEnd<Never>(throwing: error, wasCancelled: unsafe task.isCancelled)
-      return FinishedStep(operation: operation, error: end.outcome.error, at: index)
-    }
-  }
-
-  /// The same where somebody looks: through the context, which tells of the step.
+  /// Performs a step where somebody looks: through the context, which tells of it.
   private nonisolated(nonsending) func attendStep(
     _ operation: some ComposableOperation, at index: Int, disposal: inout Disposal?
   ) async -> FinishedStep {
