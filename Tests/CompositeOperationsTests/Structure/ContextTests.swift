@@ -156,6 +156,8 @@ import Testing
     canceller.runs.add(run)
     run.cancel(because: "first")
     #expect(await run.outcome.isCancelled)
+    // The run and its observer would keep each other.
+    canceller.runs.clear()
   }
 
   @Test func `C5: clock and randomness come with the environment`() async throws {
