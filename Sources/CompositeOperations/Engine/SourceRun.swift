@@ -44,7 +44,6 @@ final class SourceRun: Sendable {
   let source: ChildSource
   let goal: ParallelBoard.Goal
   let results: Results
-  let limit: Int
   let consumption = Turnstile()
   let places: Atomic<Int>
   let hasStopped = Atomic(false)
@@ -61,7 +60,6 @@ final class SourceRun: Sendable {
     self.source = source
     self.goal = goal
     self.results = results
-    self.limit = limit
     places = Atomic(limit)
     helpers = Atomic(min(Processors.count, limit) - 1)
   }
