@@ -11,23 +11,36 @@
 /// ```
 public struct FinishedStep: Sendable {
   @usableFromInline let record: any StepRecord
+  /// The step's place in the sequence, from 0.
+  public let index: Int
+
+  @inlinable init(_ record: any StepRecord, at index: Int) {
+    self.record = record
+    self.index = index
+  }
 
   /// A step that ended in a result.
   @inlinable init<Operation: ComposableOperation>(
     operation: Operation, result: Operation.Success, at index: Int
   ) {
-    record = StepResult(operation: operation, value: result, index: index)
+    self.init(StepResult(operation: operation, value: result), at: index)
   }
 
   /// A step that ended otherwise.
   ///
   /// - Parameter error: Nil for a cancellation.
-  init(operation: any ComposableOperation, error: (any Error)?, at index: Int) {
-    record = StepLoss(operation: operation, error: error, index: index)
+  @usableFromInline init(operation: any ComposableOperation, error: (any Error)?, at index: Int) {
+    self.init(StepLoss(operation: operation, error: error), at: index)
   }
 
-  /// The step's place in the sequence, from 0.
-  public var index: Int { record.index }
+  /// A step that threw.
+  @usableFromInline init(
+    operation: any ComposableOperation, throwing error: any Error, wasCancelled: Bool, at index: Int
+  ) {
+    let end = RunEnd<Never>(throwing: error, wasCancelled: wasCancelled)
+    self.init(operation: operation, error: end.outcome.error, at: index)
+  }
+
   /// The step's operation.
   public var operation: any ComposableOperation { record.anyOperation }
   /// How the step ended.
@@ -48,7 +61,7 @@ public struct FinishedStep: Sendable {
       // The types are the same. A dynamic cast takes longer than an empty step.
       return unsafe unsafeDowncast(record, to: StepResult<Step, Step.Success>.self).value
     }
-    return record.modifies(type) ? result(as: Step.Success.self) : nil
+    return record.isOfModifier && operation.isOrModifies(type) ? result(as: Step.Success.self) : nil
   }
 
   /// The step's result, if it ended in a result of this type, whatever its operation was.

@@ -3,33 +3,36 @@
 /// A failed step keeps its place. Where the history of a sequence is limited, these are the last of
 /// its steps; ``FinishedStep/index`` tells their true places.
 public struct FinishedSteps: RandomAccessCollection, Sendable {
-  private var steps: [FinishedStep] = []
+  @usableFromInline var records: [any StepRecord] = []
+  /// How many steps there have been, kept or not.
+  @usableFromInline var end = 0
   /// What is to be done with results that nobody will see, by the index of the step.
-  private var disposals: [Int: Disposal] = [:]
-  private let limit: Int
+  @usableFromInline var disposals: [Int: Disposal] = [:]
+  @usableFromInline let limit: Int
 
   init(limit: Int) { self.limit = limit }
 
-  mutating func append(_ step: consuming FinishedStep?) {
+  @inlinable @inline(__always) mutating func append(_ step: consuming FinishedStep?) {
     guard limit > 0, let step else { return }
     // What the history lets go of belongs to the sequence, which has seen it.
     if !disposals.isEmpty { disposals[step.index - limit] = nil }
     // Seldom and many at once, so that a step costs the same whatever the limit is.
-    if steps.count / 2 >= limit { steps.removeFirst(steps.count - limit + 1) }
-    steps.append(step)
+    if records.count / 2 >= limit { records.removeFirst(records.count - limit + 1) }
+    end = step.index + 1
+    records.append(step.record)
   }
 
-  mutating func hold(_ disposal: @escaping Disposal, for index: Int) {
+  @usableFromInline mutating func hold(_ disposal: @escaping Disposal, for index: Int) {
     if limit == 0 { return }
     disposals[index] = disposal
   }
 
-  /// How many steps lie before the ones that are kept.
-  private var surplus: Int { Swift.max(0, steps.count - limit) }
-
   public var startIndex: Int { 0 }
-  public var endIndex: Int { steps.count - surplus }
-  public subscript(position: Int) -> FinishedStep { steps[position + surplus] }
+  public var endIndex: Int { Swift.min(records.count, limit) }
+  public subscript(position: Int) -> FinishedStep {
+    let surplus = records.count - endIndex
+    return FinishedStep(records[position + surplus], at: end - endIndex + position)
+  }
 
   /// The result of the last step that was an operation of this type and ended in a result.
   public func last<Step: ComposableOperation>(of type: Step.Type) -> Step.Success? {

@@ -43,10 +43,27 @@ public protocol OperationSequence<Output>: Sendable {
 
   /// How many finished steps are kept. All of them by default.
   var history: StepHistory { get }
+
+  // MARK: For the engine
+
+  /// Runs a copy of the sequence, specialised where its type is known. For the engine.
+  nonisolated(nonsending) func performSteps(
+    in context: OperationContext
+  ) async throws -> HeldResult<Output>
 }
 
 extension OperationSequence {
   public var history: StepHistory { .all }
+
+  @inlinable public nonisolated(nonsending) func performSteps(
+    in context: OperationContext
+  ) async throws -> HeldResult<Output> {
+    guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else {
+      preconditionFailure("An asynchronous function runs outside a task.")
+    }
+    var run = SequentialRun(self, in: context)
+    return try await unsafe run.perform(as: task)
+  }
 }
 
 extension OperationSequence where Output == FinishedSteps {

@@ -29,10 +29,6 @@ public struct SequentialOperation<Steps: OperationSequence>: ComposableOperation
   public nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Steps.Output> {
-    guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else {
-      preconditionFailure("An asynchronous function runs outside a task.")
-    }
-    var run = SequentialRun(sequence, in: context)
-    return try await unsafe run.perform(as: task)
+    try await sequence.performSteps(in: context)
   }
 }

@@ -1,10 +1,10 @@
 /// One run of a sequence: its own copy of it, and the steps so far.
-struct SequentialRun<Steps: OperationSequence> {
-  private var sequence: Steps
-  private var steps: FinishedSteps
-  private let context: OperationContext
+@usableFromInline struct SequentialRun<Steps: OperationSequence> {
+  @usableFromInline var sequence: Steps
+  @usableFromInline var steps: FinishedSteps
+  @usableFromInline let context: OperationContext
 
-  init(_ sequence: Steps, in context: OperationContext) {
+  @usableFromInline init(_ sequence: Steps, in context: OperationContext) {
     self.sequence = sequence
     self.context = context
     steps = FinishedSteps(limit: sequence.history.limit)
@@ -12,7 +12,7 @@ struct SequentialRun<Steps: OperationSequence> {
 
   // The task is asked whether it is cancelled twice a step, without being counted. It is the very
   // task that runs this, so it is valid until this returns; as a parameter it costs nothing.
-  mutating nonisolated(nonsending) func perform(
+  @inlinable mutating nonisolated(nonsending) func perform(
     as task: UnsafeCurrentTask
   ) async throws -> HeldResult<Steps.Output> {
     // Among the steps as soon as the sequence has seen it.
@@ -43,8 +43,8 @@ struct SequentialRun<Steps: OperationSequence> {
             }
           } catch {
             isCancelled = unsafe task.isCancelled
-            let end = RunEnd<Never>(throwing: error, wasCancelled: isCancelled)
-            previous = FinishedStep(operation: operation, error: end.outcome.error, at: index)
+            previous = FinishedStep(
+              operation: operation, throwing: error, wasCancelled: isCancelled, at: index)
           }
         }
         if let disposal { steps.hold(disposal, for: index) }
@@ -54,17 +54,11 @@ struct SequentialRun<Steps: OperationSequence> {
       }
     }
     if unsafe task.isCancelled { throw stop(because: nil, after: previous) }
-    switch previous?.outcome {
-    case .result, nil: break
-    case .error(let error): throw stop(because: error, of: .step, after: previous)
-    case .cancelled: throw stop(because: nil, after: previous)
-    }
-    steps.append(previous)
-    return try output()
+    return try end(after: previous)
   }
 
   /// Performs a step where somebody looks: through the context, which tells of it.
-  private nonisolated(nonsending) func attendStep(
+  @usableFromInline nonisolated(nonsending) func attendStep(
     _ operation: some ComposableOperation, at index: Int, disposal: inout Disposal?
   ) async -> FinishedStep {
     let end = await context.end(of: operation)
@@ -73,6 +67,18 @@ struct SequentialRun<Steps: OperationSequence> {
       return FinishedStep(operation: operation, result: value, at: index)
     }
     return FinishedStep(operation: operation, error: end.outcome.error, at: index)
+  }
+
+  /// Ends as the last step did.
+  @usableFromInline mutating func end(
+    after previous: FinishedStep?
+  ) throws -> HeldResult<Steps.Output> {
+    steps.append(previous)
+    switch previous?.outcome {
+    case .result, nil: return try output()
+    case .error(let error): throw SequentialOperationError(cause: error, from: .step, steps: steps)
+    case .cancelled: throw stop(because: nil, after: nil)
+    }
   }
 
   private func output() throws -> HeldResult<Steps.Output> {
@@ -92,12 +98,12 @@ struct SequentialRun<Steps: OperationSequence> {
       output, disposal: Steps.Output.self == FinishedSteps.self ? steps.disposal : nil)
   }
 
-  @inline(never) private func stop(
-    because cause: (any Error)?, of origin: SequentialOperationError.CauseOrigin = .sequence,
-    after step: FinishedStep?
+  /// What the composite throws when its sequence threw or it was cancelled.
+  @usableFromInline func stop(
+    because cause: (any Error)?, after step: FinishedStep?
   ) -> SequentialOperationError {
     var steps = steps
     steps.append(step)
-    return SequentialOperationError(cause: cause, from: origin, steps: steps)
+    return SequentialOperationError(cause: cause, from: .sequence, steps: steps)
   }
 }
