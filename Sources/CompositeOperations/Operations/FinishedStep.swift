@@ -10,11 +10,11 @@
 /// }
 /// ```
 public struct FinishedStep: Sendable {
-  @usableFromInline let record: any StepRecord
+  @usableFromInline let record: StepRecord
   /// The step's place in the sequence, from 0.
   public let index: Int
 
-  @inlinable init(_ record: any StepRecord, at index: Int) {
+  @inlinable init(_ record: StepRecord, at index: Int) {
     self.record = record
     self.index = index
   }

@@ -1,43 +1,51 @@
 /// What is known of a finished step but its place, in one object: steps are copied more often than
 /// they are made.
-@usableFromInline protocol StepRecord: AnyObject, Sendable {
-  var anyOperation: any ComposableOperation { get }
-  var outcome: Outcome<any Sendable> { get }
+// A class and no protocol, because a reference to it is one word, and a history is many of them.
+// Unchecked, because a class with subclasses cannot be checked: they are both below, and whatever
+// they and it hold is constant and sendable.
+@usableFromInline class StepRecord: @unchecked Sendable {
   /// Whether the operation modifies another one.
-  var isOfModifier: Bool { get }
+  // Kept, because asking an operation whose type is not known takes longer than an empty step.
+  @usableFromInline let isOfModifier: Bool
+
+  @usableFromInline init(isOfModifier: Bool) { self.isOfModifier = isOfModifier }
+
+  @usableFromInline var anyOperation: any ComposableOperation { preconditionFailure() }
+  @usableFromInline var outcome: Outcome<any Sendable> { preconditionFailure() }
 }
 
 /// A step that ended in a result.
 // The type of the value is a parameter of its own, so that freeing a record looks up no metadata.
 @usableFromInline
-final class StepResult<Operation: ComposableOperation, Value: Sendable>: StepRecord {
+final class StepResult<Operation: ComposableOperation, Value: Sendable>: StepRecord,
+  @unchecked Sendable
+{
   @usableFromInline let operation: Operation
   @usableFromInline let value: Value
-  // Kept, because asking an operation whose type is not known takes longer than an empty step.
-  @usableFromInline let isOfModifier: Bool
 
   @inlinable init(operation: Operation, value: Value) {
     self.operation = operation
     self.value = value
-    isOfModifier = operation.modifiedOperation != nil
+    super.init(isOfModifier: operation.modifiedOperation != nil)
   }
 
-  @usableFromInline var anyOperation: any ComposableOperation { operation }
-  @usableFromInline var outcome: Outcome<any Sendable> { .result(value) }
+  @usableFromInline override var anyOperation: any ComposableOperation { operation }
+  @usableFromInline override var outcome: Outcome<any Sendable> { .result(value) }
 }
 
 /// A step that ended in an error or a cancellation.
-final class StepLoss: StepRecord {
-  let anyOperation: any ComposableOperation
-  let isOfModifier = false
+final class StepLoss: StepRecord, @unchecked Sendable {
+  private let operation: any ComposableOperation
   private let error: (any Error)?
 
   init(operation: any ComposableOperation, error: (any Error)?) {
-    anyOperation = operation
+    self.operation = operation
     self.error = error
+    super.init(isOfModifier: false)
   }
 
-  var outcome: Outcome<any Sendable> { error.map(Outcome.error) ?? .cancelled }
+  override var anyOperation: any ComposableOperation { operation }
+  override var outcome: Outcome<any Sendable> { error.map(Outcome.error) ?? .cancelled }
 }
 
 extension ComposableOperation {

@@ -3,7 +3,7 @@
 /// A failed step keeps its place. Where the history of a sequence is limited, these are the last of
 /// its steps; ``FinishedStep/index`` tells their true places.
 public struct FinishedSteps: RandomAccessCollection, Sendable {
-  @usableFromInline var records: [any StepRecord] = []
+  @usableFromInline var records: [StepRecord] = []
   /// How many steps there have been, kept or not.
   @usableFromInline var end = 0
   /// What is to be done with results that nobody will see, by the index of the step.
@@ -12,6 +12,7 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
 
   init(limit: Int) { self.limit = limit }
 
+  // Inlined so that the record is moved, not counted.
   @inlinable @inline(__always) mutating func append(_ step: consuming FinishedStep?) {
     guard limit > 0, let step else { return }
     // What the history lets go of belongs to the sequence, which has seen it.
