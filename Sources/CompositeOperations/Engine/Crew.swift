@@ -45,7 +45,9 @@ struct Crew<Child: ComposableOperation>: Sendable {
         if !hasAlarm, wantsHelper || begun == Shard.direct {
           hasAlarm = true
           board.alarm.branchBegan()
-          group.addImmediateTask { try await waitForAlarm() }
+          group.addImmediateTask(executorPreference: InlineExecutor.shared) {
+            try await waitForAlarm()
+          }
         }
         while wantsHelper, !isHiring || Helpers.hire() {
           beginHelper(in: &group)

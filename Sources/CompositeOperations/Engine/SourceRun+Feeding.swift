@@ -14,7 +14,9 @@ extension SourceRun {
           } else {
             if begun == Shard.direct {
               alarm.branchBegan()
-              group.addImmediateTask { try await self.waitForAlarm() }
+              group.addImmediateTask(executorPreference: InlineExecutor.shared) {
+                try await self.waitForAlarm()
+              }
             }
             beginShard(in: &group, context)
             await feeding.waitUntilIdle()
