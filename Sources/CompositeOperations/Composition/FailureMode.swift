@@ -5,7 +5,7 @@ public enum FailureMode: Sendable {
   /// Every child runs, whatever the others come to.
   case runAll
 
-  var goal: ParallelBoard.Goal {
+  @usableFromInline var goal: ParallelBoard.Goal {
     switch self {
     case .cancelRemaining: .everyResult
     case .runAll: .everyEnd

@@ -4,7 +4,7 @@
 /// nesting cannot run out of places.
 public struct OperationWidth: Sendable, Equatable {
   /// The most children in flight; `Int.max` for any number.
-  let limit: Int
+  @usableFromInline let limit: Int
 
   /// As many children running as the machine has processors, and any number of them waiting.
   public static let adaptive = OperationWidth(limit: .max)

@@ -64,18 +64,26 @@ extension ListRun {
   /// The results in the order of the children.
   ///
   /// - Throws: A ``ParallelOperationError`` if a child ended without one.
-  consuming func heldResults(
+  @inlinable consuming func heldResults(
     name: @escaping @Sendable (Int) -> String
-  ) throws -> HeldResult<[Child.Success]> {
+  ) throws -> HeldResult<[Value]> {
     let board = board
     if board.isComplete { return HeldResult(results(), disposal: board.disposalOfAll) }
-    throw ParallelOperationError(evidence: ListEvidence(outcomes(), on: board, name: name))
+    throw error(name: name)
+  }
+
+  /// How every child ended, as an error.
+  @usableFromInline consuming func error(
+    name: @escaping @Sendable (Int) -> String
+  ) -> ParallelOperationError {
+    let board = board
+    return ParallelOperationError(evidence: ListEvidence(outcomes(), on: board, name: name))
   }
 }
 
 extension ParallelBoard {
   /// What is to be done with everything that the children ended in if nobody will see it.
-  var disposalOfAll: Disposal? {
+  @usableFromInline var disposalOfAll: Disposal? {
     let disposals = disposals
     let errors = errors.values.compactMap { $0 as? any ValueCarrying }
     if disposals.isEmpty, errors.isEmpty { return nil }

@@ -1,3 +1,4 @@
+// Compiled where they are used, so that what depends on the type of the results is specialised.
 extension ParallelOperation {
   /// Operations of one type, side by side.
   ///
@@ -5,11 +6,17 @@ extension ParallelOperation {
   ///   - children: The operations. No operations come to no results.
   ///   - width: How many may be in flight at once.
   ///   - mode: What happens when one ends without a result.
-  public init<Child: ComposableOperation>(
+  @inlinable public init<Child: ComposableOperation>(
     _ children: [Child], width: OperationWidth = .adaptive,
     onFailure mode: FailureMode = .cancelRemaining
   ) where Success == [Child.Success] {
-    self.init(plan: ListPlan(children: ContiguousArray(children), width: width, mode: mode))
+    let children = ContiguousArray(children)
+    self.init { context in
+      let run = ListRun<Child.Success>(
+        count: children.count, limit: width.limit, goal: mode.goal)
+      await run.run(children, in: context)
+      return try run.heldResults { [children] in children[$0].operationName }
+    }
   }
 
   /// Operations of several types that give the same, side by side.
@@ -18,11 +25,16 @@ extension ParallelOperation {
   ///   - children: The operations. No operations come to no results.
   ///   - width: How many may be in flight at once.
   ///   - mode: What happens when one ends without a result.
-  public init<Value>(
+  @inlinable public init<Value>(
     _ children: [any ComposableOperation<Value>], width: OperationWidth = .adaptive,
     onFailure mode: FailureMode = .cancelRemaining
   ) where Success == [Value] {
-    self.init(plan: MixedListPlan(children: ContiguousArray(children), width: width, mode: mode))
+    let children = ContiguousArray(children)
+    self.init { context in
+      let run = ListRun<Value>(count: children.count, limit: width.limit, goal: mode.goal)
+      await run.run(children, in: context)
+      return try run.heldResults { [children] in children[$0].operationName }
+    }
   }
 
   @available(

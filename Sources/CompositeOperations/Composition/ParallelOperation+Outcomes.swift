@@ -14,16 +14,15 @@ extension ParallelOperation {
   /// other children, and their outcomes say so.
   public func collectingOutcomes<Value>() -> ParallelOperation<[Outcome<Value>]>
   where Success == [Value] {
-    let plan = plan
-    return ParallelOperation<[Outcome<Value>]>(
-      plan: ClosurePlan { context in
-        do {
-          let held = try await plan.performHeld(in: context)
-          return HeldResult(held.value.map(Outcome.result), disposal: held.disposal)
-        } catch let error as ParallelOperationError where error.sourceError == nil {
-          guard let outcomes = error.outcomes(of: Value.self) else { throw error }
-          return HeldResult(outcomes) { error.discardValues() }
-        }
-      })
+    let performing = performing
+    return ParallelOperation<[Outcome<Value>]> { context in
+      do {
+        let held = try await performing(context)
+        return HeldResult(held.value.map(Outcome.result), disposal: held.disposal)
+      } catch let error as ParallelOperationError where error.sourceError == nil {
+        guard let outcomes = error.outcomes(of: Value.self) else { throw error }
+        return HeldResult(outcomes) { error.discardValues() }
+      }
+    }
   }
 }

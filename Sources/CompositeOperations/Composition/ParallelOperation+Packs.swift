@@ -13,10 +13,9 @@ extension ParallelOperation {
     _ child: repeat each Child, width: OperationWidth = .adaptive,
     onFailure mode: FailureMode = .cancelRemaining
   ) where Success == (repeat (each Child).Success) {
-    self.init(
-      plan: ClosurePlan { context in
-        try await performEach(repeat each child, width: width, mode: mode, in: context)
-      })
+    self.init { context in
+      try await performEach(repeat each child, width: width, mode: mode, in: context)
+    }
   }
 
   /// Operations that give different things, side by side; a tuple says how each of them ended.
@@ -32,18 +31,17 @@ extension ParallelOperation {
     collectingOutcomesOf child: repeat each Child, width: OperationWidth = .adaptive,
     onFailure mode: FailureMode = .cancelRemaining
   ) where Success == (repeat Outcome<(each Child).Success>) {
-    self.init(
-      plan: ClosurePlan { context in
-        let run = PackRun(repeat each child, limit: width.limit, goal: mode.goal)
-        await run.run(in: context)
-        var index = -1
-        func next<Value>(_ type: Value.Type) -> Outcome<Value> {
-          index += 1
-          return run.takeOutcome(type, at: index)
-        }
-        return HeldResult(
-          (repeat next((each Child).Success.self)), disposal: run.board.disposalOfAll)
-      })
+    self.init { context in
+      let run = PackRun(repeat each child, limit: width.limit, goal: mode.goal)
+      await run.run(in: context)
+      var index = -1
+      func next<Value>(_ type: Value.Type) -> Outcome<Value> {
+        index += 1
+        return run.takeOutcome(type, at: index)
+      }
+      return HeldResult(
+        (repeat next((each Child).Success.self)), disposal: run.board.disposalOfAll)
+    }
   }
 }
 

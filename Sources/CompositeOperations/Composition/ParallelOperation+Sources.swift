@@ -101,10 +101,10 @@ extension ParallelOperation {
     resultsOf child: Child.Type, width: OperationWidth, onFailure mode: FailureMode,
     makeSource: nonisolated(nonsending) @escaping @Sendable () async throws -> ChildSource
   ) where Success == [Child.Success] {
-    self.init(
-      plan: SourcePlan(
-        makeSource: makeSource, width: width, mode: mode, giving: .results { $0 },
-        childName: { "\(Child.self)" }))
+    let plan = SourcePlan<Child.Success, Success>(
+      makeSource: makeSource, width: width, mode: mode, giving: .results { $0 },
+      childName: { "\(Child.self)" })
+    self.init { context in try await plan.performHeld(in: context) }
   }
 
   @usableFromInline init<Child: ComposableOperation>(
@@ -113,9 +113,9 @@ extension ParallelOperation {
     consumer:
       nonisolated(nonsending) @escaping @Sendable (Child.Success) async throws -> Void
   ) where Success == Void {
-    self.init(
-      plan: SourcePlan(
-        makeSource: makeSource, width: width, mode: mode, giving: .nothing((), consumer: consumer),
-        childName: { "\(Child.self)" }))
+    let plan = SourcePlan<Child.Success, Success>(
+      makeSource: makeSource, width: width, mode: mode, giving: .nothing((), consumer: consumer),
+      childName: { "\(Child.self)" })
+    self.init { context in try await plan.performHeld(in: context) }
   }
 }

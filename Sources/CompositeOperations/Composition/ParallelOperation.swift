@@ -17,9 +17,15 @@
 /// | cancelled | a child cancelled itself |
 /// | a result | every child ended in a result |
 public struct ParallelOperation<Success: Sendable>: ComposableOperation {
-  let plan: any ParallelPlan<Success>
+  /// Runs the children.
+  ///
+  /// Throws a ``ParallelOperationError`` if that does not come to a `Success`.
+  @usableFromInline typealias Performing =
+    nonisolated(nonsending) @Sendable (OperationContext) async throws -> HeldResult<Success>
 
-  init(plan: any ParallelPlan<Success>) { self.plan = plan }
+  let performing: Performing
+
+  @usableFromInline init(performing: @escaping Performing) { self.performing = performing }
 
   public var operationName: String { "ParallelOperation" }
 
@@ -34,6 +40,6 @@ public struct ParallelOperation<Success: Sendable>: ComposableOperation {
   ) async throws -> HeldResult<Success> {
     // The question keeps the hop off the caller's actor, which a mere forward would lose.
     if Task.isCancelled { throw CancellationError() }
-    return try await plan.performHeld(in: context)
+    return try await performing(context)
   }
 }

@@ -9,15 +9,15 @@
 /// ``ParallelOperationError`` with every contender's outcome, or, if all of them cancelled
 /// themselves, in a cancellation.
 public struct RaceOperation<Success: Sendable>: ComposableOperation {
-  private let plan: any ParallelPlan<Success>
+  private let performing: ParallelOperation<Success>.Performing
 
   /// - Parameter contenders: The operations, of any types that give the same.
   /// - Precondition: There is at least one contender.
   public init(_ contenders: [any ComposableOperation<Success>]) {
     precondition(!contenders.isEmpty, "A race needs at least one contender.")
     let contenders = ContiguousArray(contenders)
-    plan = ClosurePlan { context in
-      let run = ListRun<AnyOperation<Success>>(
+    performing = { context in
+      let run = ListRun<Success>(
         count: contenders.count, limit: .max, goal: .firstResult)
       await run.run(contenders, in: context)
       return try run.heldWinner { contenders[$0].operationName }
@@ -37,7 +37,7 @@ public struct RaceOperation<Success: Sendable>: ComposableOperation {
   ) async throws -> HeldResult<Success> {
     // The question keeps the hop off the caller's actor, which a mere forward would lose.
     if Task.isCancelled { throw CancellationError() }
-    return try await plan.performHeld(in: context)
+    return try await performing(context)
   }
 }
 
@@ -47,7 +47,7 @@ extension ListRun {
   /// - Throws: A ``ParallelOperationError`` if nobody came to a result.
   fileprivate consuming func heldWinner(
     name: @escaping @Sendable (Int) -> String
-  ) throws -> HeldResult<Child.Success> {
+  ) throws -> HeldResult<Value> {
     let board = board
     let outcomes = outcomes()
     guard let winner = board.winner, case .result(let value) = outcomes[winner] else {

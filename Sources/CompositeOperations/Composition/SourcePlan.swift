@@ -1,5 +1,5 @@
 /// Children that are made one by one while the composite runs, all of which give the same.
-struct SourcePlan<Value: Sendable, Success: Sendable>: ParallelPlan {
+struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
   typealias Consumer = nonisolated(nonsending) @Sendable (Value) async throws -> Void
 
   /// What the composite gives.

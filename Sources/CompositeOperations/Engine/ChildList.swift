@@ -1,15 +1,57 @@
-/// The children of a parallel run and the memory for their results, by address, so that running a
-/// child neither copies nor counts it.
+/// The children of a parallel run and the memory for their results, by address: running a child
+/// neither copies nor counts it, and the engine is the same code for children of every type.
 // Sendable, and safe to pass around: the arrays and the memory behind the addresses outlive the
-// run (`withList` and its callers see to that), nobody writes to the arrays, and every slot is
-// written by the one task that runs its child.
-@safe enum ChildList<Child: ComposableOperation>: @unchecked Sendable {
-  /// Children of one type; results side by side.
-  case uniform(UnsafePointer<Child>, results: UnsafeMutablePointer<Child.Success>)
-  /// Children of any type with results of one type; results side by side.
-  case erased(
-    UnsafePointer<any ComposableOperation<Child.Success>>,
-    results: UnsafeMutablePointer<Child.Success>)
-  /// Children with results of any type; a slot each.
-  case mixed(UnsafePointer<any ComposableOperation>, slots: UnsafePointer<ResultSlot>)
+// run (`ListRun` and `PackRun` see to that), nobody writes to the arrays, and every slot is written
+// by the one task that runs its child.
+@safe @usableFromInline struct ChildList: @unchecked Sendable {
+  @safe @usableFromInline enum Children {
+    /// Of one type, `stride` bytes apart.
+    case uniform(any ComposableOperation.Type, UnsafeRawPointer, stride: Int)
+    /// Of any types.
+    case mixed(UnsafePointer<any ComposableOperation>)
+  }
+
+  @safe @usableFromInline enum Results {
+    /// Side by side, `stride` bytes apart.
+    case uniform(UnsafeMutableRawPointer, stride: Int)
+    /// Anywhere.
+    case mixed(UnsafePointer<ResultSlot>)
+  }
+
+  @usableFromInline let children: Children
+  @usableFromInline let results: Results
+
+  @inlinable init<Child: ComposableOperation>(
+    _ children: UnsafePointer<Child>, results: UnsafeMutablePointer<Child.Success>
+  ) {
+    unsafe self.children = .uniform(
+      Child.self, UnsafeRawPointer(children), stride: MemoryLayout<Child>.stride)
+    unsafe self.results = .uniform(
+      UnsafeMutableRawPointer(results), stride: MemoryLayout<Child.Success>.stride)
+  }
+
+  /// Children of any types that give the same.
+  @inlinable init<Value>(
+    _ children: UnsafePointer<any ComposableOperation<Value>>, results: UnsafeMutablePointer<Value>
+  ) {
+    // A box for operations of one result has the layout of a box for any operations: what the
+    // compiler knows of the result takes no room in it.
+    unsafe self.children = .mixed(
+      UnsafeRawPointer(children).assumingMemoryBound(to: (any ComposableOperation).self))
+    unsafe self.results = .uniform(
+      UnsafeMutableRawPointer(results), stride: MemoryLayout<Value>.stride)
+  }
+
+  init(_ children: UnsafePointer<any ComposableOperation>, slots: UnsafePointer<ResultSlot>) {
+    unsafe self.children = .mixed(children)
+    unsafe results = .mixed(slots)
+  }
+
+  /// Where a child's result belongs.
+  @inline(__always) func slot(at index: Int) -> ResultSlot {
+    switch results {
+    case .uniform(let place, let stride): unsafe ResultSlot(at: place + index * stride)
+    case .mixed(let slots): unsafe slots[index]
+    }
+  }
 }

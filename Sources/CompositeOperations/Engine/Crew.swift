@@ -6,10 +6,10 @@
 /// children in flight, and children that never wait cost no task at all. **Helpers** do the same on
 /// other processors, each with a lane of its own. Pullers beyond the first few stand in **shards**,
 /// and deep nesting goes on on a fresh stack.
-struct Crew<Child: ComposableOperation>: Sendable {
+struct Crew: Sendable {
   typealias Group = ThrowingDiscardingTaskGroup<any Error>
 
-  let list: ChildList<Child>
+  let list: ChildList
   let board: ParallelBoard
   /// What the children see.
   private(set) var context: OperationContext
@@ -17,7 +17,7 @@ struct Crew<Child: ComposableOperation>: Sendable {
   /// goes on in the process, so that an executor that repeats itself makes the run repeat itself.
   let isReproducible: Bool
 
-  init(_ list: ChildList<Child>, board: ParallelBoard, in context: OperationContext) {
+  init(_ list: ChildList, board: ParallelBoard, in context: OperationContext) {
     self.list = list
     self.board = board
     self.context = context.oneDeeper
@@ -40,8 +40,8 @@ struct Crew<Child: ComposableOperation>: Sendable {
     }
     try? await withThrowingDiscardingTaskGroup { group in
       var hasAlarm = false
-      await feed(lane: 0, into: &group) { group, begun in
-        var wantsHelper = isHelperWelcome
+      await feed(lane: 0, into: &group) { group, begun, slice in
+        var wantsHelper = isHelperWelcome(in: slice)
         if !hasAlarm, wantsHelper || begun == Shard.direct {
           hasAlarm = true
           board.alarm.branchBegan()
@@ -51,7 +51,7 @@ struct Crew<Child: ComposableOperation>: Sendable {
         }
         while wantsHelper, !isHiring || Helpers.hire() {
           beginHelper(in: &group)
-          wantsHelper = isHelperWelcome
+          wantsHelper = isHelperWelcome(in: slice)
         }
       }
       if hasAlarm { board.alarm.branchEnded() }
@@ -65,10 +65,11 @@ struct Crew<Child: ComposableOperation>: Sendable {
 
   // MARK: Helpers
 
-  private var isHelperWelcome: Bool {
+  private func isHelperWelcome(in slice: Slice) -> Bool {
     guard board.hasWorkForHelper else { return false }
-    return !isHiring
-      || Helpers.isAvailable && (board.count >= Self.longList || Helpers.mayBeWorthwhile)
+    guard isHiring, let start = slice.start else { return true }
+    return Helpers.isAvailable
+      && (board.count >= Self.longList || Helpers.mayBeWorthwhile(at: start))
   }
 
   /// Whether helpers are begun only where that pays, and counted for the whole process.
@@ -89,7 +90,7 @@ struct Crew<Child: ComposableOperation>: Sendable {
 
   private nonisolated(nonsending) func help(on lane: Int) async throws {
     try await withThrowingDiscardingTaskGroup { group in
-      await feed(lane: lane, into: &group) { _, _ in }
+      await feed(lane: lane, into: &group) { _, _, _ in }
       if isHiring { Helpers.release() }
     }
   }
@@ -98,32 +99,36 @@ struct Crew<Child: ComposableOperation>: Sendable {
 
   /// Begins pullers on the current thread until no child is left to begin or no place is free.
   private nonisolated(nonsending) func feed(
-    lane: Int, into group: inout Group, prepare: (inout Group, _ begun: Int) -> Void
+    lane: Int, into group: inout Group,
+    prepare: (inout Group, _ begun: Int, _ slice: Slice) -> Void
   ) async {
     var slice = Slice(isReproducible: isReproducible)
     var begun = 0
     while board.goesOn, board.hasPlace, !Task.isCancelled {
-      prepare(&group, begun)
+      if begun > 0, slice.isOver {
+        await Task.yield()
+        slice = Slice(isReproducible: isReproducible)
+      }
+      prepare(&group, begun, slice)
       if begun < Shard.direct {
-        beginPuller(on: lane, in: slice, into: &group)
+        let pace = begun == 0 ? Pace(from: slice.start) : Pace(isReproducible: isReproducible)
+        beginPuller(on: lane, in: slice, at: pace, into: &group)
       } else {
         beginShard(on: lane, in: slice, into: &group)
       }
       begun += 1
-      if slice.isOver {
-        await Task.yield()
-        slice = Slice(isReproducible: isReproducible)
-      }
     }
   }
 
   /// Begins a puller if a place is free. It runs on the current stack until a child of it waits.
-  private func beginPuller(on lane: Int, in slice: Slice, into group: inout Group) {
+  private func beginPuller(
+    on lane: Int, in slice: Slice, at pace: Pace, into group: inout Group
+  ) {
     guard board.takePlace() else { return }
     let puller = board.pullerBegins(on: lane)
     group.addImmediateTask {
       defer { board.leavePlace() }
-      try await pull(on: lane, as: puller, in: slice)
+      try await pull(on: lane, as: puller, in: slice, at: pace)
     }
     board.pullerReturned(to: lane)
   }
@@ -136,9 +141,10 @@ struct Crew<Child: ComposableOperation>: Sendable {
       try await withThrowingDiscardingTaskGroup { shard in
         var begun = 0
         while begun < Shard.size, board.goesOn, board.hasPlace, !Task.isCancelled {
-          beginPuller(on: lane, in: slice, into: &shard)
+          let pace = Pace(isReproducible: isReproducible)
+          beginPuller(on: lane, in: slice, at: pace, into: &shard)
           begun += 1
-          if slice.isOver || isHelperWelcome { break }
+          if slice.isOver || isHelperWelcome(in: slice) { break }
         }
       }
     }
@@ -146,13 +152,13 @@ struct Crew<Child: ComposableOperation>: Sendable {
 
   /// Runs children one after another.
   private nonisolated(nonsending) func pull(
-    on lane: Int, as puller: UInt64, in slice: Slice
+    on lane: Int, as puller: UInt64, in slice: Slice, at pace: Pace
   ) async throws {
     // The task is asked whether it is cancelled once a child, without being counted. It is valid
     // here because it is the very task that runs this.
     guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else { return }
     var slice = slice
-    var pace = Pace(isReproducible: isReproducible)
+    var pace = pace
     while unsafe !task.isCancelled, let index = board.take(for: lane) {
       if await unsafe runChild(at: index, in: task) { throw Stop() }
       guard pace.isTimeToLook() else { continue }
@@ -161,7 +167,7 @@ struct Crew<Child: ComposableOperation>: Sendable {
       // On the lane's own stack it gives the thread back to the lane, which then looks further.
       let isOver = slice.isOver || isReproducible
       if board.isOnStack(puller, of: lane) {
-        if isOver || isHelperWelcome { return }
+        if isOver || isHelperWelcome(in: slice) { return }
       } else if isOver {
         await Task.yield()
         slice = Slice(isReproducible: isReproducible)
@@ -180,16 +186,12 @@ struct Crew<Child: ComposableOperation>: Sendable {
     if context.scope != nil { return await unsafe attendChild(at: index, in: task) }
     let disposal: Disposal?
     do {
-      switch list {
-      case .uniform(let children, let results):
-        disposal = try await unsafe Child.perform(
-          at: OperationAddress(children + index), into: ResultSlot(at: results + index),
-          in: context)
-      case .erased(let children, let results):
-        disposal = try await unsafe children[index].perform(
-          into: ResultSlot(at: results + index), in: context)
-      case .mixed(let children, let slots):
-        disposal = try await unsafe children[index].perform(into: slots[index], in: context)
+      switch list.children {
+      case .uniform(let type, let place, let stride):
+        disposal = try await unsafe type.perform(
+          at: OperationAddress(place + index * stride), into: list.slot(at: index), in: context)
+      case .mixed(let place):
+        disposal = try await unsafe place[index].perform(into: list.slot(at: index), in: context)
       }
     } catch {
       return board.ended(index, with: error, wasCancelled: unsafe task.isCancelled)
@@ -202,18 +204,21 @@ struct Crew<Child: ComposableOperation>: Sendable {
   @inline(never) private nonisolated(nonsending) func attendChild(
     at index: Int, in task: UnsafeCurrentTask
   ) async -> Bool {
-    func attend<One: ComposableOperation>(_ child: One, _ slot: ResultSlot) async -> RunEnd<Void> {
+    func attend<Child: ComposableOperation>(_ child: Child) async -> RunEnd<Void> {
       let end = await context.end(of: child)
+      let slot = list.slot(at: index)
       return RunEnd(end.outcome.map { slot.initialize(to: $0) }, disposal: end.disposal)
     }
+    func attend<Child: ComposableOperation>(
+      _ type: Child.Type, at address: OperationAddress
+    ) async -> RunEnd<Void> {
+      await unsafe attend(address.pointer(to: type).pointee)
+    }
     let end =
-      switch list {
-      case .uniform(let children, let results):
-        await unsafe attend(children[index], ResultSlot(at: results + index))
-      case .erased(let children, let results):
-        await unsafe attend(children[index], ResultSlot(at: results + index))
-      case .mixed(let children, let slots):
-        await unsafe attend(children[index], slots[index])
+      switch list.children {
+      case .uniform(let type, let place, let stride):
+        await unsafe attend(type, at: OperationAddress(place + index * stride))
+      case .mixed(let place): await unsafe attend(place[index])
       }
     switch end.outcome {
     case .result: return board.endedInResult(index, disposal: end.disposal)
@@ -225,10 +230,19 @@ struct Crew<Child: ComposableOperation>: Sendable {
   }
 }
 
+extension ParallelBoard {
+  /// Runs the children and returns when all that began have ended.
+  @usableFromInline nonisolated(nonsending) func run(
+    _ list: ChildList, in context: OperationContext
+  ) async {
+    await Crew(list, board: self, in: context).run()
+  }
+}
+
 extension Crew {
   /// Ends a puller so that its group cancels the others.
   private struct Stop: Error {}
 
   /// From here on a helper is worth its while whatever the children do.
-  private static var longList: Int { 32 }
+  private static let longList = 32
 }

@@ -5,18 +5,18 @@ internal import Synchronization
 ///
 /// What is read here is a hint. No outcome and no order of results depends on it.
 enum Helpers {
-  /// Operations that take longer are worth waking another processor for.
-  static let worthwhile = Duration.microseconds(5)
+  /// Operations that take longer, in nanoseconds, are worth waking another processor for.
+  static let worthwhile: Int64 = 5_000
 
   /// When short lists were not worth a helper, how long after one they are worth the next, in
-  /// nanoseconds. Beginning one takes about a microsecond, so that costs a hundredth of the time.
-  private static let pause = 100_000 as Int64
+  /// nanoseconds. Waking a processor for nothing delays a list by up to 50 microseconds, so that
+  /// costs a twentieth of the time.
+  private static let pause: Int64 = 1_000_000
 
   private static let hired = Atomic(0)
   private static let hopes = Atomic(64)
-  /// In nanoseconds since `beginning`.
-  private static let lastBeginning = Atomic<Int64>(-pause)
-  private static let beginning = ContinuousClock.now
+  /// By the monotonic clock.
+  private static let lastBeginning = Atomic<Int64>(.min / 2)
 
   static var isAvailable: Bool { hired.load(ordering: .relaxed) < Processors.count - 1 }
 
@@ -35,24 +35,22 @@ enum Helpers {
 
   /// Whether a short list may be worth a helper: such lists were lately, or the last one that had a
   /// helper was some time ago. A list that follows on many light ones may still be a heavy one.
-  static var mayBeWorthwhile: Bool {
+  ///
+  /// - Parameter now: By the monotonic clock.
+  static func mayBeWorthwhile(at now: Int64) -> Bool {
     hopes.load(ordering: .relaxed) > 0 || now - lastBeginning.load(ordering: .relaxed) > pause
   }
 
   /// Notes that a short list gets a helper.
-  static func begins() { lastBeginning.store(now, ordering: .relaxed) }
+  static func begins() { lastBeginning.store(MonotonicTime.now, ordering: .relaxed) }
 
-  /// Notes how long an operation of a short list took.
-  static func note(_ duration: Duration) {
-    if duration > worthwhile {
-      hopes.store(64, ordering: .relaxed)
+  /// Notes how many nanoseconds an operation of a short list took.
+  static func note(_ nanoseconds: Int64) {
+    if nanoseconds > worthwhile {
+      // Few, because a light operation takes long, too, when its thread is interrupted.
+      if hopes.load(ordering: .relaxed) < 64 { hopes.wrappingAdd(4, ordering: .relaxed) }
     } else if hopes.load(ordering: .relaxed) > 0 {
       hopes.wrappingSubtract(1, ordering: .relaxed)
     }
-  }
-
-  private static var now: Int64 {
-    let (seconds, attoseconds) = (ContinuousClock.now - beginning).components
-    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
 }

@@ -1,48 +1,48 @@
 /// One run over a list of children whose results are of one type: the memory for the results, and
 /// the board that says which of them are there.
-@safe struct ListRun<Child: ComposableOperation>: ~Copyable {
-  let board: ParallelBoard
+@safe @usableFromInline struct ListRun<Value: Sendable>: ~Copyable {
+  @usableFromInline let board: ParallelBoard
   // A slot holds a value exactly if the board says so of its child. Values are moved out once, by
   // `results` or `outcomes`, which consume the run.
-  private let slots: UnsafeMutablePointer<Child.Success>
+  @usableFromInline let slots: UnsafeMutablePointer<Value>
 
-  init(count: Int, limit: Int, goal: ParallelBoard.Goal) {
+  @inlinable init(count: Int, limit: Int, goal: ParallelBoard.Goal) {
     board = ParallelBoard(count: count, limit: limit, goal: goal)
     unsafe slots = .allocate(capacity: count)
   }
 
-  deinit { unsafe slots.deallocate() }
+  @inlinable deinit { unsafe slots.deallocate() }
 
   /// Runs the children and returns when all that began have ended.
-  nonisolated(nonsending) func run(
+  @inlinable nonisolated(nonsending) func run<Child: ComposableOperation<Value>>(
     _ children: ContiguousArray<Child>, in context: OperationContext
   ) async {
     guard let place = unsafe children.place else { return }
-    await Crew<Child>(unsafe .uniform(place, results: slots), board: board, in: context).run()
+    await board.run(unsafe ChildList(place, results: slots), in: context)
     withExtendedLifetime(children) {}
   }
 
   /// The same for children of several types.
-  nonisolated(nonsending) func run(
-    _ children: ContiguousArray<any ComposableOperation<Child.Success>>,
+  @inlinable nonisolated(nonsending) func run(
+    _ children: ContiguousArray<any ComposableOperation<Value>>,
     in context: OperationContext
   ) async {
     guard let place = unsafe children.place else { return }
-    await Crew<Child>(unsafe .erased(place, results: slots), board: board, in: context).run()
+    await board.run(unsafe ChildList(place, results: slots), in: context)
     withExtendedLifetime(children) {}
   }
 
   /// The results in the order of the children, each of which must have ended in one.
-  consuming func results() -> [Child.Success] {
+  @inlinable consuming func results() -> [Value] {
     let count = board.count
-    return unsafe [Child.Success](unsafeUninitializedCapacity: count) { buffer, initialized in
+    return unsafe [Value](unsafeUninitializedCapacity: count) { buffer, initialized in
       unsafe buffer.baseAddress?.moveInitialize(from: slots, count: count)
       initialized = count
     }
   }
 
   /// How every child ended, in order.
-  consuming func outcomes() -> [Outcome<Child.Success>] {
+  consuming func outcomes() -> [Outcome<Value>] {
     let errors = board.errors
     return (0..<board.count).map { index in
       switch board.state(of: index) {
@@ -60,7 +60,7 @@
 extension ContiguousArray {
   /// Where the elements lie, as long as the array lives and is not changed: a contiguous array
   /// always has storage of its own.
-  var place: UnsafePointer<Element>? {
+  @inlinable var place: UnsafePointer<Element>? {
     unsafe withUnsafeBufferPointer { $0.baseAddress }
   }
 }

@@ -1,35 +1,40 @@
 /// How long a lane keeps its thread before it lets others have it.
 struct Slice: Sendable {
-  private static let length = Duration.milliseconds(5)
+  /// In nanoseconds.
+  private static let length: Int64 = 5_000_000
 
-  /// Nil where nothing may depend on a clock.
-  private let start: ContinuousClock.Instant?
+  /// By the monotonic clock. Nil where nothing may depend on a clock.
+  let start: Int64?
 
-  init(isReproducible: Bool) { start = isReproducible ? nil : .now }
+  init(isReproducible: Bool) { start = isReproducible ? nil : MonotonicTime.now }
 
   var isOver: Bool {
     guard let start else { return false }
-    return ContinuousClock.now - start > Self.length
+    return MonotonicTime.now - start > Self.length
   }
 }
 
 /// When a puller looks around: often while its children take long, seldom while they do not.
 ///
 /// Looking costs a reading of the clock, more than an empty child.
-struct Pace {
-  private static let unhurried = Duration.microseconds(50)
+struct Pace: Sendable {
+  /// In nanoseconds.
+  private static let unhurried: Int64 = 50_000
   private static let longestStride = 256
   private static let reproducibleStride = 64
 
-  private var lastLook: ContinuousClock.Instant?
+  private var lastLook: Int64?
   private var stride: Int
   private var untilLook: Int
 
-  init(isReproducible: Bool) {
-    lastLook = isReproducible ? nil : .now
-    stride = isReproducible ? Self.reproducibleStride : 1
+  /// - Parameter start: When the puller begins; nil where nothing may depend on a clock.
+  init(from start: Int64?) {
+    lastLook = start
+    stride = start == nil ? Self.reproducibleStride : 1
     untilLook = stride
   }
+
+  init(isReproducible: Bool) { self.init(from: isReproducible ? nil : MonotonicTime.now) }
 
   /// Counts a child, and says whether to look around after it.
   @inline(__always) mutating func isTimeToLook() -> Bool {
@@ -37,13 +42,14 @@ struct Pace {
     return untilLook == 0
   }
 
-  /// How long a child has taken since the last look; nil where nothing may depend on a clock.
-  mutating func look() -> Duration? {
+  /// How many nanoseconds a child has taken since the last look; nil where nothing may depend on a
+  /// clock.
+  mutating func look() -> Int64? {
     defer { untilLook = stride }
     guard let last = lastLook else { return nil }
-    let now = ContinuousClock.now
+    let now = MonotonicTime.now
     let passed = now - last
-    let each = passed / stride
+    let each = passed / Int64(stride)
     stride = passed < Self.unhurried ? min(stride * 4, Self.longestStride) : 1
     lastLook = now
     return each

@@ -29,8 +29,7 @@
   /// Runs the children and returns when all that began have ended.
   nonisolated(nonsending) func run(in context: OperationContext) async {
     guard let place = unsafe children.place, let slotPlace = unsafe slots.place else { return }
-    let list = unsafe ChildList<AnyOperation<Void>>.mixed(place, slots: slotPlace)
-    await Crew(list, board: board, in: context).run()
+    await board.run(unsafe ChildList(place, slots: slotPlace), in: context)
     withExtendedLifetime((children, slots)) {}
   }
 

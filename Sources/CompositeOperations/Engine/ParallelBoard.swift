@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// What the pullers of one parallel run share: who takes which child, who may begin, how each child
 /// ended, and whether to go on.
-@safe final class ParallelBoard: Sendable {
+@safe @usableFromInline final class ParallelBoard: Sendable {
   /// When the run stops before every child has ended.
-  enum Goal { case everyResult, everyEnd, firstResult }
+  @usableFromInline enum Goal: Sendable { case everyResult, everyEnd, firstResult }
 
   /// A child that ended without a result of its own accord.
   struct Failure: Sendable {
@@ -13,7 +13,7 @@ internal import Synchronization
     let error: (any Error)?
   }
 
-  let count: Int
+  @usableFromInline let count: Int
   let goal: Goal
   let laneCount: Int
   let alarm = Alarm()
@@ -28,12 +28,12 @@ internal import Synchronization
 
   // Raw memory, so that taking a child and noting its end count no reference. Lanes are atomic; the
   // state of a child is written by the one task that runs it and read by others only when the group
-  // of all these tasks is over. Both live as long as this object.
+  // of all these tasks is over. Both lie in one piece of memory, which lives as long as this object.
   private nonisolated(unsafe) let lanes: UnsafeMutablePointer<Lane>
   private nonisolated(unsafe) let states: UnsafeMutablePointer<ChildState>
 
   /// - Parameter limit: How many children may be in flight, `Int.max` for any number.
-  init(count: Int, limit: Int, goal: Goal) {
+  @usableFromInline init(count: Int, limit: Int, goal: Goal) {
     precondition(count <= Int(UInt32.max), "A parallel composite has at most 4294967295 children.")
     self.count = count
     self.goal = goal
@@ -41,9 +41,12 @@ internal import Synchronization
     laneCount = min(count, limit, Processors.count)
     helpers = Atomic(laneCount - 1)
     isOrdered = limit != .max
-    unsafe states = .allocate(capacity: count)
+    let laneSize = laneCount * MemoryLayout<Lane>.stride
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: laneSize + count, alignment: MemoryLayout<Lane>.alignment)
+    unsafe lanes = memory.bindMemory(to: Lane.self, capacity: laneCount)
+    unsafe states = (memory + laneSize).bindMemory(to: ChildState.self, capacity: count)
     unsafe states.initialize(repeating: .notBegun, count: count)
-    unsafe lanes = .allocate(capacity: laneCount)
     for lane in 0..<laneCount {
       let share = (count * lane / laneCount)..<(count * (lane + 1) / laneCount)
       // Under a limit children begin in the order of the list: everybody takes from the first lane.
@@ -54,8 +57,7 @@ internal import Synchronization
 
   deinit {
     unsafe lanes.deinitialize(count: laneCount)
-    unsafe lanes.deallocate()
-    unsafe states.deallocate()
+    unsafe UnsafeMutableRawPointer(lanes).deallocate()
   }
 
   // MARK: Beginning children
@@ -172,7 +174,7 @@ internal import Synchronization
   func state(of index: Int) -> ChildState { unsafe states[index] }
 
   /// Whether every child ended in a result, in time.
-  var isComplete: Bool {
+  @usableFromInline var isComplete: Bool {
     for index in 0..<count where unsafe states[index] != .result { return false }
     return true
   }
