@@ -42,4 +42,11 @@ public struct SimpleOperation<Success: Sendable>: ComposableOperation {
     try await body(slot, context)
     return nil
   }
+
+  public nonisolated(nonsending) static func perform(
+    at address: OperationAddress, into slot: ResultSlot, in context: OperationContext
+  ) async throws -> Disposal? {
+    try await unsafe address.pointer(to: Self.self).pointee.body(slot, context)
+    return nil
+  }
 }
