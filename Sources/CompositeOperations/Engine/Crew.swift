@@ -13,6 +13,7 @@ struct Crew: Sendable {
   let board: ParallelBoard
   /// What the children see.
   private(set) var context: OperationContext
+  private let isObserved: Bool
   /// Whether a preferred executor runs the tasks. Then nothing depends on clocks and on what else
   /// goes on in the process, so that an executor that repeats itself makes the run repeat itself.
   let isReproducible: Bool
@@ -21,6 +22,7 @@ struct Crew: Sendable {
     self.list = list
     self.board = board
     self.context = context.oneDeeper
+    isObserved = context.scope?.isObserved == true
     isReproducible = Task.hasPreferredExecutor
   }
 
@@ -183,7 +185,7 @@ struct Crew: Sendable {
   @inline(__always) private nonisolated(nonsending) func runChild(
     at index: Int, in task: UnsafeCurrentTask
   ) async -> Bool {
-    if context.scope != nil { return await unsafe attendChild(at: index, in: task) }
+    if isObserved { return await unsafe attendChild(at: index, in: task) }
     let disposal: Disposal?
     do {
       switch list.children {
@@ -204,29 +206,24 @@ struct Crew: Sendable {
   @inline(never) private nonisolated(nonsending) func attendChild(
     at index: Int, in task: UnsafeCurrentTask
   ) async -> Bool {
-    func attend<Child: ComposableOperation>(_ child: Child) async -> RunEnd<Void> {
-      let end = await context.end(of: child)
-      let slot = list.slot(at: index)
-      return RunEnd(end.outcome.map { slot.initialize(to: $0) }, disposal: end.disposal)
-    }
+    let slot = list.slot(at: index)
     func attend<Child: ComposableOperation>(
       _ type: Child.Type, at address: OperationAddress
-    ) async -> RunEnd<Void> {
-      await unsafe attend(address.pointer(to: type).pointee)
+    ) async -> Ending {
+      await unsafe address.pointer(to: type).pointee.observedEnding(into: slot, in: context)
     }
-    let end =
+    let ending =
       switch list.children {
       case .uniform(let type, let place, let stride):
         await unsafe attend(type, at: OperationAddress(place + index * stride))
-      case .mixed(let place): await unsafe attend(place[index])
+      case .mixed(let place): await unsafe place[index].observedEnding(into: slot, in: context)
       }
-    switch end.outcome {
-    case .result: return board.endedInResult(index, disposal: end.disposal)
-    case .error(let error): return board.ended(index, in: .error, error: error)
-    case .cancelled:
-      return board.ended(
-        index, in: unsafe task.isCancelled ? .cancelledWithComposite : .cancelledItself)
-    }
+    if let error = ending.error { return board.ended(index, in: .error, error: error) }
+    if !ending.isCancelled { return board.endedInResult(index, disposal: ending.disposal) }
+    // What came too late has been given up; a value still lies in its slot.
+    if ending.hasLateValue { return board.endedLate(index, disposal: nil) }
+    return board.ended(
+      index, in: unsafe task.isCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 }
 

@@ -42,7 +42,9 @@ extension SourceRun {
   nonisolated(nonsending) func run(
     _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
   ) async -> Bool {
-    if context.scope != nil { return await unsafe attend(begun, in: context, as: task) }
+    if context.scope?.isObserved == true {
+      return await unsafe attend(begun, in: context, as: task)
+    }
     let disposal: Disposal?
     do {
       disposal = try await begun.child.perform(into: begun.place.slot, in: context)
@@ -57,18 +59,13 @@ extension SourceRun {
   private nonisolated(nonsending) func attend(
     _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
   ) async -> Bool {
-    func attend(_ child: some ComposableOperation) async -> RunEnd<Void> {
-      let end = await context.end(of: child)
-      return RunEnd(end.outcome.map { begun.place.slot.initialize(to: $0) }, disposal: end.disposal)
-    }
-    let end = await attend(begun.child)
-    switch end.outcome {
-    case .result: return await unsafe succeeded(begun, end.disposal, as: task)
-    case .error(let error): return lost(begun, in: .error, error)
-    case .cancelled:
-      return lost(
-        begun, in: unsafe task.isCancelled ? .cancelledWithComposite : .cancelledItself)
-    }
+    let ending = await begun.child.observedEnding(into: begun.place.slot, in: context)
+    if let error = ending.error { return lost(begun, in: .error, error) }
+    if !ending.isCancelled { return await unsafe succeeded(begun, ending.disposal, as: task) }
+    // What came too late has been given up; a value still lies in its slot.
+    if ending.hasLateValue { return lostLate(begun, nil) }
+    return lost(
+      begun, in: unsafe task.isCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 
   private nonisolated(nonsending) func succeeded(

@@ -7,24 +7,46 @@
 public struct OperationEnvironment: Sendable {
   /// The clock that operations wait by. `ContinuousClock` by default.
   public var clock: any Clock<Duration> {
-    get { chosenClock ?? ContinuousClock() }
-    set { chosenClock = newValue }
+    get { choices.clock ?? ContinuousClock() }
+    set { choose { $0.clock = newValue } }
   }
 
   /// The random numbers that operations draw. The system's by default.
   public var randomness: OperationRandomness {
-    get { chosenRandomness ?? .system }
-    set { chosenRandomness = newValue }
+    get { choices.randomness ?? .system }
+    set { choose { $0.randomness = newValue } }
   }
 
   /// Who sees the events of the run and of everything below it. Nobody by default.
   public var observers: [any OperationObserver]
 
   /// Where bodies run, or nil for where the caller's run: Swift's own thread pool as a rule.
-  public var executor: (any TaskExecutor)?
+  public var executor: (any TaskExecutor)? {
+    get { choices.executor }
+    set { choose { $0.executor = newValue } }
+  }
 
-  private var chosenClock: (any Clock<Duration>)?
-  private var chosenRandomness: OperationRandomness?
+  /// What was chosen instead of the defaults.
+  private struct Choices: Sendable {
+    var clock: (any Clock<Duration>)?
+    var randomness: OperationRandomness?
+    var executor: (any TaskExecutor)?
+  }
+
+  private final class Box: Sendable {
+    let choices: Choices
+    init(_ choices: Choices) { self.choices = choices }
+  }
+
+  // By reference, because every observed run has a copy of its environment.
+  private var box: Box?
+  private var choices: Choices { box?.choices ?? Choices() }
+
+  private mutating func choose(_ change: (inout Choices) -> Void) {
+    var choices = choices
+    change(&choices)
+    box = Box(choices)
+  }
 
   /// - Parameters:
   ///   - clock: What operations wait by; nil for a `ContinuousClock`.
@@ -35,12 +57,13 @@ public struct OperationEnvironment: Sendable {
     clock: (any Clock<Duration>)? = nil, randomness: OperationRandomness? = nil,
     observers: [any OperationObserver] = [], executor: (any TaskExecutor)? = nil
   ) {
-    chosenClock = clock
-    chosenRandomness = randomness
     self.observers = observers
-    self.executor = executor
+    if clock == nil, randomness == nil, executor == nil { return }
+    box = Box(Choices(clock: clock, randomness: randomness, executor: executor))
   }
 
   /// Whether operations find in it what they would find without it.
-  var isPlain: Bool { chosenClock == nil && chosenRandomness == nil && observers.isEmpty }
+  var isPlain: Bool {
+    observers.isEmpty && (box == nil || choices.clock == nil && choices.randomness == nil)
+  }
 }

@@ -69,7 +69,7 @@ internal import Synchronization
 
   // MARK: Events
 
-  func report(_ kind: OperationEvent.Kind) {
+  func report(_ kind: consuming OperationEvent.Kind) {
     let event = OperationEvent(kind: kind, place: place)
     for observer in environment.observers { observer.observe(event) }
   }

@@ -1,48 +1,92 @@
 /// How a run ended, and what its body came to that the outcome does not show.
 ///
-/// A struct on purpose: tuples that async closures return are miscompiled by Swift 6.3.1 at `-O`.
-struct Ending<Success: Sendable>: Sendable {
-  let outcome: Outcome<Success>
+/// A value, whether it came in time or too late, lies in the slot that the body was given; so this
+/// is the same for runs of every type.
+struct Ending: Sendable {
+  private enum Body: Sendable {
+    case neverBegan
+    case value
+    case error(any Error)
+  }
 
-  /// What the body came to although the outcome is ``Outcome/cancelled``: a value or an error that
-  /// came too late, or the evidence of a composite. Nil if there is nothing to show.
-  let late: Outcome<Success>?
+  private let body: Body
 
   /// Whether somebody asked the run to stop before it had ended.
   let wasCancelled: Bool
 
-  /// What is to be done with the value, of the outcome or late, if nobody will see it.
-  let disposal: Disposal?
+  /// Whether the run ends as cancelled.
+  let isCancelled: Bool
+
+  /// What is to be done with the value if nobody will see it.
+  private let valueDisposal: Disposal?
 
   /// O2: cancelled before it began.
   static var neverBegan: Ending {
-    Ending(outcome: .cancelled, late: nil, wasCancelled: true, disposal: nil)
+    Ending(body: .neverBegan, wasCancelled: true, isCancelled: true, valueDisposal: nil)
   }
 
-  /// O3 and O4: a cancellation wins over whatever the body came to.
-  init(of body: Outcome<Success>, disposal: Disposal? = nil, wasCancelled: Bool) {
-    let isCancelled = wasCancelled || body.isCancelled || body.error?.meansCancellation == true
-    let isBare = body.isCancelled || body.error is CancellationError
-    self.init(
-      outcome: isCancelled ? .cancelled : body, late: isCancelled && !isBare ? body : nil,
-      wasCancelled: wasCancelled, disposal: disposal)
+  /// O3: a cancellation wins over the value that the body came to.
+  static func value(disposal: Disposal?, wasCancelled: Bool) -> Ending {
+    Ending(
+      body: .value, wasCancelled: wasCancelled, isCancelled: wasCancelled, valueDisposal: disposal)
   }
 
-  private init(
-    outcome: Outcome<Success>, late: Outcome<Success>?, wasCancelled: Bool, disposal: Disposal?
-  ) {
-    self.outcome = outcome
-    self.late = late
-    self.wasCancelled = wasCancelled
-    self.disposal = disposal
+  /// O3 and O4: a cancellation wins over an error, and some errors mean one.
+  static func error(_ error: any Error, wasCancelled: Bool) -> Ending {
+    Ending(
+      body: .error(error), wasCancelled: wasCancelled,
+      isCancelled: wasCancelled || error.meansCancellation, valueDisposal: nil)
+  }
+
+  // MARK: The outcome
+
+  /// The error that the run ends in.
+  var error: (any Error)? {
+    if case .error(let error) = body, !isCancelled { return error }
+    return nil
+  }
+
+  /// Whether a value lies in the slot that came too late.
+  var hasLateValue: Bool {
+    if case .value = body { return isCancelled }
+    return false
+  }
+
+  /// What is to be done with the value of the outcome if nobody will see it.
+  var disposal: Disposal? { isCancelled ? nil : valueDisposal }
+
+  /// - Parameter value: Gives the value in the slot.
+  func outcome<Value>(_ value: () -> Value) -> Outcome<Value> {
+    if isCancelled { return .cancelled }
+    switch body {
+    case .value: return .result(value())
+    case .error(let error): return .error(error)
+    case .neverBegan: return .cancelled
+    }
+  }
+
+  // MARK: What came too late
+
+  /// What the body came to although the outcome is ``Outcome/cancelled``: a value or an error that
+  /// came too late, or the evidence of a composite. Nil if there is nothing to show.
+  ///
+  /// - Parameter value: Gives the value in the slot.
+  func late<Value>(_ value: () -> Value) -> Outcome<Value>? {
+    guard isCancelled else { return nil }
+    switch body {
+    case .value: return .result(value())
+    case .error(let error): return error is CancellationError ? nil : .error(error)
+    case .neverBegan: return nil
+    }
   }
 
   /// Gives up what came too late, or the values that it carries.
   func discardLate() {
-    switch late {
-    case .result: disposal?()
+    guard isCancelled else { return }
+    switch body {
+    case .value: valueDisposal?()
     case .error(let error): (error as? any ValueCarrying)?.discardValues()
-    case .cancelled, nil: break
+    case .neverBegan: break
     }
   }
 }

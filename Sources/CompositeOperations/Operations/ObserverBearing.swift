@@ -1,6 +1,7 @@
 /// An operation that brings observers of its own.
 ///
-/// They join those who observe its run anyway: it is seen as one run, not as a run in a run.
+/// They join those who observe its run anyway: it is seen as one run, not as a run in a run. It is a
+/// modifier: it has a ``ComposableOperation/modifiedOperation``.
 protocol ObserverBearing: ComposableOperation {
   var observers: [any OperationObserver] { get }
 }
@@ -14,13 +15,18 @@ struct OwnObservers {
   // Asked of every run that is started or observed. The cast to a protocol without arguments is
   // quick; one to a protocol with arguments takes microseconds.
   init(of operation: some ComposableOperation) {
-    var operation: (any ComposableOperation)? = operation
-    while let current = operation {
-      if let bearer = current as? any ObserverBearing {
+    guard let modified = operation.modifiedOperation else { return }
+    if let bearer = operation as? any ObserverBearing {
+      observers += bearer.observers
+      bearers += 1
+    }
+    var next: (any ComposableOperation)? = modified
+    while let current = next {
+      next = current.modifiedOperation
+      if next != nil, let bearer = current as? any ObserverBearing {
         observers += bearer.observers
         bearers += 1
       }
-      operation = current.modifiedOperation
     }
   }
 }

@@ -99,15 +99,28 @@
 }
 
 extension ComposableOperation {
-  /// The run as a child, seen by the observers of its parent and by its own.
+  /// The run as a child, seen by the observers of its parent and by its own, with its value.
   nonisolated(nonsending) func observedEnd(in context: OperationContext) async -> RunEnd<Success> {
+    let ending = await childScope(in: context).typedEnding(of: self, depth: context.depth)
+    return RunEnd(ending.outcome, disposal: ending.disposal)
+  }
+
+  /// The run as a child, seen by the observers of its parent and by its own.
+  ///
+  /// - Parameter slot: Where the value is left.
+  nonisolated(nonsending) func observedEnding(
+    into slot: ResultSlot, in context: OperationContext
+  ) async -> Ending {
+    await childScope(in: context).ending(of: self, into: slot, depth: context.depth)
+  }
+
+  private func childScope(in context: OperationContext) -> OperationScope {
     // A context that was kept beyond its run: the child belongs to the calling task alone.
     let parent = context.scope?.hasEnded == true ? nil : context.scope
     var environment = context.environment
     if parent == nil { environment.observers = [] }
     let scope = OperationScope(of: self, in: environment, below: parent)
     parent?.report(.childStarted(scope.place.id))
-    let ending = await scope.ending(of: self, depth: context.depth)
-    return RunEnd(ending)
+    return scope
   }
 }

@@ -8,55 +8,68 @@ extension OperationScope {
   ) {
     let own = OwnObservers(of: operation)
     var environment = environment
-    environment.observers += own.observers
+    if own.bearers > 0 { environment.observers += own.observers }
     // Nobody asks for the name where nobody observes; making it takes longer than a short run.
     let name = environment.observers.isEmpty ? "" : operation.operationName
     self.init(parent: parent, name: name, environment: environment, joined: own.bearers)
   }
 
-  /// The run that stands in this scope, from its first event to its last.
+  /// The run that stands in this scope, from its first event to its last, with its value.
   ///
   /// - Parameter depth: How many immediate tasks stand on one another on this thread's stack.
-  nonisolated(nonsending) func ending<Performed: ComposableOperation>(
+  nonisolated(nonsending) func typedEnding<Performed: ComposableOperation>(
     of operation: Performed, depth: Int
-  ) async -> Ending<Performed.Success> {
+  ) async -> TypedEnding<Performed.Success> {
+    let memory = UnsafeMutablePointer<Performed.Success>.allocate(capacity: 1)
+    defer { unsafe memory.deallocate() }
+    let slot = unsafe ResultSlot(at: memory)
+    let ending = await ending(of: operation, into: slot, depth: depth)
+    return TypedEnding(ending, valueIn: slot)
+  }
+
+  /// The run that stands in this scope, from its first event to its last.
+  ///
+  /// - Parameters:
+  ///   - slot: Where the value is left.
+  ///   - depth: How many immediate tasks stand on one another on this thread's stack.
+  nonisolated(nonsending) func ending(
+    of operation: some ComposableOperation, into slot: ResultSlot, depth: Int
+  ) async -> Ending {
     guard isObserved else {
-      let ending = await decidedEnding(of: operation, depth: depth)
+      let ending = await decidedEnding(of: operation, into: slot, depth: depth)
       ending.discardLate()
       return ending
     }
     report(.created)
     let ending = await withTaskCancellationHandler {
-      await decidedEnding(of: operation, depth: depth)
+      await decidedEnding(of: operation, into: slot, depth: depth)
     } onCancel: {
       reportCancellation()
     }
     // No handler runs any more, but the handle may have cancelled the run a moment before its task.
     if ending.wasCancelled { reportCancellation() }
-    report(.ended(ending.outcome.map { $0 }, late: ending.late?.map { $0 }))
+    let value = { operation.value(in: slot) }
+    report(.ended(ending.outcome(value), late: ending.late(value)))
     ending.discardLate()
     return ending
   }
 
-  private nonisolated(nonsending) func decidedEnding<Performed: ComposableOperation>(
-    of operation: Performed, depth: Int
-  ) async -> Ending<Performed.Success> {
+  private nonisolated(nonsending) func decidedEnding(
+    of operation: some ComposableOperation, into slot: ResultSlot, depth: Int
+  ) async -> Ending {
     if Task.isCancelled || isCancelled {
       _ = decideEnd()
       return .neverBegan
     }
     report(.started)
     let context = OperationContext(scope: environment.isPlain ? nil : self, depth: depth)
-    let body: Outcome<Performed.Success>
-    var disposal: Disposal?
     do {
-      let held = try await operation.performHeld(in: context)
-      body = .result(held.value)
-      disposal = held.disposal
+      let disposal = try await operation.perform(into: slot, in: context)
+      let isTaskCancelled = Task.isCancelled
+      return .value(disposal: disposal, wasCancelled: decideEnd() || isTaskCancelled)
     } catch {
-      body = .error(error)
+      let isTaskCancelled = Task.isCancelled
+      return .error(error, wasCancelled: decideEnd() || isTaskCancelled)
     }
-    let isTaskCancelled = Task.isCancelled
-    return Ending(of: body, disposal: disposal, wasCancelled: decideEnd() || isTaskCancelled)
   }
 }

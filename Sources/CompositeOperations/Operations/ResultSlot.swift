@@ -12,6 +12,10 @@
     unsafe address.assumingMemoryBound(to: Success.self).initialize(to: value)
   }
 
+  @inlinable func value<Success>(as type: Success.Type) -> Success {
+    unsafe address.assumingMemoryBound(to: type).pointee
+  }
+
   /// Moves the value out. To be called once, by whoever made the slot.
   func move<Success>(as type: Success.Type) -> Success {
     unsafe address.assumingMemoryBound(to: type).move()

@@ -11,13 +11,8 @@
 
   /// The end of a run that threw (O3, O4). What the error carries is given up if nobody will see it.
   @usableFromInline init(throwing error: any Error, wasCancelled: Bool) {
-    let ending = Ending<Success>(of: .error(error), wasCancelled: wasCancelled)
+    let ending = Ending.error(error, wasCancelled: wasCancelled)
     ending.discardLate()
-    self.init(ending)
-  }
-
-  /// - Parameter ending: What came too late for it has been given up.
-  init(_ ending: Ending<Success>) {
-    self.init(ending.outcome, disposal: ending.late == nil ? ending.disposal : nil)
+    self.init(ending.error.map(Outcome.error) ?? .cancelled)
   }
 }

@@ -22,7 +22,7 @@ extension ComposableOperation {
   }
 
   private nonisolated(nonsending) func run(in scope: OperationScope) async -> Outcome<Success> {
-    await scope.ending(of: self, depth: 0).outcome
+    await scope.typedEnding(of: self, depth: 0).outcome
   }
 
   /// Starts a run that goes on by itself, and gives its handle.

@@ -3,13 +3,13 @@
 /// It can be copied and dropped freely; dropping it changes nothing for the run.
 public struct OperationRun<Success: Sendable>: Sendable {
   private let scope: OperationScope
-  private let task: Task<Ending<Success>, Never>
+  private let task: Task<TypedEnding<Success>, Never>
 
   init(of operation: some ComposableOperation<Success>, in environment: OperationEnvironment) {
     let scope = OperationScope(of: operation, in: environment)
     self.scope = scope
     task = UnstructuredTasks.start(on: environment.executor) {
-      await scope.ending(of: operation, depth: 0)
+      await scope.typedEnding(of: operation, depth: 0)
     }
   }
 
