@@ -28,7 +28,8 @@ let package = Package(
       name: "DevApp", dependencies: ["CompositeOperations"], path: "DevApp/Demo",
       swiftSettings: strict),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["CompositeOperations"], path: "DevApp/Benchmarks"),
+      name: "Benchmarks", dependencies: ["CompositeOperations"], path: "DevApp/Benchmarks",
+      exclude: ["Peers"]),
     .testTarget(
       name: "CompositeOperationsTests",
       dependencies: ["CompositeOperations", "CompositeOperationsTestKit"],
