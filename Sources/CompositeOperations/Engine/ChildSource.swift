@@ -3,25 +3,31 @@ internal import Synchronization
 /// Children that are made one by one, each when there is a place for it.
 // Sendable, because only whoever is inside the turnstile reaches `advance` and what it captures.
 @safe @usableFromInline final class ChildSource: @unchecked Sendable {
-  @usableFromInline typealias Advance =
-    nonisolated(nonsending) () async throws -> (any ComposableOperation)?
+  /// Makes the next child; nil at the end.
+  @usableFromInline enum Advance {
+    case now(() -> (any ComposableOperation)?)
+    case eventually(Eventually)
+
+    @usableFromInline typealias Eventually =
+      nonisolated(nonsending) () async throws -> (any ComposableOperation)?
+  }
 
   private let turnstile = Turnstile()
   private let advance: Advance
   private let exhaustion = Atomic(false)
 
-  @usableFromInline init(_ advance: @escaping Advance) { self.advance = advance }
+  @usableFromInline init(_ advance: Advance) { self.advance = advance }
 
   @inlinable convenience init<Children: Sequence>(over children: Children)
   where Children.Element: ComposableOperation {
     var iterator = children.makeIterator()
-    self.init { iterator.next() }
+    self.init(.now { iterator.next() })
   }
 
   @inlinable convenience init<Children: AsyncSequence>(over children: Children)
   where Children.Element: ComposableOperation {
     var iterator = children.makeAsyncIterator()
-    self.init { try await iterator.next(isolation: #isolation) }
+    self.init(.eventually { try await iterator.next(isolation: #isolation) })
   }
 
   var isExhausted: Bool { exhaustion.load(ordering: .relaxed) }
@@ -35,11 +41,16 @@ internal import Synchronization
   nonisolated(nonsending) func next<Taken>(
     ifWanted isWanted: () -> Bool, take: (any ComposableOperation) -> Taken?
   ) async throws -> Taken? {
-    await turnstile.enter()
+    if !turnstile.tryToEnter() { await turnstile.enter() }
     defer { turnstile.leave() }
     guard !isExhausted, isWanted() else { return nil }
     do {
-      if let child = try await advance() { return isWanted() ? take(child) : nil }
+      let child: (any ComposableOperation)?
+      switch advance {
+      case .now(let advance): child = advance()
+      case .eventually(let advance): child = try await advance()
+      }
+      if let child { return isWanted() ? take(child) : nil }
       exhaustion.store(true, ordering: .relaxed)
       return nil
     } catch {

@@ -4,9 +4,18 @@
 final class Turnstile: Sendable {
   private let machine = Lock(StateMachine())
 
+  /// Goes through if nobody is inside just now, or about to leave.
+  ///
+  /// - Returns: Whether the caller is inside.
+  func tryToEnter() -> Bool {
+    // A few looks cost less than a wait.
+    for _ in 0..<16 where machine.withLock({ $0.triedToEnter() }) { return true }
+    return false
+  }
+
+  /// Goes through; waits for those who came before.
   nonisolated(nonsending) func enter() async {
-    // Whoever is inside is often about to leave: a few looks cost less than a wait.
-    for _ in 0..<16 where machine.withLock({ $0.triedToEnter() }) { return }
+    if tryToEnter() { return }
     await withCheckedContinuation { continuation in
       machine.withLock { $0.waitedToEnter(continuation) }?.resume()
     }
