@@ -161,8 +161,9 @@ struct Crew: Sendable {
     guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else { return }
     var slice = slice
     var pace = pace
-    while unsafe !task.isCancelled, let index = board.take(for: lane) {
-      if await unsafe runChild(at: index, in: task) { throw Stop() }
+    var isCancelled = unsafe task.isCancelled
+    while !isCancelled, let index = board.take(for: lane) {
+      if await unsafe runChild(at: index, in: task, &isCancelled) { throw Stop() }
       guard pace.isTimeToLook() else { continue }
       let each = pace.look()
       if let each, board.count < Self.longList { Helpers.note(each) }
@@ -181,11 +182,16 @@ struct Crew: Sendable {
 
   /// Runs a child and notes how it ended.
   ///
+  /// - Parameter isCancelled: Whether the task is cancelled when the child has ended.
   /// - Returns: Whether the run is to stop.
   @inline(__always) private nonisolated(nonsending) func runChild(
-    at index: Int, in task: UnsafeCurrentTask
+    at index: Int, in task: UnsafeCurrentTask, _ isCancelled: inout Bool
   ) async -> Bool {
-    if isObserved { return await unsafe attendChild(at: index, in: task) }
+    if isObserved {
+      let isToStop = await unsafe attendChild(at: index, in: task)
+      isCancelled = unsafe task.isCancelled
+      return isToStop
+    }
     let disposal: Disposal?
     do {
       switch list.children {
@@ -196,9 +202,11 @@ struct Crew: Sendable {
         disposal = try await unsafe place[index].perform(into: list.slot(at: index), in: context)
       }
     } catch {
-      return board.ended(index, with: error, wasCancelled: unsafe task.isCancelled)
+      isCancelled = unsafe task.isCancelled
+      return board.ended(index, with: error, wasCancelled: isCancelled)
     }
-    if unsafe task.isCancelled { return board.endedLate(index, disposal: disposal) }
+    isCancelled = unsafe task.isCancelled
+    if isCancelled { return board.endedLate(index, disposal: disposal) }
     return board.endedInResult(index, disposal: disposal)
   }
 
