@@ -73,11 +73,19 @@ extension ListRun {
   }
 
   /// How every child ended, as an error.
-  @usableFromInline consuming func error(
+  @inlinable consuming func error(
     name: @escaping @Sendable (Int) -> String
   ) -> ParallelOperationError {
     let board = board
-    return ParallelOperationError(evidence: ListEvidence(outcomes(), on: board, name: name))
+    return ParallelOperationError(outcomes: outcomes(), on: board, name: name)
+  }
+}
+
+extension ParallelOperationError {
+  @usableFromInline init<Value: Sendable>(
+    outcomes: [Outcome<Value>], on board: ParallelBoard, name: @escaping @Sendable (Int) -> String
+  ) {
+    self.init(evidence: ListEvidence(outcomes, on: board, name: name))
   }
 }
 

@@ -1,5 +1,5 @@
 /// How far a child of a parallel composite came: one byte a child.
-enum ChildState: UInt8 {
+@usableFromInline enum ChildState: UInt8, Sendable {
   case notBegun
   /// It ended in a result, which lies in its slot.
   case result

@@ -71,7 +71,7 @@ struct Crew: Sendable {
     guard board.hasWorkForHelper else { return false }
     guard isHiring, let start = slice.start else { return true }
     return Helpers.isAvailable
-      && (board.count >= Self.longList || Helpers.mayBeWorthwhile(at: start))
+      && (isLong || Helpers.mayBeWorthwhile(at: start))
   }
 
   /// Whether helpers are begun only where that pays, and counted for the whole process.
@@ -81,7 +81,7 @@ struct Crew: Sendable {
   private var isHiring: Bool { !isReproducible && board.goal != .firstResult }
 
   private func beginHelper(in group: inout Group) {
-    if isHiring, board.count < Self.longList { Helpers.begins() }
+    if isHiring, !isLong { Helpers.begins() }
     let lane = board.helperBegins()
     board.alarm.branchBegan()
     group.addTask {
@@ -113,13 +113,18 @@ struct Crew: Sendable {
       }
       prepare(&group, begun, slice)
       if begun < Shard.direct {
-        let pace = begun == 0 ? Pace(from: slice.start) : Pace(isReproducible: isReproducible)
-        beginPuller(on: lane, in: slice, at: pace, into: &group)
+        beginPuller(on: lane, in: slice, at: pace(ofPuller: begun, in: slice), into: &group)
       } else {
         beginShard(on: lane, in: slice, into: &group)
       }
       begun += 1
     }
+  }
+
+  /// The pace of a puller that begins now. Where nobody asks how long its first child takes, and
+  /// where the slice has just begun, that takes no reading of the clock.
+  private func pace(ofPuller begun: Int, in slice: Slice) -> Pace {
+    begun == 0 || isLong ? Pace(from: slice.start) : Pace(isReproducible: isReproducible)
   }
 
   /// Begins a puller if a place is free. It runs on the current stack until a child of it waits.
@@ -143,8 +148,7 @@ struct Crew: Sendable {
       try await withThrowingDiscardingTaskGroup { shard in
         var begun = 0
         while begun < Shard.size, board.goesOn, board.hasPlace, !Task.isCancelled {
-          let pace = Pace(isReproducible: isReproducible)
-          beginPuller(on: lane, in: slice, at: pace, into: &shard)
+          beginPuller(on: lane, in: slice, at: pace(ofPuller: begun, in: slice), into: &shard)
           begun += 1
           if slice.isOver || isHelperWelcome(in: slice) { break }
         }
@@ -164,14 +168,14 @@ struct Crew: Sendable {
     var isCancelled = unsafe task.isCancelled
     while !isCancelled, let index = board.take(for: lane) {
       if await unsafe runChild(at: index, in: task, &isCancelled) { throw Stop() }
-      guard pace.isTimeToLook() else { continue }
+      guard pace.isTimeToLook(), !isLong || board.goesOn else { continue }
       let each = pace.look()
-      if let each, board.count < Self.longList { Helpers.note(each) }
+      if let each, !isLong { Helpers.note(each) }
       // On the lane's own stack it gives the thread back to the lane, which then looks further.
       let isOver = slice.isOver || isReproducible
       if board.isOnStack(puller, of: lane) {
         if isOver || isHelperWelcome(in: slice) { return }
-      } else if isOver {
+      } else if isOver, board.goesOn {
         await Task.yield()
         slice = Slice(isReproducible: isReproducible)
       }
@@ -248,6 +252,6 @@ extension Crew {
   /// Ends a puller so that its group cancels the others.
   private struct Stop: Error {}
 
-  /// From here on a helper is worth its while whatever the children do.
-  private static let longList = 32
+  /// Whether a helper is worth its while whatever the children do.
+  private var isLong: Bool { board.count >= 32 }
 }

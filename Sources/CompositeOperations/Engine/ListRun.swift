@@ -42,7 +42,7 @@
   }
 
   /// How every child ended, in order.
-  consuming func outcomes() -> [Outcome<Value>] {
+  @inlinable consuming func outcomes() -> [Outcome<Value>] {
     let errors = board.errors
     return (0..<board.count).map { index in
       switch board.state(of: index) {

@@ -154,7 +154,8 @@ internal import Synchronization
     if !wasCancelled, !error.meansCancellation {
       return ended(index, in: .error, error: error)
     }
-    (error as? any ValueCarrying)?.discardValues()
+    // The cast to a protocol takes longer than most children need to notice a cancellation.
+    if !(error is CancellationError) { (error as? any ValueCarrying)?.discardValues() }
     return ended(index, in: wasCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 
@@ -171,7 +172,7 @@ internal import Synchronization
 
   // MARK: After the run
 
-  func state(of index: Int) -> ChildState { unsafe states[index] }
+  @usableFromInline func state(of index: Int) -> ChildState { unsafe states[index] }
 
   /// Whether every child ended in a result, in time.
   @usableFromInline var isComplete: Bool {
@@ -189,7 +190,7 @@ internal import Synchronization
   var causes: [Int] { failures.withLock { $0.map(\.index) } }
 
   /// The errors that children ended in, by index.
-  var errors: [Int: any Error] {
+  @usableFromInline var errors: [Int: any Error] {
     var errors: [Int: any Error] = [:]
     for failure in failures.withLock({ $0 }) { errors[failure.index] = failure.error }
     return errors
