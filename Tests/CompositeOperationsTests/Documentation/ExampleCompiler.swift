@@ -20,7 +20,7 @@ struct ExampleCompiler {
       struct Paths: Decodable { let runtimeResourcePath: String }
       let paths: Paths
     }
-    let info = try await Self.run(compiler, ["-print-target-info"]).output
+    let info = try await Program(file: compiler, arguments: ["-print-target-info"]).run().output
     let paths = try JSONDecoder().decode(Info.self, from: Data(info.utf8)).paths
     libraries = URL(fileURLWithPath: paths.runtimeResourcePath)
   }
@@ -35,9 +35,9 @@ struct ExampleCompiler {
       try Data(example.source(named: "example\(index)").utf8).write(to: file)
       return file.path
     }
-    let end = try await Self.run(
-      compiler,
-      [
+    let end = try await Program(
+      file: compiler,
+      arguments: [
         "-typecheck", "-swift-version", "6", "-wmo", "-parse-as-library",
         "-module-name", "Examples", "-I", modules.path, "-module-cache-path", moduleCache.path,
         // For the macros of Testing, and for manifests.
@@ -45,7 +45,8 @@ struct ExampleCompiler {
         "-I", libraries.appendingPathComponent("pm/ManifestAPI").path,
         "-package-description-version", "6.2",
         "-diagnostic-style", "llvm", "-no-color-diagnostics", prelude,
-      ] + files)
+      ] + files
+    ).run()
     let problems = Self.problems(in: end.output)
     if end.status != 0, problems.isEmpty { return ["\(compiler.path) ended so:\n\(end.output)"] }
     return problems
@@ -99,36 +100,5 @@ extension ExampleCompiler {
     throw Unavailable(
       description: "The examples cannot be compiled: CompositeOperations.swiftmodule is in no "
         + "folder above one of \(starts).")
-  }
-}
-
-// MARK: - Running it
-
-extension ExampleCompiler {
-  private struct End {
-    let status: Int32
-    /// Of both kinds.
-    let output: String
-  }
-
-  private static func run(_ program: URL, _ arguments: [String]) async throws -> End {
-    // A file, not a pipe: nobody has to read it while the program runs.
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try Data().write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    let output = try FileHandle(forWritingTo: file)
-    let process = Process()
-    process.executableURL = program
-    process.arguments = arguments
-    process.standardOutput = output
-    process.standardError = output
-    process.standardInput = FileHandle.nullDevice
-    let (exits, exit) = AsyncStream<Void>.makeStream()
-    process.terminationHandler = { _ in exit.finish() }
-    try process.run()
-    for await _ in exits {}
-    return End(
-      status: process.terminationStatus,
-      output: String(decoding: try Data(contentsOf: file), as: UTF8.self))
   }
 }
