@@ -34,6 +34,12 @@ let package = Package(
       name: "CompositeOperationsTests",
       dependencies: ["CompositeOperations", "CompositeOperationsTestKit"],
       swiftSettings: strict),
+    // No test depends on it: its objects, and so its `malloc`, would go into the bundle of all tests.
+    .executableTarget(
+      name: "AllocationCounts",
+      dependencies: ["CAllocationCounter", "CompositeOperations", "CompositeOperationsTestKit"],
+      path: "Tests/AllocationCounts", swiftSettings: strict),
+    .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     // As the modules of users are compiled: with the compiler's own settings, in either language mode.
     .testTarget(name: "CallSitesTests", dependencies: ["CompositeOperations"]),
     .testTarget(

@@ -1,0 +1,50 @@
+import CompositeOperations
+
+/// An operation that only counts as one.
+struct Work: ComposableOperation {
+  var value = 1
+
+  func perform(in context: OperationContext) -> Int { value }
+}
+
+/// The same under another type, so that a list of both cannot be specialised for one.
+struct OtherWork: ComposableOperation {
+  var value = 1
+
+  func perform(in context: OperationContext) -> Int { value }
+}
+
+func mixed(_ count: Int) -> [any ComposableOperation<Int>] {
+  (0..<count).map { index in
+    if index.isMultiple(of: 2) { return Work() }
+    return OtherWork()
+  }
+}
+
+/// A sequence of operations of two types in turn, which adds up their results.
+struct Steps: OperationSequence {
+  let count: Int
+  let history: StepHistory
+  private var begun = 0
+  private var sum = 0
+
+  init(count: Int, history: StepHistory) {
+    self.count = count
+    self.history = history
+  }
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    if let value = previous?.result(of: Work.self) { sum += value }
+    if let value = previous?.result(of: OtherWork.self) { sum += value }
+    if begun == count { return nil }
+    begun += 1
+    return begun.isMultiple(of: 2) ? Work() : OtherWork()
+  }
+
+  func output(of steps: FinishedSteps) -> Int { sum }
+}
+
+/// Sees every event and does nothing.
+struct IdleObserver: OperationObserver {
+  func observe(_ event: OperationEvent) {}
+}
