@@ -1,0 +1,22 @@
+import Testing
+
+@Suite(
+  .disabled(if: Scale.isSanitized, "Sanitizers bring an allocator of their own."),
+  .enabled(
+    if: AllocationThreshold.isOfThisBuild,
+    "The thresholds are those of optimised code of Swift 6.3 on Linux with glibc, x86-64."))
+struct AllocationTests {
+  @Test(arguments: [1, 2])
+  func `an operation allocates neither more nor less than its threshold says`(
+    processors: Int
+  ) async throws {
+    let thresholds = AllocationThreshold.all(processors: processors)
+    let figures = try await AllocationFigure.all(processors: processors)
+    try #require(
+      figures.map(\.shape) == thresholds.map(\.shape),
+      "The shapes that were counted are not those that have thresholds.")
+    for (figure, threshold) in zip(figures, thresholds) {
+      for problem in threshold.problems(of: figure) { Issue.record("\(problem)") }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/// How often one more operation of a shape allocates, and how many bytes.
+///
+/// The shapes are in `Tests/AllocationCounts/Shapes.swift`. Allocations are exact; of the bytes one in
+/// fifty may come and go, because with every change the compiler decides anew how large the frames of
+/// asynchronous functions are.
+struct AllocationThreshold: Sendable {
+  let shape: String
+  let allocations: Double
+  let bytes: Double
+
+  // Without the optimiser it is the compiler that allocates, and says nothing of the engine.
+  #if !DEBUG && compiler(>=6.3) && !compiler(>=6.4) && canImport(Glibc) && arch(x86_64)
+    static let isOfThisBuild = true
+  #else
+    static let isOfThisBuild = false
+  #endif
+
+  private init(_ shape: String, _ allocations: Double, bytes: Double) {
+    self.shape = shape
+    self.allocations = allocations
+    self.bytes = bytes
+  }
+
+  static func all(processors: Int) -> [AllocationThreshold] { processors == 1 ? unhelped : helped }
+
+  private static let unhelped = [
+    AllocationThreshold("run()", 0, bytes: 0),
+    AllocationThreshold("start() and outcome", 8, bytes: 1_648),
+    AllocationThreshold("then", 0, bytes: 0),
+    AllocationThreshold("map", 0, bytes: 0),
+    AllocationThreshold("context.run", 0, bytes: 0),
+    // The results, once in the slots and once in the array, and a state each.
+    AllocationThreshold("child of any type", 0, bytes: 17),
+    AllocationThreshold("child of one type", 0, bytes: 17),
+    AllocationThreshold("child, a closure", 0, bytes: 17),
+    // The slots come in blocks of 256.
+    AllocationThreshold("child made lazily", 0.004, bytes: 17),
+    AllocationThreshold("child made lazily, result used", 0, bytes: 0),
+    AllocationThreshold("child observed", 2, bytes: 153),
+    // A task each, and a group for 128 of them.
+    AllocationThreshold("child that waits shortly", 5.037, bytes: 2_633),
+    // And a yield, because its slice of time is over when it goes on.
+    AllocationThreshold("child that waits long", 6.037, bytes: 2_713),
+    AllocationThreshold("parallel of 2", 9, bytes: 2_434),
+    AllocationThreshold("parallel of 8", 9, bytes: 2_536),
+    AllocationThreshold("parallel of 2 types", 14, bytes: 2_723),
+    AllocationThreshold("list of 100 in a list", 9, bytes: 4_117),
+    AllocationThreshold("race of 2", 15, bytes: 2_660),
+    // Its record; the history that grows is in the bytes.
+    AllocationThreshold("step", 1, bytes: 65),
+    AllocationThreshold("step without history", 1, bytes: 40),
+    AllocationThreshold("sequence of 2 steps", 4, bytes: 168),
+    AllocationThreshold("retry without failures", 2, bytes: 80),
+  ]
+
+  private static let helped = [
+    AllocationThreshold("parallel of 2, helped", 19, bytes: 7_108),
+    AllocationThreshold("parallel of 8, helped", 19, bytes: 7_210),
+    AllocationThreshold("race of 2, helped", 26, bytes: 7_366),
+  ]
+
+  /// What is wrong with a figure, in sentences; nothing if it is the threshold.
+  func problems(of figure: AllocationFigure) -> [String] {
+    [
+      problem("allocations", of: figure.allocations, beside: allocations, slack: 0.000_5),
+      problem("bytes", of: figure.bytes, beside: bytes, slack: max(0.5, bytes / 50)),
+    ].compactMap(\.self)
+  }
+
+  private func problem(
+    _ unit: String, of found: Double, beside threshold: Double, slack: Double
+  ) -> String? {
+    if abs(found - threshold) <= slack { return nil }
+    let advice =
+      found > threshold
+      ? "If that is worth it, raise the threshold and say in the commit what for"
+      : "Lower the threshold, so that it stays so"
+    return "\(shape): \(found) \(unit) per operation, and the threshold is \(threshold). "
+      + "\(advice): see \"Allocations\" in CONTRIBUTING.md."
+  }
+}
