@@ -1,106 +1,98 @@
-import Dispatch
-import Synchronization
+import Foundation
 
-/// `Benchmarks [FILTER] [--rounds N] [--count N]`: runs the shapes and ways whose names contain
-/// FILTER, all ways of a shape in turn with all cores awake, and prints medians and ratios.
+/// Measures operations beside what else Swift has, and judges the goals.
 @main struct Main {
-  private var filter = ""
-  private var rounds = 7
-  private var count = 100_000
-  private var isExact = false
+  private let options: Options
+  private let table = Table()
 
+  // Not asynchronous: ways are waited for on the main thread, so that the pool's threads are theirs.
   static func main() {
-    var main = Main()
-    var arguments = CommandLine.arguments.dropFirst()
-    while let argument = arguments.popFirst() {
-      switch argument {
-      case "--rounds": main.rounds = arguments.popFirst().flatMap { Int($0) } ?? main.rounds
-      case "--count": main.count = arguments.popFirst().flatMap { Int($0) } ?? main.count
-      case "--exact": main.isExact = true
-      default: main.filter = argument
+    do {
+      let options = try Options(CommandLine.arguments.dropFirst())
+      if options.wantsHelp { return print(Options.usage) }
+      exit(try Main(options: options).run())
+    } catch {
+      FileHandle.standardError.write(Data("Benchmarks: \(error)\n".utf8))
+      exit(error is UsageError ? 64 : 1)
+    }
+  }
+
+  /// - Returns: What to exit with.
+  private func run() throws -> Int32 {
+    try checkFilters()
+    if options.onlyLists {
+      forEachShape(list)
+      return 0
+    }
+    let report = measure()
+    if options.isJSON { try printJSON(report) }
+    return report.problems.isEmpty ? 0 : 1
+  }
+
+  private func measure() -> Report {
+    let runner = Runner(
+      sampler: Sampler(isExact: options.isExact),
+      rounds: options.rounds ?? (options.isQuick ? 3 : 7),
+      patience: options.isQuick ? .seconds(2) : nil)
+    var report = Report(machine: Machine(asksSwift: !options.isExact), rounds: runner.rounds)
+    show(table.head(report.machine, rounds: runner.rounds))
+    forEachShape { shape in
+      let figures = runner.measure(shape)
+      show(table.text(of: figures))
+      report.shapes.append(figures)
+      note(figures.problems, in: &report)
+    }
+    show(table.text(of: report.summary))
+    return report
+  }
+
+  /// The chosen shapes, one at a time, each with its chosen ways.
+  private func forEachShape(_ body: (Shape) -> Void) {
+    for makeShape in options.catalogue.shapes {
+      let shape = makeShape()
+      let chosen = shape.choosing { isChosen($0, of: shape) }
+      if !chosen.ways.isEmpty { body(chosen) }
+    }
+  }
+
+  private func checkFilters() throws(UsageError) {
+    for filter in options.filters {
+      var isOfUse = false
+      forEachShape { shape in
+        isOfUse = isOfUse || shape.ways.contains { filter.admits($0, of: shape) }
       }
-    }
-    print("ns per operation: median (least, most), and how much less than the first way's\n")
-    for shape in Shape.all(count: main.count) { main.run(shape()) }
-  }
-
-  private func run(_ shape: Shape) {
-    let ways =
-      shape.name.contains(filter)
-      ? shape.ways : shape.ways.filter { $0.name.contains(filter) }
-    if ways.isEmpty { return }
-    var figures = ways.map { _ in [Double]() }
-    var sums = Set<UInt64>()
-    for round in 0...rounds {
-      for (index, way) in ways.enumerated() {
-        let sample = sample(way)
-        sums.insert(sample.sum)
-        if round > 0 { figures[index].append(sample.nanoseconds) }
-      }
-    }
-    precondition(sums.count == 1, "The ways of \(shape.name) do not agree: \(sums).")
-    print(shape.name)
-    let medians = figures.map { $0.sorted()[rounds / 2] }
-    for (index, way) in ways.enumerated() {
-      let spread = "(\(tenths(figures[index].min() ?? 0)), \(tenths(figures[index].max() ?? 0)))"
-      print(
-        "  " + padded(way.name, 28), leading(tenths(medians[index]), 9), leading(spread, 20),
-        leading("\(tenths(medians[0] / medians[index])) ×", 9))
-    }
-    print()
-  }
-
-  private struct Sample {
-    let nanoseconds: Double
-    let sum: UInt64
-  }
-
-  /// Waits on the main thread, so that the pool's threads are the benchmark's.
-  private func sample(_ way: Benchmark) -> Sample {
-    let result = Mutex(Sample(nanoseconds: 0, sum: 0))
-    let isDone = DispatchSemaphore(value: 0)
-    Task.detached { [isExact] in
-      if !isExact { await Self.wakeAllCores() }
-      let start = ContinuousClock.now
-      let sum = (try? await way.body()) ?? .max
-      let nanoseconds = (ContinuousClock.now - start) / .nanoseconds(1)
-      result.withLock {
-        $0 = Sample(nanoseconds: nanoseconds / Double(way.operations), sum: sum)
-      }
-      isDone.signal()
-    }
-    isDone.wait()
-    return result.withLock { $0 }
-  }
-
-  /// Keeps every core busy for a moment: one that sleeps takes long to join in.
-  private static func wakeAllCores() async {
-    let cores = 2
-    let arrived = Counter()
-    await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<cores {
-        group.addTask {
-          arrived.count.wrappingAdd(1, ordering: .sequentiallyConsistent)
-          let limit = ContinuousClock.now + .milliseconds(30)
-          while arrived.count.load(ordering: .relaxed) < cores, ContinuousClock.now < limit {}
-          let end = ContinuousClock.now + .microseconds(200)
-          while ContinuousClock.now < end {}
-        }
-      }
+      if isOfUse { continue }
+      throw UsageError(
+        "nothing is called '\(filter.text)'; expected a name of those that --list shows")
     }
   }
 
-  private final class Counter: Sendable {
-    let count = Atomic(0)
+  private func isChosen(_ way: Way, of shape: Shape) -> Bool {
+    options.filters.isEmpty || options.filters.contains { $0.admits(way, of: shape) }
   }
-}
 
-private func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+  private func list(_ shape: Shape) {
+    print("\(shape.id): \(shape.title)")
+    for way in shape.ways { print("  \(way.name)") }
+  }
 
-private func padded(_ text: String, _ width: Int) -> String {
-  text + String(repeating: " ", count: max(0, width - text.count))
-}
+  private func show(_ text: String) {
+    if options.isJSON { return }
+    print(text)
+    // So that it is seen at once, and kept if somebody ends the run.
+    fflush(nil)
+  }
 
-private func leading(_ text: String, _ width: Int) -> String {
-  String(repeating: " ", count: max(0, width - text.count)) + text
+  private func note(_ problems: [String], in report: inout Report) {
+    for problem in problems {
+      FileHandle.standardError.write(Data("Benchmarks: \(problem)\n".utf8))
+    }
+    report.problems += problems
+  }
+
+  private func printJSON(_ report: Report) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    print(String(decoding: try encoder.encode(report), as: UTF8.self))
+  }
 }

@@ -1,0 +1,21 @@
+import Foundation
+
+/// Chooses shapes and ways by a part of their names, or one way by the names of its shape and itself.
+struct Filter {
+  let text: String
+  private let exact: (shape: String, way: String)?
+
+  init(_ text: String) {
+    self.text = text
+    exact = text.firstIndex(of: "/").map { slash in
+      (String(text[..<slash]), String(text[text.index(after: slash)...]))
+    }
+  }
+
+  func admits(_ way: Way, of shape: Shape) -> Bool {
+    if let exact { return exact.shape == shape.id && exact.way == way.name }
+    return [shape.id, shape.title, way.name].contains {
+      $0.range(of: text, options: .caseInsensitive) != nil
+    }
+  }
+}

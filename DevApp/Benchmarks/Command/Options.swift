@@ -1,0 +1,72 @@
+/// What the arguments ask for.
+struct Options {
+  static let usage = """
+    usage: Benchmarks [FILTER…] [OPTION…]
+
+    Runs the shapes and ways whose names contain a FILTER, or all; SHAPE/WAY names one way exactly.
+
+      --rounds N       measures every way N times (7; 3 when quick)
+      --count N        takes N operations where a shape can have any number (100000)
+      --quick          the main sizes alone, in less than two minutes
+      --json           prints an object for programs instead of tables
+      --exact          runs the chosen ways and nothing else, for counting instructions
+      --list           prints the shapes and ways
+      --help           prints this
+    """
+
+  var filters: [Filter] = []
+  var rounds: Int?
+  var count: Int?
+  var isQuick = false
+  var isJSON = false
+  var isExact = false
+  var onlyLists = false
+  var wantsHelp = false
+
+  init(_ arguments: some Sequence<String>) throws(UsageError) {
+    var rest = Array(arguments)[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--rounds": rounds = try Self.number(after: argument, from: 1, to: 1_000, in: &rest)
+      case "--count":
+        // The least that has a group of eight.
+        count = try Self.number(after: argument, from: 8, to: 10_000_000, in: &rest)
+      case "--quick": isQuick = true
+      case "--json": isJSON = true
+      case "--exact": isExact = true
+      case "--list": onlyLists = true
+      case "--help", "-h": wantsHelp = true
+      case _ where argument.isEmpty || argument.hasPrefix("-"):
+        throw UsageError(
+          "unknown option '\(argument)'; expected --rounds, --count, --quick, --json, --exact, "
+            + "--list, --help or a filter")
+      default: filters.append(Filter(argument))
+      }
+    }
+  }
+
+  var catalogue: Catalogue {
+    var catalogue = Catalogue()
+    catalogue.hasOtherSizes = !isQuick && count == nil
+    catalogue.hasShortSequence = count == nil
+    if isQuick { catalogue.busyCount = 10_000 }
+    if let count {
+      catalogue.count = count
+      catalogue.busyCount = count
+    }
+    return catalogue
+  }
+
+  private static func number(
+    after option: String, from least: Int, to most: Int, in rest: inout ArraySlice<String>
+  ) throws(UsageError) -> Int {
+    let expected = "expected a whole number from \(least) to \(most)"
+    guard let text = rest.popFirst() else {
+      throw UsageError("\(option) without a number; \(expected)")
+    }
+    guard let number = Int(text), (least...most).contains(number) else {
+      throw UsageError("\(option) '\(text)'; \(expected)")
+    }
+    return number
+  }
+}

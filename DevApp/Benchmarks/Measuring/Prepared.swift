@@ -1,0 +1,19 @@
+import Synchronization
+
+/// What a way needs before it can be timed. It is made when it is first asked for, in the round that
+/// does not count, so that a way which is not chosen costs nothing.
+final class Prepared<Value: Sendable>: Sendable {
+  private let made = Mutex<Value?>(nil)
+  private let make: @Sendable () -> Value
+
+  init(_ make: @escaping @Sendable () -> Value) { self.make = make }
+
+  var value: Value {
+    made.withLock { made in
+      if let made { return made }
+      let value = make()
+      made = value
+      return value
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/// Measures the ways of a shape in turn, so that whatever the machine does meets all of them.
+struct Runner {
+  let sampler: Sampler
+  let rounds: Int
+  /// A way that has taken longer sits out the rounds that are left, once it has a figure.
+  var patience: Duration?
+
+  func measure(_ shape: Shape) -> ShapeReport {
+    var figures = shape.ways.map { _ in [Double]() }
+    var checksums = shape.ways.map { _ in Set<UInt64>() }
+    var spent = shape.ways.map { _ in Duration.zero }
+    var problems: [Int: String] = [:]
+    // The first round does not count.
+    for round in 0...rounds {
+      for (index, way) in shape.ways.enumerated() where problems[index] == nil {
+        if let patience, spent[index] > patience, !figures[index].isEmpty { continue }
+        let start = ContinuousClock.now
+        defer { spent[index] += ContinuousClock.now - start }
+        do {
+          let sample = try sampler.sample(way)
+          checksums[index].insert(sample.checksum)
+          if round == 0 { continue }
+          figures[index].append(
+            shape.unit.figure(of: sample.amount, operations: shape.operations))
+        } catch {
+          problems[index] = "\(shape.id), \(way.name): \(error)"
+        }
+      }
+    }
+    judge(checksums, of: shape, adding: &problems)
+    let ways = shape.ways.indices.filter { problems[$0] == nil }.map { index in
+      WayReport(
+        name: shape.ways[index].name, role: shape.ways[index].role, samples: figures[index])
+    }
+    return ShapeReport(
+      shape, ways: ways, problems: problems.sorted { $0.key < $1.key }.map(\.value))
+  }
+
+  /// Finds the ways that do not agree with most of the others.
+  private func judge(
+    _ checksums: [Set<UInt64>], of shape: Shape, adding problems: inout [Int: String]
+  ) {
+    let measured = shape.ways.indices.filter { problems[$0] == nil }
+    var votes: [UInt64: Int] = [:]
+    for index in measured { for checksum in checksums[index] { votes[checksum, default: 0] += 1 } }
+    guard votes.count > 1, let most = votes.values.max() else { return }
+    let usual = measured.flatMap { checksums[$0].sorted() }.first { votes[$0] == most } ?? 0
+    let agreeing = measured.filter { checksums[$0] == [usual] }.map { shape.ways[$0].name }
+    for index in measured where checksums[index] != [usual] {
+      let others = checksums[index].sorted().map(String.init).joined(separator: " and ")
+      problems[index] =
+        "\(shape.id), \(shape.ways[index].name): the results add up to \(others), and to \(usual) by "
+        + (agreeing.isEmpty ? "nobody always" : agreeing.joined(separator: "; "))
+    }
+  }
+}

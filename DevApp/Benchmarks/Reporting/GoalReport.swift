@@ -1,0 +1,63 @@
+/// A goal, and what came of it.
+struct GoalReport: Encodable {
+  let ours: String
+  /// The way that ours stood beside; where none has been measured, the name that was looked for.
+  let other: String?
+  /// `atLeast` or `atMost`.
+  let comparison: String
+  /// What is to be reached: a ratio where there is another way, else a figure of the shape's unit.
+  let bound: Double
+  /// What was reached; nil where the ways have not been measured.
+  let value: Double?
+  let isMet: Bool?
+
+  init(_ goal: Goal, among ways: [WayReport]) {
+    let own = ways.first { $0.name == goal.ours }
+    let beside = goal.other.flatMap { name in
+      ways.first { $0.name == name } ?? ways.first { $0.name.hasPrefix(name) }
+    }
+    ours = goal.ours
+    other = beside?.name ?? goal.other
+    switch goal.bound {
+    case .atLeastTimes(let times):
+      comparison = "atLeast"
+      bound = times
+      value = Self.ratio(of: beside, to: own)
+      isMet = value.map { $0 >= times }
+    case .atMostTimes(let times):
+      comparison = "atMost"
+      bound = times
+      value = Self.ratio(of: own, to: beside)
+      isMet = value.map { $0 <= times }
+    case .atMost(let figure):
+      comparison = "atMost"
+      bound = figure
+      value = own?.median
+      isMet = value.map { $0 <= figure }
+    }
+  }
+
+  private static func ratio(of first: WayReport?, to second: WayReport?) -> Double? {
+    guard let first, let second else { return nil }
+    return first.ratio(to: second)
+  }
+
+  /// The way beside which a table shows the goal.
+  func belongs(to way: WayReport, main: String?) -> Bool {
+    way.name == (other == nil || other == main ? ours : other)
+  }
+
+  /// `≥ 40`, or `≤ 16`.
+  var aim: String {
+    let number = bound == bound.rounded() ? Int(bound).grouped : "\(bound)"
+    return (comparison == "atLeast" ? "≥ " : "≤ ") + number
+  }
+
+  /// `met`, or `missed by 12 %`.
+  var verdict: String {
+    guard let value, let isMet else { return "not measured" }
+    if isMet { return "met" }
+    let share = comparison == "atLeast" ? 1 - value / bound : value / bound - 1
+    return "missed by \(max(1, Int((100 * share).rounded()))) %"
+  }
+}

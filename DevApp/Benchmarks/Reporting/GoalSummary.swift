@@ -1,0 +1,20 @@
+/// How many goals are met, and which are not.
+struct GoalSummary: Encodable {
+  private(set) var met = 0
+  private(set) var missed: [String] = []
+  private(set) var notMeasured: [String] = []
+
+  init(_ shapes: [ShapeReport]) {
+    for shape in shapes {
+      for goal in shape.goals {
+        let what = "\(shape.id), \(goal.ours)" + (goal.other.map { " beside \($0)" } ?? "")
+        switch goal.isMet {
+        case true?: met += 1
+        case false?:
+          missed.append("\(what): \((goal.value ?? 0).short), goal \(goal.aim)")
+        case nil: notMeasured.append(what)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/// Everything that a run of the benchmarks comes to.
+struct Report: Encodable {
+  let machine: Machine
+  let rounds: Int
+  var shapes: [ShapeReport] = []
+  /// What went wrong: peers that did not start, ways that failed, results that did not agree.
+  var problems: [String] = []
+  var summary: GoalSummary { GoalSummary(shapes) }
+
+  private enum CodingKeys: CodingKey { case machine, rounds, shapes, problems, goals }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(machine, forKey: .machine)
+    try container.encode(rounds, forKey: .rounds)
+    try container.encode(shapes, forKey: .shapes)
+    try container.encode(problems, forKey: .problems)
+    try container.encode(summary, forKey: .goals)
+  }
+}

@@ -1,0 +1,38 @@
+/// The figures of one shape.
+struct ShapeReport: Encodable {
+  let id: String
+  let title: String
+  let operations: Int
+  let unit: Unit
+  /// The way that ratios refer to: the first of ours that was measured.
+  let main: String?
+  /// The way with the least figure, where there are others than ours. What only shows the machine's
+  /// limit does not lead.
+  let leader: String?
+  private(set) var ways: [WayReport]
+  let goals: [GoalReport]
+  /// Ways that failed, or whose results were wrong; they have no figures.
+  let problems: [String]
+
+  init(_ shape: Shape, ways: [WayReport], problems: [String]) {
+    id = shape.id
+    title = shape.title
+    operations = shape.operations
+    unit = shape.unit
+    let main = ways.first { $0.role == .ours } ?? ways.first
+    self.main = main?.name
+    let contenders = ways.filter { $0.role != .limit }
+    leader =
+      contenders.allSatisfy { $0.role == .ours }
+      ? nil : contenders.min { $0.median < $1.median }?.name
+    self.ways = ways.map { way in
+      var way = way
+      way.ratio = main.flatMap { way.ratio(to: $0) } ?? 0
+      return way
+    }
+    goals = Goal.all.filter { goal in
+      goal.shape == shape.id && shape.ways.contains { $0.name == goal.ours }
+    }.map { GoalReport($0, among: ways) }
+    self.problems = problems
+  }
+}

@@ -1,0 +1,56 @@
+/// All shapes, each made when its turn comes, so that the memory of those before it is free again.
+struct Catalogue {
+  /// The size of the shapes that can be of any size.
+  var count = 100_000
+  /// The sizes that show how a shape scales.
+  var hasOtherSizes = true
+  /// A sequence that is short enough for a chain of dependencies.
+  var hasShortSequence = true
+  /// How many operations have bodies of 1 µs.
+  var busyCount = 100_000
+
+  var shapes: [() -> Shape] {
+    fanOuts + sequences + composites + runs
+  }
+
+  private var fanOuts: [() -> Shape] {
+    [{ .fanOut(id: "fan-out", count: count, peerShapes: ["fan-out", "graph-fan"]) }]
+      + sizes(1_000, 10_000, 1_000_000) { name, size in .fanOut(id: "fan-out-\(name)", count: size)
+      }
+      + [{ .synchronous(count: count) }]
+      + [{ .fanOut(id: "busy", count: busyCount, steps: Self.microsecond, peerShapes: ["busy"]) }]
+  }
+
+  private var sequences: [() -> Shape] {
+    [{ .sequence(id: "sequence", count: count, peerShapes: ["chain", "graph-chain"]) }]
+      + (hasShortSequence ? [{ .sequence(id: "sequence-1k", count: 1_000) }] : [])
+  }
+
+  private var composites: [() -> Shape] {
+    [
+      { .nested(count: count) }, { .pairs(count: count) }, { .eights(count: count) }, { .tree() },
+      { .deep() }, { .lazy(count: count) },
+    ]
+  }
+
+  private var runs: [() -> Shape] {
+    [
+      { .single(count: count) },
+      { .observed(id: "observed", count: count) },
+      { .observed(id: "observed-busy", count: busyCount, steps: Self.microsecond) },
+      { .events(count: count) },
+    ]
+  }
+
+  /// The steps of a body that takes about a microsecond.
+  private static let microsecond = 800
+
+  private func sizes(
+    _ sizes: Int..., make: @escaping (_ name: String, _ size: Int) -> Shape
+  ) -> [() -> Shape] {
+    if !hasOtherSizes { return [] }
+    return sizes.map { size in
+      { make(size < 1_000_000 ? "\(size / 1_000)k" : "\(size / 1_000_000)m", size) }
+    }
+  }
+}

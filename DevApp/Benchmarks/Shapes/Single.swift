@@ -1,0 +1,35 @@
+import CompositeOperations
+
+extension Shape {
+  /// One operation at a time, by every way to run one.
+  static func single(count: Int) -> Shape {
+    let context = OperationContext()
+    return Shape(
+      id: "single", title: "one operation, \(count.grouped) times", operations: count,
+      ways: [
+        each("run()", .ours, count) { try await $0.run().get() },
+        each("context.run", .ours, count) { try await context.run($0) },
+        each("perform", .ours, count) { try await $0.perform(in: context) },
+        each("start().outcome", .ours, count) { try await $0.start().outcome.get() },
+        each("asynchronous function", .swift, count) { try await called($0) },
+        each("Task.value", .swift, count) { operation in
+          try await Task { try await operation.perform(in: OperationContext()) }.value
+        },
+      ])
+  }
+
+  @concurrent @inline(never) private static func called(_ operation: Work) async throws -> UInt64 {
+    work(operation.seed)
+  }
+
+  private static func each(
+    _ name: String, _ role: Way.Role, _ count: Int,
+    _ body: @escaping @Sendable (Work) async throws -> UInt64
+  ) -> Way {
+    Way(name, role) {
+      var sum: UInt64 = 0
+      for index in 0..<count { sum &+= try await body(Work(seed: UInt64(index))) }
+      return sum
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import CompositeOperations
+
+/// One operation after another, in the task that asks for them.
+enum DirectLoop {
+  @concurrent static func run(
+    _ operations: [any ComposableOperation<UInt64>]
+  ) async throws -> [UInt64] {
+    let context = OperationContext()
+    var results = [UInt64](repeating: 0, count: operations.count)
+    for index in operations.indices {
+      results[index] = try await operations[index].perform(in: context)
+    }
+    return results
+  }
+}

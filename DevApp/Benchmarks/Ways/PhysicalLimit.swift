@@ -1,0 +1,77 @@
+import Foundation
+import Synchronization
+
+/// What the machine can do at most: an operation is a call through a pointer and a store.
+///
+/// The threads wait busily for the start, so that only the work is timed.
+final class PhysicalLimit: Sendable {
+  struct Item: Sendable {
+    let function: @convention(c) @Sendable (UInt64, Int) -> UInt64
+    let seed: UInt64
+    let steps: Int
+  }
+
+  private let items: [Item]
+  private let slots: Slots
+  private let ready = Atomic(0)
+  private let hasBegun = Atomic(false)
+  private let next = Atomic(0)
+  private let finished = Atomic(0)
+
+  private init(_ items: [Item]) {
+    self.items = items
+    slots = Slots(count: items.count)
+  }
+
+  /// Ways for one thread and for as many as there are cores.
+  static func ways(count: Int, steps: Int = 0) -> [Way] {
+    let items = Prepared {
+      (0..<count).map { index in
+        Item(
+          function: { seed, steps in work(seed, steps: steps) }, seed: UInt64(index), steps: steps)
+      }
+    }
+    return (Cores.count == 1 ? [1] : [1, Cores.count]).map { threads in
+      .blocking(
+        "call and store, \(threads) thread\(threads == 1 ? "" : "s")", .limit,
+        sampling: {
+          PhysicalLimit(items.value).sample(threads: threads)
+        })
+    }
+  }
+
+  private func sample(threads: Int) -> Sample {
+    for _ in 0..<threads - 1 {
+      let thread = Thread {
+        self.ready.wrappingAdd(1, ordering: .acquiringAndReleasing)
+        while !self.hasBegun.load(ordering: .acquiring) {}
+        self.perform()
+        self.finished.wrappingAdd(1, ordering: .acquiringAndReleasing)
+      }
+      thread.start()
+    }
+    while ready.load(ordering: .acquiring) < threads - 1 {}
+    let start = ContinuousClock.now
+    hasBegun.store(true, ordering: .releasing)
+    perform()
+    while finished.load(ordering: .acquiring) < threads - 1 {}
+    return Sample(amount: Stopwatch.nanoseconds(since: start), checksum: slots.sum)
+  }
+
+  private func perform() {
+    // What the loop reads lies elsewhere than what the threads share.
+    let (items, slots) = (items, slots)
+    // So many that taking them costs nothing, and so few that nobody waits for the last.
+    let portion = items.first?.steps == 0 ? 256 : 16
+    items.withUnsafeBufferPointer { items in
+      while true {
+        let first = next.wrappingAdd(portion, ordering: .relaxed).oldValue
+        if first >= items.count { return }
+        for index in first..<min(first + portion, items.count) {
+          let item = items[index]
+          slots[index] = item.function(item.seed, item.steps)
+        }
+      }
+    }
+  }
+}

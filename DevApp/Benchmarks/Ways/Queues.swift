@@ -1,0 +1,56 @@
+import Dispatch
+import Foundation
+
+/// What people write with Foundation's and Dispatch's queues.
+enum Queues {
+  static func blockOperations(count: Int, steps: Int) -> UInt64 {
+    let slots = Slots(count: count)
+    let operations = (0..<count).map { index in
+      BlockOperation { slots[index] = work(UInt64(index), steps: steps) }
+    }
+    OperationQueue().addOperations(operations, waitUntilFinished: true)
+    return slots.sum
+  }
+
+  static func asynchronousOperations(count: Int, steps: Int) -> UInt64 {
+    let slots = Slots(count: count)
+    let operations = (0..<count).map { index in
+      AsynchronousOperation { operation in
+        slots[index] = work(UInt64(index), steps: steps)
+        operation.finish()
+      }
+    }
+    OperationQueue().addOperations(operations, waitUntilFinished: true)
+    return slots.sum
+  }
+
+  /// One operation after another: each depends on the one before it.
+  static func dependencyChain(count: Int) -> UInt64 {
+    let slots = Slots(count: count)
+    let operations = (0..<count).map { index in
+      BlockOperation { slots[index] = work(UInt64(index)) }
+    }
+    for (first, second) in zip(operations, operations.dropFirst()) { second.addDependency(first) }
+    OperationQueue().addOperations(operations, waitUntilFinished: true)
+    return slots.sum
+  }
+
+  static func concurrentPerform(count: Int, steps: Int) -> UInt64 {
+    let slots = Slots(count: count)
+    DispatchQueue.concurrentPerform(iterations: count) { index in
+      slots[index] = work(UInt64(index), steps: steps)
+    }
+    return slots.sum
+  }
+
+  static func dispatchGroup(count: Int, steps: Int) -> UInt64 {
+    let slots = Slots(count: count)
+    let group = DispatchGroup()
+    let queue = DispatchQueue.global()
+    for index in 0..<count {
+      queue.async(group: group) { slots[index] = work(UInt64(index), steps: steps) }
+    }
+    group.wait()
+    return slots.sum
+  }
+}

@@ -1,0 +1,17 @@
+import CompositeOperations
+import Synchronization
+
+/// Keeps every event and when it came.
+final class RecordingObserver: OperationObserver {
+  private struct Entry {
+    let time: ContinuousClock.Instant
+    let event: OperationEvent
+  }
+
+  private let entries = Mutex<[Entry]>([])
+
+  func observe(_ event: OperationEvent) {
+    let entry = Entry(time: .now, event: event)
+    entries.withLock { $0.append(entry) }
+  }
+}

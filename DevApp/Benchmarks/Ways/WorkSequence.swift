@@ -1,0 +1,19 @@
+import CompositeOperations
+
+/// Operations that arrive one by one, each at once.
+struct WorkSequence: AsyncSequence, Sendable {
+  struct Iterator: AsyncIteratorProtocol {
+    let count: Int
+    var next = 0
+
+    mutating func next() async -> Work? {
+      if next == count { return nil }
+      next += 1
+      return Work(seed: UInt64(next - 1))
+    }
+  }
+
+  let count: Int
+
+  func makeAsyncIterator() -> Iterator { Iterator(count: count) }
+}
