@@ -10,7 +10,7 @@ struct Catalogue {
   var busyCount = 100_000
 
   var shapes: [() -> Shape] {
-    fanOuts + sequences + composites + runs
+    fanOuts + sequences + composites + waits + endings + runs
   }
 
   private var fanOuts: [() -> Shape] {
@@ -31,6 +31,22 @@ struct Catalogue {
       { .nested(count: count) }, { .pairs(count: count) }, { .eights(count: count) }, { .tree() },
       { .deep() }, { .lazy(count: count) },
     ]
+  }
+
+  private var waits: [() -> Shape] {
+    [
+      { .sleep() }, { .continuations() }, { .pipes() }, { .mixedWaits() },
+      { .endingInOrder() }, { .endingInReverse() }, { .endingAtRandom() },
+    ]
+  }
+
+  private var endings: [() -> Shape] {
+    [{ .failure(id: "failure", count: 10_000) }]
+      + sizes(1_000, 100_000) { name, size in .failure(id: "failure-\(name)", count: size) }
+      + [{ .cancellation(id: "cancellation", count: 10_000) }]
+      + sizes(1_000, 100_000) { name, size in
+        .cancellation(id: "cancellation-\(name)", count: size)
+      }
   }
 
   private var runs: [() -> Shape] {
