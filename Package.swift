@@ -28,8 +28,9 @@ let package = Package(
       name: "DevApp", dependencies: ["CompositeOperations"], path: "DevApp/Demo",
       swiftSettings: strict),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["CompositeOperations"], path: "DevApp/Benchmarks",
-      exclude: ["Peers"]),
+      name: "Benchmarks", dependencies: ["CompositeOperations", "HeapUse"],
+      path: "DevApp/Benchmarks", exclude: ["Heap", "Peers"]),
+    .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),
     .testTarget(
       name: "CompositeOperationsTests",
       dependencies: ["CompositeOperations", "CompositeOperationsTestKit"],

@@ -10,7 +10,7 @@ struct Catalogue {
   var busyCount = 100_000
 
   var shapes: [() -> Shape] {
-    fanOuts + sequences + composites + waits + endings + runs
+    fanOuts + sequences + composites + waits + endings + runs + memory
   }
 
   private var fanOuts: [() -> Shape] {
@@ -56,6 +56,14 @@ struct Catalogue {
       { .observed(id: "observed-busy", count: busyCount, steps: Self.microsecond) },
       { .events(count: count) },
     ]
+  }
+
+  private var memory: [() -> Shape] {
+    #if canImport(Glibc)
+      [{ .idleMemory(count: count) }, { .waitingMemory(count: 10_000) }]
+    #else
+      []
+    #endif
   }
 
   /// The steps of a body that takes about a microsecond.
