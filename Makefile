@@ -38,5 +38,9 @@ soak: ## Judge random trees by the model for ten minutes (SOAK_SECONDS=600), wit
 mutants: ## Break every rule, one at a time, and show the test that notices
 	.ci/mutants/run
 
-bench: ## Measure against task groups: make bench ARGS="fan-out --rounds 9"
-	swift run -c release Benchmarks $(ARGS)
+bench: ## Measure against the ways of Swift and other engines: make bench ARGS="fan-out --rounds 9"
+	@swift build -c release --product Benchmarks >&2
+	@mkdir -p .build/peers
+	@[ ! -x DevApp/Benchmarks/Peers/build ] || DevApp/Benchmarks/Peers/build .build/peers >&2 \
+	  || echo "Not all peers could be built; those that could are measured." >&2
+	@$$(swift build -c release --show-bin-path)/Benchmarks --peers .build/peers $(ARGS)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Measures operations beside what else Swift has, and judges the goals.
+/// Measures operations beside what Swift has and beside other engines, and judges the goals.
 @main struct Main {
   private let options: Options
   private let table = Table()
@@ -19,24 +19,27 @@ import Foundation
 
   /// - Returns: What to exit with.
   private func run() throws -> Int32 {
-    try checkFilters()
+    let peers = try options.peers.map { folder throws(UsageError) in try Peers(folder: folder) }
+    defer { peers?.end() }
+    try checkFilters(with: peers)
     if options.onlyLists {
-      forEachShape(list)
+      forEachShape(with: peers, list)
       return 0
     }
-    let report = measure()
+    let report = measure(with: peers)
     if options.isJSON { try printJSON(report) }
     return report.problems.isEmpty ? 0 : 1
   }
 
-  private func measure() -> Report {
+  private func measure(with peers: Peers?) -> Report {
     let runner = Runner(
       sampler: Sampler(isExact: options.isExact),
       rounds: options.rounds ?? (options.isQuick ? 3 : 7),
       patience: options.isQuick ? .seconds(2) : nil)
     var report = Report(machine: Machine(asksSwift: !options.isExact), rounds: runner.rounds)
     show(table.head(report.machine, rounds: runner.rounds))
-    forEachShape { shape in
+    note(peers?.problems ?? [], in: &report)
+    forEachShape(with: peers) { shape in
       let figures = runner.measure(shape)
       show(table.text(of: figures))
       report.shapes.append(figures)
@@ -47,18 +50,19 @@ import Foundation
   }
 
   /// The chosen shapes, one at a time, each with its chosen ways.
-  private func forEachShape(_ body: (Shape) -> Void) {
+  private func forEachShape(with peers: Peers?, _ body: (Shape) -> Void) {
     for makeShape in options.catalogue.shapes {
-      let shape = makeShape()
+      var shape = makeShape()
+      shape.ways += peers?.ways(for: shape) ?? []
       let chosen = shape.choosing { isChosen($0, of: shape) }
       if !chosen.ways.isEmpty { body(chosen) }
     }
   }
 
-  private func checkFilters() throws(UsageError) {
+  private func checkFilters(with peers: Peers?) throws(UsageError) {
     for filter in options.filters {
       var isOfUse = false
-      forEachShape { shape in
+      forEachShape(with: peers) { shape in
         isOfUse = isOfUse || shape.ways.contains { filter.admits($0, of: shape) }
       }
       if isOfUse { continue }

@@ -10,6 +10,7 @@ struct Options {
       --quick          the main sizes alone, in less than two minutes
       --json           prints an object for programs instead of tables
       --exact          runs the chosen ways and nothing else, for counting instructions
+      --peers FOLDER   takes the programs of FOLDER along, which do the same work elsewhere
       --list           prints the shapes and ways
       --help           prints this
     """
@@ -20,6 +21,7 @@ struct Options {
   var isQuick = false
   var isJSON = false
   var isExact = false
+  var peers: String?
   var onlyLists = false
   var wantsHelp = false
 
@@ -34,14 +36,18 @@ struct Options {
       case "--quick": isQuick = true
       case "--json": isJSON = true
       case "--exact": isExact = true
+      case "--peers": peers = try Self.folder(after: argument, in: &rest)
       case "--list": onlyLists = true
       case "--help", "-h": wantsHelp = true
       case _ where argument.isEmpty || argument.hasPrefix("-"):
         throw UsageError(
           "unknown option '\(argument)'; expected --rounds, --count, --quick, --json, --exact, "
-            + "--list, --help or a filter")
+            + "--peers, --list, --help or a filter")
       default: filters.append(Filter(argument))
       }
+    }
+    if isExact, peers != nil {
+      throw UsageError("--exact counts the instructions of this process; expected no --peers")
     }
   }
 
@@ -68,5 +74,14 @@ struct Options {
       throw UsageError("\(option) '\(text)'; \(expected)")
     }
     return number
+  }
+
+  private static func folder(
+    after option: String, in rest: inout ArraySlice<String>
+  ) throws(UsageError) -> String {
+    guard let folder = rest.popFirst(), !folder.isEmpty else {
+      throw UsageError("\(option) without a folder; expected \(option) FOLDER")
+    }
+    return folder
   }
 }

@@ -1,0 +1,126 @@
+import Foundation
+import Synchronization
+
+/// A program that does the work of some shapes with another engine, by the protocol that the README
+/// of the peers tells.
+final class Peer: Sendable {
+  /// Longer than any way may take.
+  private static let patience = 60
+
+  private static let shapes: Set = [
+    "fan-out", "busy", "chain", "nested", "pairs", "eights", "fib", "graph-fan", "graph-chain",
+    "sleep",
+  ]
+
+  struct Offer: Sendable {
+    let shape: String
+    let name: String
+  }
+
+  let name: String
+  let offers: [Offer]
+  /// Nil when the process is over.
+  private let process: Mutex<ChildProcess?>
+
+  init(path: String) throws {
+    name = URL(fileURLWithPath: path).lastPathComponent
+    var environment = ProcessInfo.processInfo.environment
+    environment["PEER_WORKERS"] = "\(Cores.count)"
+    var child = try ChildProcess(path: path, environment: environment)
+    var offers: [Offer] = []
+    do {
+      while let offer = try Self.readOffer(from: &child.channel) { offers.append(offer) }
+    } catch {
+      throw BenchmarkError(Self.describe(error, endOf: child))
+    }
+    child.stop()
+    self.offers = offers
+    process = Mutex(child)
+  }
+
+  /// The ways that belong to a shape; none when the process is over.
+  func ways(for shape: Shape) -> [Way] {
+    if process.withLock({ $0 == nil }) { return [] }
+    return offers.indices.filter { shape.peerShapes.contains(offers[$0].shape) }.map { number in
+      let offer = offers[number]
+      let isTaken = offers.contains {
+        $0.name == offer.name && $0.shape != offer.shape
+          && shape.peerShapes.contains($0.shape)
+      }
+      let name =
+        isTaken && offer.shape.hasPrefix("graph") ? "\(offer.name) (\(offer.shape))" : offer.name
+      return .blocking(
+        name, .peer,
+        sampling: {
+          try self.sample(number, count: shape.operations)
+        })
+    }
+  }
+
+  func end() {
+    process.withLock { process in
+      process?.end()
+      process = nil
+    }
+  }
+
+  private func sample(_ number: Int, count: Int) throws -> Sample {
+    try process.withLock { process in
+      guard var child = process else { throw BenchmarkError("peer \(name) is over") }
+      child.resume()
+      let answer: String
+      do {
+        try child.channel.write("\(number) \(count)")
+        answer = try child.channel.read(within: Self.patience)
+      } catch {
+        process = nil
+        throw BenchmarkError("peer \(name) " + Self.describe(error, endOf: child))
+      }
+      child.stop()
+      process = child
+      if answer.hasPrefix("error ") {
+        throw BenchmarkError("peer \(name) says: \(answer.dropFirst("error ".count))")
+      }
+      if let sample = Self.sample(answer) { return sample }
+      // What it says next may be anything.
+      child.end()
+      process = nil
+      throw BenchmarkError(
+        "peer \(name) answered '\(answer)'; expected nanoseconds and a checksum")
+    }
+  }
+
+  /// - Returns: The sample that a line is, or nil if it is none.
+  private static func sample(_ answer: String) -> Sample? {
+    let parts = answer.split(separator: " ")
+    guard parts.count == 2, let nanoseconds = Double(parts[0]), nanoseconds > 0,
+      // Some languages have only signed numbers.
+      let checksum = UInt64(parts[1]) ?? Int64(parts[1]).map(UInt64.init(bitPattern:))
+    else { return nil }
+    return Sample(amount: nanoseconds, checksum: checksum)
+  }
+
+  /// - Returns: A way that the peer has, or nil if there are no more.
+  private static func readOffer(from channel: inout LineChannel) throws -> Offer? {
+    let line = try channel.read(within: patience)
+    if line == "ready" { return nil }
+    let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 3, parts[0] == "way", !parts[2].isEmpty else {
+      throw BenchmarkError("said '\(line)' at its start; expected a way or ready")
+    }
+    guard shapes.contains(parts[1]) else {
+      throw BenchmarkError("has a way of shape '\(parts[1])', which there is not")
+    }
+    return Offer(shape: parts[1], name: parts[2])
+  }
+
+  /// Ends the process, which did not do what was expected, and says what it did.
+  private static func describe(_ error: any Error, endOf child: ChildProcess) -> String {
+    let end = child.end()
+    return switch error {
+    case LineChannel.Failure.closed: "ended without an answer (\(end))"
+    case LineChannel.Failure.late(let seconds): "did not answer within \(seconds) seconds"
+    default: "\(error)"
+    }
+  }
+}

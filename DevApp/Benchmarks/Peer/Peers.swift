@@ -1,0 +1,34 @@
+import Foundation
+
+/// The peers that are taken along.
+struct Peers {
+  private(set) var running: [Peer] = []
+  /// What was wrong with those that are not.
+  private(set) var problems: [String] = []
+
+  init() {}
+
+  /// Starts every program of a folder.
+  init(folder: String) throws(UsageError) {
+    // A peer that has ended is an error of that peer, and not the end of this process.
+    signal(SIGPIPE, SIG_IGN)
+    let names: [String]
+    do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+      throw UsageError("--peers '\(folder)' cannot be read; expected a folder of programs")
+    }
+    for name in names.sorted() {
+      let path = URL(fileURLWithPath: folder).appendingPathComponent(name).path
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
+        !isFolder.boolValue, FileManager.default.isExecutableFile(atPath: path)
+      else { continue }
+      do { running.append(try Peer(path: path)) } catch {
+        problems.append("peer \(name) \(error)")
+      }
+    }
+  }
+
+  func ways(for shape: Shape) -> [Way] { running.flatMap { $0.ways(for: shape) } }
+
+  func end() { for peer in running { peer.end() } }
+}
