@@ -5,10 +5,10 @@ SHELL := /bin/bash
 
 swift_sources := Package.swift Sources Tests DevApp
 
-.PHONY: help demo test lint docs sanitize soak mutants bench
+.PHONY: help demo test lint docs sanitize soak mutants bench bench-exact
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Find the duplicate files in this folder, and take the tour
 	swift build -c release --product DevApp
@@ -44,3 +44,6 @@ bench: ## Measure against the ways of Swift and other engines: make bench ARGS="
 	@[ ! -x DevApp/Benchmarks/Peers/build ] || DevApp/Benchmarks/Peers/build .build/peers >&2 \
 	  || echo "Not all peers could be built; those that could are measured." >&2
 	@$$(swift build -c release --show-bin-path)/Benchmarks --peers .build/peers $(ARGS)
+
+bench-exact: ## Count the instructions of an operation, with valgrind: make bench-exact ARGS="fan-out/any"
+	@DevApp/Benchmarks/exact $(ARGS)
