@@ -29,7 +29,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks", dependencies: ["CompositeOperations", "HeapUse"],
-      path: "DevApp/Benchmarks", exclude: ["Heap", "Peers", "exact"]),
+      path: "DevApp/Benchmarks", exclude: ["Heap", "Peers", "README.md", "exact"]),
     .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),
     .testTarget(
       name: "CompositeOperationsTests",
