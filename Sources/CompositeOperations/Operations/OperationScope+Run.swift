@@ -32,7 +32,7 @@ extension OperationScope {
   /// - Parameters:
   ///   - slot: Where the value is left.
   ///   - depth: How many immediate tasks stand on one another on this thread's stack.
-  nonisolated(nonsending) func ending(
+  @inline(__always) nonisolated(nonsending) func ending(
     of operation: some ComposableOperation, into slot: ResultSlot, depth: Int
   ) async -> Ending {
     guard isObserved else {
@@ -54,7 +54,7 @@ extension OperationScope {
     return ending
   }
 
-  private nonisolated(nonsending) func decidedEnding(
+  @inline(__always) private nonisolated(nonsending) func decidedEnding(
     of operation: some ComposableOperation, into slot: ResultSlot, depth: Int
   ) async -> Ending {
     if Task.isCancelled || isCancelled {
