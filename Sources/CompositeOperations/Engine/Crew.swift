@@ -6,13 +6,13 @@
 /// children in flight, and children that never wait cost no task at all. **Helpers** do the same on
 /// other processors, each with a lane of its own. Pullers beyond the first few stand in **shards**,
 /// and deep nesting goes on on a fresh stack.
-struct Crew: Sendable {
+final class Crew: Sendable {
   typealias Group = ThrowingDiscardingTaskGroup<any Error>
 
   let list: ChildList
   let board: ParallelBoard
   /// What the children see.
-  private(set) var context: OperationContext
+  private let context: OperationContext
   private let isObserved: Bool
   /// Whether a preferred executor runs the tasks. Then nothing depends on clocks and on what else
   /// goes on in the process, so that an executor that repeats itself makes the run repeat itself.
@@ -21,7 +21,7 @@ struct Crew: Sendable {
   init(_ list: ChildList, board: ParallelBoard, in context: OperationContext) {
     self.list = list
     self.board = board
-    self.context = context.oneDeeper
+    self.context = context
     isObserved = context.scope?.isObserved == true
     isReproducible = Task.hasPreferredExecutor
   }
@@ -35,9 +35,8 @@ struct Crew: Sendable {
   /// The caller's lane, which hires helpers for the others.
   private nonisolated(nonsending) func lead() async {
     if context.isTooDeep {
-      var fresh = self
-      fresh.context = context.onFreshStack
-      await withDiscardingTaskGroup { [fresh] group in group.addTask { await fresh.lead() } }
+      let fresh = Crew(list, board: board, in: context.onFreshStack)
+      await withDiscardingTaskGroup { group in group.addTask { await fresh.lead() } }
       return
     }
     try? await withThrowingDiscardingTaskGroup { group in
@@ -47,7 +46,7 @@ struct Crew: Sendable {
         if !hasAlarm, wantsHelper || begun == Shard.direct {
           hasAlarm = true
           board.alarm.branchBegan()
-          group.addImmediateTask(executorPreference: InlineExecutor.shared) {
+          group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
             try await waitForAlarm()
           }
         }
@@ -84,7 +83,7 @@ struct Crew: Sendable {
     if isHiring, !isLong { Helpers.begins() }
     let lane = board.helperBegins()
     board.alarm.branchBegan()
-    group.addTask {
+    group.addTask { [self] in
       defer { board.alarm.branchEnded() }
       try await help(on: lane)
     }
@@ -133,7 +132,7 @@ struct Crew: Sendable {
   ) {
     guard board.takePlace() else { return }
     let puller = board.pullerBegins(on: lane)
-    group.addImmediateTask {
+    group.addImmediateTask { [self] in
       defer { board.leavePlace() }
       try await pull(on: lane, as: puller, in: slice, at: pace)
     }
@@ -143,7 +142,7 @@ struct Crew: Sendable {
   /// Begins a group of pullers within the group.
   private func beginShard(on lane: Int, in slice: Slice, into group: inout Group) {
     board.alarm.branchBegan()
-    group.addImmediateTask {
+    group.addImmediateTask { [self] in
       defer { board.alarm.branchEnded() }
       try await withThrowingDiscardingTaskGroup { shard in
         var begun = 0
@@ -244,7 +243,7 @@ extension ParallelBoard {
   @usableFromInline nonisolated(nonsending) func run(
     _ list: ChildList, in context: OperationContext
   ) async {
-    await Crew(list, board: self, in: context).run()
+    await Crew(list, board: self, in: context.oneDeeper).run()
   }
 }
 
