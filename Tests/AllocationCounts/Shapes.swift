@@ -64,6 +64,8 @@ extension Shape {
     waiting("child that waits long", seconds: 1),
   ]
 
+  // Closures, because the frames of a type's `perform` end at the edge of a block of the task's memory:
+  // on which side, and so whether there is one block more, depends on the compiler's options.
   private static func waiting(_ name: String, seconds: Int64) -> Shape {
     part(name) { count in
       let meeting = Meeting(of: count, seconds: seconds)

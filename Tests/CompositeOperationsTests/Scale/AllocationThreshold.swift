@@ -72,7 +72,7 @@ struct AllocationThreshold: Sendable {
     if abs(found - threshold) <= slack { return nil }
     let advice =
       found > threshold
-      ? "If that is worth it, raise the threshold and say in the commit what for"
+      ? "Find what asks for more; if it is worth that, raise the threshold and say in the commit why"
       : "Lower the threshold, so that it stays so"
     return "\(shape): \(found) \(unit) per operation, and the threshold is \(threshold). "
       + "\(advice): see \"Allocations\" in CONTRIBUTING.md."
