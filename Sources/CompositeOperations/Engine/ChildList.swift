@@ -1,8 +1,9 @@
 /// The children of a parallel run and the memory for their results, by address: running a child
 /// neither copies nor counts it, and the engine is the same code for children of every type.
 // Sendable, and safe to pass around: the arrays and the memory behind the addresses outlive the
-// run (`ListRun` and `PackRun` see to that), nobody writes to the arrays, and every slot is written
-// by the one task that runs its child.
+// run (`ListRun` and `PackRun` see to that), nobody writes to the arrays, every slot is for a value of
+// its child's `Success` and written by the one task that runs the child, and it is read when the group
+// of all these tasks is over.
 @safe @usableFromInline struct ChildList: @unchecked Sendable {
   @safe @usableFromInline enum Children {
     /// Of one type, `stride` bytes apart.
@@ -34,8 +35,11 @@
   @inlinable init<Value>(
     _ children: UnsafePointer<any ComposableOperation<Value>>, results: UnsafeMutablePointer<Value>
   ) {
-    // A box for operations of one result has the layout of a box for any operations: what the
-    // compiler knows of the result takes no room in it.
+    // A box for operations of one result has the layout of a box for any operations: three words, the
+    // type and its conformance (Swift 6.3). What the compiler knows of the result takes no room in it.
+    precondition(
+      MemoryLayout<any ComposableOperation<Value>>.size
+        == MemoryLayout<any ComposableOperation>.size)
     unsafe self.children = .mixed(
       UnsafeRawPointer(children).assumingMemoryBound(to: (any ComposableOperation).self))
     unsafe self.results = .uniform(

@@ -41,7 +41,8 @@ internal import Synchronization
   nonisolated(nonsending) func next<Taken>(
     ifWanted isWanted: () -> Bool, take: (any ComposableOperation) -> Taken?
   ) async throws -> Taken? {
-    if !turnstile.tryToEnter() { await turnstile.enter() }
+    // Here and not by `enter`, which would take a frame of its own.
+    if !turnstile.tryToEnter() { await turnstile.waitToEnter() }
     defer { turnstile.leave() }
     guard !isExhausted, isWanted() else { return nil }
     do {

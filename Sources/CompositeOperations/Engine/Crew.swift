@@ -1,22 +1,22 @@
 /// Runs the children of a parallel composite.
 ///
-/// A **puller** is a task that takes children and runs them one after another. The caller
-/// begins one as an immediate task, which runs on the caller's own thread; when a child waits, the
-/// caller gets its thread back and begins the next puller. So there are about as many tasks as
-/// children in flight, and children that never wait cost no task at all. **Helpers** do the same on
-/// other processors, each with a lane of its own. Pullers beyond the first few stand in **shards**,
-/// and deep nesting goes on on a fresh stack.
+/// A **puller** is a task that takes children and runs them one after another. The caller begins
+/// one as an immediate task, which runs on the caller's own thread; when a child waits, the caller
+/// gets its thread back and begins the next puller. So there are about as many tasks as children in
+/// flight, and children that never wait cost no task of their own. **Helpers** do the same on other
+/// processors, each with a lane of its own. Pullers beyond the first few stand in **shards**, and
+/// deep nesting goes on on a fresh stack.
 final class Crew: Sendable {
   typealias Group = ThrowingDiscardingTaskGroup<any Error>
 
-  let list: ChildList
-  let board: ParallelBoard
+  private let list: ChildList
+  private let board: ParallelBoard
   /// What the children see.
   private let context: OperationContext
   private let isObserved: Bool
   /// Whether a preferred executor runs the tasks. Then nothing depends on clocks and on what else
   /// goes on in the process, so that an executor that repeats itself makes the run repeat itself.
-  let isReproducible: Bool
+  private let isReproducible: Bool
 
   init(_ list: ChildList, board: ParallelBoard, in context: OperationContext) {
     self.list = list
@@ -109,6 +109,7 @@ final class Crew: Sendable {
       if begun > 0, slice.isOver {
         await Task.yield()
         slice = Slice(isReproducible: isReproducible)
+        continue
       }
       prepare(&group, begun, slice)
       if begun < Shard.direct {
@@ -147,7 +148,8 @@ final class Crew: Sendable {
       try await withThrowingDiscardingTaskGroup { shard in
         var begun = 0
         while begun < Shard.size, board.goesOn, board.hasPlace, !Task.isCancelled {
-          beginPuller(on: lane, in: slice, at: pace(ofPuller: begun, in: slice), into: &shard)
+          let pace = pace(ofPuller: Shard.direct + begun, in: slice)
+          beginPuller(on: lane, in: slice, at: pace, into: &shard)
           begun += 1
           if slice.isOver || isHelperWelcome(in: slice) { break }
         }
@@ -177,6 +179,7 @@ final class Crew: Sendable {
       } else if isOver, board.goesOn {
         await Task.yield()
         slice = Slice(isReproducible: isReproducible)
+        isCancelled = unsafe task.isCancelled
       }
     }
   }
@@ -191,7 +194,7 @@ final class Crew: Sendable {
     at index: Int, in task: UnsafeCurrentTask, _ isCancelled: inout Bool
   ) async -> Bool {
     if isObserved {
-      let isToStop = await unsafe attendChild(at: index, in: task)
+      let isToStop = await attendChild(at: index)
       isCancelled = unsafe task.isCancelled
       return isToStop
     }
@@ -205,8 +208,10 @@ final class Crew: Sendable {
         disposal = try await unsafe place[index].perform(into: list.slot(at: index), in: context)
       }
     } catch {
+      let isToStop = board.ended(index, with: error, wasCancelled: unsafe task.isCancelled)
+      // Asked again: giving up what the error carried may have run somebody's code.
       isCancelled = unsafe task.isCancelled
-      return board.ended(index, with: error, wasCancelled: isCancelled)
+      return isToStop
     }
     isCancelled = unsafe task.isCancelled
     if isCancelled { return board.endedLate(index, disposal: disposal) }
@@ -214,9 +219,7 @@ final class Crew: Sendable {
   }
 
   /// The same where somebody looks: through the context, which tells of the child.
-  @inline(never) private nonisolated(nonsending) func attendChild(
-    at index: Int, in task: UnsafeCurrentTask
-  ) async -> Bool {
+  @inline(never) private nonisolated(nonsending) func attendChild(at index: Int) async -> Bool {
     let slot = list.slot(at: index)
     func attend<Child: ComposableOperation>(
       _ type: Child.Type, at address: OperationAddress
@@ -233,8 +236,7 @@ final class Crew: Sendable {
     if !ending.isCancelled { return board.endedInResult(index, disposal: ending.disposal) }
     // What came too late has been given up; a value still lies in its slot.
     if ending.hasLateValue { return board.endedLate(index, disposal: nil) }
-    return board.ended(
-      index, in: unsafe task.isCancelled ? .cancelledWithComposite : .cancelledItself)
+    return board.ended(index, in: ending.wasCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 }
 

@@ -36,9 +36,9 @@ enum Helpers {
   /// Whether a short list may be worth a helper: such lists were lately, or the last one that had a
   /// helper was some time ago. A list that follows on many light ones may still be a heavy one.
   ///
-  /// - Parameter now: By the monotonic clock.
-  static func mayBeWorthwhile(at now: Int64) -> Bool {
-    hopes.load(ordering: .relaxed) > 0 || now - lastBeginning.load(ordering: .relaxed) > pause
+  /// - Parameter moment: When somebody last read the monotonic clock.
+  static func mayBeWorthwhile(at moment: Int64) -> Bool {
+    hopes.load(ordering: .relaxed) > 0 || moment - lastBeginning.load(ordering: .relaxed) > pause
   }
 
   /// Notes that a short list gets a helper.

@@ -59,7 +59,8 @@
 
 extension ContiguousArray {
   /// Where the elements lie, as long as the array lives and is not changed: a contiguous array
-  /// always has storage of its own.
+  /// always has storage of its own, which does not move. So the address is good beyond the closure,
+  /// for those who keep the array alive.
   @inlinable var place: UnsafePointer<Element>? {
     unsafe withUnsafeBufferPointer { $0.baseAddress }
   }

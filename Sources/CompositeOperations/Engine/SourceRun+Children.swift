@@ -65,7 +65,7 @@ extension SourceRun {
     // What came too late has been given up; a value still lies in its slot.
     if ending.hasLateValue { return lostLate(begun, nil) }
     return lost(
-      begun, in: unsafe task.isCancelled ? .cancelledWithComposite : .cancelledItself)
+      begun, in: ending.wasCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 
   private nonisolated(nonsending) func succeeded(

@@ -15,7 +15,10 @@ final class Turnstile: Sendable {
 
   /// Goes through; waits for those who came before.
   nonisolated(nonsending) func enter() async {
-    if tryToEnter() { return }
+    if !tryToEnter() { await waitToEnter() }
+  }
+
+  nonisolated(nonsending) func waitToEnter() async {
     await withCheckedContinuation { continuation in
       machine.withLock { $0.waitedToEnter(continuation) }?.resume()
     }

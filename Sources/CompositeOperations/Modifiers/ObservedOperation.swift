@@ -18,7 +18,7 @@ struct ObservedOperation<Base: ComposableOperation>: TransparentOperation, Obser
   nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    if context.scope?.takeJoinedObservers() == true {
+    if observers.isEmpty || context.scope?.takeJoinedObservers() == true {
       return try await base.performHeld(in: context)
     }
     // Nobody has observed the run so far, so this is where it begins for those who do now.

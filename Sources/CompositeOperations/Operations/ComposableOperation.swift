@@ -64,9 +64,6 @@ public protocol ComposableOperation<Success>: Sendable {
     at index: Int, in context: OperationContext, disposal: inout Disposal?
   ) async throws -> FinishedStep
 
-  /// Copies a value of the operation's out of a slot. For the engine.
-  func value(in slot: ResultSlot) -> any Sendable
-
   /// The operation that this one modifies without changing what it gives, or nil. For the engine.
   var modifiedOperation: (any ComposableOperation)? { get }
 }
@@ -100,10 +97,6 @@ extension ComposableOperation {
     let held = try await performHeld(in: context)
     disposal = held.disposal
     return FinishedStep(operation: self, result: held.value, at: index)
-  }
-
-  @inlinable public func value(in slot: ResultSlot) -> any Sendable {
-    slot.value(as: Success.self)
   }
 
   @inlinable public var modifiedOperation: (any ComposableOperation)? { nil }

@@ -55,7 +55,8 @@ struct Ending: Sendable {
   /// What is to be done with the value of the outcome if nobody will see it.
   var disposal: Disposal? { isCancelled ? nil : valueDisposal }
 
-  /// - Parameter value: Gives the value in the slot.
+  /// - Parameter value: Gives the value in the slot. Of the closures given to this and to ``late(_:)``
+  ///   exactly one is called if there is a value, and else none: one of them may move it out.
   func outcome<Value>(_ value: () -> Value) -> Outcome<Value> {
     if isCancelled { return .cancelled }
     switch body {

@@ -16,17 +16,17 @@ struct OwnObservers {
   // quick; one to a protocol with arguments takes microseconds.
   init(of operation: some ComposableOperation) {
     guard let modified = operation.modifiedOperation else { return }
-    if let bearer = operation as? any ObserverBearing {
-      observers += bearer.observers
-      bearers += 1
-    }
+    add(operation)
     var next: (any ComposableOperation)? = modified
     while let current = next {
       next = current.modifiedOperation
-      if next != nil, let bearer = current as? any ObserverBearing {
-        observers += bearer.observers
-        bearers += 1
-      }
+      if next != nil { add(current) }
     }
+  }
+
+  private mutating func add(_ operation: any ComposableOperation) {
+    guard let bearer = operation as? any ObserverBearing, !bearer.observers.isEmpty else { return }
+    observers += bearer.observers
+    bearers += 1
   }
 }

@@ -32,8 +32,8 @@ extension OperationScope {
   /// - Parameters:
   ///   - slot: Where the value is left.
   ///   - depth: How many immediate tasks stand on one another on this thread's stack.
-  @inline(__always) nonisolated(nonsending) func ending(
-    of operation: some ComposableOperation, into slot: ResultSlot, depth: Int
+  @inline(__always) nonisolated(nonsending) func ending<Performed: ComposableOperation>(
+    of operation: Performed, into slot: ResultSlot, depth: Int
   ) async -> Ending {
     guard isObserved else {
       let ending = await decidedEnding(of: operation, into: slot, depth: depth)
@@ -48,7 +48,7 @@ extension OperationScope {
     }
     // No handler runs any more, but the handle may have cancelled the run a moment before its task.
     if ending.wasCancelled { reportCancellation() }
-    let value = { operation.value(in: slot) }
+    let value = { slot.value(as: Performed.Success.self) as any Sendable }
     report(.ended(ending.outcome(value), late: ending.late(value)))
     ending.discardLate()
     return ending

@@ -12,7 +12,8 @@
     unsafe address.assumingMemoryBound(to: Success.self).initialize(to: value)
   }
 
-  @inlinable func value<Success>(as type: Success.Type) -> Success {
+  /// Copies the value, which must be there. To be called by whoever made the slot.
+  func value<Success>(as type: Success.Type) -> Success {
     unsafe address.assumingMemoryBound(to: type).pointee
   }
 

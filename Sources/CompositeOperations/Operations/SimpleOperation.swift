@@ -43,6 +43,8 @@ public struct SimpleOperation<Success: Sendable>: ComposableOperation {
     return nil
   }
 
+  // By itself, because the way of all operations takes two frames more, half the time of an empty
+  // closure.
   public nonisolated(nonsending) static func perform(
     at address: OperationAddress, into slot: ResultSlot, in context: OperationContext
   ) async throws -> Disposal? {

@@ -130,6 +130,37 @@ import Testing
     #expect(late.representsCancellation)
   }
 
+  @Test func `P4: a child that cancelled itself did so, though its observer then cancels the run`()
+    async throws
+  {
+    struct Canceller: OperationObserver {
+      let runs: Log<OperationRun<[Int]>>
+      func observe(_ event: OperationEvent) {
+        if case .ended = event.kind, event.name == "tired" { runs.entries.first?.cancel() }
+      }
+    }
+    let runs = Log<OperationRun<[Int]>>()
+    let environment = OperationEnvironment(observers: [Canceller(runs: runs)])
+    for isLazy in [false, true] {
+      let gate = Gate()
+      let tired = SimpleOperation<Int> {
+        await gate.passIgnoringCancellation()
+        throw CancellationError()
+      }.named("tired")
+      let composite =
+        isLazy
+        ? ParallelOperation(onFailure: .runAll) { [tired] }
+        : ParallelOperation([tired], onFailure: .runAll)
+      let run = composite.start(in: environment)
+      runs.add(run)
+      gate.open()
+      #expect(await run.outcome.isCancelled)
+      let late = try #require(await run.late?.error as? ParallelOperationError)
+      #expect(late.children.first?.origin == .itself, "made lazily: \(isLazy)")
+      runs.clear()
+    }
+  }
+
   @Test func `P4: looking up thousands of failures takes time in proportion`() async throws {
     let count = 20_000
     let children = (0..<count).map { index in

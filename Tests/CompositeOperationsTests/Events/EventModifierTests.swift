@@ -22,4 +22,14 @@ import Testing
         created == ["ParallelOperation", "ParallelOperation/\(operation.operationName)"], "\(name)")
     }
   }
+
+  @Test func `C1: observed by nobody is not observed`() async {
+    let operation = SimpleOperation { 1 }.observed()
+    #expect(await operation.run().result == 1)
+    #expect(await operation.start().outcome.result == 1)
+    let recorder = RecordingObserver()
+    let observed = operation.observed(by: recorder).observed()
+    #expect(await ParallelOperation([observed]).run().result == [1])
+    #expect(recorder.events.filter(\.isCreation).count == 1)
+  }
 }

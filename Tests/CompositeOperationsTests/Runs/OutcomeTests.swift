@@ -84,6 +84,8 @@ import Testing
       },
       ParallelOperation([body, body, body], onFailure: .runAll),
       ParallelOperation([body, body, body], width: .serial, onFailure: .runAll),
+      // Long enough that its puller lets others have their turn in between.
+      ParallelOperation(Array(repeating: body, count: 66), width: .serial, onFailure: .runAll),
       ParallelOperation(body, body, width: .serial, onFailure: .runAll),
       ParallelOperation(width: .serial, onFailure: .runAll) { [body, body, body] },
       RaceOperation([body, body]), SequentialOperation(.linear([body, body, body])),
@@ -100,6 +102,35 @@ import Testing
         }
       }
     }
+  }
+
+  @Test func `O2: when giving up a value cancels the run, no further child begins`() async {
+    let runs = Log<OperationRun<[Int]>>()
+    let gate = Gate()
+    let hasBegun = Flag()
+    let stopping = ParallelOperation(
+      [
+        AnyOperation(
+          SimpleOperation { 1 }.discarding { _ in for run in runs.entries { run.cancel() } }),
+        AnyOperation(
+          SimpleOperation<Int> {
+            await gate.passIgnoringCancellation()
+            throw CancellationError()
+          }),
+      ], width: .serial, onFailure: .runAll)
+    let next = SimpleOperation {
+      hasBegun.set()
+      return 2
+    }
+    let run = ParallelOperation(
+      [AnyOperation(stopping.map { $0[0] }), AnyOperation(next)], width: .serial,
+      onFailure: .runAll
+    ).start()
+    runs.add(run)
+    gate.open()
+    #expect(await run.outcome.isCancelled)
+    #expect(!hasBegun.isSet)
+    runs.clear()
   }
 
   @Test(arguments: Setting.all)

@@ -61,6 +61,7 @@ struct AllocationThreshold: Sendable {
   /// What is wrong with a figure, in sentences; nothing if it is the threshold.
   func problems(of figure: AllocationFigure) -> [String] {
     [
+      // Half of what the figures are rounded to.
       problem("allocations", of: figure.allocations, beside: allocations, slack: 0.000_5),
       problem("bytes", of: figure.bytes, beside: bytes, slack: max(0.5, bytes / 50)),
     ].compactMap(\.self)

@@ -13,12 +13,12 @@ struct Program {
 
   func run() async throws -> End {
     // A file, not a pipe: nobody has to read it while the program runs.
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try Data().write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    let output = try FileHandle(forWritingTo: file)
+    let log = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try Data().write(to: log)
+    defer { try? FileManager.default.removeItem(at: log) }
+    let output = try FileHandle(forWritingTo: log)
     let process = Process()
-    process.executableURL = self.file
+    process.executableURL = file
     process.arguments = arguments
     process.standardOutput = output
     process.standardError = output
@@ -29,6 +29,6 @@ struct Program {
     for await _ in exits {}
     return End(
       status: process.terminationStatus,
-      output: String(decoding: try Data(contentsOf: file), as: UTF8.self))
+      output: String(decoding: try Data(contentsOf: log), as: UTF8.self))
   }
 }
