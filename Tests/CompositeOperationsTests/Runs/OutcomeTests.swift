@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test func `O2: when giving up a value cancels the run, no further child begins`() async {
-    let runs = Log<OperationRun<[Int]>>()
+    let runs = Log<OperationRun<[[Int]]>>()
     let gate = Gate()
     let hasBegun = Flag()
     let stopping = ParallelOperation(
@@ -120,11 +120,10 @@ import Testing
       ], width: .serial, onFailure: .runAll)
     let next = SimpleOperation {
       hasBegun.set()
-      return 2
+      return [2]
     }
     let run = ParallelOperation(
-      [AnyOperation(stopping.map { $0[0] }), AnyOperation(next)], width: .serial,
-      onFailure: .runAll
+      [AnyOperation(stopping), AnyOperation(next)], width: .serial, onFailure: .runAll
     ).start()
     runs.add(run)
     gate.open()
