@@ -1,3 +1,5 @@
+import CompositeOperations
+
 /// Measures the ways of a shape in turn, so that whatever the machine does meets all of them.
 struct Runner {
   let sampler: Sampler
@@ -16,9 +18,12 @@ struct Runner {
     // before it has emptied the caches.
     var isQuick = shape.ways.map { _ in false }
     var problems: [Int: String] = [:]
+    // In another order each round, so that nobody always follows on the same one.
+    var randomness = OperationRandomness.seeded(1)
     // The first round does not count.
     for round in 0...rounds {
-      for (index, way) in shape.ways.enumerated() where problems[index] == nil {
+      for index in shape.ways.indices.shuffled(using: &randomness) where problems[index] == nil {
+        let way = shape.ways[index]
         if let patience, spent[index] > patience, !figures[index].isEmpty { continue }
         do {
           if isQuick[index] { _ = try sampler.sample(way) }
