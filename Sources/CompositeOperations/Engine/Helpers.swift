@@ -9,8 +9,8 @@ enum Helpers {
   static let worthwhile: Int64 = 5_000
 
   /// When short lists were not worth a helper, how long after one they are worth the next, in
-  /// nanoseconds. Waking a processor for nothing delays a list by up to 50 microseconds, so that
-  /// costs a twentieth of the time.
+  /// nanoseconds. Waking a processor for nothing costs about ten microseconds, so that takes a
+  /// hundredth of the time.
   private static let pause: Int64 = 1_000_000
 
   private static let hired = Atomic(0)
