@@ -69,19 +69,12 @@ extension ListRun {
   ) throws -> HeldResult<[Value]> {
     let board = board
     if board.isComplete { return HeldResult(results(), disposal: board.disposalOfAll) }
-    throw error(name: name)
-  }
-
-  /// How every child ended, as an error.
-  @inlinable consuming func error(
-    name: @escaping @Sendable (Int) -> String
-  ) -> ParallelOperationError {
-    let board = board
-    return ParallelOperationError(outcomes: outcomes(), on: board, name: name)
+    throw ParallelOperationError(outcomes: outcomes(), on: board, name: name)
   }
 }
 
 extension ParallelOperationError {
+  /// The error of a run over a list.
   @usableFromInline init<Value: Sendable>(
     outcomes: [Outcome<Value>], on board: ParallelBoard, name: @escaping @Sendable (Int) -> String
   ) {

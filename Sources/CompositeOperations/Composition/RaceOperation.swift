@@ -51,7 +51,7 @@ extension ListRun {
     let board = board
     let outcomes = outcomes()
     guard let winner = board.winner, case .result(let value) = outcomes[winner] else {
-      throw ParallelOperationError(evidence: ListEvidence(outcomes, on: board, name: name))
+      throw ParallelOperationError(outcomes: outcomes, on: board, name: name)
     }
     var losers = ListEvidence(outcomes, on: board, name: name)
     let disposal = losers.disposals.removeValue(forKey: winner)

@@ -218,7 +218,7 @@ final class Crew: Sendable {
     return board.endedInResult(index, disposal: disposal)
   }
 
-  /// The same where somebody looks: through the context, which tells of the child.
+  /// The same where somebody looks: as a run that tells of itself.
   @inline(never) private nonisolated(nonsending) func attendChild(at index: Int) async -> Bool {
     let slot = list.slot(at: index)
     func attend<Child: ComposableOperation>(

@@ -55,7 +55,7 @@ extension SourceRun {
     return await unsafe succeeded(begun, disposal, as: task)
   }
 
-  /// The same where somebody looks: through the context, which tells of the child.
+  /// The same where somebody looks: as a run that tells of itself.
   private nonisolated(nonsending) func attend(
     _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
   ) async -> Bool {

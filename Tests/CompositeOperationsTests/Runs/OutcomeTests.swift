@@ -104,34 +104,6 @@ import Testing
     }
   }
 
-  @Test func `O2: when giving up a value cancels the run, no further child begins`() async {
-    let runs = Log<OperationRun<[[Int]]>>()
-    let gate = Gate()
-    let hasBegun = Flag()
-    let stopping = ParallelOperation(
-      [
-        AnyOperation(
-          SimpleOperation { 1 }.discarding { _ in for run in runs.entries { run.cancel() } }),
-        AnyOperation(
-          SimpleOperation<Int> {
-            await gate.passIgnoringCancellation()
-            throw CancellationError()
-          }),
-      ], width: .serial, onFailure: .runAll)
-    let next = SimpleOperation {
-      hasBegun.set()
-      return [2]
-    }
-    let run = ParallelOperation(
-      [AnyOperation(stopping), AnyOperation(next)], width: .serial, onFailure: .runAll
-    ).start()
-    runs.add(run)
-    gate.open()
-    #expect(await run.outcome.isCancelled)
-    #expect(!hasBegun.isSet)
-    runs.clear()
-  }
-
   @Test(arguments: Setting.all)
   func `O2: children of a cancelled run never begin`(setting: Setting) async throws {
     let log = Log<String>()
