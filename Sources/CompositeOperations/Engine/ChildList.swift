@@ -51,6 +51,12 @@
     unsafe results = .mixed(slots)
   }
 
+  /// Where a child of a uniform list lies.
+  @inline(__always) func listed(at index: Int) -> ListedOperation {
+    guard case .uniform(_, let place, let stride) = children else { preconditionFailure() }
+    return unsafe ListedOperation(at: place + index * stride, slot: slot(at: index))
+  }
+
   /// Where a child's result belongs.
   @inline(__always) func slot(at index: Int) -> ResultSlot {
     switch results {

@@ -9,14 +9,14 @@
 final class Crew: Sendable {
   typealias Group = ThrowingDiscardingTaskGroup<any Error>
 
-  private let list: ChildList
-  private let board: ParallelBoard
+  let list: ChildList
+  let board: ParallelBoard
   /// What the children see.
   private let context: OperationContext
   private let isObserved: Bool
   /// Whether a preferred executor runs the tasks. Then nothing depends on clocks and on what else
   /// goes on in the process, so that an executor that repeats itself makes the run repeat itself.
-  private let isReproducible: Bool
+  let isReproducible: Bool
 
   init(_ list: ChildList, board: ParallelBoard, in context: OperationContext) {
     self.list = list
@@ -66,7 +66,7 @@ final class Crew: Sendable {
 
   // MARK: Helpers
 
-  private func isHelperWelcome(in slice: Slice) -> Bool {
+  func isHelperWelcome(in slice: Slice) -> Bool {
     guard board.hasWorkForHelper else { return false }
     guard isHiring, let start = slice.start else { return true }
     return Helpers.isAvailable
@@ -159,77 +159,67 @@ final class Crew: Sendable {
 
   /// Runs children one after another.
   private nonisolated(nonsending) func pull(
-    on lane: Int, as puller: UInt64, in slice: Slice, at pace: Pace
+    on lane: Int, as number: UInt64, in slice: Slice, at pace: Pace
   ) async throws {
-    // The task is asked whether it is cancelled once a child, without being counted. It is valid
-    // here because it is the very task that runs this.
+    // The task is asked whether it is cancelled without being counted. It is valid here because it is
+    // the very task that runs this.
     guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else { return }
-    var slice = slice
-    var pace = pace
-    var isCancelled = unsafe task.isCancelled
-    while !isCancelled, let index = board.take(for: lane) {
-      if await unsafe runChild(at: index, in: task, &isCancelled) { throw Stop() }
-      guard pace.isTimeToLook(), !isLong || board.goesOn else { continue }
-      let each = pace.look()
-      if let each, !isLong { Helpers.note(each) }
-      // On the lane's own stack it gives the thread back to the lane, which then looks further.
-      let isOver = slice.isOver || isReproducible
-      if board.isOnStack(puller, of: lane) {
-        if isOver || isHelperWelcome(in: slice) { return }
-      } else if isOver, board.goesOn {
+    var puller = Puller(number, on: lane, in: slice, at: pace)
+    while puller.stage == .pulling {
+      do {
+        try await unsafe runChildren(of: &puller, in: task)
+      } catch {
+        unsafe childThrew(error, &puller, in: task)
+      }
+      if puller.stage == .yielding {
         await Task.yield()
-        slice = Slice(isReproducible: isReproducible)
-        isCancelled = unsafe task.isCancelled
+        beginSlice(&puller)
       }
     }
+    if puller.stage == .stopping { throw Stop() }
   }
 
   // MARK: Children
 
-  /// Runs a child and notes how it ended.
-  ///
-  /// - Parameter isCancelled: Whether the task is cancelled when the child has ended.
-  /// - Returns: Whether the run is to stop.
-  @inline(__always) private nonisolated(nonsending) func runChild(
-    at index: Int, in task: UnsafeCurrentTask, _ isCancelled: inout Bool
-  ) async -> Bool {
+  /// Runs the children that a puller takes, until it takes no more or one of them throws.
+  private nonisolated(nonsending) func runChildren(
+    of puller: inout Puller, in task: UnsafeCurrentTask
+  ) async throws {
     if isObserved {
-      let isToStop = await attendChild(at: index)
-      isCancelled = unsafe task.isCancelled
-      return isToStop
-    }
-    let disposal: Disposal?
-    do {
-      switch list.children {
-      case .uniform(let type, let place, let stride):
-        disposal = try await unsafe type.perform(
-          at: OperationAddress(place + index * stride), into: list.slot(at: index), in: context)
-      case .mixed(let place):
-        disposal = try await unsafe place[index].perform(into: list.slot(at: index), in: context)
+      while let index = unsafe take(&puller, in: task) {
+        childEnded(&puller, isToStop: await attendChild(at: index))
       }
-    } catch {
-      let isToStop = board.ended(index, with: error, wasCancelled: unsafe task.isCancelled)
-      // Asked again: giving up what the error carried may have run somebody's code.
-      isCancelled = unsafe task.isCancelled
-      return isToStop
+      return
     }
-    isCancelled = unsafe task.isCancelled
-    if isCancelled { return board.endedLate(index, disposal: disposal) }
-    return board.endedInResult(index, disposal: disposal)
+    switch list.children {
+    case .uniform(let type, _, _):
+      try await type.performListed(in: context) { disposal in
+        guard let index = unsafe next(&puller, after: disposal, in: task) else { return nil }
+        return list.listed(at: index)
+      }
+    case .mixed(let place):
+      var child = unsafe take(&puller, in: task)
+      while let index = child {
+        let slot = list.slot(at: index)
+        let disposal = try await unsafe place[index].perform(into: slot, in: context)
+        child = unsafe next(&puller, after: disposal, in: task)
+      }
+    }
   }
 
-  /// The same where somebody looks: as a run that tells of itself.
+  /// Runs a child as a run that tells of itself, and notes how it ended.
+  ///
+  /// - Returns: Whether the run is to stop.
   @inline(never) private nonisolated(nonsending) func attendChild(at index: Int) async -> Bool {
     let slot = list.slot(at: index)
     func attend<Child: ComposableOperation>(
-      _ type: Child.Type, at address: OperationAddress
+      _ type: Child.Type, at listed: ListedOperation
     ) async -> Ending {
-      await unsafe address.pointer(to: type).pointee.observedEnding(into: slot, in: context)
+      await unsafe listed.pointer(to: type).pointee.observedEnding(into: slot, in: context)
     }
     let ending =
       switch list.children {
-      case .uniform(let type, let place, let stride):
-        await unsafe attend(type, at: OperationAddress(place + index * stride))
+      case .uniform(let type, _, _): await attend(type, at: list.listed(at: index))
       case .mixed(let place): await unsafe place[index].observedEnding(into: slot, in: context)
       }
     if let error = ending.error { return board.ended(index, in: .error, error: error) }
@@ -254,5 +244,5 @@ extension Crew {
   private struct Stop: Error {}
 
   /// Whether a helper is worth its while whatever the children do.
-  private var isLong: Bool { board.count >= 32 }
+  var isLong: Bool { board.count >= 32 }
 }

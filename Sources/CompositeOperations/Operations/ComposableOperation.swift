@@ -54,10 +54,13 @@ public protocol ComposableOperation<Success>: Sendable {
     into slot: ResultSlot, in context: OperationContext
   ) async throws -> Disposal?
 
-  /// Performs the operation that lies at an address, without copying it. For the engine.
-  nonisolated(nonsending) static func perform(
-    at address: OperationAddress, into slot: ResultSlot, in context: OperationContext
-  ) async throws -> Disposal?
+  /// Performs operations of this type one after another, where they lie in a list. For the engine.
+  ///
+  /// - Parameter next: Takes note that the operation it gave before has left its value, and how to
+  ///   give that up. Gives the next operation, or nil if that was all for now.
+  nonisolated(nonsending) static func performListed(
+    in context: OperationContext, next: (Disposal?) -> ListedOperation?
+  ) async throws
 
   /// Performs as a step of a sequence, which does not know the type of the value. For the engine.
   nonisolated(nonsending) func performStep(
@@ -85,10 +88,14 @@ extension ComposableOperation {
     return held.disposal
   }
 
-  @inlinable public nonisolated(nonsending) static func perform(
-    at address: OperationAddress, into slot: ResultSlot, in context: OperationContext
-  ) async throws -> Disposal? {
-    try await unsafe address.pointer(to: Self.self).pointee.perform(into: slot, in: context)
+  @inlinable public nonisolated(nonsending) static func performListed(
+    in context: OperationContext, next: (Disposal?) -> ListedOperation?
+  ) async throws {
+    var first = next(nil)
+    while let listed = first {
+      let operation = unsafe listed.pointer(to: Self.self)
+      first = next(try await unsafe operation.pointee.perform(into: listed.slot, in: context))
+    }
   }
 
   @inlinable public nonisolated(nonsending) func performStep(

@@ -23,13 +23,17 @@
   }
 }
 
-/// Where an operation lies in the engine's list of children. For the engine.
+/// Where an operation lies in a list of the engine's, and where its result belongs. For the engine.
 // Safe and sendable: the list outlives the group whose tasks read it, nobody writes to it, and an
 // operation is sendable.
-@safe @frozen public struct OperationAddress: @unchecked Sendable {
+@safe @frozen public struct ListedOperation: @unchecked Sendable {
   @usableFromInline let address: UnsafeRawPointer
+  @usableFromInline let slot: ResultSlot
 
-  init(_ address: UnsafeRawPointer) { unsafe self.address = unsafe address }
+  init(at address: UnsafeRawPointer, slot: ResultSlot) {
+    unsafe self.address = unsafe address
+    self.slot = slot
+  }
 
   @inlinable @inline(__always)
   func pointer<Child>(to type: Child.Type) -> UnsafePointer<Child> {
