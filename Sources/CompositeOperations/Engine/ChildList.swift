@@ -57,6 +57,33 @@
     return unsafe ListedOperation(at: place + index * stride, slot: slot(at: index))
   }
 
+  /// A scope for the run of a child below another run, which has told of it.
+  func childScope(at index: Int, in context: OperationContext) -> OperationScope {
+    func open<Child: ComposableOperation>(
+      _ type: Child.Type, at place: UnsafeRawPointer
+    ) -> OperationScope {
+      unsafe place.assumingMemoryBound(to: type).pointee.childScope(in: context)
+    }
+    switch children {
+    case .uniform(let type, let place, let stride):
+      return unsafe open(type, at: place + index * stride)
+    case .mixed(let place): return unsafe place[index].childScope(in: context)
+    }
+  }
+
+  /// A copy of the result of a child that has left one.
+  func value(at index: Int) -> any Sendable {
+    func open<Child: ComposableOperation>(_ type: Child.Type) -> any Sendable {
+      slot(at: index).value(as: Child.Success.self)
+    }
+    let type: any ComposableOperation.Type =
+      switch children {
+      case .uniform(let type, _, _): type
+      case .mixed(let place): unsafe type(of: place[index])
+      }
+    return open(type)
+  }
+
   /// Where a child's result belongs.
   @inline(__always) func slot(at index: Int) -> ResultSlot {
     switch results {

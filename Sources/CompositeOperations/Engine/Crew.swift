@@ -12,8 +12,8 @@ final class Crew: Sendable {
   let list: ChildList
   let board: ParallelBoard
   /// What the children see.
-  private let context: OperationContext
-  private let isObserved: Bool
+  let context: OperationContext
+  let isObserved: Bool
   /// Whether a preferred executor runs the tasks. Then nothing depends on clocks and on what else
   /// goes on in the process, so that an executor that repeats itself makes the run repeat itself.
   let isReproducible: Bool
@@ -161,36 +161,40 @@ final class Crew: Sendable {
   private nonisolated(nonsending) func pull(
     on lane: Int, as number: UInt64, in slice: Slice, at pace: Pace
   ) async throws {
+    var puller = Puller(number, on: lane, in: slice, at: pace)
+    if isObserved { try await pullObserved(&puller) } else { try await pull(&puller) }
+  }
+
+  /// Runs children until no more is to begin.
+  nonisolated(nonsending) func pull(_ puller: inout Puller) async throws {
     // The task is asked whether it is cancelled without being counted. It is valid here because it is
     // the very task that runs this.
     guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else { return }
-    var puller = Puller(number, on: lane, in: slice, at: pace)
     while puller.stage == .pulling {
       do {
-        try await unsafe runChildren(of: &puller, in: task)
+        if isObserved {
+          try await unsafe runObservedChildren(of: &puller, in: task)
+        } else {
+          try await unsafe runChildren(of: &puller, in: task)
+        }
       } catch {
         unsafe childThrew(error, &puller, in: task)
       }
       if puller.stage == .yielding {
         await Task.yield()
         beginSlice(&puller)
+      } else if puller.stage == .telling {
+        await puller.watch?.waitUntilTold()
+        tellEnd(&puller)
       }
     }
     if puller.stage == .stopping { throw Stop() }
   }
 
-  // MARK: Children
-
   /// Runs the children that a puller takes, until it takes no more or one of them throws.
   private nonisolated(nonsending) func runChildren(
     of puller: inout Puller, in task: UnsafeCurrentTask
   ) async throws {
-    if isObserved {
-      while let index = unsafe take(&puller, in: task) {
-        childEnded(&puller, isToStop: await attendChild(at: index))
-      }
-      return
-    }
     switch list.children {
     case .uniform(let type, _, _):
       try await type.performListed(in: context) { disposal in
@@ -198,35 +202,13 @@ final class Crew: Sendable {
         return list.listed(at: index)
       }
     case .mixed(let place):
-      var child = unsafe take(&puller, in: task)
+      var child = unsafe next(&puller, after: nil, in: task)
       while let index = child {
         let slot = list.slot(at: index)
         let disposal = try await unsafe place[index].perform(into: slot, in: context)
         child = unsafe next(&puller, after: disposal, in: task)
       }
     }
-  }
-
-  /// Runs a child as a run that tells of itself, and notes how it ended.
-  ///
-  /// - Returns: Whether the run is to stop.
-  @inline(never) private nonisolated(nonsending) func attendChild(at index: Int) async -> Bool {
-    let slot = list.slot(at: index)
-    func attend<Child: ComposableOperation>(
-      _ type: Child.Type, at listed: ListedOperation
-    ) async -> Ending {
-      await unsafe listed.pointer(to: type).pointee.observedEnding(into: slot, in: context)
-    }
-    let ending =
-      switch list.children {
-      case .uniform(let type, _, _): await attend(type, at: list.listed(at: index))
-      case .mixed(let place): await unsafe place[index].observedEnding(into: slot, in: context)
-      }
-    if let error = ending.error { return board.ended(index, in: .error, error: error) }
-    if !ending.isCancelled { return board.endedInResult(index, disposal: ending.disposal) }
-    // What came too late has been given up; a value still lies in its slot.
-    if ending.hasLateValue { return board.endedLate(index, disposal: nil) }
-    return board.ended(index, in: ending.wasCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 }
 

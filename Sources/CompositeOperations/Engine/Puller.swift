@@ -5,6 +5,8 @@ extension Crew {
       case pulling
       /// Others are to have the thread before it goes on.
       case yielding
+      /// Somebody is telling of a cancellation, behind which the end of the child is to be told.
+      case telling
       case over
       /// A child's end ends the run.
       case stopping
@@ -17,6 +19,12 @@ extension Crew {
     var stage = Stage.pulling
     /// The child that runs, or -1.
     var child = -1
+    /// The run of the child, where somebody observes it.
+    var scope: OperationScope?
+    /// Who tells the child of a cancellation, where somebody observes it.
+    var watch: Watch?
+    /// How the child ended of whose end nobody has been told.
+    var untold: Ending?
 
     init(_ number: UInt64, on lane: Int, in slice: Slice, at pace: Pace) {
       self.lane = lane
@@ -28,52 +36,49 @@ extension Crew {
 
   // MARK: Taking children
 
-  /// The next child, which is the caller's to run; nil if the puller takes no more for now.
-  func take(_ puller: inout Puller, in task: UnsafeCurrentTask) -> Int? {
-    puller.child = -1
-    if puller.stage == .pulling {
-      if unsafe !task.isCancelled, let child = board.take(for: puller.lane) {
-        puller.child = child
-        return child
-      }
-      puller.stage = .over
-    }
-    return nil
-  }
-
   /// Notes that the child which runs, if one does, has left a result, and takes the next one.
+  ///
+  /// - Returns: The index of a child, which is the caller's to run; nil if the puller takes no more
+  ///   for now.
   @inline(__always) func next(
     _ puller: inout Puller, after disposal: Disposal?, in task: UnsafeCurrentTask
   ) -> Int? {
-    let ended = puller.child
-    if ended < 0 { return unsafe take(&puller, in: task) }
-    puller.child = -1
-    // Asked once a child, for its end and for the beginning of the next.
-    if unsafe task.isCancelled {
-      puller.stage = board.endedLate(ended, disposal: disposal) ? .stopping : .over
-      return nil
+    // Asked once a child, for its end and for the beginning of the next: nobody's code runs in
+    // between, unless the task is cancelled.
+    let isCancelled = unsafe task.isCancelled
+    if puller.child >= 0 {
+      let isToStop =
+        isCancelled
+        ? board.endedLate(puller.child, disposal: disposal)
+        : board.endedInResult(puller.child, disposal: disposal)
+      childEnded(&puller, isToStop: isToStop)
     }
-    if board.endedInResult(ended, disposal: disposal) { puller.stage = .stopping }
-    if puller.pace.isTimeToLook() { lookAround(&puller) }
-    if puller.stage == .pulling {
-      if let child = board.take(for: puller.lane) {
-        puller.child = child
-        return child
-      }
-      puller.stage = .over
-    }
-    return nil
+    return take(&puller, isCancelled: isCancelled)
   }
 
-  /// Notes how the child that runs ended where it left no result.
+  /// The next child; nil if the puller takes no more for now.
+  @inline(__always) func take(_ puller: inout Puller, isCancelled: Bool) -> Int? {
+    guard puller.stage == .pulling else { return nil }
+    guard !isCancelled, let child = board.take(for: puller.lane) else {
+      puller.stage = .over
+      return nil
+    }
+    puller.child = child
+    return child
+  }
+
+  /// Notes that the child which runs has thrown.
   func childThrew(_ error: any Error, _ puller: inout Puller, in task: UnsafeCurrentTask) {
+    if isObserved {
+      return unsafe endObserved(&puller, in: task) { .error(error, wasCancelled: $0) }
+    }
     let wasCancelled = unsafe task.isCancelled
     childEnded(
       &puller, isToStop: board.ended(puller.child, with: error, wasCancelled: wasCancelled))
   }
 
   /// Goes on from a child whose end has been noted.
-  func childEnded(_ puller: inout Puller, isToStop: Bool) {
+  @inline(__always) func childEnded(_ puller: inout Puller, isToStop: Bool) {
     puller.child = -1
     if isToStop { puller.stage = .stopping }
     if puller.pace.isTimeToLook() { lookAround(&puller) }

@@ -18,7 +18,10 @@ public struct OperationEnvironment: Sendable {
   }
 
   /// Who sees the events of the run and of everything below it. Nobody by default.
-  public var observers: [any OperationObserver]
+  public var observers: [any OperationObserver] {
+    get { choices.observers }
+    set { choose { $0.observers = newValue } }
+  }
 
   /// Where bodies run, or nil for where the caller's run: Swift's own thread pool as a rule.
   public var executor: (any TaskExecutor)? {
@@ -30,7 +33,14 @@ public struct OperationEnvironment: Sendable {
   private struct Choices: Sendable {
     var clock: (any Clock<Duration>)?
     var randomness: OperationRandomness?
+    var observers: [any OperationObserver] = []
     var executor: (any TaskExecutor)?
+
+    func tellObservers(of event: OperationEvent) {
+      // Where they lie, without a copy of each.
+      let observers = observers.span
+      for index in observers.indices { observers[index].observe(event) }
+    }
   }
 
   private final class Box: Sendable {
@@ -38,7 +48,7 @@ public struct OperationEnvironment: Sendable {
     init(_ choices: Choices) { self.choices = choices }
   }
 
-  // By reference, because every observed run has a copy of its environment.
+  // By one reference, because every observed run has a copy of its environment, on all processors.
   private var box: Box?
   private var choices: Choices { box?.choices ?? Choices() }
 
@@ -57,13 +67,22 @@ public struct OperationEnvironment: Sendable {
     clock: (any Clock<Duration>)? = nil, randomness: OperationRandomness? = nil,
     observers: [any OperationObserver] = [], executor: (any TaskExecutor)? = nil
   ) {
-    self.observers = observers
-    if clock == nil, randomness == nil, executor == nil { return }
-    box = Box(Choices(clock: clock, randomness: randomness, executor: executor))
+    if clock == nil, randomness == nil, observers.isEmpty, executor == nil { return }
+    box = Box(
+      Choices(clock: clock, randomness: randomness, observers: observers, executor: executor))
+  }
+
+  /// Whether anybody sees the events.
+  var isObserved: Bool {
+    guard let box else { return false }
+    return !box.choices.observers.isEmpty
   }
 
   /// Whether operations find in it what they would find without it.
   var isPlain: Bool {
-    observers.isEmpty && (box == nil || choices.clock == nil && choices.randomness == nil)
+    guard let choices = box?.choices else { return true }
+    return choices.observers.isEmpty && choices.clock == nil && choices.randomness == nil
   }
+
+  func tellObservers(of event: OperationEvent) { box?.choices.tellObservers(of: event) }
 }

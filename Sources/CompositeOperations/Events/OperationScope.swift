@@ -25,14 +25,16 @@ internal import Synchronization
   /// How many modifiers have not been reached yet whose observers have joined this run.
   private let joined: Atomic<Int>
 
-  init(parent: OperationScope?, name: String, environment: OperationEnvironment, joined: Int) {
+  init(
+    parent: OperationScope?, name: String, environment: consuming OperationEnvironment, joined: Int
+  ) {
     self.joined = Atomic(joined)
     self.parent = parent
     self.environment = environment
     place = OperationPlace(below: parent?.place, name: name)
   }
 
-  var isObserved: Bool { !environment.observers.isEmpty }
+  var isObserved: Bool { environment.isObserved }
 
   /// Whether the observers of the modifier that asks see this run already. The modifiers of a run
   /// are reached one after another, the outermost first.
@@ -70,8 +72,7 @@ internal import Synchronization
   // MARK: Events
 
   func report(_ kind: consuming OperationEvent.Kind) {
-    let event = OperationEvent(kind: kind, place: place)
-    for observer in environment.observers { observer.observe(event) }
+    environment.tellObservers(of: OperationEvent(kind: kind, place: place))
   }
 
   /// Tells once that the run was asked to stop.

@@ -114,11 +114,12 @@ extension ComposableOperation {
     await childScope(in: context).ending(of: self, into: slot, depth: context.depth)
   }
 
-  private func childScope(in context: OperationContext) -> OperationScope {
+  /// The scope of a run as a child, of which its parent has told.
+  func childScope(in context: OperationContext) -> OperationScope {
     // A context that was kept beyond its run: the child belongs to the calling task alone.
     let parent = context.scope?.hasEnded == true ? nil : context.scope
     var environment = context.environment
-    if parent == nil { environment.observers = [] }
+    if parent == nil, environment.isObserved { environment.observers = [] }
     let scope = OperationScope(of: self, in: environment, below: parent)
     parent?.report(.childStarted(scope.place.id))
     return scope

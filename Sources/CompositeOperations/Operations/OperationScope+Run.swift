@@ -3,14 +3,13 @@ extension OperationScope {
   ///
   /// - Parameter parent: The run that it is part of.
   convenience init(
-    of operation: some ComposableOperation, in environment: OperationEnvironment,
+    of operation: some ComposableOperation, in environment: consuming OperationEnvironment,
     below parent: OperationScope? = nil
   ) {
     let own = OwnObservers(of: operation)
-    var environment = environment
     if own.bearers > 0 { environment.observers += own.observers }
     // Nobody asks for the name where nobody observes; making it takes longer than a short run.
-    let name = environment.observers.isEmpty ? "" : operation.operationName
+    let name = environment.isObserved ? operation.operationName : ""
     self.init(parent: parent, name: name, environment: environment, joined: own.bearers)
   }
 
@@ -46,22 +45,35 @@ extension OperationScope {
     } onCancel: {
       reportCancellation()
     }
-    // No handler runs any more, but the handle may have cancelled the run a moment before its task.
+    tell(ending) { slot.value(as: Performed.Success.self) }
+    return ending
+  }
+
+  /// Whether the body is to begin: not in a run that has been cancelled (O2).
+  func begins(isTaskCancelled: Bool) -> Bool {
+    if isTaskCancelled || isCancelled {
+      _ = decideEnd()
+      return false
+    }
+    report(.started)
+    return true
+  }
+
+  /// Tells how the run ended, and gives up what came too late. Nobody is to tell of a cancellation
+  /// any more.
+  ///
+  /// - Parameter value: Gives the value that the body came to, if it came to one.
+  func tell(_ ending: Ending, value: () -> any Sendable) {
+    // The handle may have cancelled the run a moment before its task.
     if ending.wasCancelled { reportCancellation() }
-    let value = { slot.value(as: Performed.Success.self) as any Sendable }
     report(.ended(ending.outcome(value), late: ending.late(value)))
     ending.discardLate()
-    return ending
   }
 
   @inline(__always) private nonisolated(nonsending) func decidedEnding(
     of operation: some ComposableOperation, into slot: ResultSlot, depth: Int
   ) async -> Ending {
-    if Task.isCancelled || isCancelled {
-      _ = decideEnd()
-      return .neverBegan
-    }
-    report(.started)
+    guard begins(isTaskCancelled: Task.isCancelled) else { return .neverBegan }
     let context = OperationContext(scope: environment.isPlain ? nil : self, depth: depth)
     do {
       let disposal = try await operation.perform(into: slot, in: context)

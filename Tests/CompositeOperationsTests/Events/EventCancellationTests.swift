@@ -1,6 +1,9 @@
 import CompositeOperations
 import CompositeOperationsTestKit
+import Foundation
 import Testing
+
+@testable import struct CompositeOperations.Lock
 
 @Suite struct EventCancellationTests {
   @Test(arguments: EventScene.all)
@@ -34,6 +37,56 @@ import Testing
       try #require(events.reasons.isSubset(of: [nil, "enough"]), "round \(round)")
       let wasAsked = events.contains { $0.id == run.id && $0.isCancellationRequest }
       try #require(!wasAsked || outcome.isCancelled, "round \(round)")
+    }
+  }
+
+  @Test func `O6: the end of a child is told when its cancellation has been told`() async {
+    for round in 0..<20 {
+      let observer = SlowObserver(named: "child")
+      // Computes all the while: the runtime lets no task begin again whose handlers still run.
+      let child = SimpleOperation { observer.waitUntilAsked() }.named("child")
+      let run = ParallelOperation([child, child], width: .serial).start(
+        in: OperationEnvironment(observers: [observer]))
+      // On a thread of its own, because the child keeps one of the pool's.
+      Thread.detachNewThread {
+        observer.waitUntilStarted()
+        run.cancel()
+      }
+      #expect(await run.outcome.isCancelled)
+      #expect(
+        observer.log.entries == ["created", "started", "asked", "asked so far", "ended"],
+        "round \(round)")
+    }
+  }
+}
+
+/// Tells of a cancellation for as long as the body that is cancelled takes to return, and longer.
+private final class SlowObserver: OperationObserver {
+  let log = Log<String>()
+  private let hasReturned = Lock(false)
+  private let name: String
+
+  init(named name: String) { self.name = name }
+
+  func waitUntilStarted() { while !log.entries.contains("started") {} }
+
+  func waitUntilAsked() {
+    while !log.entries.contains("asked") {}
+    hasReturned.withLock { $0 = true }
+  }
+
+  func observe(_ event: OperationEvent) {
+    guard event.name == name else { return }
+    switch event.kind {
+    case .cancellationRequested:
+      log.add("asked")
+      while !hasReturned.withLock(\.self) {}
+      for _ in 0..<1_000 { _ = log.entries }
+      log.add("asked so far")
+    case .ended: log.add("ended")
+    case .created: log.add("created")
+    case .started: log.add("started")
+    case .childStarted, .finishedAgain: log.add("something else")
     }
   }
 }
