@@ -2,8 +2,8 @@
 /// neither copies nor counts it, and the engine is the same code for children of every type.
 // Sendable, and safe to pass around: the arrays and the memory behind the addresses outlive the
 // run (`ListRun` and `PackRun` see to that), nobody writes to the arrays, every slot is for a value of
-// its child's `Success` and written by the one task that runs the child, and it is read when the group
-// of all these tasks is over.
+// its child's `Success` and written by the one task that runs the child; that task reads it to tell of
+// it, and others do when the group of all these tasks is over.
 @safe @usableFromInline struct ChildList: @unchecked Sendable {
   @safe @usableFromInline enum Children {
     /// Of one type, `stride` bytes apart.
@@ -57,7 +57,7 @@
     return unsafe ListedOperation(at: place + index * stride, slot: slot(at: index))
   }
 
-  /// A scope for the run of a child below another run, which has told of it.
+  /// A scope for the run of a child below another run. The other run's observers have been told.
   func childScope(at index: Int, in context: OperationContext) -> OperationScope {
     func open<Child: ComposableOperation>(
       _ type: Child.Type, at place: UnsafeRawPointer

@@ -1,11 +1,13 @@
 /// Children of a run that somebody observes: each is a run that tells of itself.
 extension Crew {
   /// Runs children, and tells the one that runs when the task is cancelled.
-  nonisolated(nonsending) func pullObserved(_ puller: inout Puller) async throws {
-    let watch = Watch()
-    puller.watch = watch
+  nonisolated(nonsending) func pullObserved(_ puller: Puller) async throws {
+    let observed = Observed()
+    let watch = observed.watch
+    var puller = puller
+    puller.observed = observed
     try await withTaskCancellationHandler {
-      try await pull(&puller)
+      try await pull(puller)
     } onCancel: {
       watch.taskWasCancelled()
     }
@@ -20,11 +22,11 @@ extension Crew {
       var disposal: Disposal?
       switch list.children {
       case .uniform(let type, _, _):
-        var next: ListedOperation? = list.listed(at: index)
-        try await type.performListed(in: context) { ended in
-          defer { next = nil }
-          disposal = ended
-          return next
+        // A list of one, because each child sees a context of its own.
+        var only: ListedOperation? = list.listed(at: index)
+        try await type.performListed(in: context) { left in
+          disposal = left
+          return only.take()
         }
       case .mixed(let place):
         disposal = try await unsafe place[index].perform(into: list.slot(at: index), in: context)
@@ -40,39 +42,43 @@ extension Crew {
     _ puller: inout Puller, in task: UnsafeCurrentTask
   ) -> OperationContext? {
     let scope = list.childScope(at: puller.child, in: context)
-    puller.scope = scope
     scope.report(.created)
-    puller.watch?.begin(scope)
-    if scope.begins(isTaskCancelled: unsafe task.isCancelled) {
-      return OperationContext(scope: scope, depth: context.depth)
+    puller.attended.begin(scope)
+    if scope.begin(isTaskCancelled: unsafe task.isCancelled) {
+      return scope.bodyContext(depth: context.depth)
     }
-    end(&puller, .neverBegan)
+    tellEnd(.neverBegan, of: &puller)
     return nil
   }
 
-  /// Decides how the child that runs ended.
+  /// Decides how the child that runs ended, and tells it.
   ///
   /// - Parameter ending: How it ended, cancelled or not.
-  func endObserved(
+  @inline(never) func endObserved(
     _ puller: inout Puller, in task: UnsafeCurrentTask, _ ending: (_ wasCancelled: Bool) -> Ending
   ) {
-    guard let scope = puller.scope else { return }
     let isTaskCancelled = unsafe task.isCancelled
-    end(&puller, ending(scope.decideEnd() || isTaskCancelled))
+    let wasCancelled = puller.attended.decideEnd() || isTaskCancelled
+    tellEnd(ending(wasCancelled), of: &puller)
   }
 
-  private func end(_ puller: inout Puller, _ ending: Ending) {
-    puller.untold = ending
-    if puller.watch?.end() == true { tellEnd(&puller) } else { puller.stage = .telling }
+  private func tellEnd(_ ending: Ending, of puller: inout Puller) {
+    puller.attended.ending = ending
+    if puller.attended.watch.letGo() { tellEnd(of: &puller) } else { puller.stage = .telling }
+  }
+
+  @inline(never) nonisolated(nonsending) func tellEndBehindCancellation(
+    of puller: inout Puller
+  ) async {
+    await puller.attended.watch.waitUntilTold()
+    tellEnd(of: &puller)
   }
 
   /// Tells how the child ended, and notes it. Nobody tells of a cancellation any more.
-  func tellEnd(_ puller: inout Puller) {
-    guard let ending = puller.untold, let scope = puller.scope else { return }
+  private func tellEnd(of puller: inout Puller) {
+    let (scope, ending) = puller.attended.end()
     let child = puller.child
     scope.tell(ending) { list.value(at: child) }
-    puller.untold = nil
-    puller.scope = nil
     puller.stage = .pulling
     childEnded(&puller, isToStop: note(ending, of: child))
   }
@@ -88,43 +94,35 @@ extension Crew {
 }
 
 extension Crew {
-  /// Tells the child that a puller runs of the cancellation of the puller's task: when it comes, but
-  /// not when the child has told its end.
-  final class Watch: Sendable {
-    private enum State {
-      case nobody
-      case watching(OperationScope)
-      case telling
+  /// What a puller of an observed run keeps of the child that runs.
+  final class Observed {
+    let watch = Watch()
+    private var scope: OperationScope?
+    /// How the child ended, until that is told.
+    var ending: Ending?
+
+    func begin(_ scope: OperationScope) {
+      self.scope = scope
+      watch.watch(scope)
     }
 
-    private let state = Lock(State.nobody)
-    private let told = Alarm()
+    /// Decides the end of the child.
+    ///
+    /// - Returns: Whether its handle cancelled it before.
+    func decideEnd() -> Bool { scope?.decideEnd() == true }
 
-    init() { told.branchBegan() }
-
-    func begin(_ scope: OperationScope) { state.withLock { $0 = .watching(scope) } }
-
-    /// - Returns: Whether the end can be told at once, and not only behind the cancellation.
-    func end() -> Bool {
-      state.withLock { state in
-        if case .telling = state { return false }
-        state = .nobody
-        return true
+    func end() -> (OperationScope, Ending) {
+      guard let scope = scope.take(), let ending = ending.take() else {
+        preconditionFailure("A child ended that had not begun.")
       }
+      return (scope, ending)
     }
+  }
+}
 
-    func taskWasCancelled() {
-      let scope = state.withLock { state -> OperationScope? in
-        guard case .watching(let scope) = state else { return nil }
-        state = .telling
-        return scope
-      }
-      guard let scope else { return }
-      scope.reportCancellation()
-      told.ring()
-    }
-
-    /// Waits until the cancellation has been told.
-    nonisolated(nonsending) func waitUntilTold() async { await told.wait() }
+extension Crew.Puller {
+  fileprivate var attended: Crew.Observed {
+    guard let observed else { preconditionFailure("Nobody observes the children.") }
+    return observed
   }
 }

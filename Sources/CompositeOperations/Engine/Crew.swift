@@ -132,10 +132,11 @@ final class Crew: Sendable {
     on lane: Int, in slice: Slice, at pace: Pace, into group: inout Group
   ) {
     guard board.takePlace() else { return }
-    let puller = board.pullerBegins(on: lane)
+    let number = board.pullerBegins(on: lane)
     group.addImmediateTask { [self] in
       defer { board.leavePlace() }
-      try await pull(on: lane, as: puller, in: slice, at: pace)
+      let puller = Puller(number, on: lane, in: slice, at: pace)
+      if isObserved { try await pullObserved(puller) } else { try await pull(puller) }
     }
     board.pullerReturned(to: lane)
   }
@@ -158,15 +159,9 @@ final class Crew: Sendable {
   }
 
   /// Runs children one after another.
-  private nonisolated(nonsending) func pull(
-    on lane: Int, as number: UInt64, in slice: Slice, at pace: Pace
-  ) async throws {
-    var puller = Puller(number, on: lane, in: slice, at: pace)
-    if isObserved { try await pullObserved(&puller) } else { try await pull(&puller) }
-  }
-
-  /// Runs children until no more is to begin.
-  nonisolated(nonsending) func pull(_ puller: inout Puller) async throws {
+  ///
+  /// Inlined, because a frame more would not find room in the first kilobyte that a task has.
+  @inline(__always) nonisolated(nonsending) func pull(_ puller: consuming Puller) async throws {
     // The task is asked whether it is cancelled without being counted. It is valid here because it is
     // the very task that runs this.
     guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else { return }
@@ -180,13 +175,8 @@ final class Crew: Sendable {
       } catch {
         unsafe childThrew(error, &puller, in: task)
       }
-      if puller.stage == .yielding {
-        await Task.yield()
-        beginSlice(&puller)
-      } else if puller.stage == .telling {
-        await puller.watch?.waitUntilTold()
-        tellEnd(&puller)
-      }
+      if puller.stage == .telling { await tellEndBehindCancellation(of: &puller) }
+      if puller.stage == .yielding { await letOthersRun(&puller) }
     }
     if puller.stage == .stopping { throw Stop() }
   }

@@ -19,12 +19,9 @@ extension Crew {
     var stage = Stage.pulling
     /// The child that runs, or -1.
     var child = -1
-    /// The run of the child, where somebody observes it.
-    var scope: OperationScope?
-    /// Who tells the child of a cancellation, where somebody observes it.
-    var watch: Watch?
-    /// How the child ended of whose end nobody has been told.
-    var untold: Ending?
+    /// What it keeps where somebody observes the children. By reference, because everything in here
+    /// lies in the memory of the task, of which the first kilobyte is free.
+    var observed: Observed?
 
     init(_ number: UInt64, on lane: Int, in slice: Slice, at pace: Pace) {
       self.lane = lane
@@ -68,7 +65,9 @@ extension Crew {
   }
 
   /// Notes that the child which runs has thrown.
-  func childThrew(_ error: any Error, _ puller: inout Puller, in task: UnsafeCurrentTask) {
+  @inline(never) func childThrew(
+    _ error: any Error, _ puller: inout Puller, in task: UnsafeCurrentTask
+  ) {
     if isObserved {
       return unsafe endObserved(&puller, in: task) { .error(error, wasCancelled: $0) }
     }
@@ -99,8 +98,8 @@ extension Crew {
     }
   }
 
-  /// Others have had the thread.
-  func beginSlice(_ puller: inout Puller) {
+  @inline(never) nonisolated(nonsending) func letOthersRun(_ puller: inout Puller) async {
+    await Task.yield()
     puller.slice = Slice(isReproducible: isReproducible)
     puller.stage = .pulling
   }

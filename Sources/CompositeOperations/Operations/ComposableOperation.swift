@@ -91,10 +91,10 @@ extension ComposableOperation {
   @inlinable public nonisolated(nonsending) static func performListed(
     in context: OperationContext, next: (Disposal?) -> ListedOperation?
   ) async throws {
-    var first = next(nil)
-    while let listed = first {
+    var current = next(nil)
+    while let listed = current {
       let operation = unsafe listed.pointer(to: Self.self)
-      first = next(try await unsafe operation.pointee.perform(into: listed.slot, in: context))
+      current = next(try await unsafe operation.pointee.perform(into: listed.slot, in: context))
     }
   }
 

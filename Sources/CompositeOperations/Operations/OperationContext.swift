@@ -114,7 +114,7 @@ extension ComposableOperation {
     await childScope(in: context).ending(of: self, into: slot, depth: context.depth)
   }
 
-  /// The scope of a run as a child, of which its parent has told.
+  /// A scope for the run as a child. The observers of its parent have been told.
   func childScope(in context: OperationContext) -> OperationScope {
     // A context that was kept beyond its run: the child belongs to the calling task alone.
     let parent = context.scope?.hasEnded == true ? nil : context.scope

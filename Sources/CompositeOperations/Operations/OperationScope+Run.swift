@@ -49,14 +49,21 @@ extension OperationScope {
     return ending
   }
 
-  /// Whether the body is to begin: not in a run that has been cancelled (O2).
-  func begins(isTaskCancelled: Bool) -> Bool {
+  /// Begins the run, or ends it if it has been cancelled (O2).
+  ///
+  /// - Returns: Whether the body is to begin.
+  func begin(isTaskCancelled: Bool) -> Bool {
     if isTaskCancelled || isCancelled {
       _ = decideEnd()
       return false
     }
     report(.started)
     return true
+  }
+
+  /// What the body sees: nothing of a run that nobody observes in a plain environment.
+  func bodyContext(depth: Int) -> OperationContext {
+    OperationContext(scope: environment.isPlain ? nil : self, depth: depth)
   }
 
   /// Tells how the run ended, and gives up what came too late. Nobody is to tell of a cancellation
@@ -73,10 +80,9 @@ extension OperationScope {
   @inline(__always) private nonisolated(nonsending) func decidedEnding(
     of operation: some ComposableOperation, into slot: ResultSlot, depth: Int
   ) async -> Ending {
-    guard begins(isTaskCancelled: Task.isCancelled) else { return .neverBegan }
-    let context = OperationContext(scope: environment.isPlain ? nil : self, depth: depth)
+    guard begin(isTaskCancelled: Task.isCancelled) else { return .neverBegan }
     do {
-      let disposal = try await operation.perform(into: slot, in: context)
+      let disposal = try await operation.perform(into: slot, in: bodyContext(depth: depth))
       let isTaskCancelled = Task.isCancelled
       return .value(disposal: disposal, wasCancelled: decideEnd() || isTaskCancelled)
     } catch {

@@ -70,6 +70,25 @@ import Testing
     }
   }
 
+  @Test func `C1: a list that is performed through a kept context stands under nobody`()
+    async throws
+  {
+    let contexts = Log<OperationContext>()
+    _ = await SimpleOperation { context in contexts.add(context) }
+      .run(in: OperationEnvironment(observers: [RecordingObserver()]))
+    let kept = try #require(contexts.entries.first)
+    let recorder = RecordingObserver()
+    let leaf = SimpleOperation { context in
+      _ = await context.outcome(of: SimpleOperation { 1 }.named("own").observed(by: recorder))
+      return context.path.names
+    }
+    #expect(try await ParallelOperation([leaf]).perform(in: kept) == [[]])
+    #expect(try await ParallelOperation([AnyOperation(leaf)]).perform(in: kept) == [[]])
+    #expect(try await kept.run(ParallelOperation([leaf])) == [[]])
+    #expect(recorder.events.count == 9)
+    #expect(recorder.events.allSatisfy { $0.path.names == ["own"] && $0.parent == nil })
+  }
+
   @Test(arguments: Setting.all)
   func `C2: task-local values and priority flow down through every composite`(setting: Setting)
     async throws

@@ -1,0 +1,53 @@
+/// Tells the child that a puller runs of the cancellation of the puller's task, unless the child has
+/// ended before.
+final class Watch: Sendable {
+  private enum State {
+    case nobody
+    case watching(OperationScope)
+    /// The child is being told; its end waits for that.
+    case telling(CheckedContinuation<Void, Never>?)
+    case told
+  }
+
+  private let state = Lock(State.nobody)
+
+  func watch(_ scope: OperationScope) { state.withLock { $0 = .watching(scope) } }
+
+  /// - Returns: Whether the end of the child can be told at once, and not only when its cancellation
+  ///   has been told.
+  func letGo() -> Bool {
+    state.withLock { state in
+      if case .telling = state { return false }
+      state = .nobody
+      return true
+    }
+  }
+
+  func taskWasCancelled() {
+    let scope = state.withLock { state -> OperationScope? in
+      guard case .watching(let scope) = state else { return nil }
+      state = .telling(nil)
+      return scope
+    }
+    guard let scope else { return }
+    scope.reportCancellation()
+    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard case .telling(let waiter) = state else { return nil }
+      state = .told
+      return waiter
+    }
+    waiter?.resume()
+  }
+
+  /// Waits until the cancellation has been told.
+  nonisolated(nonsending) func waitUntilTold() async {
+    await withCheckedContinuation { continuation in
+      let isTold = state.withLock { state in
+        guard case .telling = state else { return true }
+        state = .telling(continuation)
+        return false
+      }
+      if isTold { continuation.resume() }
+    }
+  }
+}
