@@ -9,10 +9,10 @@ import Foundation
   static func main() {
     do {
       let options = try Options(CommandLine.arguments.dropFirst())
-      if options.wantsHelp { return print(Options.usage) }
+      if options.wantsHelp { return try StandardOutput.write(Options.usage) }
       exit(try Main(options: options).run())
     } catch {
-      FileHandle.standardError.write(Data("Benchmarks: \(error)\n".utf8))
+      complain("\(error)")
       exit(error is UsageError ? 64 : 1)
     }
   }
@@ -21,82 +21,92 @@ import Foundation
   private func run() throws -> Int32 {
     let peers = try options.peers.map { folder throws(UsageError) in try Peers(folder: folder) }
     defer { peers?.end() }
+    for problem in peers?.problems ?? [] { Self.complain(problem) }
+    if let peers, peers.running.isEmpty, let folder = options.peers {
+      Self.complain("no program of '\(folder)' takes part")
+    }
     try checkFilters(with: peers)
     if options.onlyLists {
-      forEachShape(with: peers, list)
+      try forEachShape(with: peers, list)
       return 0
     }
-    let report = measure(with: peers)
+    let report = try measure(with: peers)
     if options.isJSON { try printJSON(report) }
     return report.problems.isEmpty ? 0 : 1
   }
 
-  private func measure(with peers: Peers?) -> Report {
+  private func measure(with peers: Peers?) throws -> Report {
     let runner = Runner(
       sampler: Sampler(isExact: options.isExact),
       rounds: options.rounds ?? (options.isQuick ? 3 : 7),
       patience: options.isQuick ? .seconds(2) : nil)
     var report = Report(machine: Machine(asksSwift: !options.isExact), rounds: runner.rounds)
-    show(table.head(report.machine, rounds: runner.rounds))
-    note(peers?.problems ?? [], in: &report)
-    forEachShape(with: peers) { shape in
+    try show(table.head(report.machine, rounds: runner.rounds))
+    report.problems += peers?.problems ?? []
+    try forEachShape(with: peers) { shape in
       let figures = runner.measure(shape)
-      show(table.text(of: figures))
+      try show(table.text(of: figures))
       report.shapes.append(figures)
-      note(figures.problems, in: &report)
+      for problem in figures.problems { Self.complain(problem) }
+      report.problems += figures.problems
     }
-    show(table.text(of: report.summary))
+    try show(table.text(of: report.summary))
     return report
   }
 
   /// The chosen shapes, one at a time, each with its chosen ways.
-  private func forEachShape(with peers: Peers?, _ body: (Shape) -> Void) {
-    for makeShape in options.catalogue.shapes {
+  private func forEachShape(
+    in catalogue: Catalogue? = nil, with peers: Peers?, _ body: (Shape) throws -> Void
+  ) rethrows {
+    for makeShape in (catalogue ?? options.catalogue).shapes {
       var shape = makeShape()
       shape.ways += peers?.ways(for: shape) ?? []
       let chosen = shape.choosing { isChosen($0, of: shape) }
-      if !chosen.ways.isEmpty { body(chosen) }
+      if !chosen.ways.isEmpty { try body(chosen) }
     }
   }
 
   private func checkFilters(with peers: Peers?) throws(UsageError) {
     for filter in options.filters {
-      var isOfUse = false
-      forEachShape(with: peers) { shape in
-        isOfUse = isOfUse || shape.ways.contains { filter.admits($0, of: shape) }
+      if finds(filter, in: options.catalogue, with: peers) { continue }
+      if finds(filter, in: Catalogue(), with: peers) {
+        throw UsageError(
+          "'\(filter.text)' is left out by --quick or --count; expected a name that --list shows "
+            + "with the same options")
       }
-      if isOfUse { continue }
       throw UsageError(
         "nothing is called '\(filter.text)'; expected a name of those that --list shows")
     }
+  }
+
+  private func finds(_ filter: Filter, in catalogue: Catalogue, with peers: Peers?) -> Bool {
+    var isFound = false
+    forEachShape(in: catalogue, with: peers) { shape in
+      isFound = isFound || shape.ways.contains { filter.admits($0, of: shape) }
+    }
+    return isFound
   }
 
   private func isChosen(_ way: Way, of shape: Shape) -> Bool {
     options.filters.isEmpty || options.filters.contains { $0.admits(way, of: shape) }
   }
 
-  private func list(_ shape: Shape) {
-    print("\(shape.id): \(shape.title)")
-    for way in shape.ways { print("  \(way.name)") }
+  private func list(_ shape: Shape) throws {
+    try StandardOutput.write("\(shape.id): \(shape.title)")
+    for way in shape.ways { try StandardOutput.write("  \(way.name)") }
   }
 
-  private func show(_ text: String) {
-    if options.isJSON { return }
-    print(text)
-    // So that it is seen at once, and kept if somebody ends the run.
-    fflush(nil)
+  private func show(_ text: String) throws {
+    if !options.isJSON { try StandardOutput.write(text) }
   }
 
-  private func note(_ problems: [String], in report: inout Report) {
-    for problem in problems {
-      FileHandle.standardError.write(Data("Benchmarks: \(problem)\n".utf8))
-    }
-    report.problems += problems
+  private static func complain(_ problem: String) {
+    try? FileHandle.standardError.write(contentsOf: Data("Benchmarks: \(problem)\n".utf8))
   }
 
   private func printJSON(_ report: Report) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    print(String(decoding: try encoder.encode(report), as: UTF8.self))
+    try StandardOutput.write(String(decoding: try encoder.encode(report), as: UTF8.self))
   }
 }

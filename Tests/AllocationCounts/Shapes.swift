@@ -62,10 +62,20 @@ extension Shape {
   private static let waiting = [
     waiting("child that waits shortly", seconds: 0),
     waiting("child that waits long", seconds: 1),
+    part("child of one type that waits") { count in
+      let meeting = Meeting(of: count, seconds: 0)
+      let children = (0..<count).map { _ in Attending(meeting: meeting) }
+      return { try await ParallelOperation(children).run().get().sum }
+    },
+    part("child of any type that waits") { count in
+      let meeting = Meeting(of: count, seconds: 0)
+      let children = (0..<count).map { _ -> any ComposableOperation<Int> in
+        Attending(meeting: meeting)
+      }
+      return { try await ParallelOperation(children).run().get().sum }
+    },
   ]
 
-  // Closures, because the frames of a type's `perform` end at the edge of a block of the task's memory:
-  // on which side, and so whether there is one block more, depends on the compiler's options.
   private static func waiting(_ name: String, seconds: Int64) -> Shape {
     part(name) { count in
       let meeting = Meeting(of: count, seconds: seconds)

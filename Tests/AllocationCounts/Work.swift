@@ -14,6 +14,16 @@ struct OtherWork: ComposableOperation {
   func perform(in context: OperationContext) -> Int { value }
 }
 
+/// An operation that waits, as those that people write do.
+struct Attending: ComposableOperation {
+  let meeting: Meeting
+
+  func perform(in context: OperationContext) async throws -> Int {
+    await meeting.attend()
+    return 1
+  }
+}
+
 func mixed(_ count: Int) -> [any ComposableOperation<Int>] {
   (0..<count).map { index in
     if index.isMultiple(of: 2) { return Work() }

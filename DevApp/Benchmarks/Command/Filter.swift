@@ -1,6 +1,7 @@
 import Foundation
 
-/// Chooses shapes and ways by a part of their names, or one way by the names of its shape and itself.
+/// Chooses shapes and ways by a part of their names; `SHAPE/` one shape and `SHAPE/WAY` one way by
+/// their whole names.
 struct Filter {
   let text: String
   private let exact: (shape: String, way: String)?
@@ -13,7 +14,9 @@ struct Filter {
   }
 
   func admits(_ way: Way, of shape: Shape) -> Bool {
-    if let exact { return exact.shape == shape.id && exact.way == way.name }
+    if let exact {
+      return exact.shape == shape.id && (exact.way.isEmpty || exact.way == way.name)
+    }
     return [shape.id, shape.title, way.name].contains {
       $0.range(of: text, options: .caseInsensitive) != nil
     }

@@ -3,7 +3,8 @@ struct Options {
   static let usage = """
     usage: Benchmarks [FILTER…] [OPTION…]
 
-    Runs the shapes and ways whose names contain a FILTER, or all; SHAPE/WAY names one way exactly.
+    Runs the shapes and ways whose names contain a FILTER, or all. SHAPE/ names one shape and
+    SHAPE/WAY one way exactly.
 
       --rounds N       measures every way N times (7; 3 when quick)
       --count N        takes N operations where a shape can have any number (100000)

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It is stopped while nothing is asked of it, so that its threads and its collector take nothing
 /// from the others that are measured. If this process ends by whatever cause, the system hangs up on
-/// a stopped group and its input ends, so nothing is left behind.
+/// a stopped group and its input ends; one that does not mind that is ended by `Interruptions`.
 struct ChildProcess {
   let id: pid_t
   var channel: LineChannel
@@ -35,7 +35,7 @@ struct ChildProcess {
     posix_spawn_file_actions_adddup2(&actions, fromChild.writer, 1)
     var defaults = sigset_t()
     sigemptyset(&defaults)
-    sigaddset(&defaults, SIGPIPE)
+    for signal in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&defaults, signal) }
     posix_spawnattr_setsigdefault(&attributes, &defaults)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
 
@@ -49,6 +49,7 @@ struct ChildProcess {
       throw BenchmarkError("cannot be started: \(String(cString: strerror(status)))")
     }
     self.id = id
+    Interruptions.add(id)
   }
 
   func stop() { kill(-id, SIGSTOP) }
@@ -60,6 +61,7 @@ struct ChildProcess {
   @discardableResult func end() -> String {
     channel.close()
     resume()
+    defer { Interruptions.remove(id) }
     var status: Int32 = 0
     for _ in 0..<100 {
       if waitpid(id, &status, WNOHANG) != 0 { return Self.describe(status) }

@@ -38,7 +38,7 @@ final class Peer: Sendable {
     process = Mutex(child)
   }
 
-  /// The ways that belong to a shape; none when the process is over.
+  /// The ways that belong to a shape, by names that nobody there has; none when the process is over.
   func ways(for shape: Shape) -> [Way] {
     if process.withLock({ $0 == nil }) { return [] }
     return offers.indices.filter { shape.peerShapes.contains(offers[$0].shape) }.map { number in
@@ -47,8 +47,9 @@ final class Peer: Sendable {
         $0.name == offer.name && $0.shape != offer.shape
           && shape.peerShapes.contains($0.shape)
       }
-      let name =
-        isTaken && offer.shape.hasPrefix("graph") ? "\(offer.name) (\(offer.shape))" : offer.name
+      var name = offer.name
+      if isTaken, offer.shape.hasPrefix("graph") { name += " (\(offer.shape))" }
+      if shape.ways.contains(where: { $0.name == name }) { name += " of \(self.name)" }
       return .blocking(
         name, .peer,
         sampling: {
@@ -86,7 +87,8 @@ final class Peer: Sendable {
       child.end()
       process = nil
       throw BenchmarkError(
-        "peer \(name) answered '\(answer)'; expected nanoseconds and a checksum")
+        "peer \(name) answered '\(answer)'; expected nanoseconds, above 0 and at most a minute, "
+          + "and a checksum")
     }
   }
 
@@ -94,6 +96,7 @@ final class Peer: Sendable {
   private static func sample(_ answer: String) -> Sample? {
     let parts = answer.split(separator: " ")
     guard parts.count == 2, let nanoseconds = Double(parts[0]), nanoseconds > 0,
+      nanoseconds <= Double(patience) * 1e9,
       // Some languages have only signed numbers.
       let checksum = UInt64(parts[1]) ?? Int64(parts[1]).map(UInt64.init(bitPattern:))
     else { return nil }
@@ -107,6 +110,12 @@ final class Peer: Sendable {
     let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, parts[0] == "way", !parts[2].isEmpty else {
       throw BenchmarkError("said '\(line)' at its start; expected a way or ready")
+    }
+    let isPrintable = line.unicodeScalars.allSatisfy {
+      $0 == "\t" || $0.properties.generalCategory != .control && $0 != "\u{FFFD}"
+    }
+    guard isPrintable else {
+      throw BenchmarkError("has a way whose name cannot be printed: \(parts[2].debugDescription)")
     }
     guard shapes.contains(parts[1]) else {
       throw BenchmarkError("has a way of shape '\(parts[1])', which there is not")

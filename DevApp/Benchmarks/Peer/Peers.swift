@@ -16,6 +16,7 @@ struct Peers {
     do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
       throw UsageError("--peers '\(folder)' cannot be read; expected a folder of programs")
     }
+    Interruptions.endChildren()
     for name in names.sorted() {
       let path = URL(fileURLWithPath: folder).appendingPathComponent(name).path
       var isFolder: ObjCBool = false

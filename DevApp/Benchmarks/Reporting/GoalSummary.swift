@@ -11,7 +11,8 @@ struct GoalSummary: Encodable {
         switch goal.isMet {
         case true?: met += 1
         case false?:
-          missed.append("\(what): \((goal.value ?? 0).short), goal \(goal.aim)")
+          let unit = goal.other == nil ? shape.unit.rawValue : "times"
+          missed.append("\(what): \((goal.value ?? 0).short) \(unit), goal \(goal.aim)")
         case nil: notMeasured.append(what)
         }
       }

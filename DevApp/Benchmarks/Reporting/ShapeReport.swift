@@ -6,8 +6,8 @@ struct ShapeReport: Encodable {
   let unit: Unit
   /// The way that ratios refer to: the first of ours that was measured.
   let main: String?
-  /// The way with the least figure, where there are others than ours. What only shows the machine's
-  /// limit does not lead.
+  /// The way with the least figure, where there are others than ours and that is more than nothing.
+  /// What only shows the machine's limit does not lead.
   let leader: String?
   private(set) var ways: [WayReport]
   let goals: [GoalReport]
@@ -22,9 +22,9 @@ struct ShapeReport: Encodable {
     let main = ways.first { $0.role == .ours } ?? ways.first
     self.main = main?.name
     let contenders = ways.filter { $0.role != .limit }
+    let least = contenders.min { $0.median < $1.median }
     leader =
-      contenders.allSatisfy { $0.role == .ours }
-      ? nil : contenders.min { $0.median < $1.median }?.name
+      contenders.allSatisfy { $0.role == .ours } || (least?.median ?? 0) <= 0 ? nil : least?.name
     self.ways = ways.map { way in
       var way = way
       way.ratio = main.flatMap { way.ratio(to: $0) } ?? 0

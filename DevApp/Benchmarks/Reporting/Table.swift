@@ -43,9 +43,10 @@ struct Table {
   private func goals(of way: WayReport, in shape: ShapeReport) -> String {
     let goals = shape.goals.filter { $0.belongs(to: way, main: shape.main) }
     let texts = goals.map { goal in
-      // Where the goal's ratio is not the line's, it is told.
-      let isOwn = goal.other == nil || [goal.ours, goal.other].contains(shape.main)
-      return (isOwn ? "" : "\((goal.value ?? 0).short); ") + "\(goal.aim) \(goal.verdict)"
+      // Where what is judged is not the line's ratio, it is told.
+      let isOwn =
+        goal.other == nil || shape.main == (goal.comparison == "atLeast" ? goal.ours : goal.other)
+      return (isOwn ? "" : "\((goal.value ?? 0).short): ") + "\(goal.aim) \(goal.verdict)"
     }
     if texts.isEmpty, way.role == .limit { return "the machine's limit" }
     return texts.joined(separator: "; ")

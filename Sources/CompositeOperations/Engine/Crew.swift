@@ -160,7 +160,7 @@ final class Crew: Sendable {
 
   /// Runs children one after another.
   ///
-  /// Inlined, because a frame more would not find room in the first kilobyte that a task has.
+  /// Inlined, because a frame more would find no room in the first kilobyte of the task's memory.
   @inline(__always) nonisolated(nonsending) func pull(_ puller: consuming Puller) async throws {
     // The task is asked whether it is cancelled without being counted. It is valid here because it is
     // the very task that runs this.

@@ -3,10 +3,13 @@ struct Slice: Sendable {
   /// In nanoseconds.
   private static let length: Int64 = 5_000_000
 
-  /// By the monotonic clock. Nil where nothing may depend on a clock.
-  let start: Int64?
+  /// `Int64.max` where nothing may depend on a clock: that takes less room than nil, in every puller.
+  private let began: Int64
 
-  init(isReproducible: Bool) { start = isReproducible ? nil : MonotonicTime.now }
+  init(isReproducible: Bool) { began = isReproducible ? .max : MonotonicTime.now }
+
+  /// By the monotonic clock. Nil where nothing may depend on a clock.
+  var start: Int64? { began == .max ? nil : began }
 
   var isOver: Bool {
     guard let start else { return false }
@@ -20,16 +23,17 @@ struct Slice: Sendable {
 struct Pace: Sendable {
   /// In nanoseconds.
   private static let unhurried: Int64 = 50_000
-  private static let longestStride = 256
-  private static let reproducibleStride = 64
+  private static let longestStride: Int32 = 256
+  private static let reproducibleStride: Int32 = 64
 
-  private var lastLook: Int64?
-  private var stride: Int
-  private var untilLook: Int
+  /// `Int64.max` where nothing may depend on a clock.
+  private var lastLook: Int64
+  private var stride: Int32
+  private var untilLook: Int32
 
   /// - Parameter start: When the puller begins; nil where nothing may depend on a clock.
   init(from start: Int64?) {
-    lastLook = start
+    lastLook = start ?? .max
     stride = start == nil ? Self.reproducibleStride : 1
     untilLook = stride
   }
@@ -46,9 +50,9 @@ struct Pace: Sendable {
   /// clock.
   mutating func look() -> Int64? {
     defer { untilLook = stride }
-    guard let last = lastLook else { return nil }
+    if lastLook == .max { return nil }
     let now = MonotonicTime.now
-    let passed = now - last
+    let passed = now - lastLook
     let each = passed / Int64(stride)
     stride = passed < Self.unhurried ? min(stride * 4, Self.longestStride) : 1
     lastLook = now

@@ -1,5 +1,8 @@
 extension Crew {
   /// Where one task is that takes children and runs them one after another.
+  ///
+  /// Small, because its copies and the frames of the children share the first kilobyte of the task's
+  /// memory: what does not fit costs a kilobyte more for every child that waits.
   struct Puller {
     enum Stage {
       case pulling
@@ -19,8 +22,7 @@ extension Crew {
     var stage = Stage.pulling
     /// The child that runs, or -1.
     var child = -1
-    /// What it keeps where somebody observes the children. By reference, because everything in here
-    /// lies in the memory of the task, of which the first kilobyte is free.
+    /// What it keeps where somebody observes the children.
     var observed: Observed?
 
     init(_ number: UInt64, on lane: Int, in slice: Slice, at pace: Pace) {
