@@ -50,10 +50,13 @@ final class Crew: Sendable {
             try await waitForAlarm()
           }
         }
+        var hasHired = false
         while wantsHelper, !isHiring || Helpers.hire() {
           beginHelper(in: &group)
+          hasHired = true
           wantsHelper = isHelperWelcome(in: slice)
         }
+        return hasHired
       }
       if hasAlarm { board.alarm.branchEnded() }
     }
@@ -91,7 +94,7 @@ final class Crew: Sendable {
 
   private nonisolated(nonsending) func help(on lane: Int) async throws {
     try await withThrowingDiscardingTaskGroup { group in
-      await feed(lane: lane, into: &group) { _, _, _ in }
+      await feed(lane: lane, into: &group) { _, _, _ in false }
       if isHiring { Helpers.release() }
     }
   }
@@ -99,9 +102,11 @@ final class Crew: Sendable {
   // MARK: Pullers
 
   /// Begins pullers on the current thread until no child is left to begin or no place is free.
+  ///
+  /// - Parameter prepare: What is to be done before each. Says whether that took its time.
   private nonisolated(nonsending) func feed(
     lane: Int, into group: inout Group,
-    prepare: (inout Group, _ begun: Int, _ slice: Slice) -> Void
+    prepare: (inout Group, _ begun: Int, _ slice: Slice) -> Bool
   ) async {
     var slice = Slice(isReproducible: isReproducible)
     var begun = 0
@@ -111,9 +116,9 @@ final class Crew: Sendable {
         slice = Slice(isReproducible: isReproducible)
         continue
       }
-      prepare(&group, begun, slice)
+      let isLater = prepare(&group, begun, slice) || begun > 0
       if begun < Shard.direct {
-        beginPuller(on: lane, in: slice, at: pace(ofPuller: begun, in: slice), into: &group)
+        beginPuller(on: lane, in: slice, at: pace(isLater: isLater, in: slice), into: &group)
       } else {
         beginShard(on: lane, in: slice, into: &group)
       }
@@ -123,8 +128,11 @@ final class Crew: Sendable {
 
   /// The pace of a puller that begins now. Where nobody asks how long its first child takes, and
   /// where the slice has just begun, that takes no reading of the clock.
-  private func pace(ofPuller begun: Int, in slice: Slice) -> Pace {
-    begun == 0 || isLong ? Pace(from: slice.start) : Pace(isReproducible: isReproducible)
+  ///
+  /// - Parameter isLater: Whether something has taken its time since the slice began. Waking another
+  ///   processor does, and would make the first child look heavy enough for waking it the next time.
+  private func pace(isLater: Bool, in slice: Slice) -> Pace {
+    !isLater || isLong ? Pace(from: slice.start) : Pace(isReproducible: isReproducible)
   }
 
   /// Begins a puller if a place is free. It runs on the current stack until a child of it waits.
@@ -149,7 +157,7 @@ final class Crew: Sendable {
       try await withThrowingDiscardingTaskGroup { shard in
         var begun = 0
         while begun < Shard.size, board.goesOn, board.hasPlace, !Task.isCancelled {
-          let pace = pace(ofPuller: Shard.direct + begun, in: slice)
+          let pace = pace(isLater: true, in: slice)
           beginPuller(on: lane, in: slice, at: pace, into: &shard)
           begun += 1
           if slice.isOver || isHelperWelcome(in: slice) { break }

@@ -35,6 +35,8 @@
   /// The results in the order of the children, each of which must have ended in one.
   @inlinable consuming func results() -> [Value] {
     let count = board.count
+    // An array made for no elements would write its count to the storage that all empty arrays share.
+    if count == 0 { return [] }
     return unsafe [Value](unsafeUninitializedCapacity: count) { buffer, initialized in
       unsafe buffer.baseAddress?.moveInitialize(from: slots, count: count)
       initialized = count

@@ -71,7 +71,9 @@
 
   /// The results, which every child must have ended in; moved out, so this is to be asked once.
   func takeResults<Value>(of type: Value.Type) -> [Value] {
-    unsafe [Value](unsafeUninitializedCapacity: count) { buffer, initialized in
+    // As in `ListRun.results()`.
+    if count == 0 { return [] }
+    return unsafe [Value](unsafeUninitializedCapacity: count) { buffer, initialized in
       for number in unsafe blocks.indices {
         let first = number * blockSize
         guard let target = buffer.baseAddress else { break }
