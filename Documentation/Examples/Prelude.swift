@@ -68,6 +68,16 @@ let fetch = SimpleOperation { try await api.issues() }
 let sync = SimpleOperation { try await api.issues() }
 let expected = [Issue()]
 
+struct NetworkError: Error {}
+
+struct SyncError: Error {
+  let repository: Repository
+  let cause: any Error
+}
+
+struct Settings: Sendable { var attempts = 3 }
+let settings = Settings()
+
 func show(_ thing: Any) {}
 func report(_ error: any Error) {}
 

@@ -84,6 +84,13 @@ enum CallSites {
       SequentialOperation(UserIssues(user: "octocat")),
       SequentialOperation(.retrying(fetch, attempts: 3)),
       fetch.named("repositories"),
+      fetch.named("issues").retrying(attempts: 3).timingOut(after: .seconds(30)),
+      fetch.retrying(attempts: 3, backoff: .exponential(from: .milliseconds(100)).jittered()) {
+        $0 is URLError
+      },
+      fetch.repeating(times: 2).repeating { !$0.isEmpty }.delayed(by: .zero),
+      fetch.recovering { _ in [] }.ignoringErrors(with: []).mapError { $0 },
+      fetch.recovering { _ in fetch }.fallingBack(to: fetch),
     ]
   }
 }

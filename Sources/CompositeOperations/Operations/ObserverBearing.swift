@@ -15,11 +15,13 @@ struct OwnObservers {
   // Asked of every run that is started or observed. The cast to a protocol without arguments is
   // quick; one to a protocol with arguments takes microseconds.
   init(of operation: some ComposableOperation) {
-    guard let modified = operation.modifiedOperation else { return }
+    guard let modified = operation.modifiedOperation, !(operation is any SeparateRun) else {
+      return
+    }
     add(operation)
     var next: (any ComposableOperation)? = modified
     while let current = next {
-      next = current.modifiedOperation
+      next = current is any SeparateRun ? nil : current.modifiedOperation
       if next != nil { add(current) }
     }
   }

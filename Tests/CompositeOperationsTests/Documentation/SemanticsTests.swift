@@ -2,7 +2,8 @@ import Testing
 
 /// `Documentation/Semantics.md` names the rules of the contract and the tests that show them.
 @Suite struct SemanticsTests {
-  private static let rules = [("O", 8), ("P", 7), ("S", 7), ("C", 5)].flatMap { group, count in
+  private static let rules = [("O", 8), ("P", 7), ("S", 7), ("T", 2), ("R", 4), ("C", 5)].flatMap {
+    group, count in
     (1...count).map { "\(group)\($0)" }
   }
 
@@ -12,7 +13,7 @@ import Testing
 
   @Test func `the page has every rule once, in order, and tests for each`() throws {
     let sections = try Self.page().split(separator: "\n## ").flatMap { chapter in
-      chapter.matches(of: /(?m)^\*\*(?<rule>[OPSC]\d+)\*\* (?<text>[\s\S]+?)(?=^\*\*|\z)/)
+      chapter.matches(of: /(?m)^\*\*(?<rule>[OPSTRC]\d+)\*\* (?<text>[\s\S]+?)(?=^\*\*|\z)/)
     }
     #expect(sections.map { String($0.rule) } == Self.rules)
     for section in sections {

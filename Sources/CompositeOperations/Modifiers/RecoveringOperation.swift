@@ -1,0 +1,96 @@
+extension ComposableOperation {
+  /// The same operation, with a value that a closure makes of an error.
+  ///
+  /// ```swift
+  /// let issues = FetchIssues(repository: repository).recovering { error in
+  ///   guard error is NetworkError else { throw error }
+  ///   return []
+  /// }
+  /// ```
+  ///
+  /// Results and cancellations are handed on.
+  ///
+  /// - Parameter recover: Makes the result. An error that it throws is the run's.
+  @inlinable public func recovering(
+    _ recover: nonisolated(nonsending) @escaping @Sendable (any Error) async throws -> Success
+  ) -> some ComposableOperation<Success> {
+    RecoveringOperation(base: self) { error, _ in HeldResult(try await recover(error)) }
+  }
+
+  /// The same operation, and after an error the one that a closure makes of it.
+  ///
+  /// Results and cancellations are handed on.
+  ///
+  /// - Parameter next: Makes the operation whose end is then the run's. An error that it throws is the
+  ///   run's.
+  @inlinable public func recovering<Next: ComposableOperation>(
+    with next: nonisolated(nonsending) @escaping @Sendable (any Error) async throws -> Next
+  ) -> some ComposableOperation<Success> where Next.Success == Success {
+    RecoveringOperation(base: self) { error, context in
+      let end = await context.end(of: try await next(error))
+      return HeldResult(try end.outcome.get(), disposal: end.disposal)
+    }
+  }
+
+  /// The same operation, and after an error another one, whose end is then the run's.
+  ///
+  /// Results and cancellations are handed on.
+  @inlinable public func fallingBack(
+    to other: some ComposableOperation<Success>
+  ) -> some ComposableOperation<Success> {
+    recovering(with: { _ in other })
+  }
+
+  /// The same operation, with a value in place of any error.
+  ///
+  /// Cancellations are handed on.
+  @inlinable public func ignoringErrors(with value: Success) -> some ComposableOperation<Success> {
+    recovering { _ in value }
+  }
+
+  /// The same operation, with the error that a closure makes of its error.
+  ///
+  /// Results and cancellations are handed on. An error that means a cancellation makes the run end
+  /// as cancelled.
+  @inlinable public func mapError(
+    _ transform: @escaping @Sendable (any Error) -> any Error
+  ) -> some ComposableOperation<Success> {
+    recovering { error in throw transform(error) }
+  }
+}
+
+@usableFromInline
+struct RecoveringOperation<Base: ComposableOperation>: ComposableOperation, SeparateRun {
+  @usableFromInline typealias Recovery =
+    nonisolated(nonsending) @Sendable (
+      any Error, OperationContext
+    ) async throws -> HeldResult<Base.Success>
+
+  @usableFromInline let base: Base
+  @usableFromInline let recover: Recovery
+
+  @inlinable init(base: Base, recover: @escaping Recovery) {
+    self.base = base
+    self.recover = recover
+  }
+
+  @inlinable var operationName: String { base.operationName }
+  @inlinable var modifiedOperation: (any ComposableOperation)? { base }
+
+  @inlinable nonisolated(nonsending) func perform(
+    in context: OperationContext
+  ) async throws -> Base.Success {
+    try await performHeld(in: context).value
+  }
+
+  @inlinable nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    let end = await context.end(of: base)
+    switch end.outcome {
+    case .result(let value): return HeldResult(value, disposal: end.disposal)
+    case .error(let error): return try await recover(error, context)
+    case .cancelled: throw CancellationError()
+    }
+  }
+}

@@ -1,0 +1,79 @@
+extension ComposableOperation {
+  /// The same operation again until its result is what somebody waits for.
+  ///
+  /// ```swift
+  /// let finished = FetchStatus(job).repeating(backoff: .constant(.seconds(5))) { status in
+  ///   status != .running
+  /// }
+  /// ```
+  ///
+  /// Each time is a run of its own. The last result is the run's; those before it are given up. An
+  /// error and a cancellation end it.
+  ///
+  /// - Parameters:
+  ///   - times: How many times at most. When they are used up the last result counts.
+  ///   - backoff: How long to wait before the next time, by the clock of the environment.
+  ///   - isDone: Whether a result is the last one.
+  /// - Precondition: There is at least one time.
+  @inlinable public func repeating(
+    times: Int = .max, backoff: Backoff = .none,
+    until isDone: @escaping @Sendable (Success) -> Bool
+  ) -> some ComposableOperation<Success> {
+    RepeatingOperation(base: self, times: times, backoff: backoff, isDone: isDone)
+  }
+
+  /// The same operation a number of times, one after another; the last result is the run's.
+  ///
+  /// - Parameters:
+  ///   - times: How many times.
+  ///   - backoff: How long to wait before the next time, by the clock of the environment.
+  /// - Precondition: There is at least one time.
+  @inlinable public func repeating(
+    times: Int, backoff: Backoff = .none
+  ) -> some ComposableOperation<Success> {
+    repeating(times: times, backoff: backoff) { _ in false }
+  }
+}
+
+@usableFromInline
+struct RepeatingOperation<Base: ComposableOperation>: ComposableOperation, SeparateRun {
+  let base: Base
+  let times: Int
+  let backoff: Backoff
+  let isDone: @Sendable (Base.Success) -> Bool
+
+  @usableFromInline init(
+    base: Base, times: Int, backoff: Backoff, isDone: @escaping @Sendable (Base.Success) -> Bool
+  ) {
+    precondition(times >= 1, "An operation is repeated at least 1 time, and not \(times).")
+    self.base = base
+    self.times = times
+    self.backoff = backoff
+    self.isDone = isDone
+  }
+
+  @usableFromInline var operationName: String { base.operationName }
+  @usableFromInline var modifiedOperation: (any ComposableOperation)? { base }
+
+  @usableFromInline nonisolated(nonsending) func perform(
+    in context: OperationContext
+  ) async throws -> Base.Success {
+    try await performHeld(in: context).value
+  }
+
+  @usableFromInline nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    var delays = Backoff.Delays(backoff)
+    var randomness = context.randomness
+    var left = times
+    while true {
+      let end = await context.end(of: base)
+      let value = try end.outcome.get()
+      left -= 1
+      if left == 0 || isDone(value) { return HeldResult(value, disposal: end.disposal) }
+      end.disposal?()
+      try await context.wait(delays.delay(using: &randomness))
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/// The error of an operation that failed at every attempt: what each attempt came to.
+///
+/// Its description is a line an attempt.
+public struct RetryError: Error, Sendable {
+  /// The error of every attempt, in order; at least one.
+  public let errors: [any Error]
+
+  /// Whether the run was cancelled between two attempts, or while one of them ran.
+  public let representsCancellation: Bool
+}
+
+extension RetryError: CancellationRepresenting {}
+
+extension RetryError: ValueCarrying {
+  func discardValues() {
+    for error in errors { (error as? any ValueCarrying)?.discardValues() }
+  }
+}
+
+extension RetryError: EvidenceDescribing {
+  func description(levels: Int) -> String {
+    errors.enumerated().map { number, error in
+      "attempt \(number + 1): \(error.description(belowLevels: levels))".withHangingLines
+    }.joined(separator: "\n")
+  }
+}
+
+/// An error that knows when it is worth trying again: a server that answers "try again after 30
+/// seconds".
+public protocol RetryAdvising: Error {
+  /// How long to wait at least before the next attempt; nil if there is nothing to say.
+  var retryDelay: Duration? { get }
+}

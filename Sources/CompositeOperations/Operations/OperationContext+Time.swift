@@ -1,0 +1,22 @@
+extension OperationContext {
+  /// Waits by the clock of the environment. What takes no time, or less, takes none.
+  ///
+  /// - Throws: `CancellationError` as soon as the task is cancelled, also where there is nothing to
+  ///   wait for.
+  nonisolated(nonsending) func wait(_ delay: Duration) async throws {
+    try Task.checkCancellation()
+    if delay > .zero { try await clock.sleep(for: delay) }
+  }
+}
+
+/// How much time has passed by a clock since this was made.
+@usableFromInline struct Stopwatch: Sendable {
+  private let read: @Sendable () -> Duration
+
+  @usableFromInline init(_ clock: some Clock<Duration>) {
+    let start = clock.now
+    read = { start.duration(to: clock.now) }
+  }
+
+  var elapsed: Duration { read() }
+}

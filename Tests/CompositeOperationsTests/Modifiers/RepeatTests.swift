@@ -1,0 +1,60 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct RepeatTests {
+  /// Counts its runs from 1.
+  private static func counting(_ count: Log<Int>) -> SimpleOperation<Int> {
+    SimpleOperation {
+      count.add(0)
+      return count.count
+    }
+  }
+
+  @Test func `R4: an operation is repeated until it is done, or as often as is said`() async {
+    #expect(await Self.counting(Log()).repeating { $0 == 4 }.run().result == 4)
+    #expect(await Self.counting(Log()).repeating(times: 3) { $0 == 4 }.run().result == 3)
+    #expect(await Self.counting(Log()).repeating(times: 1).run().result == 1)
+    #expect(await Self.counting(Log()).repeating(times: 5).run().result == 5)
+    await #expect(processExitsWith: .failure) {
+      _ = SimpleOperation { 1 }.repeating(times: 0)
+    }
+  }
+
+  @Test func `R4: an error and a cancellation end the repetition`() async {
+    let count = Log<Int>()
+    let failing = Self.counting(count).map { number -> Int in
+      if number == 2 { throw TestError("second") }
+      return number
+    }
+    #expect(await failing.repeating(times: 5).run().kind == "error second")
+    let stopping = Self.counting(count).map { _ -> Int in throw CancellationError() }
+    #expect(await stopping.repeating(times: 5).run().isCancelled)
+    #expect(count.count == 3)
+  }
+
+  @Test func `R4: between two times it waits, and a cancellation ends that at once`() async {
+    let clock = ManualClock()
+    let count = Log<Int>()
+    let run = Self.counting(count)
+      .repeating(backoff: .linear(from: .seconds(1))) { _ in false }
+      .start(in: OperationEnvironment(clock: clock))
+    for seconds in 1...3 {
+      await clock.waitForSleepers(1)
+      #expect(count.count == seconds)
+      #expect(clock.nextDeadline?.offset == clock.now.offset + .seconds(seconds))
+      clock.advance(by: .seconds(seconds))
+    }
+    await clock.waitForSleepers(1)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(count.count == 4)
+  }
+
+  @Test func `R4: results before the last one are given up, once each`() async {
+    let discarded = Log<Int>()
+    let operation = Self.counting(Log()).discarding { discarded.add($0) }.repeating(times: 4)
+    #expect(await operation.run().result == 4)
+    #expect(discarded.entries == [1, 2, 3])
+  }
+}

@@ -1,0 +1,199 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+/// An operation that fails a number of times before it gives its value, and counts its attempts.
+private final class Flaky: Sendable {
+  private let attempts = Log<Int>()
+
+  var attemptCount: Int { attempts.count }
+
+  func operation(failing failures: Int) -> SimpleOperation<String> {
+    SimpleOperation {
+      self.attempts.add(0)
+      let count = self.attempts.count
+      if count <= failures { throw TestError("failure \(count)") }
+      return "after \(count)"
+    }
+  }
+}
+
+private struct BusyError: RetryAdvising {
+  let retryDelay: Duration?
+}
+
+@Suite struct RetryTests {
+  @Test func `R1: attempts are counted with the first one, and the first result counts`() async {
+    for (failures, attempts) in [(0, 1), (0, 3), (2, 3), (2, 100)] {
+      let flaky = Flaky()
+      let outcome = await flaky.operation(failing: failures).retrying(attempts: attempts).run()
+      #expect(outcome.result == "after \(failures + 1)")
+      #expect(flaky.attemptCount == failures + 1)
+    }
+  }
+
+  @Test func `R1: when all attempts fail the error has every attempt's error, in order`() async {
+    let flaky = Flaky()
+    let operation = flaky.operation(failing: .max).retrying(attempts: 3)
+    let error = await operation.run().error as? RetryError
+    #expect(error?.errors.map { "\($0)" } == ["failure 1", "failure 2", "failure 3"])
+    #expect(
+      error?.description
+        == "attempt 1: failure 1\nattempt 2: failure 2\nattempt 3: failure 3")
+    #expect(error?.representsCancellation == false)
+    // A description can be run again.
+    #expect((await operation.run().error as? RetryError)?.errors.count == 3)
+    #expect(flaky.attemptCount == 6)
+  }
+
+  @Test func `R1: an attempt that cancels itself is not retried`() async {
+    let log = Log<String>()
+    let operation = SimpleOperation<Int> {
+      log.add("attempt")
+      throw CancellationError()
+    }
+    let run = operation.retrying(attempts: 3).start()
+    #expect(await run.outcome.isCancelled)
+    #expect(log.count == 1)
+  }
+
+  @Test func `R1: no attempt follows an error that is not worth it`() async {
+    let flaky = Flaky()
+    let operation = flaky.operation(failing: .max).retrying(attempts: 5) { error in
+      "\(error)" == "failure 1"
+    }
+    #expect((await operation.run().error as? RetryError)?.errors.count == 2)
+  }
+
+  @Test func `R2: the first delay comes after the first failure`() async {
+    let clock = ManualClock()
+    let flaky = Flaky()
+    let run = flaky.operation(failing: 3)
+      .retrying(attempts: 4, backoff: .linear(from: .seconds(1)))
+      .start(in: OperationEnvironment(clock: clock))
+    for delay in 1...3 {
+      await clock.waitForSleepers(1)
+      #expect(flaky.attemptCount == delay)
+      clock.advance(by: .seconds(delay) - .milliseconds(1))
+      #expect(clock.sleeperCount == 1)
+      clock.advance(by: .milliseconds(1))
+    }
+    #expect(await run.outcome.result == "after 4")
+    #expect(clock.now.offset == .seconds(6))
+  }
+
+  @Test func `R2: a cancellation ends the wait for the next attempt at once`() async {
+    let clock = ManualClock()
+    let recorder = RecordingObserver()
+    let flaky = Flaky()
+    let run = flaky.operation(failing: .max)
+      .retrying(attempts: 3, backoff: .constant(.seconds(1)))
+      .start(in: OperationEnvironment(clock: clock, observers: [recorder]))
+    await clock.waitForSleepers(1)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(flaky.attemptCount == 1)
+    let late = await run.late?.error as? RetryError
+    #expect(late?.errors.map { "\($0)" } == ["failure 1"])
+    #expect(late?.representsCancellation == true)
+  }
+
+  @Test func `R2: an error's advice counts if it is longer than the delay`() async {
+    for (advice, delay) in [(Duration.seconds(5), 5), (.milliseconds(1), 2), (nil, 2)] {
+      let clock = ManualClock()
+      let count = Log<Int>()
+      let run = SimpleOperation {
+        count.add(0)
+        if count.count == 1 { throw BusyError(retryDelay: advice) }
+      }.retrying(attempts: 2, backoff: .constant(.seconds(2)))
+        .start(in: OperationEnvironment(clock: clock))
+      await clock.waitForSleepers(1)
+      #expect(clock.nextDeadline?.offset == .seconds(delay))
+      clock.advance(by: .seconds(delay))
+      #expect(await run.outcome.result != nil)
+    }
+  }
+
+  @Test func `R2: no attempt begins behind the budget`() async {
+    let clock = ManualClock()
+    let flaky = Flaky()
+    let run = flaky.operation(failing: .max)
+      .retrying(attempts: 100, backoff: .constant(.seconds(2)), within: .seconds(5))
+      .start(in: OperationEnvironment(clock: clock))
+    for _ in 0..<2 {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(2))
+    }
+    #expect((await run.outcome.error as? RetryError)?.errors.count == 3)
+    #expect(clock.now.offset == .seconds(4))
+  }
+
+  @Test func `R1: values in the error of an attempt are discarded when a later one succeeds`() async
+  {
+    for failures in [1, 2] {
+      let discarded = Log<Int>()
+      let count = Log<Int>()
+      let good = SimpleOperation { 7 }.discarding { discarded.add($0) }
+      let bad = SimpleOperation { () -> Int in
+        count.add(0)
+        if count.count <= failures { throw TestError("failed") }
+        return 8
+      }
+      let operation = ParallelOperation([AnyOperation(good), AnyOperation(bad)], width: .serial)
+        .retrying(attempts: 2)
+      let outcome = await operation.run()
+      if failures == 1 { #expect(outcome.result == [7, 8]) }
+      // An error that reaches its receiver is the receiver's, with all that it carries.
+      #expect(discarded.entries == (failures == 1 ? [7] : []))
+    }
+  }
+
+  @Test func `R1: each attempt is a run of its own, seen by those who observe it`() async {
+    let outer = RecordingObserver()
+    let inner = RecordingObserver()
+    let flaky = Flaky()
+    let operation = flaky.operation(failing: 1).named("attempt").observed(by: inner)
+      .retrying(attempts: 2)
+    _ = await operation.run(in: OperationEnvironment(observers: [outer]))
+    let ends = outer.events.compactMap { event in
+      if case .ended(let outcome, _) = event.kind { outcome.kind } else { nil }
+    }
+    #expect(ends == ["error failure 1", "result after 2", "result after 2"])
+    #expect(Set(inner.events.map(\.id)).count == 2)
+    #expect(inner.events.allSatisfy { $0.path.names == ["attempt", "attempt"] })
+    #expect(
+      await Flaky().operation(failing: 1).observed(by: inner).retrying(attempts: 2).run()
+        .result == "after 2")
+    #expect(Set(inner.events.map(\.id)).count == 4)
+  }
+
+  @Test func `R1: a sequence sees the operation behind its attempts`() async throws {
+    struct Fetch: ComposableOperation {
+      func perform(in context: OperationContext) -> Int { 7 }
+    }
+    let flow = ClosureSequence { previous in
+      if let previous { return previous.result(of: Fetch.self) == 7 ? nil : Fetch() }
+      return Fetch().retrying(attempts: 2).recovering { _ in 0 }.timingOut(after: .seconds(100))
+    }
+    #expect(try await SequentialOperation(flow).run().get().count == 1)
+  }
+
+  @Test func `R1: wrong counts and times are programming errors`() async {
+    await #expect(processExitsWith: .failure) {
+      _ = SimpleOperation { 1 }.retrying(attempts: 0)
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = SimpleOperation { 1 }.retrying(attempts: 1, within: .seconds(-1))
+    }
+    await #expect(processExitsWith: .failure) { _ = Backoff.constant(.seconds(-1)) }
+    await #expect(processExitsWith: .failure) {
+      _ = Backoff.linear(from: .seconds(1), by: .seconds(-1))
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = Backoff.exponential(from: .seconds(1), by: 0.5)
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = Backoff.constant(.seconds(1)).capped(at: .seconds(-1))
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import CompositeOperationsTestKit
+import Testing
+
+@testable import CompositeOperations
+
+@Suite struct TimeTests {
+  @Test func `T1: a delayed operation begins when its time has come`() async {
+    let clock = ManualClock()
+    let environment = OperationEnvironment(clock: clock)
+    let began = Log<Duration>()
+    let operation = SimpleOperation { began.add(clock.now.offset) }
+    let delayed = operation.delayed(by: .seconds(2)).start(in: environment)
+    let until = operation.delayed(until: clock.now.advanced(by: .seconds(3)), on: clock)
+      .start(in: environment)
+    await clock.waitForSleepers(2)
+    clock.advance(by: .milliseconds(1_999))
+    #expect(clock.sleeperCount == 2 && began.entries == [])
+    clock.advance(by: .milliseconds(1))
+    #expect(await delayed.outcome.result != nil)
+    clock.advance(by: .seconds(1))
+    #expect(await until.outcome.result != nil)
+    #expect(began.entries == [.seconds(2), .seconds(3)])
+    // What takes no time, or is over, is not waited for: nobody moves the clock any more.
+    for duration in [Duration.zero, .seconds(-1)] {
+      _ = await operation.delayed(by: duration).run(in: environment)
+      let moment = clock.now.advanced(by: duration)
+      _ = await operation.delayed(until: moment, on: clock).run(in: environment)
+    }
+    #expect(began.count == 6)
+  }
+
+  @Test func `T1: a cancellation ends a delay at once, and the body does not begin`() async {
+    let clock = ManualClock()
+    let began = Log<String>()
+    let operation = SimpleOperation { began.add("began") }
+    let delayed: [any ComposableOperation<Void>] = [
+      operation.delayed(by: .seconds(1)),
+      operation.delayed(until: clock.now.advanced(by: .seconds(1)), on: clock),
+    ]
+    for operation in delayed {
+      let run = operation.start(in: OperationEnvironment(clock: clock))
+      await clock.waitForSleepers(1)
+      run.cancel()
+      #expect(await run.outcome.isCancelled)
+    }
+    let cancelling = SimpleOperation { context in
+      cancelCurrentTask()
+      #expect(await context.outcome(of: operation.delayed(by: .zero)).isCancelled)
+    }
+    _ = await cancelling.run()
+    #expect(began.entries == [])
+  }
+
+  @Test func `T1: a clock that does not mind a cancellation lets no body begin after it`() async {
+    let clock = DeafClock()
+    let began = Log<String>()
+    let run = SimpleOperation { began.add("began") }
+      .delayed(until: clock.now.advanced(by: .seconds(1)), on: clock).start()
+    await clock.gate.waitForArrivals(1)
+    run.cancel()
+    clock.gate.open()
+    #expect(await run.outcome.isCancelled)
+    #expect(began.entries == [])
+  }
+
+  @Test func `T2: an operation that is quick enough ends as it would without`() async {
+    let clock = ManualClock()
+    let environment = OperationEnvironment(clock: clock)
+    for suspends in [false, true] {
+      let setting = Setting(suspends: suspends, workers: .all)
+      let limit = Duration.seconds(1)
+      #expect(await setting.giving(7).timingOut(after: limit).run(in: environment).result == 7)
+      let bad = await setting.failing().timingOut(after: limit).run(in: environment)
+      #expect(bad.kind == "error failed")
+      #expect(await setting.stopping().timingOut(after: limit).run(in: environment).isCancelled)
+      #expect(clock.sleeperCount == 0)
+    }
+  }
+
+  @Test func `T2: when the time is over the body is cancelled, and its end is a timeout`() async {
+    for end in ["value", "error", "stops"] {
+      let clock = ManualClock()
+      let gate = Gate()
+      let discarded = Log<Int>()
+      let body = SimpleOperation<Int> {
+        try? await clock.sleep(for: .seconds(100))
+        #expect(Task.isCancelled)
+        await gate.passIgnoringCancellation()
+        if end == "error" { throw TestError("late") }
+        if end == "stops" { throw CancellationError() }
+        return 7
+      }.discarding { discarded.add($0) }.named("slow")
+      let run = body.timingOut(after: .seconds(2)).start(in: OperationEnvironment(clock: clock))
+      await clock.waitForSleepers(2)
+      clock.advance(by: .seconds(2))
+      // The run is not over before its body is.
+      await gate.waitForArrivals(1)
+      gate.open()
+      let error = await run.outcome.error as? TimeoutError
+      #expect(error == TimeoutError(name: "slow", limit: .seconds(2)), "\(end)")
+      #expect(error?.description == "slow took longer than 2.0 seconds")
+      #expect(discarded.entries == (end == "value" ? [7] : []), "\(end)")
+    }
+  }
+
+  @Test func `T2: a cancellation from outside comes before a timeout`() async {
+    for expiresFirst in [false, true] {
+      let clock = ManualClock()
+      let gate = Gate()
+      let discarded = Log<Int>()
+      let body = SimpleOperation {
+        await gate.passIgnoringCancellation()
+        return 7
+      }.discarding { discarded.add($0) }
+      let run = body.timingOut(after: .seconds(2)).start(in: OperationEnvironment(clock: clock))
+      await gate.waitForArrivals(1)
+      await clock.waitForSleepers(1)
+      if expiresFirst { clock.advance(by: .seconds(2)) }
+      run.cancel()
+      gate.open()
+      #expect(await run.outcome.isCancelled)
+      #expect(discarded.entries == [7])
+    }
+  }
+
+  @Test func `T2: without time the body does not begin`() async {
+    let began = Log<String>()
+    let body = SimpleOperation { began.add("began") }.named("body")
+    for limit in [Duration.zero, .seconds(-1)] {
+      let outcome = await body.timingOut(after: limit).run()
+      #expect(outcome.error as? TimeoutError == TimeoutError(name: "body", limit: limit))
+    }
+    #expect(began.entries == [])
+  }
+
+  @Test func `T2: the place in the chain says what the time covers`() async {
+    let clock = ManualClock()
+    let began = Log<Duration>()
+    let slow = SimpleOperation<Int> {
+      began.add(clock.now.offset)
+      try await clock.sleep(for: .seconds(10))
+      return 1
+    }
+    let each = slow.timingOut(after: .seconds(3)).retrying(attempts: 2)
+    let run = each.start(in: OperationEnvironment(clock: clock))
+    for _ in 0..<2 {
+      await clock.waitForSleepers(2)
+      clock.advance(by: .seconds(3))
+    }
+    #expect((await run.outcome.error as? RetryError)?.errors.count == 2)
+    #expect(began.entries == [.zero, .seconds(3)])
+    let all = slow.retrying(attempts: 2).timingOut(after: .seconds(3))
+    let other = all.start(in: OperationEnvironment(clock: clock))
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(3))
+    #expect(await other.outcome.error is TimeoutError)
+    #expect(began.count == 3)
+  }
+
+  @Test func `T2: expired at the same moment as it ends, a run ends one way, and loses nothing`()
+    async
+  {
+    for _ in 0..<200 {
+      let clock = ManualClock()
+      let gate = Gate()
+      let discarded = Log<Int>()
+      let body = SimpleOperation {
+        await gate.passIgnoringCancellation()
+        return 7
+      }.discarding { discarded.add($0) }
+      let run = body.timingOut(after: .seconds(1)).start(in: OperationEnvironment(clock: clock))
+      await gate.waitForArrivals(1)
+      await clock.waitForSleepers(1)
+      async let _ = clock.advance(by: .seconds(1))
+      gate.open()
+      let outcome = await run.outcome
+      #expect(outcome.result == 7 || outcome.error is TimeoutError)
+      #expect(discarded.count == (outcome.result == 7 ? 0 : 1))
+    }
+  }
+}
+
+/// A clock whose sleepers wake when its gate opens, cancelled or not.
+private struct DeafClock: Clock {
+  typealias Instant = ManualClock.Instant
+
+  let gate = Gate()
+  let now = ManualClock().now
+  let minimumResolution = Duration.zero
+
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    await gate.passIgnoringCancellation()
+  }
+}
