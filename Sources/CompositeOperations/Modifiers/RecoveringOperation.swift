@@ -27,8 +27,7 @@ extension ComposableOperation {
     with next: nonisolated(nonsending) @escaping @Sendable (any Error) async throws -> Next
   ) -> some ComposableOperation<Success> where Next.Success == Success {
     RecoveringOperation(base: self) { error, context in
-      let end = await context.end(of: try await next(error))
-      return HeldResult(try end.outcome.get(), disposal: end.disposal)
+      try await context.heldResult(of: try await next(error))
     }
   }
 
@@ -38,14 +37,21 @@ extension ComposableOperation {
   @inlinable public func fallingBack(
     to other: some ComposableOperation<Success>
   ) -> some ComposableOperation<Success> {
-    recovering(with: { _ in other })
+    RecoveringOperation(base: self) { error, context in
+      // Nobody sees it.
+      error.discardCarriedValues()
+      return try await context.heldResult(of: other)
+    }
   }
 
   /// The same operation, with a value in place of any error.
   ///
   /// Cancellations are handed on.
   @inlinable public func ignoringErrors(with value: Success) -> some ComposableOperation<Success> {
-    recovering { _ in value }
+    RecoveringOperation(base: self) { error, _ in
+      error.discardCarriedValues()
+      return HeldResult(value)
+    }
   }
 
   /// The same operation, with the error that a closure makes of its error.
@@ -60,7 +66,7 @@ extension ComposableOperation {
 }
 
 @usableFromInline
-struct RecoveringOperation<Base: ComposableOperation>: ComposableOperation, SeparateRun {
+struct RecoveringOperation<Base: ComposableOperation>: SeparateRun {
   @usableFromInline typealias Recovery =
     nonisolated(nonsending) @Sendable (
       any Error, OperationContext
@@ -74,15 +80,6 @@ struct RecoveringOperation<Base: ComposableOperation>: ComposableOperation, Sepa
     self.recover = recover
   }
 
-  @inlinable var operationName: String { base.operationName }
-  @inlinable var modifiedOperation: (any ComposableOperation)? { base }
-
-  @inlinable nonisolated(nonsending) func perform(
-    in context: OperationContext
-  ) async throws -> Base.Success {
-    try await performHeld(in: context).value
-  }
-
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
@@ -92,5 +89,15 @@ struct RecoveringOperation<Base: ComposableOperation>: ComposableOperation, Sepa
     case .error(let error): return try await recover(error, context)
     case .cancelled: throw CancellationError()
     }
+  }
+}
+
+extension OperationContext {
+  /// Runs a child whose end is that of the body.
+  @inlinable nonisolated(nonsending) func heldResult<Child: ComposableOperation>(
+    of child: Child
+  ) async throws -> HeldResult<Child.Success> {
+    let end = await end(of: child)
+    return HeldResult(try end.outcome.get(), disposal: end.disposal)
   }
 }

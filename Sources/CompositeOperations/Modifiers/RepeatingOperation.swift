@@ -36,8 +36,8 @@ extension ComposableOperation {
 }
 
 @usableFromInline
-struct RepeatingOperation<Base: ComposableOperation>: ComposableOperation, SeparateRun {
-  let base: Base
+struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
+  @usableFromInline let base: Base
   let times: Int
   let backoff: Backoff
   let isDone: @Sendable (Base.Success) -> Bool
@@ -50,15 +50,6 @@ struct RepeatingOperation<Base: ComposableOperation>: ComposableOperation, Separ
     self.times = times
     self.backoff = backoff
     self.isDone = isDone
-  }
-
-  @usableFromInline var operationName: String { base.operationName }
-  @usableFromInline var modifiedOperation: (any ComposableOperation)? { base }
-
-  @usableFromInline nonisolated(nonsending) func perform(
-    in context: OperationContext
-  ) async throws -> Base.Success {
-    try await performHeld(in: context).value
   }
 
   @usableFromInline nonisolated(nonsending) func performHeld(

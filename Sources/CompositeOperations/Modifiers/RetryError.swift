@@ -13,7 +13,7 @@ extension RetryError: CancellationRepresenting {}
 
 extension RetryError: ValueCarrying {
   func discardValues() {
-    for error in errors { (error as? any ValueCarrying)?.discardValues() }
+    for error in errors { error.discardCarriedValues() }
   }
 }
 

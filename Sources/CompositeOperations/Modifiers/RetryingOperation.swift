@@ -51,22 +51,13 @@ extension ComposableOperation {
 }
 
 @usableFromInline
-struct RetryingOperation<Base: ComposableOperation>: ComposableOperation, SeparateRun {
+struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
   @usableFromInline let base: Base
   @usableFromInline let policy: RetryPolicy
 
   @inlinable init(base: Base, policy: RetryPolicy) {
     self.base = base
     self.policy = policy
-  }
-
-  @inlinable var operationName: String { base.operationName }
-  @inlinable var modifiedOperation: (any ComposableOperation)? { base }
-
-  @inlinable nonisolated(nonsending) func perform(
-    in context: OperationContext
-  ) async throws -> Base.Success {
-    try await performHeld(in: context).value
   }
 
   @inlinable nonisolated(nonsending) func performHeld(

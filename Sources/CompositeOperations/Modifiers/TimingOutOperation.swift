@@ -109,7 +109,7 @@ extension TimingOutOperation {
       }
       switch state.end {
       case .success(let held): held.disposal?()
-      case .failure(let error): (error as? any ValueCarrying)?.discardValues()
+      case .failure(let error): error.discardCarriedValues()
       case nil: break
       }
       throw expiry

@@ -1,4 +1,19 @@
 /// A modifier that runs the operation which it modifies as a child, not as the run that it is itself.
 ///
 /// Observers of the modified operation see that child alone.
-protocol SeparateRun {}
+@usableFromInline protocol SeparateRun<Success>: ComposableOperation
+where Success == Base.Success {
+  associatedtype Base: ComposableOperation
+  var base: Base { get }
+}
+
+extension SeparateRun {
+  @inlinable public var operationName: String { base.operationName }
+  @inlinable public var modifiedOperation: (any ComposableOperation)? { base }
+
+  @inlinable public nonisolated(nonsending) func perform(
+    in context: OperationContext
+  ) async throws -> Success {
+    try await performHeld(in: context).value
+  }
+}

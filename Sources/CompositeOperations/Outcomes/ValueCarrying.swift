@@ -4,3 +4,8 @@ protocol ValueCarrying: Error {
   /// Hands every value to whoever wants to discard it, because nobody will see this error.
   func discardValues()
 }
+
+extension Error {
+  /// Gives up the values that the error carries, if it does, because nobody will see it.
+  @usableFromInline func discardCarriedValues() { (self as? any ValueCarrying)?.discardValues() }
+}

@@ -72,6 +72,22 @@ import Testing
     #expect(calls.entries == [])
   }
 
+  @Test func `R3: values in an error that nobody sees are discarded`() async {
+    for way in 0..<4 {
+      let discarded = Log<Int>()
+      let good = SimpleOperation { 7 }.discarding { discarded.add($0) }
+      let bad = SimpleOperation { () -> Int in throw TestError("failed") }
+      let base = ParallelOperation([AnyOperation(good), AnyOperation(bad)], width: .serial)
+      let operations: [any ComposableOperation<[Int]>] = [
+        base.ignoringErrors(with: []), base.fallingBack(to: SimpleOperation { [] }),
+        // Whoever is given the error has its values.
+        base.recovering { _ in [] }, base.recovering { _ in SimpleOperation { [] } },
+      ]
+      #expect(await operations[way].kindOfRun() == "result []")
+      #expect(discarded.entries == (way < 2 ? [7] : []), "\(way)")
+    }
+  }
+
   @Test func `R3: a value that came too late is discarded, whoever made it`() async {
     let discarded = Log<Int>()
     for fails in [false, true] {

@@ -84,11 +84,10 @@ private struct BusyError: RetryAdvising {
 
   @Test func `R2: a cancellation ends the wait for the next attempt at once`() async {
     let clock = ManualClock()
-    let recorder = RecordingObserver()
     let flaky = Flaky()
     let run = flaky.operation(failing: .max)
       .retrying(attempts: 3, backoff: .constant(.seconds(1)))
-      .start(in: OperationEnvironment(clock: clock, observers: [recorder]))
+      .start(in: OperationEnvironment(clock: clock))
     await clock.waitForSleepers(1)
     run.cancel()
     #expect(await run.outcome.isCancelled)
