@@ -8,7 +8,7 @@ extension Shape {
       id: "single", title: "one operation, \(count.grouped) times", operations: count,
       ways: [
         each("run()", .ours, count) { try await $0.run().get() },
-        each("context.run", .ours, count) { try await context.run($0) },
+        Way("context.run", .ours) { try await OneAfterAnother(count: count).perform(in: context) },
         each("perform", .ours, count) { try await $0.perform(in: context) },
         each("start().outcome", .ours, count) { try await $0.start().outcome.get() },
         each("asynchronous function", .swift, count) { try await called($0) },
@@ -31,5 +31,16 @@ extension Shape {
       for index in 0..<count { sum &+= try await body(Work(seed: UInt64(index))) }
       return sum
     }
+  }
+}
+
+/// A body that runs its children where it stands, as bodies do.
+private struct OneAfterAnother: ComposableOperation {
+  let count: Int
+
+  func perform(in context: OperationContext) async throws -> UInt64 {
+    var sum: UInt64 = 0
+    for index in 0..<count { sum &+= try await context.run(Work(seed: UInt64(index))) }
+    return sum
   }
 }
