@@ -14,11 +14,17 @@ struct Goal: Sendable {
   /// The other way's name or how it begins; nil where ours is judged by itself.
   let other: String?
   let bound: Bound
+  /// Why it is missed, where it has been; the README says more.
+  let obstacle: String?
 
-  init(_ shape: String, _ ours: String, beside other: String? = nil, _ bound: Bound) {
+  init(
+    _ shape: String, _ ours: String, beside other: String? = nil, _ bound: Bound,
+    obstacle: String? = nil
+  ) {
     self.shape = shape
     self.ours = ours
     self.other = other
     self.bound = bound
+    self.obstacle = obstacle
   }
 }

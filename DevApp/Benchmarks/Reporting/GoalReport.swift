@@ -10,6 +10,8 @@ struct GoalReport: Encodable {
   /// What was reached; nil where the ways have not been measured.
   let value: Double?
   let isMet: Bool?
+  /// Why it is missed, where it is and somebody knows.
+  let obstacle: String?
 
   init(_ goal: Goal, among ways: [WayReport]) {
     let own = ways.first { $0.name == goal.ours }
@@ -35,6 +37,7 @@ struct GoalReport: Encodable {
       value = own?.median
       isMet = value.map { $0 <= figure }
     }
+    obstacle = isMet == false ? goal.obstacle : nil
   }
 
   private static func ratio(of first: WayReport?, to second: WayReport?) -> Double? {

@@ -1,7 +1,13 @@
 /// How many goals are met, and which are not.
 struct GoalSummary: Encodable {
+  struct Missed: Encodable {
+    let what: String
+    /// Nil where nobody has found out yet.
+    let why: String?
+  }
+
   private(set) var met = 0
-  private(set) var missed: [String] = []
+  private(set) var missed: [Missed] = []
   private(set) var notMeasured: [String] = []
 
   init(_ shapes: [ShapeReport]) {
@@ -12,7 +18,8 @@ struct GoalSummary: Encodable {
         case true?: met += 1
         case false?:
           let unit = goal.other == nil ? shape.unit.rawValue : "times"
-          missed.append("\(what): \((goal.value ?? 0).short) \(unit), goal \(goal.aim)")
+          let reached = "\(what): \((goal.value ?? 0).short) \(unit), goal \(goal.aim)"
+          missed.append(Missed(what: reached, why: goal.obstacle))
         case nil: notMeasured.append(what)
         }
       }

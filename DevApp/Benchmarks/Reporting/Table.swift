@@ -27,7 +27,9 @@ struct Table {
   func text(of summary: GoalSummary) -> String {
     let measured = summary.met + summary.missed.count
     var lines = ["Goals: \(summary.met) of \(measured) met."]
-    lines += summary.missed.map { "  missed: \($0)" }
+    lines += summary.missed.flatMap { goal in
+      ["  missed: \(goal.what)", "          \(goal.why ?? "nobody knows why")"]
+    }
     lines += summary.notMeasured.map { "  not measured: \($0)" }
     return lines.joined(separator: "\n")
   }
