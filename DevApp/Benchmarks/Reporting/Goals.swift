@@ -35,7 +35,8 @@ extension Goal {
       obstacle: wandering),
     Goal("sequence", "all steps kept", beside: "the ancestor's pattern", .atLeastTimes(40)),
 
-    Goal("nested", "any", beside: "withThrowingTaskGroup", .atLeastTimes(20)),
+    Goal(
+      "nested", "any", beside: "withThrowingTaskGroup", .atLeastTimes(20), obstacle: wandering),
     Goal("pairs", "array", beside: "withThrowingTaskGroup", .atLeastTimes(1.6)),
     Goal("eights", "array", beside: "withThrowingTaskGroup", .atLeastTimes(3.4)),
 
