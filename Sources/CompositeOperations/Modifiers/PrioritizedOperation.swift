@@ -16,7 +16,7 @@ struct PrioritizedOperation<Base: ComposableOperation>: TransparentOperation {
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     let context = context.onFreshStack
-    if priority > Task.currentPriority, !Task.hasPreferredExecutor {
+    if priority > Task.currentPriority {
       return try await UnstructuredTasks.run(at: priority) { try await begin(in: context) }
     }
     return try await withThrowingTaskGroup(of: HeldResult<Base.Success>.self) { group in

@@ -1,6 +1,8 @@
 /// The one place where unstructured tasks are made, for what needs them by nature.
+///
+/// Each copies priority and task-local values, and inherits nothing else.
 enum UnstructuredTasks {
-  /// A task that copies priority and task-local values and inherits nothing else.
+  /// A task of its own.
   static func start<Value: Sendable>(
     on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Value
   ) -> Task<Value, Never> {
@@ -14,11 +16,18 @@ enum UnstructuredTasks {
   static func run<Value: Sendable>(
     at priority: TaskPriority, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let task = Task(priority: priority) { try await body() }
+    let task = Task(executorPreference: Task.preferredExecutor, priority: priority) {
+      try await body()
+    }
     return try await withTaskCancellationHandler {
       try await task.value
     } onCancel: {
       task.cancel()
     }
+  }
+
+  /// Runs a body that is not cancelled with the calling task, and waits for its end.
+  static func runShielded(_ body: @escaping @Sendable () async -> Void) async {
+    await start(on: Task.preferredExecutor, body).value
   }
 }

@@ -1,0 +1,35 @@
+extension ComposableOperation {
+  /// The same operation, and a closure after it, whatever it ended in.
+  ///
+  /// ```swift
+  /// let issues = FetchIssues(repository: repository).finally { outcome in
+  ///   await store.unlock()
+  /// }
+  /// ```
+  ///
+  /// The closure sees how the operation ended and cannot change it. It runs after a cancellation too,
+  /// is not cancelled by one, and is awaited, so that the run is over when everything is. Where the
+  /// operation does not begin, in a run that was cancelled before, there is nothing to be done and the
+  /// closure does not run.
+  ///
+  /// - Parameter body: What is to be done. Its task-local values, its priority and its executor are
+  ///   those of the run.
+  public func finally(
+    _ body: @escaping @Sendable (Outcome<Success>) async -> Void
+  ) -> some ComposableOperation<Success> {
+    FinallyOperation(base: self, body: body)
+  }
+}
+
+struct FinallyOperation<Base: ComposableOperation>: SeparateRun {
+  let base: Base
+  let body: @Sendable (Outcome<Base.Success>) async -> Void
+
+  func performHeld(in context: OperationContext) async throws -> HeldResult<Base.Success> {
+    // A run that never began has nothing to clean up.
+    try Task.checkCancellation()
+    let end = await context.end(of: base)
+    await UnstructuredTasks.runShielded { await body(end.outcome) }
+    return HeldResult(try end.outcome.get(), disposal: end.disposal)
+  }
+}
