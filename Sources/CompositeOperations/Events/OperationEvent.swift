@@ -1,9 +1,10 @@
 /// Something that happened to a run.
 ///
 /// A run's first event is ``Kind/created``, and its last ``Kind/ended(_:late:)``; only
-/// ``Kind/finishedAgain(_:)`` may still follow. Between the two comes ``Kind/started``, unless the
-/// run was cancelled before, and then a ``Kind/childStarted(_:)`` for every operation that it runs.
-/// The ends of its children come before its own.
+/// ``Kind/finishedAgain(_:)`` and ``Kind/abandonedBodyEnded(_:)`` may still follow. Between the two
+/// comes ``Kind/started``, unless the run was cancelled before, and then a ``Kind/childStarted(_:)``
+/// for every operation that it runs. The ends of its children come before its own, but for those of a
+/// body that was left behind.
 ///
 /// Where children run side by side, the events that tell of them may arrive at the same time. So may
 /// ``Kind/cancellationRequested(reason:)``, at any moment between the first event and the last.
@@ -20,6 +21,8 @@ public struct OperationEvent: Sendable {
     case cancellationRequested(reason: String?)
     /// A callback operation was finished a second time; this outcome was dropped.
     case finishedAgain(Outcome<any Sendable>)
+    /// A body has ended that the run had left behind, and what it came to was given up.
+    case abandonedBodyEnded(Outcome<any Sendable>)
     /// The run is over.
     ///
     /// `late` is what the body came to although the outcome is ``Outcome/cancelled``: a value or
@@ -53,6 +56,7 @@ extension OperationEvent: CustomStringConvertible {
       case .cancellationRequested(let reason):
         "asked to cancel" + (reason.map { " because \($0)" } ?? "")
       case .finishedAgain(let outcome): "finished again: \(outcome)"
+      case .abandonedBodyEnded(let outcome): "left a body behind that ended: \(outcome)"
       case .ended(let outcome, let late):
         "ended: \(outcome)" + (late.map { " (late: \($0))" } ?? "")
       }

@@ -1,9 +1,9 @@
 extension ComposableOperation {
   /// The same operation, which fails when it takes too long.
   ///
-  /// When the time is over the body is cancelled, and the run ends when the body has returned: in a
-  /// ``TimeoutError``, whatever the body returns. A cancellation from outside still counts before that.
-  /// Where no time is given, or less than none, the body does not begin.
+  /// When the time is over the body is cancelled, and the run ends in a ``TimeoutError``, whatever the
+  /// body returns. A cancellation from outside still counts before that. Where no time is given, or
+  /// less than none, the body does not begin.
   ///
   /// What the time covers follows from the place in the chain: one attempt here, and all attempts
   /// together there.
@@ -13,10 +13,26 @@ extension ComposableOperation {
   /// fetch.retrying(attempts: 3).timingOut(after: .seconds(25))
   /// ```
   ///
-  /// - Parameter limit: How long the operation may take, by the clock of the environment.
-  public func timingOut(after limit: Duration) -> some ComposableOperation<Success> {
-    TimingOutOperation(base: self, limit: limit)
+  /// - Parameters:
+  ///   - limit: How long the operation may take, by the clock of the environment.
+  ///   - mode: What is to become of a body that has been cancelled.
+  public func timingOut(
+    after limit: Duration, _ mode: TimeoutMode = .waiting
+  ) -> some ComposableOperation<Success> {
+    TimingOutOperation(base: self, limit: limit, mode: mode)
   }
+}
+
+/// What becomes of a body that took too long.
+public enum TimeoutMode: Hashable, Sendable {
+  /// The run ends when the body has returned, which it does soon if it minds its cancellation.
+  case waiting
+  /// The run ends at once, also when it is cancelled from outside, and leaves the body behind.
+  ///
+  /// The body goes on in a task of its own until it returns, and holds until then what it holds;
+  /// ``OperationEvent/Kind/abandonedBodyEnded(_:)`` tells of its end. It is for what does not mind a
+  /// cancellation.
+  case abandoning
 }
 
 /// The error of an operation that took too long.
@@ -32,12 +48,28 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
 struct TimingOutOperation<Base: ComposableOperation>: TransparentOperation {
   let base: Base
   let limit: Duration
+  let mode: TimeoutMode
 
   nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     try Task.checkCancellation()
     guard limit > .zero else { throw expiry }
+    switch mode {
+    case .waiting: return try await performAwaited(in: context)
+    case .abandoning:
+      let base = base
+      let held = try await AbandonableBody.perform(in: context, within: limit) { context in
+        try await base.performHeld(in: context)
+      }
+      guard let held else { throw expiry }
+      return held
+    }
+  }
+
+  private func performAwaited(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
     let contest = Contest()
     try? await withThrowingDiscardingTaskGroup { group in
       // Who throws ends the other one.

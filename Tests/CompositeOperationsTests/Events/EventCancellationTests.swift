@@ -86,7 +86,7 @@ private final class SlowObserver: OperationObserver {
     case .ended: log.add("ended")
     case .created: log.add("created")
     case .started: log.add("started")
-    case .childStarted, .finishedAgain: log.add("something else")
+    case .childStarted, .finishedAgain, .abandonedBodyEnded: log.add("something else")
     }
   }
 }

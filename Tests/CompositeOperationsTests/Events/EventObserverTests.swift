@@ -109,7 +109,7 @@ extension OperationEvent {
   fileprivate var isFromElsewhere: Bool {
     switch kind {
     case .childStarted, .cancellationRequested: true
-    case .created, .started, .finishedAgain, .ended: false
+    case .created, .started, .finishedAgain, .abandonedBodyEnded, .ended: false
     }
   }
 }

@@ -48,6 +48,7 @@ extension OperationEvent {
     case .childStarted: "\(name) started a child"
     case .cancellationRequested(let reason): "\(name) asked to cancel: \(reason ?? "-")"
     case .finishedAgain(let outcome): "\(name) finished again: \(outcome.kind)"
+    case .abandonedBodyEnded(let outcome): "\(name) left a body behind: \(outcome.kind)"
     case .ended(let outcome, let late):
       "\(name) ended: \(outcome.kind)" + (late.map { ", late: \($0.kind)" } ?? "")
     }

@@ -50,7 +50,7 @@ struct EventLaws {
     expect(history.ended == nil, "\(event) behind its end")
     expect(history.name == event.name && history.parent == event.parent, "\(event) is another's")
     switch event.kind {
-    case .created, .finishedAgain: break
+    case .created, .finishedAgain, .abandonedBodyEnded: break
     case .started:
       // With several workers somebody may ask a moment after the run has looked.
       let isAsked = order == .total && history.wasAskedToCancel
