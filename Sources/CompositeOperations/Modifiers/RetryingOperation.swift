@@ -20,23 +20,56 @@ extension ComposableOperation {
     attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
     when isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true }
   ) -> some ComposableOperation<Success> {
+    retrying(attempts: attempts, backoff: backoff, within: budget) { failure in
+      isWorthwhile(failure.error) ? .retry(after: failure.delay) : .stop
+    }
+  }
+
+  /// The same operation again while it fails, as a closure decides.
+  ///
+  /// ```swift
+  /// let issues = FetchIssues(repository: repository).retrying(attempts: 5) { failure in
+  ///   switch failure.error {
+  ///   case is NotFound: .stop
+  ///   case is LoginExpired: .retry(with: Login().then { FetchIssues(repository: repository) })
+  ///   default: .retry(after: .seconds(failure.number))
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// As without a closure in all else.
+  ///
+  /// - Parameters:
+  ///   - attempts: How many attempts there are at most.
+  ///   - backoff: What the closure is told about how long to wait.
+  ///   - budget: How long the run may take before the last attempt begins; nil for any time.
+  ///   - decide: Says what follows on an attempt that failed, if there may be another one. An error
+  ///     that it throws is the run's.
+  /// - Precondition: There is at least one attempt, and the budget is not negative.
+  @inlinable public func retrying(
+    attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
+    deciding decide:
+      nonisolated(nonsending) @escaping @Sendable (FailedAttempt) async throws ->
+      RetryDecision<Success>
+  ) -> some ComposableOperation<Success> {
     RetryingOperation(
       base: self,
-      policy: RetryPolicy(
-        attempts: attempts, backoff: backoff, budget: budget, isWorthwhile: isWorthwhile))
+      policy: RetryPolicy(attempts: attempts, backoff: backoff, budget: budget, decide: decide))
   }
 }
 
 /// When an operation that failed is tried again.
-@usableFromInline struct RetryPolicy: Sendable {
+@usableFromInline struct RetryPolicy<Success: Sendable>: Sendable {
+  @usableFromInline typealias Decision =
+    nonisolated(nonsending) @Sendable (FailedAttempt) async throws -> RetryDecision<Success>
+
   let attempts: Int
   let backoff: Backoff
   let budget: Duration?
-  let isWorthwhile: @Sendable (any Error) -> Bool
+  let decide: Decision
 
   @usableFromInline init(
-    attempts: Int, backoff: Backoff, budget: Duration?,
-    isWorthwhile: @escaping @Sendable (any Error) -> Bool
+    attempts: Int, backoff: Backoff, budget: Duration?, decide: @escaping Decision
   ) {
     precondition(attempts >= 1, "There is at least 1 attempt, the first one, and not \(attempts).")
     precondition(
@@ -44,7 +77,7 @@ extension ComposableOperation {
     self.attempts = attempts
     self.backoff = backoff
     self.budget = budget
-    self.isWorthwhile = isWorthwhile
+    self.decide = decide
   }
 
   @usableFromInline var hasBudget: Bool { budget != nil }
@@ -53,9 +86,9 @@ extension ComposableOperation {
 @usableFromInline
 struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
   @usableFromInline let base: Base
-  @usableFromInline let policy: RetryPolicy
+  @usableFromInline let policy: RetryPolicy<Base.Success>
 
-  @inlinable init(base: Base, policy: RetryPolicy) {
+  @inlinable init(base: Base, policy: RetryPolicy<Base.Success>) {
     self.base = base
     self.policy = policy
   }
@@ -79,25 +112,55 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
     var errors = [error]
     var delays = Backoff.Delays(policy.backoff)
     var randomness = context.randomness
-    while errors.count < policy.attempts, let last = errors.last, policy.isWorthwhile(last) {
+    var operation: any ComposableOperation<Base.Success> = base
+    while errors.count < policy.attempts, let last = errors.last {
       var delay = delays.delay(using: &randomness)
       if let advised = (last as? any RetryAdvising)?.retryDelay { delay = max(delay, advised) }
+      let failure = FailedAttempt(number: errors.count, error: last, delay: delay)
+      guard case .retry(let delay, let other) = try await decision(after: failure, of: errors)
+      else { break }
+      if let other { operation = other }
       if let budget = policy.budget, let start, start.elapsed + delay > budget { break }
       do {
         try await context.wait(delay)
       } catch {
         throw RetryError(errors: errors, representsCancellation: true)
       }
-      let end = await context.end(of: base)
+      let end = await context.end(ofAny: operation)
       switch end.outcome {
       case .result(let value):
         // Nobody will see what the attempts before came to.
-        RetryError(errors: errors, representsCancellation: false).discardValues()
+        giveUp(errors)
         return HeldResult(value, disposal: end.disposal)
       case .error(let error): errors.append(error)
       case .cancelled: throw RetryError(errors: errors, representsCancellation: true)
       }
     }
     throw RetryError(errors: errors, representsCancellation: false)
+  }
+
+  private nonisolated(nonsending) func decision(
+    after failure: FailedAttempt, of errors: [any Error]
+  ) async throws -> RetryDecision<Base.Success> {
+    do {
+      return try await policy.decide(failure)
+    } catch {
+      // The last one was the closure's, which may have thrown it on.
+      giveUp(errors.dropLast())
+      throw error
+    }
+  }
+
+  private func giveUp(_ errors: some Sequence<any Error>) {
+    for error in errors { error.discardCarriedValues() }
+  }
+}
+
+extension OperationContext {
+  /// Runs a child whose type is not known.
+  fileprivate nonisolated(nonsending) func end<Success: Sendable>(
+    ofAny child: any ComposableOperation<Success>
+  ) async -> RunEnd<Success> {
+    await end(of: child)
   }
 }

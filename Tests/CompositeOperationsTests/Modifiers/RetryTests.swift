@@ -177,6 +177,67 @@ private struct BusyError: RetryAdvising {
     #expect(try await SequentialOperation(flow).run().get().count == 1)
   }
 
+  // MARK: Decisions
+
+  @Test func `R6: a closure decides whether and when there is another attempt`() async throws {
+    let clock = ManualClock()
+    let began = Log<Duration>()
+    let seen = Log<String>()
+    let operation = SimpleOperation<Int> {
+      began.add(clock.now.offset)
+      throw TestError("failed")
+    }.retrying(attempts: 9, backoff: .constant(.seconds(2))) { failure in
+      seen.add("\(failure.number) \(failure.error) \(failure.delay)")
+      switch failure.number {
+      case 1: return .retry(after: failure.delay)
+      case 2: return .retry(after: .seconds(5))
+      case 3: return .retry()
+      default: return .stop
+      }
+    }
+    let run = operation.start(in: OperationEnvironment(clock: clock))
+    for seconds in [2, 5] {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(seconds))
+    }
+    #expect((await run.outcome.error as? RetryError)?.errors.count == 4)
+    #expect(began.entries == [.zero, .seconds(2), .seconds(7), .seconds(7)])
+    #expect(seen.entries == (1...4).map { "\($0) failed 2.0 seconds" })
+  }
+
+  @Test func `R6: a closure can put another operation in the place of the first one`() async {
+    let attempted = Log<String>()
+    let other = SimpleOperation<Int> {
+      attempted.add("other")
+      if attempted.count < 4 { throw TestError("other failed") }
+      return 7
+    }
+    let operation = SimpleOperation<Int> {
+      attempted.add("first")
+      throw TestError("failed")
+    }.retrying(attempts: 9) { failure in .retry(with: failure.number == 2 ? other : nil) }
+    #expect(await operation.run().result == 7)
+    #expect(attempted.entries == ["first", "first", "other", "other"])
+  }
+
+  @Test func `R6: what the closure throws is the run's end`() async {
+    let discarded = Log<Int>()
+    let attempt = ParallelOperation(
+      [
+        AnyOperation(SimpleOperation { 7 }.discarding { discarded.add($0) }),
+        AnyOperation(SimpleOperation { throw TestError("failed") }),
+      ], width: .limited(to: 1))
+    let outcome = await attempt.retrying(attempts: 9) { failure in
+      if failure.number == 1 { return .retry() }
+      throw TestError("enough")
+    }.run()
+    #expect(outcome.kind == "error enough")
+    // Of the attempt before the last one, which the closure was not asked about any more.
+    #expect(discarded.entries == [7])
+    #expect(
+      await attempt.retrying(attempts: 2) { _ in throw CancellationError() }.run().isCancelled)
+  }
+
   @Test func `R1: wrong counts and times are programming errors`() async {
     await #expect(processExitsWith: .failure) {
       _ = SimpleOperation { 1 }.retrying(attempts: 0)
