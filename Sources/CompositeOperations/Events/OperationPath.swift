@@ -26,6 +26,9 @@ public struct OperationPath: Sendable, CustomStringConvertible {
 /// Apart from the scope, so that events can be kept without whoever observes them: an observer that
 /// records would else hold itself.
 final class OperationPlace: Sendable {
+  /// The place of what nobody observes and nobody can ask for.
+  static let nowhere = OperationPlace(below: nil, name: "")
+
   let id = OperationID()
   let parent: OperationPlace?
   let name: String

@@ -25,13 +25,27 @@ internal import Synchronization
   /// How many modifiers have not been reached yet whose observers have joined this run.
   private let joined: Atomic<Int>
 
+  /// The permits that are held by this run or above it.
+  let hold: PermitHold?
+
   init(
     parent: OperationScope?, name: String, environment: consuming OperationEnvironment, joined: Int
   ) {
     self.joined = Atomic(joined)
     self.parent = parent
     self.environment = environment
-    place = OperationPlace(below: parent?.place, name: name)
+    hold = parent?.hold
+    // A run that nobody observes has no name to stand below.
+    place = OperationPlace(below: parent?.isObserved == true ? parent?.place : nil, name: name)
+  }
+
+  /// The part of a run that holds permits. In everything else it is the run, if that has a scope.
+  init(within run: OperationScope?, holding hold: PermitHold) {
+    joined = Atomic(run?.joined.exchange(0, ordering: .relaxed) ?? 0)
+    parent = run
+    environment = run?.environment ?? OperationEnvironment()
+    self.hold = hold
+    place = run?.place ?? .nowhere
   }
 
   var isObserved: Bool { environment.isObserved }

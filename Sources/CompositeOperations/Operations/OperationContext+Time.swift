@@ -8,15 +8,3 @@ extension OperationContext {
     if delay > .zero { try await clock.sleep(for: delay) }
   }
 }
-
-/// How much time has passed by a clock since this was made.
-@usableFromInline struct Stopwatch: Sendable {
-  private let read: @Sendable () -> Duration
-
-  @usableFromInline init(_ clock: some Clock<Duration>) {
-    let start = clock.now
-    read = { start.duration(to: clock.now) }
-  }
-
-  var elapsed: Duration { read() }
-}

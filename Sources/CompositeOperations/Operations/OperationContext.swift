@@ -36,7 +36,9 @@
   public var randomness: OperationRandomness { environment.randomness }
 
   /// The names from the outermost run to this one; empty where nobody observes the run.
-  public var path: OperationPath { OperationPath(place: scope?.place) }
+  public var path: OperationPath {
+    OperationPath(place: scope?.isObserved == true ? scope?.place : nil)
+  }
 
   /// Runs another operation as a child of this run and gives its result.
   ///

@@ -1,0 +1,45 @@
+/// Some of the permits of one kind, as somebody asks for them or holds them.
+@usableFromInline struct PermitClaim: Sendable {
+  let permits: Permits
+  let number: Int
+
+  @usableFromInline init(permits: Permits, number: Int) {
+    self.permits = permits
+    self.number = number
+  }
+
+  var id: ObjectIdentifier { ObjectIdentifier(permits) }
+
+  /// Takes the permits if nobody needs to wait.
+  ///
+  /// - Returns: Whether all of them are taken; else none is.
+  @usableFromInline static func tryToTake(_ claims: [PermitClaim]) -> Bool {
+    for (index, claim) in claims.enumerated() where !claim.permits.tryToTake(claim.number) {
+      giveBack(claims[..<index])
+      return false
+    }
+    return true
+  }
+
+  static func giveBack(_ claims: some Sequence<PermitClaim>) {
+    for claim in claims where !claim.permits.tryToGiveBack(claim.number) {
+      PermitLedger.giveBack(claim)
+    }
+  }
+}
+
+extension [PermitClaim] {
+  /// The claims of two modifiers as one, each kind of permits once.
+  func merged(with others: [PermitClaim]) -> [PermitClaim] {
+    var merged = self
+    for other in others {
+      if let index = merged.firstIndex(where: { $0.id == other.id }) {
+        merged[index] = PermitClaim(
+          permits: other.permits, number: Swift.max(merged[index].number, other.number))
+      } else {
+        merged.append(other)
+      }
+    }
+    return merged
+  }
+}

@@ -1,0 +1,57 @@
+/// How many operations may begin in a time, wherever they run.
+///
+/// ```swift
+/// let limit = RateLimit(10, per: .seconds(1))
+/// let fetch = FetchIssues(repository: repository).throttled(by: limit)
+/// ```
+///
+/// It is a token bucket: after a pause as many may begin at once as in one period, and from then on one
+/// whenever a share of the period has passed. They begin in the order in which they came.
+///
+/// Time is that of the environment in which it is first used. So runs with different clocks need rate
+/// limits of their own.
+public final class RateLimit: Sendable {
+  /// How many may begin in a period.
+  public let count: Int
+  /// The period.
+  public let period: Duration
+
+  /// Only who stands in front looks at the bucket.
+  let turn = Permits(1, name: "a turn")
+  private let bucket = Lock(Bucket())
+
+  private struct Bucket: Sendable {
+    var stopwatch: Stopwatch?
+    /// When the bucket is full again; nothing while it is full.
+    var full = Duration.zero
+  }
+
+  /// - Parameters:
+  ///   - count: How many may begin in a period.
+  ///   - period: The period.
+  /// - Precondition: It is at least one, and the period is longer than nothing.
+  public init(_ count: Int, per period: Duration) {
+    precondition(count >= 1, "At least 1 operation may begin in a period, and not \(count).")
+    precondition(period > .zero, "A period is longer than nothing, and not \(period).")
+    self.count = count
+    self.period = period
+  }
+
+  /// How long to wait for the next token. To be asked by who has the turn.
+  func delay(by clock: any Clock<Duration>) -> Duration {
+    let bucket = bucket.withLock { $0 }
+    let stopwatch = bucket.stopwatch ?? Stopwatch(clock)
+    if bucket.stopwatch == nil { self.bucket.withLock { $0.stopwatch = stopwatch } }
+    return bucket.full - stopwatch.elapsed - (period - share)
+  }
+
+  /// Takes a token. To be called by who has the turn, when the delay is over.
+  func take() {
+    let bucket = bucket.withLock { $0 }
+    let now = bucket.stopwatch?.elapsed ?? .zero
+    self.bucket.withLock { $0.full = max(bucket.full, now) + share }
+  }
+
+  /// The time of one token.
+  private var share: Duration { period / count }
+}

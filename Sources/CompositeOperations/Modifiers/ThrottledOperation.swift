@@ -1,0 +1,49 @@
+extension ComposableOperation {
+  /// The same operation, which begins no sooner than a rate allows.
+  ///
+  /// ```swift
+  /// let limit = RateLimit(10, per: .seconds(1))
+  /// let pages = ParallelOperation(urls.map { FetchPage($0).throttled(by: limit) })
+  /// ```
+  ///
+  /// A cancellation ends the wait at once, and takes nothing of the rate.
+  ///
+  /// - Parameter limit: The rate, which other operations may share.
+  public func throttled(by limit: RateLimit) -> some ComposableOperation<Success> {
+    ThrottledOperation(base: self, limit: limit)
+  }
+
+  /// The same operation, which begins no more often than a rate allows, however often it is run.
+  ///
+  /// A cancellation ends the wait at once, and takes nothing of the rate.
+  ///
+  /// - Parameters:
+  ///   - count: How many runs may begin in a period.
+  ///   - period: The period, by the clock of the environment.
+  /// - Precondition: It is at least one, and the period is longer than nothing.
+  public func throttled(
+    to count: Int, per period: Duration
+  ) -> some ComposableOperation<Success> {
+    throttled(by: RateLimit(count, per: period))
+  }
+}
+
+private struct ThrottledOperation<Base: ComposableOperation>: TransparentOperation {
+  let base: Base
+  let limit: RateLimit
+
+  func performHeld(in context: OperationContext) async throws -> HeldResult<Base.Success> {
+    try await waitForTurn(in: context)
+    return try await base.performHeld(in: context)
+  }
+
+  private func waitForTurn(in context: OperationContext) async throws {
+    let turn = [PermitClaim(permits: limit.turn, number: 1)]
+    if !PermitClaim.tryToTake(turn) { try await context.take(turn) }
+    defer { PermitClaim.giveBack(turn) }
+    try await context.wait(limit.delay(by: context.clock))
+    // A clock may not mind a cancellation.
+    try Task.checkCancellation()
+    limit.take()
+  }
+}

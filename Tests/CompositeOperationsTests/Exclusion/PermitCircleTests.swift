@@ -1,0 +1,219 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct PermitCircleTests {
+  @Test(arguments: [false, true])
+  func `E4: who waits for what it is part of gets an error at once`(isObserved: Bool) async throws {
+    let environment = OperationEnvironment(observers: isObserved ? [RecordingObserver()] : [])
+    let lock = Permits(1, name: "lock")
+    let four = Permits(4, name: "four")
+    let inner = SimpleOperation { 7 }
+    let nested: [any ComposableOperation<Int>] = [
+      SimpleOperation { context in try await context.run(inner.exclusive(in: lock)) }
+        .exclusive(in: lock),
+      // Deep below, in composites.
+      SimpleOperation { context in
+        let list = ParallelOperation([inner.exclusive(in: lock)])
+        let sequence = SequentialOperation(LinearSequence([list.map { $0[0] }]))
+        return try await context.run(sequence.map { _ in 7 })
+      }.exclusive(in: lock),
+      // Together they would need five of four.
+      SimpleOperation { context in try await context.run(inner.limited(by: four, taking: 3)) }
+        .limited(by: four, taking: 2),
+    ]
+    for (index, operation) in nested.enumerated() {
+      let error = await operation.run(in: environment).firstPermitError
+      #expect(error?.reason == .heldAbove, "\(index)")
+      #expect(error?.wanted == [index == 2 ? "four" : "lock"])
+      #expect(error?.description.contains("part of holds too much of it") == true)
+    }
+    // What suffices for both is given.
+    let both = SimpleOperation { context in
+      try await context.run(inner.limited(by: four, taking: 2))
+    }.limited(by: four, taking: 2)
+    #expect(await both.run(in: environment).result == 7)
+    #expect(lock.leftCount == 1 && four.leftCount == 4)
+  }
+
+  @Test func `E4: a sibling of who holds the permits waits for its turn`() async throws {
+    let lock = Permits(1)
+    let inner = SimpleOperation { 7 }.exclusive(in: lock)
+    let clock = ManualClock()
+    // With an environment that is not plain the siblings share what they stand in.
+    let outcome = await ParallelOperation([inner, inner, inner])
+      .run(in: OperationEnvironment(clock: clock))
+    #expect(outcome.result == [7, 7, 7])
+  }
+
+  @Test(arguments: [false, true])
+  func `E4: who would close a circle gets an error at once, the others go on`(isObserved: Bool)
+    async throws
+  {
+    let environment = OperationEnvironment(observers: isObserved ? [RecordingObserver()] : [])
+    for count in 2...5 {
+      let locks = (0..<count).map { Permits(1, name: "lock \($0)") }
+      let gates = (0..<count).map { _ in Gate() }
+      // Each holds one and then wants the next one.
+      let runs = (0..<count).map { index in
+        SimpleOperation<Int> { context in
+          try await gates[index].pass()
+          let next = SimpleOperation { index }.exclusive(in: locks[(index + 1) % count])
+          return try await context.run(next)
+        }.exclusive(in: locks[index]).start(in: environment)
+      }
+      for gate in gates { await gate.waitForArrivals(1) }
+      for index in 0..<(count - 1) {
+        gates[index].open()
+        await locks[index + 1].waitForQueue(of: 1)
+      }
+      gates[count - 1].open()
+      let error = await runs[count - 1].outcome.error as? PermitError
+      #expect(error?.reason == .circle)
+      #expect(error?.wanted == ["lock 0"])
+      #expect(error?.held == ["lock \(count - 1)"])
+      for index in 0..<(count - 1) { #expect(await runs[index].outcome.result == index) }
+      #expect(locks.allSatisfy { $0.leftCount == 1 })
+    }
+  }
+
+  @Test func `E4: a circle may lead through a queue and through permits of several`() async throws {
+    let lock = Permits(1, name: "lock")
+    let pair = Permits(2, name: "pair")
+    let gates = (0..<4).map { _ in Gate() }
+    // One holds both of the pair; another the lock.
+    let holder = SimpleOperation<Int> { context in
+      try await gates[0].pass()
+      return try await context.run(SimpleOperation { 0 }.exclusive(in: lock))
+    }.exclusive(in: pair).start()
+    await gates[0].waitForArrivals(1)
+    let other = SimpleOperation<Int> { context in
+      try await gates[1].pass()
+      return try await context.run(SimpleOperation { 1 }.limited(by: pair))
+    }.exclusive(in: lock).start()
+    await gates[1].waitForArrivals(1)
+    // Waits for both together, and stands before the others.
+    let both = SimpleOperation { 2 }.exclusive(in: pair, lock).start()
+    await lock.waitForQueue(of: 1)
+    gates[0].open()
+    await lock.waitForQueue(of: 2)
+    gates[1].open()
+    let error = await other.outcome.error as? PermitError
+    #expect(error?.reason == .circle && error?.wanted == ["pair"] && error?.held == ["lock"])
+    #expect(await both.outcome.result == 2)
+    #expect(await holder.outcome.result == 0)
+  }
+
+  @Test func `E4: who waits for an operation is overtaken by what that one is part of`()
+    async throws
+  {
+    let (outer, inner) = (Permits(1, name: "outer"), Permits(1, name: "inner"))
+    let began = Log<String>()
+    let gates = [Gate(), Gate()]
+    let nested = SimpleOperation<Int> { context in
+      try await gates[0].pass()
+      let child = SimpleOperation {
+        began.add("nested")
+        return 1
+      }
+      return try await context.run(child.exclusive(in: inner))
+    }.exclusive(in: outer).start()
+    let holder = SimpleOperation { try await gates[1].pass() }.exclusive(in: inner).start()
+    for gate in gates { await gate.waitForArrivals(1) }
+    // Waits for both, and comes before the child of who holds one of them.
+    let both = SimpleOperation { began.add("both") }.exclusive(in: outer, inner).start()
+    await inner.waitForQueue(of: 1)
+    gates[0].open()
+    await inner.waitForQueue(of: 2)
+    gates[1].open()
+    #expect(await nested.outcome.result == 1)
+    for run in [both, holder] { _ = try await run.outcome.get() }
+    #expect(began.entries == ["nested", "both"])
+  }
+
+  @Test func `E4: where enough permits may still come back nobody is refused`() async throws {
+    let pair = Permits(2, name: "pair")
+    let lock = Permits(1, name: "lock")
+    let gates = (0..<3).map { _ in Gate() }
+    // Holds one of the pair, and waits for the lock, below.
+    let first = SimpleOperation<Int> { context in
+      try await gates[0].pass()
+      return try await context.run(SimpleOperation { 1 }.exclusive(in: lock))
+    }.limited(by: pair).start()
+    // Holds the other one, and needs nothing.
+    let free = SimpleOperation<Int> {
+      try await gates[1].pass()
+      return 2
+    }.limited(by: pair).start()
+    // Holds the lock, and waits for one of the pair: the free one's will do.
+    let second = SimpleOperation<Int> { context in
+      try await gates[2].pass()
+      return try await context.run(SimpleOperation { 3 }.limited(by: pair))
+    }.exclusive(in: lock).start()
+    for gate in gates { await gate.waitForArrivals(1) }
+    gates[0].open()
+    await lock.waitForQueue(of: 1)
+    gates[2].open()
+    await pair.waitForQueue(of: 1)
+    gates[1].open()
+    #expect(await free.outcome.result == 2)
+    #expect(await second.outcome.result == 3)
+    #expect(await first.outcome.result == 1)
+  }
+
+  @Test func `E4: what is run through a kept context stands under nobody's permits`() async throws {
+    let lock = Permits(1)
+    let kept = Log<OperationContext>()
+    for observers in [[], [RecordingObserver()]] {
+      _ = await SimpleOperation { context in kept.add(context) }.exclusive(in: lock)
+        .run(in: OperationEnvironment(observers: observers))
+    }
+    for context in kept.entries {
+      let outcome = await context.outcome(of: SimpleOperation { 7 }.exclusive(in: lock))
+      #expect(outcome.result == 7)
+    }
+    kept.clear()
+  }
+
+  @Test func `E4: a run that was started by itself waits for its turn`() async throws {
+    let lock = Permits(1)
+    let inner = SimpleOperation { 7 }.exclusive(in: lock)
+    let started = await SimpleOperation { inner.start() }.exclusive(in: lock).run().result
+    #expect(await started?.outcome.result == 7)
+  }
+
+  @Test func `an operation that holds permits is seen as one run`() async {
+    let recorder = RecordingObserver()
+    let inner = SimpleOperation { context in
+      try await context.run(SimpleOperation { 7 }.named("child"))
+    }
+    .named("inner")
+    let operation = inner.observed(by: recorder).exclusive(in: Permits(1)).limited(by: Permits(2))
+    #expect(await operation.run().result == 7)
+    #expect(
+      recorder.short == [
+        "inner created", "inner started", "inner started a child", "child created",
+        "child started", "child ended: result 7", "inner ended: result 7",
+      ])
+    let names = recorder.events.map(\.path.description)
+    #expect(Set(names) == ["inner", "inner/child"])
+  }
+}
+
+extension Outcome {
+  /// The first error of permits, in whatever evidence it stands.
+  fileprivate var firstPermitError: PermitError? {
+    var error = error
+    while let composite = error {
+      switch composite {
+      case let error as PermitError: return error
+      case let composite as ParallelOperationError:
+        error = composite.failures.first?.outcome.error
+      case let composite as SequentialOperationError:
+        error = composite.steps.last?.outcome.error
+      default: return nil
+      }
+    }
+    return nil
+  }
+}

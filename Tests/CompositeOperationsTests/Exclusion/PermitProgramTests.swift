@@ -1,0 +1,91 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+/// Random programs of operations that take permits within one another.
+@Suite struct PermitProgramTests {
+  @Test(arguments: 0..<60)
+  func `E4: who takes permits in one order, however nested, is never refused`(seed: UInt64)
+    async throws
+  {
+    var program = PermitProgram(seed: seed, isOrdered: true)
+    let operations = (0..<30).map { _ in program.operation() }
+    let outcome = await ParallelOperation(operations).run()
+    #expect(outcome.result != nil, "seed \(seed): \(outcome)")
+    #expect(program.areAllBack, "seed \(seed)")
+  }
+
+  @Test(arguments: 0..<60)
+  func `E4: in whatever order permits are taken, everybody ends and all come back`(seed: UInt64)
+    async throws
+  {
+    var program = PermitProgram(seed: seed, isOrdered: false)
+    let operations = (0..<30).map { _ in program.operation() }
+    let list = ParallelOperation(operations, onFailure: .runAll).collectingOutcomes()
+    for outcome in try await list.run().get() {
+      #expect(outcome.result != nil || outcome.error is PermitError, "seed \(seed): \(outcome)")
+    }
+    #expect(program.areAllBack, "seed \(seed)")
+  }
+
+  @Test(arguments: 0..<60)
+  func `E2: cancelled at any moment, everybody ends and all permits come back`(seed: UInt64)
+    async throws
+  {
+    var program = PermitProgram(seed: seed, isOrdered: false)
+    let runs = (0..<30).map { _ in program.operation().start() }
+    for run in runs where Bool.random(using: &program.randomness) { run.cancel() }
+    for run in runs {
+      let outcome = await run.outcome
+      #expect(outcome.error == nil || outcome.error is PermitError, "seed \(seed): \(outcome)")
+    }
+    #expect(program.areAllBack, "seed \(seed)")
+  }
+}
+
+private struct PermitProgram {
+  let permits = (0..<5).map { Permits($0 % 3 + 1, name: "permits \($0)") }
+  let isOrdered: Bool
+  var randomness: OperationRandomness
+
+  init(seed: UInt64, isOrdered: Bool) {
+    self.isOrdered = isOrdered
+    randomness = .seeded(seed)
+  }
+
+  var areAllBack: Bool { permits.allSatisfy { $0.leftCount == $0.count && $0.waitingCount == 0 } }
+
+  /// An operation that takes permits, waits a little, and runs another one, which takes more.
+  ///
+  /// - Parameter first: The first permits that may be taken, where there is an order.
+  mutating func operation(from first: Int = 0, levels: Int = 3) -> AnyOperation<Int> {
+    let pauses = Int.random(in: 0..<3, using: &randomness)
+    guard levels > 0, first < permits.count else {
+      return AnyOperation(
+        SimpleOperation {
+          for _ in 0..<pauses { await Task.yield() }
+          return 1
+        })
+    }
+    var taken = Set<Int>()
+    for _ in 0..<Int.random(in: 1...2, using: &randomness) {
+      taken.insert(Int.random(in: (isOrdered ? first : 0)..<permits.count, using: &randomness))
+    }
+    let inner = operation(from: (taken.max() ?? 0) + 1, levels: levels - 1)
+    let body = SimpleOperation<Int> { context in
+      for _ in 0..<pauses { await Task.yield() }
+      return try await context.run(inner) + 1
+    }
+    let several = taken.sorted()
+    if several.count == 2, Bool.random(using: &randomness) {
+      return AnyOperation(body.exclusive(in: permits[several[0]], permits[several[1]]))
+    }
+    // The first one is taken first, and so stands outermost.
+    return several.reversed().reduce(AnyOperation(body)) { operation, index in
+      // A barrier now and then; of several permits one is enough otherwise.
+      Bool.random(using: &randomness)
+        ? AnyOperation(operation.exclusive(in: permits[index]))
+        : AnyOperation(operation.limited(by: permits[index]))
+    }
+  }
+}

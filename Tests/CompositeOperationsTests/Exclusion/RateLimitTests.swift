@@ -1,0 +1,51 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct RateLimitTests {
+  @Test func `E5: no more begin than the rate allows, in the order in which they came`()
+    async throws
+  {
+    let clock = ManualClock()
+    let began = Log<Duration>()
+    let operation = SimpleOperation { began.add(clock.now.offset) }
+      .throttled(to: 4, per: .seconds(2))
+    let run = ParallelOperation((0..<10).map { _ in operation })
+      .start(in: OperationEnvironment(clock: clock))
+    for _ in 0..<6 {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .milliseconds(500))
+    }
+    _ = try await run.outcome.get()
+    let halves = began.entries.map { $0 / .milliseconds(500) }
+    #expect(halves == [0, 0, 0, 0, 1, 2, 3, 4, 5, 6])
+    // After a pause there are as many at once as in a period, and no more.
+    clock.advance(by: .seconds(100))
+    let again = ParallelOperation((0..<5).map { _ in operation })
+      .start(in: OperationEnvironment(clock: clock))
+    await clock.waitForSleepers(1)
+    #expect(began.count == 14)
+    clock.advance(by: .milliseconds(500))
+    _ = try await again.outcome.get()
+  }
+
+  @Test func `E5: a cancellation ends the wait at once, and takes nothing of the rate`()
+    async throws
+  {
+    let clock = ManualClock()
+    let environment = OperationEnvironment(clock: clock)
+    let limit = RateLimit(1, per: .seconds(1))
+    let began = Log<Duration>()
+    let operation = SimpleOperation { began.add(clock.now.offset) }.throttled(by: limit)
+    _ = await operation.run(in: environment)
+    let cancelled = operation.start(in: environment)
+    await clock.waitForSleepers(1)
+    cancelled.cancel()
+    #expect(await cancelled.outcome.isCancelled)
+    let next = operation.start(in: environment)
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(1))
+    _ = try await next.outcome.get()
+    #expect(began.entries == [.zero, .seconds(1)])
+  }
+}
