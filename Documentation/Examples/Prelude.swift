@@ -81,6 +81,48 @@ let settings = Settings()
 func show(_ thing: Any) {}
 func report(_ error: any Error) {}
 
+struct NotFound: Error {}
+struct LoginExpired: Error {}
+
+struct Login: ComposableOperation {
+  func perform(in context: OperationContext) async throws {}
+}
+
+struct SaveIssues: ComposableOperation {
+  let issues: [Issue]
+  init(_ issues: [Issue]) { self.issues = issues }
+  func perform(in context: OperationContext) async throws {}
+}
+
+// MARK: What things need
+
+struct Network: Sendable {
+  var isReachable: Bool { get async { true } }
+  var isMetered: Bool { false }
+}
+
+struct AddressBook: Sendable {
+  func permission() async throws -> CapabilityStatus { .undetermined }
+  func askForPermission() async throws -> CapabilityStatus { .authorized }
+}
+
+struct LoadContacts: ComposableOperation {
+  func perform(in context: OperationContext) async throws -> [String] { [] }
+}
+
+struct Delete: ComposableOperation {
+  let paths: [String]
+  init(_ paths: [String]) { self.paths = paths }
+  func perform(in context: OperationContext) async throws {}
+}
+
+let network = Network()
+let addressBook = AddressBook()
+let issues = [Issue()]
+let paths = [path]
+
+func ask(_ question: String) async -> Bool { true }
+
 // MARK: Pages and files
 
 struct Page: Sendable { var text = "" }
@@ -99,6 +141,7 @@ struct ReadCache: ComposableOperation {
 
 struct Store: Sendable {
   func save(_ page: Page) async throws {}
+  func unlock() async {}
 }
 
 struct File: Sendable {

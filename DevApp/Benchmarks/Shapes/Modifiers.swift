@@ -14,8 +14,27 @@ extension Shape {
         running("timingOut", work.timingOut(after: .seconds(100)), count),
         running(
           "timingOut, body waits", Yielding(seed: 7).timingOut(after: .seconds(100)), count),
+        running("exclusive", work.exclusive(in: Permits(1)), count),
+        running("limited", work.limited(by: Permits(4)), count),
+        running("requiring", work.requiring { lastAnswer.isYes }, count),
+        running(
+          "requiring, condition that may wait",
+          work.requiring("a condition") { () async -> Bool in lastAnswer.isYes }, count),
+        running("throttled", work.throttled(to: .max, per: .seconds(1)), count),
+        running("finally", work.finally { _ in }, count),
         byHand("retry loop", count) { context in
           try await retried(attempts: 3) { try await work.perform(in: context) }
+        },
+        byHand("actor as a lock", count) { [gatekeeper = Gatekeeper()] context in
+          await gatekeeper.enter()
+          do {
+            let value = try await work.perform(in: context)
+            await gatekeeper.leave()
+            return value
+          } catch {
+            await gatekeeper.leave()
+            throw error
+          }
         },
         byHand("timeout by a task group", count) { context in
           try await timed(.seconds(100)) { try await work.perform(in: context) }
@@ -26,12 +45,38 @@ extension Shape {
       ])
   }
 
+  /// Something that a condition asks.
+  private struct Answer: Sendable {
+    var isYes: Bool { moment != 0 }
+    let moment = UInt64.random(in: 1...9)
+  }
+
+  private static let lastAnswer = Answer()
+
   private struct Yielding: ComposableOperation {
     let seed: UInt64
 
     func perform(in context: OperationContext) async throws -> UInt64 {
       await Task.yield()
       return work(seed)
+    }
+  }
+
+  /// A lock as people write it.
+  private actor Gatekeeper {
+    private var isOccupied = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    func enter() async {
+      if isOccupied {
+        await withCheckedContinuation { waiters.append($0) }
+      } else {
+        isOccupied = true
+      }
+    }
+
+    func leave() {
+      if waiters.isEmpty { isOccupied = false } else { waiters.removeFirst().resume() }
     }
   }
 

@@ -1,0 +1,16 @@
+/// The error where one of several conditions was to be met and all of them failed.
+///
+/// Its description is a line a condition.
+public struct NoConditionMetError: Error, Sendable {
+  /// The error of every condition, in order; none where there were no conditions.
+  public let errors: [any Error]
+}
+
+extension NoConditionMetError: EvidenceDescribing {
+  func description(levels: Int) -> String {
+    if errors.isEmpty { return "no condition was met, because none was given" }
+    return errors.map { error in
+      "no condition was met: \(error.description(belowLevels: levels))".withHangingLines
+    }.joined(separator: "\n")
+  }
+}

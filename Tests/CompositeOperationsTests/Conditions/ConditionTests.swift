@@ -1,0 +1,248 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct ConditionTests {
+  /// A condition that answers as a letter says: `p`roceed, `s`kip or `f`ail; capital letters wait.
+  private static func condition(_ letter: Character, noting log: Log<Character>) -> Condition {
+    @Sendable func answer() throws -> Bool {
+      log.add(letter)
+      switch letter.lowercased() {
+      case "p": return true
+      case "s": return false
+      default: throw TestError("no")
+      }
+    }
+    if letter.isLowercase { return Condition("\(letter)") { try answer() } }
+    return Condition("\(letter)") {
+      await Task.yield()
+      return try answer()
+    }
+  }
+
+  private static func kind(_ letters: String) async -> String {
+    let log = Log<Character>()
+    let conditions = letters.map { condition($0, noting: log) }
+    return await SimpleOperation { 7 }.requiring(.all(conditions)).run().kind
+  }
+
+  // MARK: Verdicts
+
+  @Test func `Q1: a failure comes before a skip, and a skip before the leave to proceed`() async {
+    for (letters, kind) in [
+      ("", "result 7"), ("p", "result 7"), ("P", "result 7"), ("pP", "result 7"),
+      ("s", "cancelled"), ("S", "cancelled"), ("sp", "cancelled"), ("Ps", "cancelled"),
+      ("PSP", "cancelled"), ("f", "error no"), ("F", "error no"), ("sf", "error no"),
+      ("SFp", "error no"), ("Fs", "error no"), ("pF", "error no"), ("sF", "error no"),
+    ] {
+      let log = Log<Character>()
+      let conditions = letters.map { Self.condition($0, noting: log) }
+      #expect(await Self.kind(letters) == kind, "all: \(letters)")
+      if letters.count == 2 {
+        let both = SimpleOperation { 7 }.requiring(conditions[0], conditions[1])
+        #expect(await both.run().kind == kind, "both: \(letters)")
+        let next = SimpleOperation { 7 }.requiring(conditions[0]).requiring(conditions[1])
+        #expect(await next.run().kind == kind, "next: \(letters)")
+      }
+    }
+  }
+
+  @Test func `Q1: of any, the leave to proceed comes before a skip, and a skip before a failure`()
+    async
+  {
+    for (letters, kind) in [
+      ("", "none"), ("p", "result 7"), ("FsP", "result 7"), ("sfP", "result 7"),
+      ("s", "cancelled"), ("SF", "cancelled"), ("fs", "cancelled"), ("F", "none"), ("Ff", "none"),
+    ] {
+      let log = Log<Character>()
+      let any = Condition.any(letters.map { Self.condition($0, noting: log) })
+      let outcome = await SimpleOperation { 7 }.requiring(any).run()
+      if kind == "none" {
+        let error = outcome.error as? NoConditionMetError
+        #expect(error?.errors.count == letters.count, "\(letters)")
+        #expect(error?.description.contains("no condition was met") == true)
+      } else {
+        #expect(outcome.kind == kind, "\(letters)")
+      }
+    }
+  }
+
+  @Test func `Q1: not turns proceeding and skipping round, and a failure stays one`() async {
+    let log = Log<Character>()
+    for (letter, kind) in [
+      ("p", "cancelled"), ("P", "cancelled"), ("s", "result 7"), ("S", "result 7"),
+      ("f", "error no"), ("F", "error no"),
+    ] {
+      let condition = Self.condition(Character(letter), noting: log)
+      #expect(await SimpleOperation { 7 }.requiring(.not(condition)).run().kind == kind)
+      let twice = await SimpleOperation { 7 }.requiring(.not(.not(condition))).run().kind
+      #expect(await twice == Self.kind(letter))
+    }
+  }
+
+  @Test func `Q1: a skip tells its reason on the event and on the handle`() async {
+    let reasons: [(Condition, String)] = [
+      (Condition("is online") { false }, "it is not so: is online"),
+      (
+        Condition("is online") {
+          await Task.yield()
+          return false
+        }, "it is not so: is online"
+      ),
+      (.not(Condition("is metered") { true }), "it is not so: not is metered"),
+      (Condition("is due") { throw Skipped(because: "it ran today") }, "it ran today"),
+      (Condition(SimpleOperation<Bool> { throw Skipped(because: "no account") }), "no account"),
+      (
+        Condition("is sure") {
+          await Task.yield()
+          throw CancellationError()
+        },
+        "the condition stopped early: is sure"
+      ),
+      (.confirmed("Delete 3 files?") { $0 == "yes" }, "it is not so: confirmed: Delete 3 files?"),
+    ]
+    for (condition, reason) in reasons {
+      let recorder = RecordingObserver()
+      let run = SimpleOperation { 7 }.named("body").requiring(condition)
+        .start(in: OperationEnvironment(observers: [recorder]))
+      #expect(await run.outcome.isCancelled)
+      #expect(await run.late?.error as? Skipped == Skipped(because: reason))
+      #expect(recorder.short.last == "body ended: cancelled, late: error skipped because \(reason)")
+    }
+  }
+
+  @Test func `Q1: an operation is a condition, and may run others first`() async {
+    let recorder = RecordingObserver()
+    let account = SimpleOperation { context in
+      try await context.run(SimpleOperation { "octocat" }.named("fetch account")) == "octocat"
+    }.named("has account")
+    let operation = SimpleOperation { 7 }.named("body").requiring(account)
+    #expect(await operation.run(in: OperationEnvironment(observers: [recorder])).result == 7)
+    let paths = recorder.events.map(\.path.description)
+    #expect(Set(paths) == ["body", "body/has account", "body/has account/fetch account"])
+  }
+
+  // MARK: Evaluation
+
+  @Test func `Q2: conditions are evaluated before the body, side by side`() async throws {
+    let gates = [Gate(), Gate(), Gate()]
+    let began = Flag()
+    let conditions = gates.map { gate in
+      Condition("gate") {
+        try await gate.pass()
+        return true
+      }
+    }
+    let body = SimpleOperation { began.set() }
+    let run = body.requiring(conditions[0]).requiring(conditions[1], conditions[2]).start()
+    for gate in gates { await gate.waitForArrivals(1) }
+    gates[2].open()
+    gates[0].open()
+    #expect(!began.isSet)
+    gates[1].open()
+    _ = try await run.outcome.get()
+    #expect(began.isSet)
+  }
+
+  @Test func `Q2: the first failure cancels the other conditions`() async throws {
+    let gate = Gate()
+    let operation = SimpleOperation { 7 }.requiring(
+      Condition("waits") {
+        try await gate.pass()
+        return true
+      },
+      Condition("fails") {
+        await gate.waitForArrivals(1)
+        throw TestError("no")
+      })
+    #expect(await operation.run().kind == "error no")
+  }
+
+  @Test func `Q2: the first of any that is met cancels the others`() async throws {
+    let gate = Gate()
+    let any = Condition.any(
+      Condition("waits") {
+        try await gate.pass()
+        return true
+      },
+      Condition("is met") {
+        await gate.waitForArrivals(1)
+        return true
+      })
+    #expect(await SimpleOperation { 7 }.requiring(any).run().result == 7)
+  }
+
+  @Test func `Q2: a cancellation ends the run without waiting for a condition that ignores it`()
+    async throws
+  {
+    let gate = Gate()
+    let began = Flag()
+    let recorder = RecordingObserver()
+    let run = SimpleOperation { began.set() }.named("body").requiring("is ready") {
+      await gate.passIgnoringCancellation()
+      return true
+    }.start(in: OperationEnvironment(observers: [recorder]))
+    await gate.waitForArrivals(1)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    gate.open()
+    while !recorder.short.contains("body left a body behind: cancelled") { await Task.yield() }
+    #expect(!began.isSet)
+  }
+
+  @Test func `Q2: a condition that cancels the run lets no body begin`() async {
+    let began = Flag()
+    let run = SimpleOperation { began.set() }.requiring("is ready") {
+      cancelCurrentTask()
+      return true
+    }
+    #expect(await SimpleOperation { context in await context.outcome(of: run) }.run().isCancelled)
+    #expect(!began.isSet)
+  }
+
+  // MARK: Capabilities
+
+  @Test func `Q3: who is authorized proceeds, who is not fails, and nobody is asked twice`()
+    async throws
+  {
+    for (first, answer, kind, asked) in [
+      (CapabilityStatus.authorized, CapabilityStatus.denied, "result 7", 0),
+      (.undetermined, .authorized, "result 7", 1),
+      (.undetermined, .denied, "error contacts is denied", 1),
+      (.denied, .authorized, "error contacts is denied", 0),
+      (.unavailable, .authorized, "error contacts is unavailable", 0),
+    ] {
+      let contacts = Contacts(first, answer: answer)
+      let condition = Condition.authorized(for: contacts)
+      let operation = SimpleOperation { 7 }.requiring(condition)
+      let list = ParallelOperation([operation, operation, operation], onFailure: .runAll)
+        .collectingOutcomes()
+      for outcome in try await list.run().get() { #expect(outcome.kind == kind) }
+      #expect(contacts.askedCount == asked, "\(first) \(answer)")
+    }
+  }
+}
+
+private final class Contacts: Capability {
+  private let state: Lock<(status: CapabilityStatus, askedCount: Int)>
+  private let answer: CapabilityStatus
+
+  init(_ status: CapabilityStatus, answer: CapabilityStatus) {
+    state = Lock((status, 0))
+    self.answer = answer
+  }
+
+  var name: String { "contacts" }
+  var askedCount: Int { state.withLock { $0.askedCount } }
+
+  func status() async throws -> CapabilityStatus { state.withLock { $0.status } }
+
+  func request() async throws -> CapabilityStatus {
+    await Task.yield()
+    return state.withLock { state in
+      state.askedCount += 1
+      state.status = answer
+      return answer
+    }
+  }
+}
