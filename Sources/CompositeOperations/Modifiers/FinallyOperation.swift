@@ -26,8 +26,6 @@ struct FinallyOperation<Base: ComposableOperation>: SeparateRun {
   let body: @Sendable (Outcome<Base.Success>) async -> Void
 
   func performHeld(in context: OperationContext) async throws -> HeldResult<Base.Success> {
-    // A run that never began has nothing to clean up.
-    try Task.checkCancellation()
     let end = await context.end(of: base)
     await UnstructuredTasks.runShielded { await body(end.outcome) }
     return HeldResult(try end.outcome.get(), disposal: end.disposal)

@@ -169,8 +169,14 @@ import Testing
         .run(in: OperationEnvironment(observers: observers))
     }
     for context in kept.entries {
-      let outcome = await context.outcome(of: SimpleOperation { 7 }.exclusive(in: lock))
-      #expect(outcome.result == 7)
+      let gate = Gate()
+      let holder = SimpleOperation { try await gate.pass() }.exclusive(in: lock).start()
+      await gate.waitForArrivals(1)
+      async let outcome = context.outcome(of: SimpleOperation { 7 }.exclusive(in: lock))
+      await lock.waitForQueue(of: 1)
+      gate.open()
+      #expect(await outcome.result == 7)
+      _ = try await holder.outcome.get()
     }
     kept.clear()
   }
