@@ -117,6 +117,8 @@ struct Delete: ComposableOperation {
 }
 
 let network = Network()
+let connections = Permits(4, name: "connections")
+let database = Permits(1, name: "database")
 let addressBook = AddressBook()
 let issues = [Issue()]
 let paths = [path]
