@@ -163,6 +163,37 @@ let mirrorB = url
 let path = "/tmp/notes"
 let store = Store()
 
+// MARK: Places in a cloud
+
+struct Place: Sendable { var name = "Angkor Wat" }
+
+struct FindPlaces: ComposableOperation {
+  let name: String
+  func perform(in context: OperationContext) async throws -> [Place] { [] }
+}
+
+struct SavePlace: ComposableOperation {
+  let place: Place
+  init(_ place: Place) { self.place = place }
+  func perform(in context: OperationContext) async throws -> Place { place }
+}
+
+struct SaveOnce: ComposableOperation {
+  enum End: Sendable { case saved(Place), wasThere }
+  let place: Place
+  func perform(in context: OperationContext) async throws -> End { .saved(place) }
+}
+
+enum AccountStatus: Sendable { case available, noAccount, restricted }
+struct AccountRestricted: Error {}
+struct Cloud: Sendable {
+  func accountStatus() async throws -> AccountStatus { .available }
+}
+
+let place = Place()
+let places = [place]
+let cloud = Cloud()
+
 // MARK: Jobs
 
 struct Message: Sendable {}
