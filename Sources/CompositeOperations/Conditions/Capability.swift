@@ -50,7 +50,8 @@ extension Condition {
   /// Met if a capability may be used; asks for it if nobody has been asked yet.
   ///
   /// It fails with a ``CapabilityError`` where the capability may not be used. Operations that are
-  /// given one and the same condition ask one after another, so that only the first one asks.
+  /// given one and the same condition ask one after another, so that nobody is asked again who has
+  /// answered.
   public static func authorized(for capability: some Capability) -> Condition {
     Condition(
       SimpleOperation { try await capability.isAuthorized() }

@@ -42,8 +42,8 @@ struct ChainedOperation<First: ComposableOperation, Next: ComposableOperation>: 
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Next.Success> {
-    let second = try await next(try await context.run(first))
+    let second = try await next(try await context.end(of: first).get())
     let end = await context.end(of: second)
-    return HeldResult(try end.outcome.get(), disposal: end.disposal)
+    return HeldResult(try end.get(), disposal: end.disposal)
   }
 }

@@ -28,6 +28,6 @@ struct FinallyOperation<Base: ComposableOperation>: SeparateRun {
   func performHeld(in context: OperationContext) async throws -> HeldResult<Base.Success> {
     let end = await context.end(of: base)
     await UnstructuredTasks.runShielded { await body(end.outcome) }
-    return HeldResult(try end.outcome.get(), disposal: end.disposal)
+    return HeldResult(try end.get(), disposal: end.disposal)
   }
 }

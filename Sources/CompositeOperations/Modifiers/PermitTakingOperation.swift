@@ -13,7 +13,8 @@ extension ComposableOperation {
   ///
   /// A cancellation ends the wait at once. An operation that would wait for ever fails at once with a
   /// ``PermitError``: because an operation that it is part of holds the permits, or because whoever
-  /// holds them waits for such an operation.
+  /// holds them waits for such an operation. For that it has to run as a child of it, through the
+  /// context or in a composite; a body that waits for a `run()` of its own making is not seen.
   ///
   /// - Parameter permits: What is taken; of several all are taken together.
   @inlinable public func exclusive(in permits: Permits...) -> some ComposableOperation<Success> {

@@ -87,7 +87,7 @@ struct RecoveringOperation<Base: ComposableOperation>: SeparateRun {
     switch end.outcome {
     case .result(let value): return HeldResult(value, disposal: end.disposal)
     case .error(let error): return try await recover(error, context)
-    case .cancelled: throw CancellationError()
+    case .cancelled: throw end.reason ?? CancellationError()
     }
   }
 }
@@ -98,6 +98,6 @@ extension OperationContext {
     of child: Child
   ) async throws -> HeldResult<Child.Success> {
     let end = await end(of: child)
-    return HeldResult(try end.outcome.get(), disposal: end.disposal)
+    return HeldResult(try end.get(), disposal: end.disposal)
   }
 }

@@ -60,7 +60,7 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
     var left = times
     while true {
       let end = await context.end(of: base)
-      let value = try end.outcome.get()
+      let value = try end.get()
       left -= 1
       if left == 0 || isDone(value) { return HeldResult(value, disposal: end.disposal) }
       end.disposal?()

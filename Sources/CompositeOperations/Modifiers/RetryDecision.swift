@@ -2,8 +2,9 @@
 public enum RetryDecision<Success: Sendable>: Sendable {
   /// No other attempt.
   case stop
-  /// Another attempt, after a delay. An operation that is given with it is attempted in place of the
-  /// first one, from then on.
+  /// Another attempt, after a delay; at once if none is given, whatever the backoff says: that is
+  /// ``FailedAttempt/delay``. An operation that is given with it is attempted in place of the first
+  /// one, from then on.
   case retry(after: Duration = .zero, with: (any ComposableOperation<Success>)? = nil)
 }
 

@@ -102,7 +102,7 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
     switch end.outcome {
     case .result(let value): return HeldResult(value, disposal: end.disposal)
     case .error(let error): return try await retry(after: error, in: context, since: stopwatch)
-    case .cancelled: throw CancellationError()
+    case .cancelled: throw end.reason ?? CancellationError()
     }
   }
 

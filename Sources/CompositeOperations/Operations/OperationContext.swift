@@ -107,7 +107,8 @@ extension ComposableOperation {
   /// The run as a child, seen by the observers of its parent and by its own, with its value.
   nonisolated(nonsending) func observedEnd(in context: OperationContext) async -> RunEnd<Success> {
     let ending = await childScope(in: context).typedEnding(of: self, depth: context.depth)
-    return RunEnd(ending.outcome, disposal: ending.disposal)
+    let reason = ending.wasCancelled ? nil : ending.late?.error?.reasonToStop
+    return RunEnd(ending.outcome, disposal: ending.disposal, reason: reason)
   }
 
   /// The run as a child, seen by the observers of its parent and by its own.

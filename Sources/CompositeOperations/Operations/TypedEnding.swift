@@ -10,10 +10,14 @@ struct TypedEnding<Success: Sendable>: Sendable {
   /// What is to be done with the value of the outcome if nobody will see it.
   let disposal: Disposal?
 
+  /// Whether somebody asked the run to stop before it had ended.
+  let wasCancelled: Bool
+
   /// - Parameter slot: Where the value lies, which is moved out.
   init(_ ending: Ending, valueIn slot: ResultSlot) {
     outcome = ending.outcome { slot.move(as: Success.self) }
     late = ending.late { slot.move(as: Success.self) }
     disposal = ending.disposal
+    wasCancelled = ending.wasCancelled
   }
 }

@@ -111,6 +111,26 @@ import Testing
     }
   }
 
+  @Test func `Q1: the reason of a skip reaches the run through modifiers that run it as a child`()
+    async
+  {
+    let skipped = SimpleOperation { 7 }.requiring("is online") { false }
+    let all: [any ComposableOperation<Int>] = [
+      skipped.map { $0 }, skipped.then { value in SimpleOperation { value } },
+      SimpleOperation { 7 }.then { _ in skipped }, skipped.retrying(attempts: 2),
+      skipped.repeating(times: 2), skipped.ignoringErrors(with: 8), skipped.finally { _ in },
+      skipped.finally { _ in }.map { $0 }.retrying(attempts: 2),
+    ]
+    for observers in [[], [RecordingObserver()]] {
+      for (index, operation) in all.enumerated() {
+        let run = AnyOperation(operation).start(in: OperationEnvironment(observers: observers))
+        #expect(await run.outcome.isCancelled)
+        let skip = await run.late?.error as? Skipped
+        #expect(skip?.reason == "it is not so: is online", "\(index)")
+      }
+    }
+  }
+
   @Test func `Q1: an operation is a condition, and may run others first`() async {
     let recorder = RecordingObserver()
     let account = SimpleOperation { context in
