@@ -16,7 +16,7 @@ extension ComposableOperation {
   /// - Parameters:
   ///   - limit: How long the operation may take, by the clock of the environment.
   ///   - mode: What is to become of a body that has been cancelled.
-  public func timingOut(
+  @inlinable public func timingOut(
     after limit: Duration, _ mode: TimeoutMode = .waiting
   ) -> some ComposableOperation<Success> {
     TimingOutOperation(base: self, limit: limit, mode: mode)
@@ -42,109 +42,88 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
   /// How long it might have taken.
   public let limit: Duration
 
+  @usableFromInline init(name: String, limit: Duration) {
+    self.name = name
+    self.limit = limit
+  }
+
   public var description: String { "\(name) took longer than \(limit)" }
 }
 
-struct TimingOutOperation<Base: ComposableOperation>: TransparentOperation {
-  let base: Base
-  let limit: Duration
-  let mode: TimeoutMode
+@usableFromInline struct TimingOutOperation<Base: ComposableOperation>: TransparentOperation {
+  @usableFromInline let base: Base
+  @usableFromInline let limit: Duration
+  @usableFromInline let mode: TimeoutMode
 
-  nonisolated(nonsending) func performHeld(
+  @inlinable init(base: Base, limit: Duration, mode: TimeoutMode) {
+    self.base = base
+    self.limit = limit
+    self.mode = mode
+  }
+
+  @usableFromInline var expiry: TimeoutError { TimeoutError(name: operationName, limit: limit) }
+
+  @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     try Task.checkCancellation()
     guard limit > .zero else { throw expiry }
     switch mode {
     case .waiting: return try await performAwaited(in: context)
-    case .abandoning:
-      let base = base
-      let held = try await AbandonableBody.perform(in: context, within: limit) { context in
-        try await base.performHeld(in: context)
-      }
-      guard let held else { throw expiry }
-      return held
+    case .abandoning: return try await performAbandoned(in: context)
     }
   }
 
-  private func performAwaited(
+  // Compiled with the type of the operation: what depends on it is half of the cost otherwise.
+  @inlinable nonisolated(nonsending) func performAwaited(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    let contest = Contest()
+    let memory = UnsafeMutablePointer<Base.Success>.allocate(capacity: 1)
+    defer { unsafe memory.deallocate() }
+    let slot = unsafe ResultSlot(at: memory)
+    let contest = TimeoutContest()
     try? await withThrowingDiscardingTaskGroup { group in
       // Who throws ends the other one.
       if context.isTooDeep {
         let context = context.onFreshStack
-        group.addTask { try await play(in: context, against: contest) }
+        group.addTask { try await play(into: slot, in: context, against: contest) }
       } else {
         let context = context.oneDeeper
-        group.addImmediateTask { try await play(in: context, against: contest) }
+        group.addImmediateTask { try await play(into: slot, in: context, against: contest) }
       }
       // A body that did not wait is over, and needs no clock.
       if contest.isDecided { return }
-      group.addImmediateTask {
-        // Cancelled, because the body is over or the run is cancelled.
-        guard (try? await context.wait(limit)) != nil else { return }
-        if contest.expire() { throw Over() }
-      }
+      group.addImmediateTask { try await contest.wait(limit, in: context) }
     }
-    return try contest.end(orThrow: expiry)
+    switch contest.end {
+    case .value(let disposal): return HeldResult(unsafe memory.move(), disposal: disposal)
+    case .error(let error): throw error
+    case .valueTooLate:
+      unsafe memory.deinitialize(count: 1)
+      throw expiry
+    case .tooLate: throw expiry
+    }
   }
 
-  private var expiry: TimeoutError { TimeoutError(name: operationName, limit: limit) }
-
-  private nonisolated(nonsending) func play(
-    in context: OperationContext, against contest: Contest
+  @inlinable nonisolated(nonsending) func play(
+    into slot: ResultSlot, in context: OperationContext, against contest: TimeoutContest
   ) async throws {
     do {
-      contest.bodyEnded(.success(try await base.performHeld(in: context)))
+      contest.bodyEnded(try await base.perform(into: slot, in: context))
     } catch {
-      contest.bodyEnded(.failure(error))
+      contest.bodyFailed(error)
     }
-    throw Over()
+    throw TimeoutContest.Over()
   }
-}
 
-extension TimingOutOperation {
-  private struct Over: Error {}
-
-  /// Which came first, the end of the body or the end of its time.
-  private final class Contest: Sendable {
-    private struct State: Sendable {
-      var hasExpired = false
-      var end: Result<HeldResult<Base.Success>, any Error>?
+  @usableFromInline nonisolated(nonsending) func performAbandoned(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    let base = base
+    let held = try await AbandonableBody.perform(in: context, within: limit) { context in
+      try await base.performHeld(in: context)
     }
-
-    private let state = Lock(State())
-
-    var isDecided: Bool { state.withLock { $0.hasExpired || $0.end != nil } }
-
-    func bodyEnded(_ end: Result<HeldResult<Base.Success>, any Error>) {
-      state.withLock { $0.end = end }
-    }
-
-    /// - Returns: Whether the body is too late.
-    func expire() -> Bool {
-      state.withLock { state in
-        if state.end == nil { state.hasExpired = true }
-        return state.hasExpired
-      }
-    }
-
-    /// The end of the run, when both are over. Where it was cancelled it does not count (O3).
-    func end(orThrow expiry: TimeoutError) throws -> HeldResult<Base.Success> {
-      let state = state.withLock { $0 }
-      guard state.hasExpired else {
-        // Without an end the body was cancelled before it could begin.
-        guard let end = state.end else { throw CancellationError() }
-        return try end.get()
-      }
-      switch state.end {
-      case .success(let held): held.disposal?()
-      case .failure(let error): error.discardCarriedValues()
-      case nil: break
-      }
-      throw expiry
-    }
+    guard let held else { throw expiry }
+    return held
   }
 }

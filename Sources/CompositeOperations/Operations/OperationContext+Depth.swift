@@ -4,10 +4,12 @@ extension OperationContext {
   private static var deepest: Int { 48 }
 
   /// The context for children that may begin on the stack of their composite.
-  var oneDeeper: OperationContext { OperationContext(scope: scope, depth: depth + 1) }
+  @usableFromInline var oneDeeper: OperationContext {
+    OperationContext(scope: scope, depth: depth + 1)
+  }
 
-  var isTooDeep: Bool { depth > Self.deepest }
+  @usableFromInline var isTooDeep: Bool { depth > Self.deepest }
 
   /// The context for what begins with an ordinary task.
-  var onFreshStack: OperationContext { OperationContext(scope: scope, depth: 0) }
+  @usableFromInline var onFreshStack: OperationContext { OperationContext(scope: scope, depth: 0) }
 }

@@ -6,7 +6,9 @@
 @safe @frozen public struct ResultSlot: @unchecked Sendable {
   @usableFromInline let address: UnsafeMutableRawPointer
 
-  init(at address: UnsafeMutableRawPointer) { unsafe self.address = unsafe address }
+  @usableFromInline init(at address: UnsafeMutableRawPointer) {
+    unsafe self.address = unsafe address
+  }
 
   @inlinable func initialize<Success>(to value: consuming Success) {
     unsafe address.assumingMemoryBound(to: Success.self).initialize(to: value)
