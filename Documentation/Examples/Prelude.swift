@@ -144,6 +144,7 @@ struct ReadCache: ComposableOperation {
 struct Store: Sendable {
   func save(_ page: Page) async throws {}
   func unlock() async {}
+  func close() async {}
 }
 
 struct File: Sendable {
@@ -179,7 +180,10 @@ struct SavePlace: ComposableOperation {
 }
 
 struct SaveOnce: ComposableOperation {
-  enum End: Sendable { case saved(Place), wasThere }
+  enum End: Sendable {
+    case saved(Place)
+    case wasThere
+  }
   let place: Place
   func perform(in context: OperationContext) async throws -> End { .saved(place) }
 }

@@ -67,12 +67,18 @@ public struct Condition: Sendable {
 }
 
 extension Condition {
-  /// Met where the condition is not, and the other way round. A failure stays one.
+  /// Met where the condition is not, however it says so, and the other way round. A failure stays one.
   public static func not(_ condition: Condition) -> Condition {
     let name = "not \(condition.name)"
-    return switch condition.kind {
-    case .immediate(let isMet): Condition(name) { try !isMet() }
-    case .operation(let operation): Condition(operation.negated(as: name))
+    guard condition.isImmediate else {
+      return Condition(NegatedCondition(condition: condition, operationName: name))
+    }
+    return Condition(name) {
+      switch condition.immediateVerdict {
+      case .proceed, nil: return false
+      case .skip: return true
+      case .fail(let error): throw error
+      }
     }
   }
 
@@ -119,11 +125,5 @@ extension Condition {
     by ask: nonisolated(nonsending) @escaping @Sendable (String) async throws -> Bool
   ) -> Condition {
     Condition("confirmed: \(question)") { try await ask(question) }
-  }
-}
-
-extension ComposableOperation<Bool> {
-  fileprivate func negated(as name: String) -> some ComposableOperation<Bool> {
-    map { !$0 }.named(name)
   }
 }

@@ -11,6 +11,23 @@ struct ConditionEvaluation: ComposableOperation {
   }
 }
 
+/// Met if the condition is not.
+struct NegatedCondition: ComposableOperation {
+  let condition: Condition
+  let operationName: String
+
+  func perform(in context: OperationContext) async throws -> Bool {
+    switch await condition.verdict(in: context) {
+    case .proceed: return false
+    case .skip:
+      // A cancellation of the run is no answer.
+      try Task.checkCancellation()
+      return true
+    case .fail(let error): throw error
+    }
+  }
+}
+
 /// Met if all conditions are.
 struct ConditionConjunction: ComposableOperation {
   let conditions: [Condition]
@@ -69,7 +86,10 @@ struct ConditionDisjunction: ComposableOperation {
     case .cancelled: throw CancellationError()
     case .error(let error):
       let errors = (error as? ParallelOperationError)?.children.compactMap(\.outcome.error) ?? []
-      for case let error as NotMet in errors { throw error.skipped }
+      for case let notMet as NotMet in errors {
+        NoConditionMetError(errors: errors).discardValues()
+        throw notMet.skipped
+      }
       throw NoConditionMetError(errors: errors)
     }
   }

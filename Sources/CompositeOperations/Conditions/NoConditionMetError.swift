@@ -6,6 +6,12 @@ public struct NoConditionMetError: Error, Sendable {
   public let errors: [any Error]
 }
 
+extension NoConditionMetError: ValueCarrying {
+  func discardValues() {
+    for error in errors { error.discardCarriedValues() }
+  }
+}
+
 extension NoConditionMetError: EvidenceDescribing {
   func description(levels: Int) -> String {
     if errors.isEmpty { return "no condition was met, because none was given" }

@@ -3,8 +3,8 @@
 /// A run's first event is ``Kind/created``, and its last ``Kind/ended(_:late:)``; only
 /// ``Kind/finishedAgain(_:)`` and ``Kind/abandonedBodyEnded(_:)`` may still follow. Between the two
 /// comes ``Kind/started``, unless the run was cancelled before, and then a ``Kind/childStarted(_:)``
-/// for every operation that it runs. The ends of its children come before its own, but for those of a
-/// body that was left behind.
+/// for every operation that it runs. The ends of its children come before its own. What a body runs that
+/// was left behind may be told of later.
 ///
 /// Where children run side by side, the events that tell of them may arrive at the same time. So may
 /// ``Kind/cancellationRequested(reason:)``, at any moment between the first event and the last.

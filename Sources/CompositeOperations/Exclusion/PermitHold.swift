@@ -16,9 +16,10 @@ final class PermitHold: Sendable {
     PermitClaim.giveBack(claims)
   }
 
-  /// This and those above it that go on. (A context may be kept beyond its run.)
-  var chain: some Sequence<PermitHold> {
-    sequence(first: self) { $0.above }.lazy.filter { !$0.hasEnded.load(ordering: .acquiring) }
+  /// This and those above it. Nothing if this has ended: what runs through a context that was kept
+  /// beyond its run stands below nobody.
+  var chain: [PermitHold] {
+    hasEnded.load(ordering: .acquiring) ? [] : Array(sequence(first: self) { $0.above })
   }
 
   /// How many permits of a kind this and those above it hold.

@@ -12,9 +12,13 @@ extension PermitLedger.StateMachine {
 
   func prospect(of ticket: Ticket, _ request: Request, below above: PermitHold) -> Prospect {
     let isHeldAbove = request.claims.contains { claim in
-      above.number(of: claim.permits) + claim.number > claim.permits.count
+      above.number(of: claim.permits) > claim.permits.count - claim.number
     }
     if isHeldAbove { return .none(error(.heldAbove, for: request, below: above)) }
+    // Nobody waits for what is held above.
+    if !above.chain.contains(where: { $0.claims.contains { accounts[$0.id] != nil } }) {
+      return .good
+    }
     let requests = requests(connectedWith: request)
     let inOrder = deadlocked(among: requests, byOrder: true)
     guard inOrder.contains(ticket) else { return .good }
@@ -58,35 +62,29 @@ extension PermitLedger.StateMachine {
   /// - Parameter byOrder: Whether nobody is overtaken.
   private func deadlocked(among requests: [Ticket: Request], byOrder: Bool) -> Set<Ticket> {
     var future = Future(requests)
-    var changed = Set(requests.values.flatMap(\.claims).map(\.id))
+    var queues = [ObjectIdentifier: ArraySlice<Ticket>](
+      uniqueKeysWithValues: Set(requests.values.flatMap(\.claims).map(\.id)).map { id in
+        (id, (accounts[id]?.queue.all ?? []).filter { requests[$0] != nil }[...])
+      })
+    var changed = Set(queues.keys)
     while let id = changed.popFirst() {
-      for ticket in accounts[id]?.queue.all ?? [] {
-        guard let request = future.waiting[ticket] else { continue }
-        let hasTurn =
-          !byOrder || request.claims.allSatisfy { isNext(ticket, in: $0.id, future.waiting) }
-        if hasTurn, future.suffices(for: request) {
-          changed.formUnion(future.end(ticket, request))
-        } else if byOrder, !request.stepsAside {
-          break
-        }
+      for ticket in future.next(in: &queues[id, default: []], byOrder: byOrder) {
+        guard let request = future.waiting[ticket], future.suffices(for: request),
+          !byOrder
+            || request.claims.allSatisfy({ claim in
+              future.next(in: &queues[claim.id, default: []], byOrder: true).contains(ticket)
+            })
+        else { continue }
+        changed.formUnion(future.end(ticket))
       }
     }
     return Set(future.waiting.keys)
   }
 
-  private func isNext(
-    _ ticket: Ticket, in id: ObjectIdentifier, _ waiting: [Ticket: Request]
-  ) -> Bool {
-    for other in accounts[id]?.queue.all ?? [] {
-      if other == ticket { return true }
-      if waiting[other]?.stepsAside == false { return false }
-    }
-    return false
-  }
-
   /// What is still waited for, and what is held by those who wait.
   private struct Future {
     private(set) var waiting: [Ticket: Request]
+    private let holdsAbove: [Ticket: [PermitHold]]
     /// How many requests wait below a hold.
     private var waitingBelow: [ObjectIdentifier: Int] = [:]
     /// How many permits are held above requests that wait.
@@ -94,8 +92,10 @@ extension PermitLedger.StateMachine {
 
     init(_ requests: [Ticket: Request]) {
       waiting = requests
-      for request in requests.values {
-        for hold in request.holdsAbove {
+      // Once, because a hold may end meanwhile.
+      holdsAbove = requests.mapValues(\.holdsAbove)
+      for holds in holdsAbove.values {
+        for hold in holds {
           let count = waitingBelow[ObjectIdentifier(hold), default: 0]
           waitingBelow[ObjectIdentifier(hold)] = count + 1
           guard count == 0 else { continue }
@@ -105,14 +105,21 @@ extension PermitLedger.StateMachine {
     }
 
     func suffices(for request: Request) -> Bool {
-      request.claims.allSatisfy { (held[$0.id] ?? 0) + $0.number <= $0.permits.count }
+      request.claims.allSatisfy { (held[$0.id] ?? 0) <= $0.permits.count - $0.number }
+    }
+
+    /// Those in a queue whose turn it may be. Those in front who have ended are taken out.
+    func next(in queue: inout ArraySlice<Ticket>, byOrder: Bool) -> [Ticket] {
+      queue = queue.drop { waiting[$0] == nil }
+      return byOrder
+        ? PermitLedger.StateMachine.candidates(in: queue) { waiting[$0] }
+        : queue.filter { waiting[$0] != nil }
     }
 
     /// - Returns: The permits whose queues may have more to tell now.
-    mutating func end(_ ticket: Ticket, _ request: Request) -> [ObjectIdentifier] {
-      waiting[ticket] = nil
-      var changed = request.claims.map(\.id)
-      for hold in request.holdsAbove {
+    mutating func end(_ ticket: Ticket) -> [ObjectIdentifier] {
+      var changed = waiting.removeValue(forKey: ticket)?.claims.map(\.id) ?? []
+      for hold in holdsAbove[ticket] ?? [] {
         let count = waitingBelow[ObjectIdentifier(hold), default: 1] - 1
         waitingBelow[ObjectIdentifier(hold)] = count
         guard count == 0 else { continue }
@@ -127,7 +134,7 @@ extension PermitLedger.StateMachine {
 }
 
 extension PermitLedger.StateMachine.Request {
-  fileprivate var holdsAbove: [PermitHold] { above.map { Array($0.chain) } ?? [] }
+  fileprivate var holdsAbove: [PermitHold] { above?.chain ?? [] }
 
   /// The permits that it waits for and those that are held above it.
   fileprivate var ids: [ObjectIdentifier] {

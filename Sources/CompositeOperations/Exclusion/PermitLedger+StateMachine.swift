@@ -16,8 +16,8 @@ extension PermitLedger {
       /// What is held above whoever asks.
       let above: PermitHold?
       let waiter: Waiter
-      /// Whether those who came later may overtake it.
-      var stepsAside = false
+      /// The latest of those who came later that it lets pass.
+      var letsPass: Ticket = 0
     }
 
     struct Answered: Sendable {
@@ -67,7 +67,7 @@ extension PermitLedger {
       case .good: return []
       case .none(let error): return drop(ticket, answer: .refused(error))
       case .inCircle(let tickets):
-        for ticket in tickets { requests[ticket]?.stepsAside = true }
+        for other in tickets { requests[other]?.letsPass = ticket }
         return admit(from: tickets.flatMap { requests[$0]?.claims ?? [] })
       }
     }
@@ -111,14 +111,23 @@ extension PermitLedger {
       return answered
     }
 
-    /// Those whose turn it is: the first one, and those behind it for whom it steps aside.
-    private func candidates(in id: ObjectIdentifier) -> some Sequence<Ticket> {
-      let queue = accounts[id]?.queue.all ?? []
-      var isOver = false
-      return queue.lazy.filter { requests[$0] != nil }.prefix { ticket in
-        defer { isOver = requests[ticket]?.stepsAside == false }
-        return !isOver
+    private func candidates(in id: ObjectIdentifier) -> [Ticket] {
+      Self.candidates(in: accounts[id]?.queue.all ?? []) { requests[$0] }
+    }
+
+    /// Those whose turn it may be: the first one, and those behind it whom it lets pass.
+    static func candidates(
+      in queue: ArraySlice<Ticket>, _ request: (Ticket) -> Request?
+    ) -> [Ticket] {
+      var candidates: [Ticket] = []
+      var last = Ticket.max
+      for ticket in queue {
+        guard let request = request(ticket) else { continue }
+        if ticket <= last { candidates.append(ticket) }
+        last = min(last, request.letsPass)
+        if last == 0 { break }
       }
+      return candidates
     }
 
     private func mayBeAdmitted(_ ticket: Ticket) -> Bool {

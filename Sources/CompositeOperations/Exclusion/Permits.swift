@@ -14,6 +14,10 @@ internal import Synchronization
 ///
 /// Permits are given first come, first served: who asks for many is not overtaken by those who ask
 /// for few. They are nobody's but of those who have them; there is no list of all permits.
+///
+/// > Warning: A body that holds permits and waits for a `run()` of its own that wants them hangs, as with
+/// > any lock. Run it as a child instead, `try await context.run(other)`: that is seen, and gets a
+/// > ``PermitError`` at once.
 public final class Permits: Sendable {
   /// How many there are.
   public let count: Int
@@ -39,6 +43,8 @@ public final class Permits: Sendable {
   public var leftCount: Int { countedByItself ?? PermitLedger.leftCount(of: self) }
 
   /// How many operations wait for some just now.
+  ///
+  /// - Complexity: O(*waiting*).
   public var waitingCount: Int {
     countedByItself == nil ? PermitLedger.waitingCount(for: self) : 0
   }

@@ -6,7 +6,11 @@
 /// ```
 ///
 /// It is a token bucket: after a pause as many may begin at once as in one period, and from then on one
-/// whenever a share of the period has passed. They begin in the order in which they came.
+/// whenever a share of the period has passed. They begin in the order in which they came. So within one
+/// period behind a pause nearly twice as many may begin; where somebody counts strictly, ask for half.
+///
+/// A rate limit counts what shares it. One that is made for each element of a list, as `throttled(to:per:)`
+/// within `map` does, lets them all begin at once.
 ///
 /// Time is that of the environment in which it is first used. So runs with different clocks need rate
 /// limits of their own.

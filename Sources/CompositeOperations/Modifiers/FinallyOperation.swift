@@ -3,14 +3,15 @@ extension ComposableOperation {
   ///
   /// ```swift
   /// let issues = FetchIssues(repository: repository).finally { outcome in
-  ///   await store.unlock()
+  ///   await store.close()
   /// }
   /// ```
   ///
   /// The closure sees how the operation ended and cannot change it. It runs after a cancellation too,
   /// is not cancelled by one, and is awaited, so that the run is over when everything is. Where the
-  /// operation does not begin, in a run that was cancelled before, there is nothing to be done and the
-  /// closure does not run.
+  /// run does not begin, because it was cancelled before, the closure does not run; it does run where the
+  /// operation was begun and skipped by a condition, or cancelled while it waited for permits or for its
+  /// time. What is to be undone only where it was done belongs further inside.
   ///
   /// - Parameter body: What is to be done. Its task-local values, its priority and its executor are
   ///   those of the run.

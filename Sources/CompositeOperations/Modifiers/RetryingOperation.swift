@@ -144,6 +144,8 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
   ) async throws -> RetryDecision<Base.Success> {
     do {
       return try await policy.decide(failure)
+    } catch  where Task.isCancelled {
+      throw RetryError(errors: errors, representsCancellation: true)
     } catch {
       // The last one was the closure's, which may have thrown it on.
       giveUp(errors.dropLast())

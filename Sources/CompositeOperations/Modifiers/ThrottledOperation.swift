@@ -15,6 +15,9 @@ extension ComposableOperation {
 
   /// The same operation, which begins no more often than a rate allows, however often it is run.
   ///
+  /// Each operation that is made in this way has a rate of its own. For several operations make one
+  /// ``RateLimit`` and give it to all of them.
+  ///
   /// A cancellation ends the wait at once, and takes nothing of the rate.
   ///
   /// - Parameters:

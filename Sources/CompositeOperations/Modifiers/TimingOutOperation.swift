@@ -29,9 +29,9 @@ public enum TimeoutMode: Hashable, Sendable {
   case waiting
   /// The run ends at once, also when it is cancelled from outside, and leaves the body behind.
   ///
-  /// The body goes on in a task of its own until it returns, and holds until then what it holds;
-  /// ``OperationEvent/Kind/abandonedBodyEnded(_:)`` tells of its end. It is for what does not mind a
-  /// cancellation.
+  /// The body goes on in a task of its own until it returns, and keeps what it took itself; permits that
+  /// are taken around the timeout come back. ``OperationEvent/Kind/abandonedBodyEnded(_:)`` tells of its
+  /// end. It is for what does not mind a cancellation, on a clock that does.
   case abandoning
 }
 

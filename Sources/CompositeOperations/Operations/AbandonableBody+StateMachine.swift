@@ -11,13 +11,15 @@ extension AbandonableBody {
     }
 
     private enum State {
-      /// Nobody waits yet, or somebody does.
+      /// The body has not begun. Somebody waits, or nobody does yet.
+      case waiting(Waiter?)
+      /// The body runs.
       case running(Waiter?)
       case ended(End)
       case left
     }
 
-    private var state = State.running(nil)
+    private var state = State.waiting(nil)
 
     /// How the body ended, if it was not left behind before.
     var end: End? {
@@ -28,18 +30,36 @@ extension AbandonableBody {
     /// - Returns: The waiter itself, if there is nothing to wait for.
     mutating func waited(_ waiter: Waiter) -> Waiter? {
       switch state {
+      case .waiting(nil):
+        state = .waiting(waiter)
+        return nil
       case .running(nil):
         state = .running(waiter)
         return nil
-      case .running(.some):
+      case .waiting(.some), .running(.some):
         preconditionFailure("Two tasks waited for a body, in \(state).")
       case .ended, .left:
         return waiter
       }
     }
 
+    /// - Returns: Whether the body may begin; not if it has been left behind (O2).
+    mutating func began() -> Bool {
+      switch state {
+      case .waiting(let waiter):
+        state = .running(waiter)
+        return true
+      case .left:
+        return false
+      case .running, .ended:
+        preconditionFailure("A body began twice, in \(state).")
+      }
+    }
+
     mutating func ended(_ end: End) -> EndAction {
       switch state {
+      case .waiting:
+        preconditionFailure("A body ended before it began, in \(state).")
       case .running(let waiter):
         state = .ended(end)
         return waiter.map(EndAction.resume) ?? .none
@@ -51,9 +71,13 @@ extension AbandonableBody {
     }
 
     mutating func left() -> Waiter? {
-      guard case .running(let waiter) = state else { return nil }
-      state = .left
-      return waiter
+      switch state {
+      case .waiting(let waiter), .running(let waiter):
+        state = .left
+        return waiter
+      case .ended, .left:
+        return nil
+      }
     }
   }
 }

@@ -21,9 +21,8 @@ final class AbandonableBody<Success: Sendable>: Sendable {
   ) async throws -> HeldResult<Success>? {
     let abandonable = AbandonableBody(scope: context.scope)
     let task = UnstructuredTasks.start(on: Task.preferredExecutor) {
+      guard abandonable.machine.withLock({ $0.began() }) else { return }
       do {
-        // Left behind before it could begin.
-        try Task.checkCancellation()
         abandonable.ended(.success(try await body(context.onFreshStack)))
       } catch {
         abandonable.ended(.failure(error))

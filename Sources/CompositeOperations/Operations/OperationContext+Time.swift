@@ -5,6 +5,7 @@ extension OperationContext {
   ///   wait for.
   nonisolated(nonsending) func wait(_ delay: Duration) async throws {
     try Task.checkCancellation()
-    if delay > .zero { try await clock.sleep(for: delay) }
+    // No clock counts so far that a century from now could not be told.
+    if delay > .zero { try await clock.sleep(for: min(delay, .seconds(3_000_000_000))) }
   }
 }

@@ -75,6 +75,10 @@ import Testing
     ] {
       let condition = Self.condition(Character(letter), noting: log)
       #expect(await SimpleOperation { 7 }.requiring(.not(condition)).run().kind == kind)
+      // Within all and any it is the same.
+      for nested in [Condition.all(condition), .any(condition)] where letter.lowercased() != "f" {
+        #expect(await SimpleOperation { 7 }.requiring(.not(nested)).run().kind == kind, "\(letter)")
+      }
       let twice = await SimpleOperation { 7 }.requiring(.not(.not(condition))).run().kind
       #expect(await twice == Self.kind(letter))
     }
@@ -140,6 +144,21 @@ import Testing
     #expect(await operation.run(in: OperationEnvironment(observers: [recorder])).result == 7)
     let paths = recorder.events.map(\.path.description)
     #expect(Set(paths) == ["body", "body/has account", "body/has account/fetch account"])
+  }
+
+  @Test func `O3: values in the failures of conditions are discarded with them`() async {
+    let discarded = Log<Int>()
+    let carrying = ParallelOperation(
+      [
+        AnyOperation(SimpleOperation { 5 }.discarding { discarded.add($0) }),
+        AnyOperation(SimpleOperation<Int> { throw TestError("no") }),
+      ], width: .limited(to: 1)
+    ).map { _ in true }
+    let body = SimpleOperation { 7 }
+    _ = await body.requiring(.any(Condition(carrying))).ignoringErrors(with: 8).run()
+    #expect(discarded.entries == [5])
+    _ = await body.requiring(.any(Condition(carrying), Condition("is so") { false })).run()
+    #expect(discarded.entries == [5, 5])
   }
 
   // MARK: Evaluation

@@ -131,6 +131,36 @@ import Testing
     #expect(began.entries == ["nested", "both"])
   }
 
+  @Test func `E1: who let others pass is not overtaken by those who come later`() async throws {
+    let (outer, pair) = (Permits(1, name: "outer"), Permits(2, name: "pair"))
+    let began = Log<String>()
+    let gates = (0..<4).map { _ in Gate() }
+    let nested = SimpleOperation<Void> { context in
+      try await gates[0].pass()
+      let child = SimpleOperation { try await gates[1].pass() }
+      try await context.run(child.limited(by: pair))
+    }.exclusive(in: outer).start()
+    let holders = (2...3).map { gate in
+      SimpleOperation { try await gates[gate].pass() }.limited(by: pair).start()
+    }
+    for gate in [gates[0], gates[2], gates[3]] { await gate.waitForArrivals(1) }
+    let both = SimpleOperation { began.add("both") }.exclusive(in: outer, pair).start()
+    await pair.waitForQueue(of: 1)
+    gates[0].open()
+    await pair.waitForQueue(of: 2)
+    // The one below comes before it now, and nobody else does.
+    let late = SimpleOperation { began.add("late") }.limited(by: pair).start()
+    await pair.waitForQueue(of: 3)
+    gates[2].open()
+    await gates[1].waitForArrivals(1)
+    gates[3].open()
+    _ = try await holders[1].outcome.get()
+    #expect(began.entries == [])
+    gates[1].open()
+    for run in [nested, both, late, holders[0]] { _ = try await run.outcome.get() }
+    #expect(began.entries == ["both", "late"])
+  }
+
   @Test func `E4: where enough permits may still come back nobody is refused`() async throws {
     let pair = Permits(2, name: "pair")
     let lock = Permits(1, name: "lock")
