@@ -24,6 +24,7 @@ struct Builder: Sendable {
     case .named(let base): named(operation(base), "name \(tree.id)")
     case .erased(let base): AnyOperation(operation(base))
     case .discarding(let base): discarding(operation(base), at: tree.id)
+    case .modified(let modifier, let children): modified(modifier, children, at: tree.id)
     }
   }
 

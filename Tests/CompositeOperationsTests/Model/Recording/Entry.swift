@@ -21,12 +21,14 @@ enum Entry: Sendable, Equatable {
   case sourceFailed(Int, ShownError, isCancelled: Bool)
   /// A sequence is asked for the next step.
   case asked(Int, after: ShownStep?, isCancelled: Bool)
-  /// A sequence, or the closure of `then`, has answered.
+  /// A sequence, or the closure of a modifier, has answered.
   case answered(Int, Answer)
   /// The closure of `map` or `then`, or the output of a sequence, is given this.
   case called(Int, ShownValue)
   /// What a closure or a body made of it.
   case came(Int, ShownOutcome)
+  /// The closure of a modifier is told of an error, and maybe which attempt came to it.
+  case failed(Int, ShownError, attempt: Int?, isCancelled: Bool)
   /// A body learns how a child of it ended.
   case received(Int, child: Int, ShownOutcome, isCancelled: Bool)
 
@@ -40,6 +42,8 @@ enum Entry: Sendable, Equatable {
   /// What a sequence answers.
   enum Answer: Sendable, Equatable {
     case child(Int)
+    /// The operation that was the last one.
+    case again
     case end
     case threw(ShownError)
 
@@ -65,6 +69,8 @@ extension Entry: CustomStringConvertible {
     case .answered(let node, let answer): "n\(node) answered \(answer)"
     case .called(let node, let value): "n\(node) was given \(value)"
     case .came(let node, let outcome): "n\(node) made of it \(outcome)"
+    case .failed(let node, let error, let attempt, let flag):
+      "n\(node) was told of \(error)\(attempt.map { ", attempt \($0)" } ?? "")\(flag.note)"
     case .received(let node, let child, let outcome, let flag):
       "n\(node) received from child \(child): \(outcome)\(flag.note)"
     case .cancels: "--- is being cancelled"

@@ -48,6 +48,9 @@ extension ShownError {
     case let error as ParallelOperationError: self = .parallel(ShownEvidence(error))
     case let error as SequentialOperationError:
       self = .sequential(cause: error.cause.map(ShownError.init), steps: error.steps.shown)
+    case let error as RetryError:
+      self = .retry(
+        error.errors.map(ShownError.init), isCancelled: error.representsCancellation)
     default: self = .foreign("\(error)")
     }
   }

@@ -25,6 +25,8 @@ indirect enum ShownError: Sendable, Hashable {
   case cancellation
   case parallel(ShownEvidence)
   case sequential(cause: ShownError?, steps: [ShownStep])
+  /// Of every attempt, and whether the last one was cancelled or never began.
+  case retry([ShownError], isCancelled: Bool)
   /// Anything else, which no operation of a tree should come to.
   case foreign(String)
 }
@@ -87,6 +89,8 @@ extension ShownError: CustomStringConvertible {
     case .parallel(let evidence): "\(evidence)"
     case .sequential(let cause, let steps):
       "sequential(cause: \(cause.map { "\($0)" } ?? "none"), steps: \(steps))"
+    case .retry(let errors, let isCancelled):
+      "retry(\(errors)\(isCancelled ? ", cancelled" : ""))"
     case .foreign(let text): "foreign \(text)"
     }
   }

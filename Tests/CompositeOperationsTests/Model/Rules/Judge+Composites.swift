@@ -20,6 +20,7 @@ extension Judge {
         isFirstTime && (body.isConcurrent || index == parent.received.count),
         "C1: a body's child began by itself")
     case .map, .prioritized, .nested: expect(isFirstTime, "what is modified ran twice")
+    case .modified(let modifier, _): mayBegin(run, below: modifier, parent)
     case .leaf, .named, .erased, .discarding: expect(false, "a leaf has no children")
     }
   }
@@ -37,6 +38,7 @@ extension Judge {
     case .body(_, let children): bodyMustComeTo(body, children.count, run)
     case .prioritized: modifiedMustComeTo(body, run)
     case .nested: nestedMustComeTo(body, run)
+    case .modified(let modifier, _): modifiedMustComeTo(body, modifier, run)
     }
   }
 
@@ -45,7 +47,8 @@ extension Judge {
     switch parent.place.node.kind {
     case .list(let list, _): !list.runsAll && !presumedOutcome(of: run).isResult
     case .race: presumedOutcome(of: run).isResult
-    case .leaf, .sequence, .then, .map, .body, .prioritized, .nested, .named, .erased, .discarding:
+    case .leaf, .sequence, .then, .map, .body, .prioritized, .nested, .named, .erased, .discarding,
+      .modified:
       false
     }
   }

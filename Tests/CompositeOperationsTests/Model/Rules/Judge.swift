@@ -67,6 +67,8 @@ struct Judge {
     case .answered(let node, let answer): withRun(node) { $1.answer = answer }
     case .called(let node, let value): withRun(node) { $0.called($1, with: value) }
     case .came(let node, let outcome): withRun(node) { $1.came = outcome }
+    case .failed(let node, let error, let attempt, let isCancelled):
+      withRun(node) { $0.failed($1, in: error, attempt: attempt, isCancelled) }
     case .received(let node, let child, let outcome, let isCancelled):
       withRun(node) { $0.received(outcome, from: child, by: $1, isCancelled) }
     case .cancels:

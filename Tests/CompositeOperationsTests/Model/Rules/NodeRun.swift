@@ -52,7 +52,7 @@ extension Tree {
   fileprivate var seenDifferently: Tree? {
     switch kind {
     case .named(let base), .erased(let base), .discarding(let base): base
-    case .leaf, .list, .race, .sequence, .then, .map, .body, .prioritized, .nested: nil
+    case .leaf, .list, .race, .sequence, .then, .map, .body, .prioritized, .nested, .modified: nil
     }
   }
 
@@ -159,6 +159,7 @@ extension ShownError {
     case .parallel(let evidence):
       evidence.source == nil && !evidence.children.contains { $0.outcome.isError }
     case .sequential(let cause, _): cause?.meansCancellation ?? true
+    case .retry(_, let isCancelled): isCancelled
     }
   }
 }

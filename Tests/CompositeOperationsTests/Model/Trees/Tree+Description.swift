@@ -19,6 +19,7 @@ extension Tree: CustomStringConvertible {
     case .named: "named"
     case .erased: "erased"
     case .discarding: "discarding"
+    case .modified(let modifier, _): "\(modifier)"
     }
   }
 }

@@ -28,7 +28,7 @@ extension Tree {
     case .list(let list, let children): children.count > (list.form == .pack ? 2 : 0)
     case .race(_, let children), .sequence(_, let children), .body(_, let children):
       children.count > 1
-    case .leaf, .then, .map, .prioritized, .nested, .named, .erased, .discarding: false
+    case .leaf, .then, .map, .prioritized, .nested, .named, .erased, .discarding, .modified: false
     }
   }
 }

@@ -20,6 +20,7 @@ struct Tree: Sendable, Equatable {
     case named(Tree)
     case erased(Tree)
     case discarding(Tree)
+    case modified(Modifier, [Tree])
   }
 
   struct Leaf: Sendable, Equatable {
@@ -113,7 +114,7 @@ struct Tree: Sendable, Equatable {
       switch kind {
       case .leaf: []
       case .list(_, let children), .race(_, let children), .sequence(_, let children),
-        .body(_, let children):
+        .body(_, let children), .modified(_, let children):
         children
       case .then(_, let first, let second): [first, second]
       case .map(_, let base), .prioritized(_, let base), .nested(_, let base), .named(let base),
@@ -135,6 +136,7 @@ struct Tree: Sendable, Equatable {
       case .named: kind = .named(newValue[0])
       case .erased: kind = .erased(newValue[0])
       case .discarding: kind = .discarding(newValue[0])
+      case .modified(let modifier, _): kind = .modified(modifier, newValue)
       }
     }
   }

@@ -1,11 +1,11 @@
 /// Draws trees.
 struct TreeGenerator {
-  private var chance: Chance
+  var chance: Chance
   private var lastID = -1
 
   private enum Choice {
     case leaf, list, wideList, race, sequence, then, map, body, prioritized, nested, named
-    case erased, discarding
+    case erased, discarding, modified
   }
 
   init(seed: UInt64) { chance = Chance(seed: seed) }
@@ -24,7 +24,7 @@ struct TreeGenerator {
       : [
         (3, .leaf), (34, .list), (1, .wideList), (10, .race), (24, .sequence), (6, .then),
         (4, .map), (8, .body), (3, .prioritized), (1, .nested), (2, .named), (2, .erased),
-        (3, .discarding),
+        (3, .discarding), (30, .modified),
       ]
     switch chance.pick(choices) {
     case .leaf: return .leaf(leaf())
@@ -49,11 +49,12 @@ struct TreeGenerator {
     case .named: return .named(tree(of: size - 1))
     case .erased: return .erased(tree(of: size - 1))
     case .discarding: return .discarding(tree(of: size - 1))
+    case .modified: return modified(of: size)
     }
   }
 
   /// Children that share what is left of a size.
-  private mutating func children(of size: Int, atMost most: Int = 6, least: Int = 1) -> [Tree] {
+  mutating func children(of size: Int, atMost most: Int = 6, least: Int = 1) -> [Tree] {
     if least == 0, chance.percent(4) { return [] }
     let most = max(max(1, least), min(most, size - 1))
     let count = chance.number(max(1, least)...most)
@@ -111,7 +112,7 @@ struct TreeGenerator {
       turns: chance.percent(30) ? 1 : 0, end: closureEnd())
   }
 
-  private mutating func closureEnd() -> Tree.ClosureEnd { chance.closureEnd() }
+  mutating func closureEnd() -> Tree.ClosureEnd { chance.closureEnd() }
 }
 
 extension Chance {

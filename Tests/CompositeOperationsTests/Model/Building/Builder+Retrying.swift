@@ -1,0 +1,58 @@
+import CompositeOperations
+
+extension Builder {
+  func retrying(
+    _ retrying: Tree.Retrying, _ base: some ComposableOperation<ShownValue>, _ another: AnyShown?,
+    at node: Int
+  ) -> AnyShown {
+    switch retrying.asking {
+    case .nobody: return window(base.retrying(attempts: retrying.attempts), at: node)
+    case .whetherWorthwhile:
+      return window(
+        base.retrying(attempts: retrying.attempts) { isWorthwhile($0, at: node) }, at: node)
+    case .decision(let decisions, let turns):
+      return window(
+        base.retrying(attempts: retrying.attempts) { failure in
+          tell(failure.error, ofAttempt: failure.number, to: node)
+          for _ in 0..<turns { await Task.yield() }
+          let decision = decisions[(failure.number - 1) % decisions.count]
+          return try decide(decision, after: failure.error, another, at: node)
+        }, at: node)
+    }
+  }
+
+  /// Takes down that a closure is told of an error.
+  func tell(_ error: any Error, ofAttempt attempt: Int? = nil, to node: Int) {
+    recorder.add { .failed(node, ShownError(error), attempt: attempt, isCancelled: $0) }
+  }
+
+  /// Two errors in three are.
+  private func isWorthwhile(_ error: any Error, at node: Int) -> Bool {
+    tell(error, to: node)
+    let isWorthwhile = !recorder.number().isMultiple(of: 3)
+    recorder.add(.answered(node, isWorthwhile ? .again : .end))
+    return isWorthwhile
+  }
+
+  private func decide(
+    _ decision: Tree.Retrying.Decision, after error: any Error, _ another: AnyShown?, at node: Int
+  ) throws -> RetryDecision<ShownValue> {
+    let thrown: any Error
+    switch decision {
+    case .again:
+      recorder.add(.answered(node, .again))
+      return .retry()
+    case .another:
+      recorder.add(.answered(node, .child(1)))
+      return .retry(with: another)
+    case .stop:
+      recorder.add(.answered(node, .end))
+      return .stop
+    case .error: thrown = NumberedError(number: recorder.number())
+    case .cancellation: thrown = CancellationError()
+    case .sameError: thrown = error
+    }
+    recorder.add(.answered(node, .threw(ShownError(thrown))))
+    throw thrown
+  }
+}

@@ -1,0 +1,43 @@
+// What each modifier makes of what is below it stands in a file of its own.
+
+extension Judge {
+  /// Whether what is below a modifier may begin just now.
+  mutating func mayBegin(_ run: NodeRun, below modifier: Tree.Modifier, _ parent: NodeRun) {
+    expect(parent.liveChildren == 0, "n\(parent.place.node.id) runs two operations at once")
+    switch modifier {
+    case .retrying(let retrying): mayBeginAttempt(run, of: retrying, parent)
+    }
+  }
+
+  /// Judges what a modifier came to.
+  mutating func modifiedMustComeTo(
+    _ body: ShownOutcome, _ modifier: Tree.Modifier, _ run: NodeRun
+  ) {
+    switch modifier {
+    case .retrying(let retrying): retryingMustComeTo(body, retrying, run)
+    }
+  }
+
+  /// R3, R6: a closure is told of an error once, as soon as an operation has ended in it, and of
+  /// nothing else.
+  mutating func failed(
+    _ run: NodeRun, in error: ShownError, attempt: Int?, _ isCancelled: Bool
+  ) {
+    let name = "n\(run.place.node.id)"
+    looked(run, isCancelled)
+    expect(order == .partial || !isCancelled, "R3, R6: \(name) was cancelled, and told of an error")
+    run.questions += 1
+    run.answer = nil
+    guard let last = run.lastChild, !last.isLive, run.questions == run.children.count else {
+      return expect(false, "R3, R6: \(name) was told of an error that nobody came to, or again")
+    }
+    settle(last, as: .error(error))
+    guard case .modified(.retrying(let retrying), _) = run.place.node.kind else { return }
+    expect(
+      run.children.count < retrying.attempts,
+      "R6: \(name) was asked about another attempt, and there could not be one")
+    expect(
+      attempt ?? run.children.count == run.children.count,
+      "R6: \(name) was told of attempt \(run.children.count) as of another one")
+  }
+}

@@ -1,0 +1,69 @@
+// Attempts: R1 and R6.
+
+extension Judge {
+  mutating func mayBeginAttempt(_ run: NodeRun, of retrying: Tree.Retrying, _ parent: NodeRun) {
+    let name = "n\(parent.place.node.id)"
+    expect(parent.children.count < retrying.attempts, "R1: \(name) made too many attempts")
+    guard let last = parent.lastChild else {
+      return expect(run.place.index == 0, "R1: the first attempt of \(name) was of another one")
+    }
+    expect(settle(last).isError, "R1: \(name) tried again, and nothing had failed")
+    let expected =
+      switch (retrying.asking, parent.answer) {
+      case (.nobody, _): 0
+      case (_, .again): last.place.index
+      case (_, .child(let index)): index
+      case (_, .end), (_, .threw), (_, nil): -1
+      }
+    expect(run.place.index == expected, "R6: nobody wanted this attempt of \(name)")
+    parent.answer = nil
+  }
+
+  mutating func retryingMustComeTo(
+    _ body: ShownOutcome, _ retrying: Tree.Retrying, _ run: NodeRun
+  ) {
+    let name = "n\(run.place.node.id)"
+    switch body {
+    case .result:
+      guard let last = run.lastChild else { return expect(false, "R1: \(name) attempted nothing") }
+      settle(last, as: body)
+      run.held = last.holdings
+      // O3: what failed attempts carry reaches nobody.
+      lose(Array(run.children.dropLast()).carried)
+    case .error(let error) where error == run.answer?.error: threw(error, run)
+    case .error(.retry(let errors, let isCancelled)):
+      mustBeAttempts(errors, isCancelled, of: retrying, run)
+    case .error(.cancellation):
+      if let first = run.lastChild { settle(first, as: .cancelled) }
+      expect(
+        run.children.count == 1 || run.children.isEmpty && run.isKnownCancelled,
+        "R1: \(name) hides its attempts")
+    case .error, .cancelled: expect(false, "R1: \(name) cannot come to \(body)")
+    }
+  }
+
+  /// R6: what the closure throws is the run's end. The error that it was told of last is its own.
+  private mutating func threw(_ error: ShownError, _ run: NodeRun) {
+    lose(Array(run.children.dropLast()).carried)
+    if let last = run.lastChild, last.outcome == .error(error) { run.held = [last].carried }
+  }
+
+  /// R1: the error has every attempt's error in order, and says whether a cancellation ended it.
+  private mutating func mustBeAttempts(
+    _ errors: [ShownError], _ isCancelled: Bool, of retrying: Tree.Retrying, _ run: NodeRun
+  ) {
+    let name = "n\(run.place.node.id)"
+    for (child, error) in zip(run.children, errors) { settle(child, as: .error(error)) }
+    let isLastCancelled = errors.count == run.children.count - 1
+    if isLastCancelled, let last = run.lastChild { settle(last, as: .cancelled) }
+    expect(
+      !errors.isEmpty && (isLastCancelled || errors.count == run.children.count),
+      "R1: \(name) shows \(errors.count) errors of \(run.children.count) attempts")
+    let isOver = !isLastCancelled && (errors.count == retrying.attempts || run.answer == .end)
+    expect(isCancelled != isOver, "R1: \(name) takes its end for another one")
+    expect(
+      isOver || isLastCancelled || run.isKnownCancelled,
+      "R1: \(name) ended after \(errors.count) attempts, and there should have been another one")
+    run.held = run.children.carried
+  }
+}
