@@ -5,6 +5,8 @@ struct Tally {
     case result, error, cancelled, neverBegan
     case lateValue, lateError, selfCancellation, discard
     case recovery, secondRun, answerAfterCancellation, sourceError
+    case attemptAgain, attemptOfAnother, attemptsInVain, attemptCancelled
+    case errorIgnored, errorRecovered, errorMapped, recoveryByAnother, fallback
     case everyOrigin, failuresInOrderOfTime, unbegunChild, raceWonBySecond
   }
 
@@ -30,9 +32,10 @@ struct Tally {
       case .sourceFailed: seen.insert(.sourceError)
       case .answered: if isCancelled { seen.insert(.answerAfterCancellation) }
       case .cancelled: isCancelled = true
-      case .ended, .looked, .made, .asked, .called, .came, .received, .cancels: break
+      case .ended, .looked, .made, .asked, .called, .came, .failed, .received, .cancels: break
       }
     }
+    seen.formUnion(verdict.happeningsOfModifiers)
     if begun.isEmpty { seen.insert(.neverBegan) }
     if verdict.isRaceWonBySecond { seen.insert(.raceWonBySecond) }
     for happening in seen { counts[happening, default: 0] += 1 }

@@ -3,9 +3,12 @@ import CompositeOperations
 extension Builder {
   func modified(_ modifier: Tree.Modifier, _ children: [Tree], at node: Int) -> AnyShown {
     let operations = children.map { operation($0) }
+    let base = operations[0]
+    // Those that want another one have two.
+    let another = operations[operations.count - 1]
     switch modifier {
-    case .retrying(let retrying):
-      return self.retrying(retrying, operations[0], operations.last, at: node)
+    case .retrying(let retrying): return self.retrying(retrying, base, another, at: node)
+    case .recovering(let recovering): return self.recovering(recovering, base, another, at: node)
     }
   }
 }

@@ -2,7 +2,7 @@ import CompositeOperations
 
 extension Builder {
   func retrying(
-    _ retrying: Tree.Retrying, _ base: some ComposableOperation<ShownValue>, _ another: AnyShown?,
+    _ retrying: Tree.Retrying, _ base: some ComposableOperation<ShownValue>, _ another: AnyShown,
     at node: Int
   ) -> AnyShown {
     switch retrying.asking {
@@ -35,7 +35,7 @@ extension Builder {
   }
 
   private func decide(
-    _ decision: Tree.Retrying.Decision, after error: any Error, _ another: AnyShown?, at node: Int
+    _ decision: Tree.Retrying.Decision, after error: any Error, _ another: AnyShown, at node: Int
   ) throws -> RetryDecision<ShownValue> {
     let thrown: any Error
     switch decision {

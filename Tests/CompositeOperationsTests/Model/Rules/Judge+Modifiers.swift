@@ -6,6 +6,7 @@ extension Judge {
     expect(parent.liveChildren == 0, "n\(parent.place.node.id) runs two operations at once")
     switch modifier {
     case .retrying(let retrying): mayBeginAttempt(run, of: retrying, parent)
+    case .recovering(let recovering): mayBeginRecovery(run, of: recovering, parent)
     }
   }
 
@@ -15,6 +16,7 @@ extension Judge {
   ) {
     switch modifier {
     case .retrying(let retrying): retryingMustComeTo(body, retrying, run)
+    case .recovering(let recovering): recoveringMustComeTo(body, recovering, run)
     }
   }
 

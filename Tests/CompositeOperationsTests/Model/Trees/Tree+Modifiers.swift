@@ -3,6 +3,8 @@ extension Tree {
   enum Modifier: Sendable, Equatable {
     /// Attempts of the first child, and of the second where a closure wants that in its place.
     case retrying(Retrying)
+    /// After an error of the first child something else, maybe the second child.
+    case recovering(Recovering)
   }
 
   struct Retrying: Sendable, Equatable {
@@ -23,12 +25,36 @@ extension Tree {
     var attempts: Int
     var asking: Asking
   }
+
+  struct Recovering: Sendable, Equatable {
+    enum Way: Sendable, Equatable {
+      /// By a closure that makes a value, an operation or another error.
+      case value, operation, otherError
+      case fallingBack, ignoring
+    }
+
+    enum Remedy: Sendable, Equatable {
+      case value, error, cancellation
+      /// The closure throws the error that it was told of.
+      case sameError
+    }
+
+    var way: Way
+    var remedy: Remedy
+    /// How many turns of others the closure takes.
+    var turns: Int
+
+    /// The value in place of errors that are ignored, which nobody else gives.
+    static func substitute(at node: Int) -> ShownValue { .number(-1 - node) }
+  }
 }
 
 extension Tree.Modifier: CustomStringConvertible {
   var description: String {
     switch self {
     case .retrying(let retrying): "retrying, \(retrying.attempts) attempts, asks \(retrying.asking)"
+    case .recovering(let recovering):
+      "recovering by \(recovering.way), \(recovering.remedy) after \(recovering.turns) turns"
     }
   }
 }

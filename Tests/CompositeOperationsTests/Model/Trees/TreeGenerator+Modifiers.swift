@@ -1,13 +1,14 @@
 extension TreeGenerator {
   private enum Choice {
-    case retrying
+    case retrying, recovering
   }
 
   /// A modifier, and what is below it.
   mutating func modified(of size: Int) -> Tree.Kind {
     let modifier: Tree.Modifier =
-      switch chance.pick([(10, Choice.retrying)]) {
+      switch chance.pick([(10, Choice.retrying), (10, .recovering)]) {
       case .retrying: .retrying(retrying())
+      case .recovering: .recovering(recovering())
       }
     let count = modifier.operationCount
     return .modified(modifier, children(of: max(size, count + 1), atMost: count, least: count))
@@ -26,6 +27,15 @@ extension TreeGenerator {
     return Tree.Retrying(attempts: chance.number(1...4), asking: asking)
   }
 
+  private mutating func recovering() -> Tree.Recovering {
+    Tree.Recovering(
+      way: chance.pick([
+        (3, .value), (3, .operation), (2, .otherError), (3, .fallingBack), (3, .ignoring),
+      ]),
+      remedy: chance.pick([(70, .value), (15, .error), (6, .cancellation), (9, .sameError)]),
+      turns: chance.percent(40) ? chance.number(1...3) : 0)
+  }
+
   private mutating func decision() -> Tree.Retrying.Decision {
     chance.pick([
       (50, .again), (25, .another), (8, .stop), (6, .error), (4, .cancellation), (7, .sameError),
@@ -42,6 +52,11 @@ extension Tree.Modifier {
         2
       } else {
         1
+      }
+    case .recovering(let recovering):
+      switch recovering.way {
+      case .operation, .fallingBack: 2
+      case .value, .otherError, .ignoring: 1
       }
     }
   }

@@ -1,0 +1,66 @@
+// What follows on an error: R3.
+
+extension Judge {
+  mutating func mayBeginRecovery(
+    _ run: NodeRun, of recovering: Tree.Recovering, _ parent: NodeRun
+  ) {
+    let name = "n\(parent.place.node.id)"
+    guard let first = parent.lastChild else {
+      return expect(run.place.index == 0, "R3: \(name) recovered from nothing")
+    }
+    let isWanted =
+      switch recovering.way {
+      case .operation: parent.answer == .child(1)
+      case .fallingBack: settle(first).isError
+      case .value, .otherError, .ignoring: false
+      }
+    expect(
+      isWanted && run.place.index == 1 && parent.children.count == 1,
+      "R3: \(name) began an operation that nobody wanted")
+  }
+
+  mutating func recoveringMustComeTo(
+    _ body: ShownOutcome, _ recovering: Tree.Recovering, _ run: NodeRun
+  ) {
+    let name = "n\(run.place.node.id)"
+    guard let first = run.child(0) else {
+      return expect(
+        body == .error(.cancellation) && run.isKnownCancelled, "O2: \(name) ran nothing: \(body)")
+    }
+    // An error that no closure is given is given up.
+    let isUntold = recovering.way == .fallingBack || recovering.way == .ignoring
+    expect(!isUntold || run.questions == 0, "R3: nobody was to be told of an error of \(name)")
+    if let came = run.came {
+      expect(body == came, "R3: the closure of \(name) came to \(came), and not to \(body)")
+      // What the closure was given is its own, unless it throws it on.
+      run.held = first.outcome == body ? [first].carried : []
+    } else if let second = run.child(1) {
+      settle(second, as: body.beforePassingOn)
+      if isUntold { lose([first].carried) }
+      run.held = [second].carried
+    } else if recovering.way == .ignoring, body == .result(Tree.Recovering.substitute(of: run)) {
+      expect(settle(first).isError, "R3: \(name) ignored what is no error")
+      lose([first].carried)
+    } else if run.questions > 0
+      || recovering.way == .fallingBack && presumedOutcome(of: first).isError
+        && body == .error(.cancellation)
+    {
+      // The other operation never began.
+      settle(first)
+      expect(
+        body == .error(.cancellation) && run.isKnownCancelled, "O2, R3: \(name) came to \(body)")
+      if isUntold { lose([first].carried) }
+    } else {
+      let outcome = settle(first, as: body.beforePassingOn)
+      expect(!outcome.isError, "R3: \(name) did not recover from \(outcome)")
+      run.held = [first].carried
+    }
+  }
+}
+
+extension Tree.Recovering {
+  /// What a run comes to instead of an error.
+  fileprivate static func substitute(of run: NodeRun) -> ShownValue {
+    substitute(at: run.place.node.id)
+  }
+}

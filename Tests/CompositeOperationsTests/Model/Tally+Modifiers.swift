@@ -1,0 +1,43 @@
+extension Verdict {
+  /// What happened that has to do with modifiers.
+  var happeningsOfModifiers: Set<Tally.Happening> {
+    let places = Place.all(of: trial.tree)
+    func modifier(_ node: Int?) -> Tree.Modifier? {
+      guard let node, case .modified(let modifier, _) = places[node]?.node.kind else { return nil }
+      return modifier
+    }
+    var seen: Set<Tally.Happening> = []
+    for entry in entries {
+      switch entry {
+      case .began(let node, _):
+        guard let place = places[node], place.index == 1 else { continue }
+        seen.formUnion(modifier(place.parent)?.happeningsAsSecondBegins ?? [])
+      case .answered(let node, .again):
+        if case .retrying = modifier(node) { seen.insert(.attemptAgain) }
+      case .ended(_, .error(.retry(let errors, let isCancelled)), _):
+        if errors.count > 1 { seen.insert(.attemptsInVain) }
+        if isCancelled { seen.insert(.attemptCancelled) }
+      case .ended(let node, .result(let value), _):
+        if value == Tree.Recovering.substitute(at: node) { seen.insert(.errorIgnored) }
+      case .came(let node, let outcome):
+        guard case .recovering = modifier(node) else { continue }
+        seen.insert(outcome.isResult ? .errorRecovered : .errorMapped)
+      case .looked, .ended, .discarded, .made, .sourceFailed, .asked, .answered, .called, .failed,
+        .received, .cancels, .cancelled:
+        break
+      }
+    }
+    return seen
+  }
+}
+
+extension Tree.Modifier {
+  /// What happens when the second of its operations begins.
+  fileprivate var happeningsAsSecondBegins: Set<Tally.Happening> {
+    switch self {
+    case .retrying: [.attemptOfAnother]
+    case .recovering(let recovering):
+      recovering.way == .fallingBack ? [.fallback] : [.recoveryByAnother]
+    }
+  }
+}
