@@ -7,6 +7,7 @@ extension Verdict {
       return modifier
     }
     var seen: Set<Tally.Happening> = []
+    var isTidying = false
     for entry in entries {
       switch entry {
       case .began(let node, _):
@@ -22,8 +23,13 @@ extension Verdict {
       case .came(let node, let outcome):
         guard case .recovering = modifier(node) else { continue }
         seen.insert(outcome.isResult ? .errorRecovered : .errorMapped)
+      case .sawEnd(_, let outcome, _):
+        seen.insert(outcome.happeningAtEnd)
+        isTidying = true
+      case .tidied: isTidying = false
+      case .cancelled: if isTidying { seen.insert(.cancelledWhileTidying) }
       case .looked, .ended, .discarded, .made, .sourceFailed, .asked, .answered, .called, .failed,
-        .received, .cancels, .cancelled:
+        .received, .cancels:
         break
       }
     }
@@ -38,6 +44,18 @@ extension Tree.Modifier {
     case .retrying: [.attemptOfAnother]
     case .recovering(let recovering):
       recovering.way == .fallingBack ? [.fallback] : [.recoveryByAnother]
+    case .finally: []
+    }
+  }
+}
+
+extension ShownOutcome {
+  /// What happens when a closure of `finally` sees it.
+  fileprivate var happeningAtEnd: Tally.Happening {
+    switch self {
+    case .result: .resultSeen
+    case .error: .errorSeen
+    case .cancelled: .cancellationSeen
     }
   }
 }

@@ -7,6 +7,7 @@ struct Tally {
     case recovery, secondRun, answerAfterCancellation, sourceError
     case attemptAgain, attemptOfAnother, attemptsInVain, attemptCancelled
     case errorIgnored, errorRecovered, errorMapped, recoveryByAnother, fallback
+    case resultSeen, errorSeen, cancellationSeen, cancelledWhileTidying
     case everyOrigin, failuresInOrderOfTime, unbegunChild, raceWonBySecond
   }
 
@@ -32,7 +33,9 @@ struct Tally {
       case .sourceFailed: seen.insert(.sourceError)
       case .answered: if isCancelled { seen.insert(.answerAfterCancellation) }
       case .cancelled: isCancelled = true
-      case .ended, .looked, .made, .asked, .called, .came, .failed, .received, .cancels: break
+      case .ended, .looked, .made, .asked, .called, .came, .failed, .sawEnd, .tidied,
+        .received, .cancels:
+        break
       }
     }
     seen.formUnion(verdict.happeningsOfModifiers)

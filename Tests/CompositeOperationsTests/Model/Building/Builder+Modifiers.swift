@@ -9,6 +9,7 @@ extension Builder {
     switch modifier {
     case .retrying(let retrying): return self.retrying(retrying, base, another, at: node)
     case .recovering(let recovering): return self.recovering(recovering, base, another, at: node)
+    case .finally(let turns): return tidied(base, inTurns: turns, at: node)
     }
   }
 }

@@ -29,6 +29,10 @@ enum Entry: Sendable, Equatable {
   case came(Int, ShownOutcome)
   /// The closure of a modifier is told of an error, and maybe which attempt came to it.
   case failed(Int, ShownError, attempt: Int?, isCancelled: Bool)
+  /// The closure of `finally` is given the end of the operation.
+  case sawEnd(Int, ShownOutcome, isCancelled: Bool)
+  /// It has done what was to be done.
+  case tidied(Int, isCancelled: Bool)
   /// A body learns how a child of it ended.
   case received(Int, child: Int, ShownOutcome, isCancelled: Bool)
 
@@ -71,6 +75,8 @@ extension Entry: CustomStringConvertible {
     case .came(let node, let outcome): "n\(node) made of it \(outcome)"
     case .failed(let node, let error, let attempt, let flag):
       "n\(node) was told of \(error)\(attempt.map { ", attempt \($0)" } ?? "")\(flag.note)"
+    case .sawEnd(let node, let outcome, let flag): "n\(node) saw \(outcome)\(flag.note)"
+    case .tidied(let node, let flag): "n\(node) tidied up\(flag.note)"
     case .received(let node, let child, let outcome, let flag):
       "n\(node) received from child \(child): \(outcome)\(flag.note)"
     case .cancels: "--- is being cancelled"

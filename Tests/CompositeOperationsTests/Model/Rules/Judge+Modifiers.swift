@@ -7,6 +7,7 @@ extension Judge {
     switch modifier {
     case .retrying(let retrying): mayBeginAttempt(run, of: retrying, parent)
     case .recovering(let recovering): mayBeginRecovery(run, of: recovering, parent)
+    case .finally: mustBeginOnce(run, below: parent)
     }
   }
 
@@ -17,7 +18,19 @@ extension Judge {
     switch modifier {
     case .retrying(let retrying): retryingMustComeTo(body, retrying, run)
     case .recovering(let recovering): recoveringMustComeTo(body, recovering, run)
+    case .finally: finallyMustComeTo(body, run)
     }
+  }
+
+  private mutating func mustBeginOnce(_ run: NodeRun, below parent: NodeRun) {
+    expect(parent.children.isEmpty, "what n\(parent.place.node.id) modifies ran twice")
+  }
+
+  /// O2: whoever has run nothing had been cancelled.
+  mutating func neverBegan(below run: NodeRun, _ body: ShownOutcome) {
+    expect(
+      body == .error(.cancellation) && run.isKnownCancelled,
+      "O2: n\(run.place.node.id) ran nothing, and came to \(body)")
   }
 
   /// R3, R6: a closure is told of an error once, as soon as an operation has ended in it, and of

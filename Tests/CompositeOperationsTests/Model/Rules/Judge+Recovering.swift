@@ -23,10 +23,7 @@ extension Judge {
     _ body: ShownOutcome, _ recovering: Tree.Recovering, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
-    guard let first = run.child(0) else {
-      return expect(
-        body == .error(.cancellation) && run.isKnownCancelled, "O2: \(name) ran nothing: \(body)")
-    }
+    guard let first = run.child(0) else { return neverBegan(below: run, body) }
     // An error that no closure is given is given up.
     let isUntold = recovering.way == .fallingBack || recovering.way == .ignoring
     expect(!isUntold || run.questions == 0, "R3: nobody was to be told of an error of \(name)")

@@ -69,6 +69,9 @@ struct Judge {
     case .came(let node, let outcome): withRun(node) { $1.came = outcome }
     case .failed(let node, let error, let attempt, let isCancelled):
       withRun(node) { $0.failed($1, in: error, attempt: attempt, isCancelled) }
+    case .sawEnd(let node, let outcome, let isCancelled):
+      withRun(node) { $0.sawEnd($1, outcome, isCancelled) }
+    case .tidied(let node, let isCancelled): withRun(node) { $0.tidied($1, isCancelled) }
     case .received(let node, let child, let outcome, let isCancelled):
       withRun(node) { $0.received(outcome, from: child, by: $1, isCancelled) }
     case .cancels:

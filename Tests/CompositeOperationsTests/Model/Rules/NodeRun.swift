@@ -111,6 +111,8 @@ final class NodeRun {
   var answer: Entry.Answer?
   var called: ShownValue?
   var came: ShownOutcome?
+  var seenEnd: ShownOutcome?
+  var isTidy = false
   var received: [(child: Int, outcome: ShownOutcome)] = []
 
   init(of place: Place, below parent: NodeRun?, at beginning: Int) {

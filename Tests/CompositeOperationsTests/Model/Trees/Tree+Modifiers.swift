@@ -5,6 +5,8 @@ extension Tree {
     case retrying(Retrying)
     /// After an error of the first child something else, maybe the second child.
     case recovering(Recovering)
+    /// A closure after the child, which takes so many turns of others.
+    case finally(turns: Int)
   }
 
   struct Retrying: Sendable, Equatable {
@@ -53,6 +55,7 @@ extension Tree.Modifier: CustomStringConvertible {
   var description: String {
     switch self {
     case .retrying(let retrying): "retrying, \(retrying.attempts) attempts, asks \(retrying.asking)"
+    case .finally(let turns): "finally, \(turns) turns"
     case .recovering(let recovering):
       "recovering by \(recovering.way), \(recovering.remedy) after \(recovering.turns) turns"
     }

@@ -1,14 +1,15 @@
 extension TreeGenerator {
   private enum Choice {
-    case retrying, recovering
+    case retrying, recovering, finally
   }
 
   /// A modifier, and what is below it.
   mutating func modified(of size: Int) -> Tree.Kind {
     let modifier: Tree.Modifier =
-      switch chance.pick([(10, Choice.retrying), (10, .recovering)]) {
+      switch chance.pick([(10, Choice.retrying), (10, .recovering), (7, .finally)]) {
       case .retrying: .retrying(retrying())
       case .recovering: .recovering(recovering())
+      case .finally: .finally(turns: turns())
       }
     let count = modifier.operationCount
     return .modified(modifier, children(of: max(size, count + 1), atMost: count, least: count))
@@ -21,7 +22,7 @@ extension TreeGenerator {
         5,
         .decision(
           (0..<chance.number(1...3)).map { _ in decision() },
-          turns: chance.percent(40) ? chance.number(1...3) : 0)
+          turns: turns())
       ),
     ])
     return Tree.Retrying(attempts: chance.number(1...4), asking: asking)
@@ -33,8 +34,10 @@ extension TreeGenerator {
         (3, .value), (3, .operation), (2, .otherError), (3, .fallingBack), (3, .ignoring),
       ]),
       remedy: chance.pick([(70, .value), (15, .error), (6, .cancellation), (9, .sameError)]),
-      turns: chance.percent(40) ? chance.number(1...3) : 0)
+      turns: turns())
   }
+
+  private mutating func turns() -> Int { chance.percent(40) ? chance.number(1...3) : 0 }
 
   private mutating func decision() -> Tree.Retrying.Decision {
     chance.pick([
@@ -58,6 +61,7 @@ extension Tree.Modifier {
       case .operation, .fallingBack: 2
       case .value, .otherError, .ignoring: 1
       }
+    case .finally: 1
     }
   }
 }
