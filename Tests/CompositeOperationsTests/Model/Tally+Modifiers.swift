@@ -14,7 +14,14 @@ extension Verdict {
         guard let place = places[node], place.index == 1 else { continue }
         seen.formUnion(modifier(place.parent)?.happeningsAsSecondBegins ?? [])
       case .answered(let node, .again):
-        if case .retrying = modifier(node) { seen.insert(.attemptAgain) }
+        switch modifier(node) {
+        case .retrying: seen.insert(.attemptAgain)
+        case .repeating: seen.insert(.repetition)
+        case .recovering, .finally, .timingOut, .delayed, nil: break
+        }
+      case .answered(let node, .end):
+        if case .repeating = modifier(node) { seen.insert(.lastRepetition) }
+      case .ended(_, .error(.timeout), _): seen.insert(.timeout)
       case .ended(_, .error(.retry(let errors, let isCancelled)), _):
         if errors.count > 1 { seen.insert(.attemptsInVain) }
         if isCancelled { seen.insert(.attemptCancelled) }
@@ -44,7 +51,7 @@ extension Tree.Modifier {
     case .retrying: [.attemptOfAnother]
     case .recovering(let recovering):
       recovering.way == .fallingBack ? [.fallback] : [.recoveryByAnother]
-    case .finally: []
+    case .finally, .repeating, .timingOut, .delayed: []
     }
   }
 }

@@ -8,6 +8,7 @@ struct Tally {
     case attemptAgain, attemptOfAnother, attemptsInVain, attemptCancelled
     case errorIgnored, errorRecovered, errorMapped, recoveryByAnother, fallback
     case resultSeen, errorSeen, cancellationSeen, cancelledWhileTidying
+    case repetition, lastRepetition, timeout
     case everyOrigin, failuresInOrderOfTime, unbegunChild, raceWonBySecond
   }
 

@@ -10,6 +10,9 @@ extension Builder {
     case .retrying(let retrying): return self.retrying(retrying, base, another, at: node)
     case .recovering(let recovering): return self.recovering(recovering, base, another, at: node)
     case .finally(let turns): return tidied(base, inTurns: turns, at: node)
+    case .repeating(let repeating): return self.repeating(base, repeating, at: node)
+    case .timingOut(let limit): return timingOut(base, limit, at: node)
+    case .delayed: return delayed(base, at: node)
     }
   }
 }

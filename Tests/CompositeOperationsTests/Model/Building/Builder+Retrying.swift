@@ -26,10 +26,9 @@ extension Builder {
     recorder.add { .failed(node, ShownError(error), attempt: attempt, isCancelled: $0) }
   }
 
-  /// Two errors in three are.
   private func isWorthwhile(_ error: any Error, at node: Int) -> Bool {
     tell(error, to: node)
-    let isWorthwhile = !recorder.number().isMultiple(of: 3)
+    let isWorthwhile = recorder.percent(70)
     recorder.add(.answered(node, isWorthwhile ? .again : .end))
     return isWorthwhile
   }

@@ -7,6 +7,8 @@ final class Recorder: Sendable {
   private struct State: Sendable {
     var entries: [Entry] = []
     var lastNumber = 0
+    /// What closures are decided by whose answers nobody has drawn before.
+    var chance = Chance(seed: 0)
     /// The leaves that have begun.
     var begun: Set<Int> = []
     /// After how many entries the run is to be cancelled.
@@ -35,6 +37,9 @@ final class Recorder: Sendable {
       return state.lastNumber
     }
   }
+
+  /// Whether something happens that happens so many times in a hundred.
+  func percent(_ percentage: Int) -> Bool { state.withLock { $0.chance.percent(percentage) } }
 
   /// - Returns: Whether a leaf begins for the first time.
   func beginsFirst(_ node: Int) -> Bool { state.withLock { $0.begun.insert(node).inserted } }

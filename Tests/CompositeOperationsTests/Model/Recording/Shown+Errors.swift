@@ -51,6 +51,7 @@ extension ShownError {
     case let error as RetryError:
       self = .retry(
         error.errors.map(ShownError.init), isCancelled: error.representsCancellation)
+    case let error as TimeoutError: self = .timeout(error.name)
     default: self = .foreign("\(error)")
     }
   }

@@ -27,6 +27,8 @@ indirect enum ShownError: Sendable, Hashable {
   case sequential(cause: ShownError?, steps: [ShownStep])
   /// Of every attempt, and whether the last one was cancelled or never began.
   case retry([ShownError], isCancelled: Bool)
+  /// Of an operation of this name.
+  case timeout(String)
   /// Anything else, which no operation of a tree should come to.
   case foreign(String)
 }
@@ -91,6 +93,7 @@ extension ShownError: CustomStringConvertible {
       "sequential(cause: \(cause.map { "\($0)" } ?? "none"), steps: \(steps))"
     case .retry(let errors, let isCancelled):
       "retry(\(errors)\(isCancelled ? ", cancelled" : ""))"
+    case .timeout(let name): "timeout of \(name)"
     case .foreign(let text): "foreign \(text)"
     }
   }

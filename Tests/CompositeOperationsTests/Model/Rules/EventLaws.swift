@@ -124,7 +124,11 @@ extension Judge {
   /// Whether a node is no run of its own, but part of that of a modifier.
   fileprivate func isModified(_ place: Place) -> Bool {
     guard let parent = place.parent.flatMap({ places[$0] }) else { return false }
-    if case .prioritized = parent.node.kind { return true }
-    return false
+    switch parent.node.kind {
+    case .prioritized: return true
+    case .modified(let modifier, _): return !modifier.runsItsOwn
+    case .leaf, .list, .race, .sequence, .then, .map, .body, .nested, .named, .erased, .discarding:
+      return false
+    }
   }
 }

@@ -11,6 +11,7 @@ extension Judge {
         return expect(false, "n\(run.place.node.id) was given a result that there is not")
       }
       settle(first, as: .result(value))
+    case .modified(.repeating, _): sawResult(run, value)
     case .leaf, .list, .race, .sequence, .body, .prioritized, .nested, .named, .erased, .discarding,
       .modified:
       break

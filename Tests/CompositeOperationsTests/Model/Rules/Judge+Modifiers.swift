@@ -7,7 +7,8 @@ extension Judge {
     switch modifier {
     case .retrying(let retrying): mayBeginAttempt(run, of: retrying, parent)
     case .recovering(let recovering): mayBeginRecovery(run, of: recovering, parent)
-    case .finally: mustBeginOnce(run, below: parent)
+    case .repeating(let repeating): mayBeginAgain(run, of: repeating, parent)
+    case .finally, .timingOut, .delayed: mustBeginOnce(run, below: parent)
     }
   }
 
@@ -19,6 +20,9 @@ extension Judge {
     case .retrying(let retrying): retryingMustComeTo(body, retrying, run)
     case .recovering(let recovering): recoveringMustComeTo(body, recovering, run)
     case .finally: finallyMustComeTo(body, run)
+    case .repeating(let repeating): repeatingMustComeTo(body, repeating, run)
+    case .timingOut(let limit): timingOutMustComeTo(body, limit, run)
+    case .delayed: modifiedMustComeTo(body, run)
     }
   }
 

@@ -157,7 +157,7 @@ extension ShownError {
   var meansCancellation: Bool {
     switch self {
     case .cancellation, .interruption: true
-    case .failure, .foreign: false
+    case .failure, .timeout, .foreign: false
     case .parallel(let evidence):
       evidence.source == nil && !evidence.children.contains { $0.outcome.isError }
     case .sequential(let cause, _): cause?.meansCancellation ?? true

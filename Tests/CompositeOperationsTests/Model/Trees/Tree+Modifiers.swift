@@ -7,6 +7,10 @@ extension Tree {
     case recovering(Recovering)
     /// A closure after the child, which takes so many turns of others.
     case finally(turns: Int)
+    case repeating(Repeating)
+    case timingOut(Limit)
+    /// By no time at all.
+    case delayed
   }
 
   struct Retrying: Sendable, Equatable {
@@ -27,6 +31,15 @@ extension Tree {
     var attempts: Int
     var asking: Asking
   }
+
+  struct Repeating: Sendable, Equatable {
+    /// Nil for any number of times; then a closure says when it is over.
+    var times: Int?
+    /// Whether a closure is asked if a result is the last one.
+    var asks: Bool
+  }
+
+  enum Limit: Sendable, Equatable { case never, none, negative }
 
   struct Recovering: Sendable, Equatable {
     enum Way: Sendable, Equatable {
@@ -51,11 +64,25 @@ extension Tree {
   }
 }
 
+extension Tree.Modifier {
+  /// Whether what it modifies has runs of its own, and is not part of the modifier's.
+  var runsItsOwn: Bool {
+    switch self {
+    case .retrying, .recovering, .finally, .repeating: true
+    case .timingOut, .delayed: false
+    }
+  }
+}
+
 extension Tree.Modifier: CustomStringConvertible {
   var description: String {
     switch self {
     case .retrying(let retrying): "retrying, \(retrying.attempts) attempts, asks \(retrying.asking)"
     case .finally(let turns): "finally, \(turns) turns"
+    case .repeating(let repeating):
+      "repeating\(repeating.times.map { ", \($0) times" } ?? "")\(repeating.asks ? ", asks" : "")"
+    case .timingOut(let limit): "timing out, limit \(limit)"
+    case .delayed: "delayed"
     case .recovering(let recovering):
       "recovering by \(recovering.way), \(recovering.remedy) after \(recovering.turns) turns"
     }

@@ -1,15 +1,21 @@
 extension TreeGenerator {
   private enum Choice {
-    case retrying, recovering, finally
+    case retrying, recovering, finally, repeating, timingOut, delayed
   }
 
   /// A modifier, and what is below it.
   mutating func modified(of size: Int) -> Tree.Kind {
     let modifier: Tree.Modifier =
-      switch chance.pick([(10, Choice.retrying), (10, .recovering), (7, .finally)]) {
+      switch chance.pick([
+        (10, Choice.retrying), (10, .recovering), (7, .finally), (6, .repeating), (7, .timingOut),
+        (2, .delayed),
+      ]) {
       case .retrying: .retrying(retrying())
       case .recovering: .recovering(recovering())
       case .finally: .finally(turns: turns())
+      case .repeating: .repeating(repeating())
+      case .timingOut: .timingOut(chance.pick([(8, .never), (1, .none), (1, .negative)]))
+      case .delayed: .delayed
       }
     let count = modifier.operationCount
     return .modified(modifier, children(of: max(size, count + 1), atMost: count, least: count))
@@ -37,6 +43,11 @@ extension TreeGenerator {
       turns: turns())
   }
 
+  private mutating func repeating() -> Tree.Repeating {
+    let times = chance.maybe(80) { $0.number(1...3) }
+    return Tree.Repeating(times: times, asks: times == nil || chance.percent(50))
+  }
+
   private mutating func turns() -> Int { chance.percent(40) ? chance.number(1...3) : 0 }
 
   private mutating func decision() -> Tree.Retrying.Decision {
@@ -61,7 +72,7 @@ extension Tree.Modifier {
       case .operation, .fallingBack: 2
       case .value, .otherError, .ignoring: 1
       }
-    case .finally: 1
+    case .finally, .repeating, .timingOut, .delayed: 1
     }
   }
 }

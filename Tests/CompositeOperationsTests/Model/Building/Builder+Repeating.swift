@@ -1,0 +1,19 @@
+import CompositeOperations
+
+extension Builder {
+  func repeating(
+    _ base: some ComposableOperation<ShownValue>, _ repeating: Tree.Repeating, at node: Int
+  ) -> AnyShown {
+    let isDone: @Sendable (ShownValue) -> Bool = { [recorder] value in
+      recorder.add(.called(node, value))
+      let isDone = recorder.percent(40)
+      recorder.add(.answered(node, isDone ? .end : .again))
+      return isDone
+    }
+    return switch (repeating.times, repeating.asks) {
+    case (let times?, true): window(base.repeating(times: times, until: isDone), at: node)
+    case (nil, _): window(base.repeating(until: isDone), at: node)
+    case (let times?, false): window(base.repeating(times: times), at: node)
+    }
+  }
+}

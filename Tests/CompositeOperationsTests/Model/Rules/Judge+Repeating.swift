@@ -1,0 +1,46 @@
+// Repetitions: R4.
+
+extension Judge {
+  /// The closure is shown a result that may not be the last one.
+  mutating func sawResult(_ run: NodeRun, _ value: ShownValue) {
+    let name = "n\(run.place.node.id)"
+    run.questions += 1
+    run.answer = nil
+    guard let last = run.lastChild, !last.isLive, run.questions == run.children.count else {
+      return expect(false, "R4: \(name) was shown a result that there is not, or twice")
+    }
+    settle(last, as: .result(value))
+  }
+
+  mutating func mayBeginAgain(
+    _ run: NodeRun, of repeating: Tree.Repeating, _ parent: NodeRun
+  ) {
+    let name = "n\(parent.place.node.id)"
+    guard let last = parent.lastChild else { return }
+    expect(parent.children.count < repeating.times ?? .max, "R4: \(name) ran too many times")
+    expect(settle(last).isResult, "R4: \(name) ran again, and there was no result")
+    expect(
+      !repeating.asks || parent.answer == .again,
+      "R4: \(name) ran again, and had what was waited for")
+  }
+
+  mutating func repeatingMustComeTo(
+    _ body: ShownOutcome, _ repeating: Tree.Repeating, _ run: NodeRun
+  ) {
+    let name = "n\(run.place.node.id)"
+    guard let last = run.lastChild else { return neverBegan(below: run, body) }
+    // Results before the last one are given up, and so is that if a cancellation ends the wait.
+    lose(Array(run.children.dropLast()).carried)
+    let isOver = run.children.count == repeating.times || run.answer == .end
+    if body == .error(.cancellation), presumedOutcome(of: last).isResult {
+      settle(last)
+      expect(
+        run.isKnownCancelled && (order == .partial || !isOver),
+        "R4: \(name) stopped, and nobody had cancelled it")
+      return lose([last].carried)
+    }
+    let outcome = settle(last, as: body.beforePassingOn)
+    expect(!outcome.isResult || isOver, "R4: \(name) ended too early")
+    run.held = [last].carried
+  }
+}
