@@ -8,6 +8,7 @@ extension Verdict {
     }
     var seen: Set<Tally.Happening> = []
     var isTidying = false
+    var conditions: [Int: Int] = [:]
     for entry in entries {
       switch entry {
       case .began(let node, _):
@@ -17,10 +18,16 @@ extension Verdict {
         switch modifier(node) {
         case .retrying: seen.insert(.attemptAgain)
         case .repeating: seen.insert(.repetition)
-        case .recovering, .finally, .timingOut, .delayed, nil: break
+        case .recovering, .finally, .timingOut, .delayed, .requiring, nil: break
         }
       case .answered(let node, .end):
         if case .repeating = modifier(node) { seen.insert(.lastRepetition) }
+      case .conditionAsked(let node, _, let ticket, _): conditions[ticket] = node
+      case .conditionAnswered(let ticket, _): conditions[ticket] = nil
+      case .ended(_, .error(.skipped), _): seen.insert(.skip)
+      case .ended(_, .error(.noneMet), _): seen.insert(.noneMet)
+      case .ended(let node, .error(.cancellation), _) where conditions.values.contains(node):
+        seen.insert(.conditionLeftBehind)
       case .ended(_, .error(.timeout), _): seen.insert(.timeout)
       case .ended(_, .error(.retry(let errors, let isCancelled)), _):
         if errors.count > 1 { seen.insert(.attemptsInVain) }
@@ -51,7 +58,7 @@ extension Tree.Modifier {
     case .retrying: [.attemptOfAnother]
     case .recovering(let recovering):
       recovering.way == .fallingBack ? [.fallback] : [.recoveryByAnother]
-    case .finally, .repeating, .timingOut, .delayed: []
+    case .finally, .repeating, .timingOut, .delayed, .requiring: []
     }
   }
 }

@@ -9,6 +9,7 @@ struct Tally {
     case errorIgnored, errorRecovered, errorMapped, recoveryByAnother, fallback
     case resultSeen, errorSeen, cancellationSeen, cancelledWhileTidying
     case repetition, lastRepetition, timeout
+    case skip, noneMet, conditionLeftBehind
     case everyOrigin, failuresInOrderOfTime, unbegunChild, raceWonBySecond
   }
 
@@ -35,7 +36,7 @@ struct Tally {
       case .answered: if isCancelled { seen.insert(.answerAfterCancellation) }
       case .cancelled: isCancelled = true
       case .ended, .looked, .made, .asked, .called, .came, .failed, .sawEnd, .tidied,
-        .received, .cancels:
+        .conditionAsked, .conditionAnswered, .received, .cancels:
         break
       }
     }

@@ -13,6 +13,7 @@ extension Builder {
     case .repeating(let repeating): return self.repeating(base, repeating, at: node)
     case .timingOut(let limit): return timingOut(base, limit, at: node)
     case .delayed: return delayed(base, at: node)
+    case .requiring(let requiring): return self.requiring(base, requiring, at: node)
     }
   }
 }

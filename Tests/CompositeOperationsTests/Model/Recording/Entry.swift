@@ -33,6 +33,10 @@ enum Entry: Sendable, Equatable {
   case sawEnd(Int, ShownOutcome, isCancelled: Bool)
   /// It has done what was to be done.
   case tidied(Int, isCancelled: Bool)
+  /// A condition is asked. A run does not wait for it when it is cancelled.
+  case conditionAsked(Int, Int, ticket: Int, isCancelled: Bool)
+  /// A condition is about to answer.
+  case conditionAnswered(ticket: Int, ConditionAnswer)
   /// A body learns how a child of it ended.
   case received(Int, child: Int, ShownOutcome, isCancelled: Bool)
 
@@ -42,6 +46,16 @@ enum Entry: Sendable, Equatable {
   case cancels
   /// The run has been cancelled.
   case cancelled
+
+  /// What a condition makes of the question whether the body may begin.
+  enum ConditionAnswer: Sendable, Equatable {
+    case proceeds, skips
+    case fails(ShownError)
+
+    var error: ShownError? {
+      if case .fails(let error) = self { error } else { nil }
+    }
+  }
 
   /// What a sequence answers.
   enum Answer: Sendable, Equatable {
@@ -77,6 +91,9 @@ extension Entry: CustomStringConvertible {
       "n\(node) was told of \(error)\(attempt.map { ", attempt \($0)" } ?? "")\(flag.note)"
     case .sawEnd(let node, let outcome, let flag): "n\(node) saw \(outcome)\(flag.note)"
     case .tidied(let node, let flag): "n\(node) tidied up\(flag.note)"
+    case .conditionAsked(let node, let index, let ticket, let flag):
+      "n\(node) asked condition \(index), ticket \(ticket)\(flag.note)"
+    case .conditionAnswered(let ticket, let answer): "ticket \(ticket): \(answer)"
     case .received(let node, let child, let outcome, let flag):
       "n\(node) received from child \(child): \(outcome)\(flag.note)"
     case .cancels: "--- is being cancelled"

@@ -52,6 +52,8 @@ extension ShownError {
       self = .retry(
         error.errors.map(ShownError.init), isCancelled: error.representsCancellation)
     case let error as TimeoutError: self = .timeout(error.name)
+    case let error as Skipped: self = .skipped(error.reason)
+    case let error as NoConditionMetError: self = .noneMet(error.errors.map(ShownError.init))
     default: self = .foreign("\(error)")
     }
   }

@@ -29,6 +29,10 @@ indirect enum ShownError: Sendable, Hashable {
   case retry([ShownError], isCancelled: Bool)
   /// Of an operation of this name.
   case timeout(String)
+  /// A condition was not met.
+  case skipped(String)
+  /// Every condition failed of which one was to be met.
+  case noneMet([ShownError])
   /// Anything else, which no operation of a tree should come to.
   case foreign(String)
 }
@@ -94,6 +98,8 @@ extension ShownError: CustomStringConvertible {
     case .retry(let errors, let isCancelled):
       "retry(\(errors)\(isCancelled ? ", cancelled" : ""))"
     case .timeout(let name): "timeout of \(name)"
+    case .skipped(let reason): "skipped, \(reason)"
+    case .noneMet(let errors): "none met \(errors)"
     case .foreign(let text): "foreign \(text)"
     }
   }

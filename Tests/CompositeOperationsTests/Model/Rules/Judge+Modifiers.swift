@@ -8,6 +8,7 @@ extension Judge {
     case .retrying(let retrying): mayBeginAttempt(run, of: retrying, parent)
     case .recovering(let recovering): mayBeginRecovery(run, of: recovering, parent)
     case .repeating(let repeating): mayBeginAgain(run, of: repeating, parent)
+    case .requiring(let requiring): mayBeginRequiring(run, requiring, below: parent)
     case .finally, .timingOut, .delayed: mustBeginOnce(run, below: parent)
     }
   }
@@ -23,6 +24,7 @@ extension Judge {
     case .repeating(let repeating): repeatingMustComeTo(body, repeating, run)
     case .timingOut(let limit): timingOutMustComeTo(body, limit, run)
     case .delayed: modifiedMustComeTo(body, run)
+    case .requiring(let requiring): requiringMustComeTo(body, requiring, run)
     }
   }
 

@@ -27,6 +27,8 @@ struct Judge {
   private(set) var isCancellationRequested = false
   private(set) var isCancelled = false
   private(set) var root: NodeRun?
+  /// Which condition of which run a ticket stands for.
+  var asked: [Int: (NodeRun, Int)] = [:]
   /// How often values are still to be given up.
   private var discards: [Holding: Int] = [:]
   /// Values of which the log does not tell whether anybody saw them.
@@ -72,6 +74,9 @@ struct Judge {
     case .sawEnd(let node, let outcome, let isCancelled):
       withRun(node) { $0.sawEnd($1, outcome, isCancelled) }
     case .tidied(let node, let isCancelled): withRun(node) { $0.tidied($1, isCancelled) }
+    case .conditionAsked(let node, let index, let ticket, let isCancelled):
+      conditionAsked(index, of: node, ticket: ticket, isCancelled)
+    case .conditionAnswered(let ticket, let answer): conditionAnswered(ticket, answer)
     case .received(let node, let child, let outcome, let isCancelled):
       withRun(node) { $0.received(outcome, from: child, by: $1, isCancelled) }
     case .cancels:

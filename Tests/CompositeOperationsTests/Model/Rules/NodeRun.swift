@@ -113,6 +113,8 @@ final class NodeRun {
   var came: ShownOutcome?
   var seenEnd: ShownOutcome?
   var isTidy = false
+  /// By their places.
+  var conditions: [Int: ConditionState] = [:]
   var received: [(child: Int, outcome: ShownOutcome)] = []
 
   init(of place: Place, below parent: NodeRun?, at beginning: Int) {
@@ -156,8 +158,8 @@ extension ShownError {
   /// O4, P2 and S3: whether a body that throws this was cancelled, or stopped without an error.
   var meansCancellation: Bool {
     switch self {
-    case .cancellation, .interruption: true
-    case .failure, .timeout, .foreign: false
+    case .cancellation, .interruption, .skipped: true
+    case .failure, .timeout, .noneMet, .foreign: false
     case .parallel(let evidence):
       evidence.source == nil && !evidence.children.contains { $0.outcome.isError }
     case .sequential(let cause, _): cause?.meansCancellation ?? true

@@ -11,6 +11,7 @@ extension Tree {
     case timingOut(Limit)
     /// By no time at all.
     case delayed
+    case requiring(Requiring)
   }
 
   struct Retrying: Sendable, Equatable {
@@ -69,7 +70,7 @@ extension Tree.Modifier {
   var runsItsOwn: Bool {
     switch self {
     case .retrying, .recovering, .finally, .repeating: true
-    case .timingOut, .delayed: false
+    case .timingOut, .delayed, .requiring: false
     }
   }
 }
@@ -83,6 +84,7 @@ extension Tree.Modifier: CustomStringConvertible {
       "repeating\(repeating.times.map { ", \($0) times" } ?? "")\(repeating.asks ? ", asks" : "")"
     case .timingOut(let limit): "timing out, limit \(limit)"
     case .delayed: "delayed"
+    case .requiring(let requiring): "\(requiring)"
     case .recovering(let recovering):
       "recovering by \(recovering.way), \(recovering.remedy) after \(recovering.turns) turns"
     }

@@ -1,6 +1,6 @@
 extension TreeGenerator {
   private enum Choice {
-    case retrying, recovering, finally, repeating, timingOut, delayed
+    case retrying, recovering, finally, repeating, timingOut, delayed, requiring
   }
 
   /// A modifier, and what is below it.
@@ -8,7 +8,7 @@ extension TreeGenerator {
     let modifier: Tree.Modifier =
       switch chance.pick([
         (10, Choice.retrying), (10, .recovering), (7, .finally), (6, .repeating), (7, .timingOut),
-        (2, .delayed),
+        (2, .delayed), (8, .requiring),
       ]) {
       case .retrying: .retrying(retrying())
       case .recovering: .recovering(recovering())
@@ -16,6 +16,7 @@ extension TreeGenerator {
       case .repeating: .repeating(repeating())
       case .timingOut: .timingOut(chance.pick([(8, .never), (1, .none), (1, .negative)]))
       case .delayed: .delayed
+      case .requiring: .requiring(requiring())
       }
     let count = modifier.operationCount
     return .modified(modifier, children(of: max(size, count + 1), atMost: count, least: count))
@@ -48,6 +49,22 @@ extension TreeGenerator {
     return Tree.Repeating(times: times, asks: times == nil || chance.percent(50))
   }
 
+  private mutating func requiring() -> Tree.Requiring {
+    Tree.Requiring(
+      conditions: (0..<chance.pick([(1, 0), (6, 1), (6, 2), (6, 3)])).map { _ in condition() },
+      combination: chance.pick([(3, .each), (2, .stacked), (2, .all), (2, .any)]))
+  }
+
+  private mutating func condition() -> Tree.Condition {
+    let isNegated = chance.percent(20)
+    return Tree.Condition(
+      answer: chance.pick([
+        (75, isNegated ? .no : .yes), (8, isNegated ? .yes : .no), (9, .error), (4, .cancellation),
+        (4, .skip),
+      ]),
+      turns: chance.maybe(55) { $0.number(0...4) }, isNegated: isNegated)
+  }
+
   private mutating func turns() -> Int { chance.percent(40) ? chance.number(1...3) : 0 }
 
   private mutating func decision() -> Tree.Retrying.Decision {
@@ -72,7 +89,7 @@ extension Tree.Modifier {
       case .operation, .fallingBack: 2
       case .value, .otherError, .ignoring: 1
       }
-    case .finally, .repeating, .timingOut, .delayed: 1
+    case .finally, .repeating, .timingOut, .delayed, .requiring: 1
     }
   }
 }

@@ -24,7 +24,7 @@ struct TreeGenerator {
       : [
         (3, .leaf), (34, .list), (1, .wideList), (10, .race), (24, .sequence), (6, .then),
         (4, .map), (8, .body), (3, .prioritized), (1, .nested), (2, .named), (2, .erased),
-        (3, .discarding), (30, .modified),
+        (3, .discarding), (44, .modified),
       ]
     switch chance.pick(choices) {
     case .leaf: return .leaf(leaf())

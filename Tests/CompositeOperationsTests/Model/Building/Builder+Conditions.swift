@@ -1,0 +1,70 @@
+import CompositeOperations
+
+extension Builder {
+  func requiring(
+    _ base: some ComposableOperation<ShownValue>, _ requiring: Tree.Requiring, at node: Int
+  ) -> AnyShown {
+    let all = requiring.conditions.enumerated().map { index, condition in
+      self.condition(condition, Site(node: node, index: index))
+    }
+    switch (requiring.combination, all.count) {
+    case (.any, _): return window(base.requiring(.any(all)), at: node)
+    case (.all, _), (_, 0): return window(base.requiring(.all(all)), at: node)
+    case (.each, 1), (.stacked, 1): return window(base.requiring(all[0]), at: node)
+    case (.each, 2): return window(base.requiring(all[0], all[1]), at: node)
+    case (.stacked, 2): return window(base.requiring(all[0]).requiring(all[1]), at: node)
+    case (.each, _): return window(base.requiring(all[0], all[1], all[2]), at: node)
+    case (.stacked, _):
+      return window(base.requiring(all[0], all[1]).requiring(all[2]), at: node)
+    }
+  }
+
+  /// Where a condition stands.
+  private struct Site: Sendable {
+    let node: Int
+    let index: Int
+
+    var name: String { Tree.Condition.name(index, of: node) }
+  }
+
+  private func condition(_ condition: Tree.Condition, _ site: Site) -> Condition {
+    let made =
+      if let turns = condition.turns {
+        Condition(site.name) {
+          let ticket = ask(site)
+          for _ in 0..<turns { await Task.yield() }
+          return try answer(condition, ticket)
+        }
+      } else {
+        Condition(site.name) { try answer(condition, ask(site)) }
+      }
+    return condition.isNegated ? .not(made) : made
+  }
+
+  /// - Returns: What tells this answer from others of the same condition.
+  private func ask(_ site: Site) -> Int {
+    let ticket = recorder.number()
+    recorder.add { .conditionAsked(site.node, site.index, ticket: ticket, isCancelled: $0) }
+    return ticket
+  }
+
+  private func answer(_ condition: Tree.Condition, _ ticket: Int) throws -> Bool {
+    let error: (any Error)? =
+      switch condition.answer {
+      case .yes, .no: nil
+      case .error: NumberedError(number: recorder.number())
+      case .cancellation: CancellationError()
+      case .skip: Skipped(because: "of a condition")
+      }
+    let isYes = condition.answer == .yes
+    let shown: Entry.ConditionAnswer =
+      if let error {
+        error is NumberedError ? .fails(ShownError(error)) : .skips
+      } else {
+        isYes != condition.isNegated ? .proceeds : .skips
+      }
+    recorder.add(.conditionAnswered(ticket: ticket, shown))
+    if let error { throw error }
+    return isYes
+  }
+}

@@ -1,0 +1,104 @@
+// Conditions: Q1 and Q2.
+
+extension Judge {
+  mutating func conditionAsked(_ index: Int, of node: Int, ticket: Int, _ isCancelled: Bool) {
+    let name = "condition \(index) of n\(node)"
+    // With several workers one that was left behind may just have begun.
+    expect(order == .partial || !isCancelled, "O2, Q2: \(name) began although it was cancelled")
+    guard let run = runs[node], run.isLive,
+      case .modified(.requiring(let requiring), _) = run.place.node.kind
+    else {
+      return expect(order == .partial, "Q2: \(name) began behind the end of the run")
+    }
+    expect(run.conditions[index] == nil, "Q2: \(name) was asked twice")
+    expect(run.children.isEmpty, "Q2: \(name) was asked when the body had begun")
+    expect(
+      order == .partial || verdict(of: requiring, run) == nil,
+      "Q2: \(name) was asked, and the answer was certain")
+    run.conditions[index] = .isAsked
+    asked[ticket] = (run, index)
+  }
+
+  mutating func conditionAnswered(_ ticket: Int, _ answer: Entry.ConditionAnswer) {
+    guard let (run, index) = asked[ticket], run.isLive else { return }
+    run.conditions[index] = .answered(answer)
+  }
+
+  // MARK: The end
+
+  mutating func mayBeginRequiring(
+    _ run: NodeRun, _ requiring: Tree.Requiring, below parent: NodeRun
+  ) {
+    expect(
+      parent.children.isEmpty && verdict(of: requiring, parent) == .proceeds,
+      "Q1, Q2: the body of n\(parent.place.node.id) began, and was not to")
+  }
+
+  mutating func requiringMustComeTo(
+    _ body: ShownOutcome, _ requiring: Tree.Requiring, _ run: NodeRun
+  ) {
+    if !run.children.isEmpty { return modifiedMustComeTo(body, run) }
+    let name = "n\(run.place.node.id)"
+    let isRight =
+      switch (body, verdict(of: requiring, run)) {
+      case (.error(.cancellation), _): run.isKnownCancelled
+      case (.error(.skipped(let reason)), .skips): reasons(of: run).contains(reason)
+      case (.error(.noneMet(let errors)), .fails):
+        requiring.combination == .any && errors == run.failuresOfConditions
+      case (.error(let error), .fails):
+        requiring.combination != .any && run.failuresOfConditions.contains(error)
+      case (.result, _), (.error, _), (.cancelled, _): false
+      }
+    expect(isRight, "Q1, Q2: \(name) came to \(body), and its conditions: \(run.conditions)")
+  }
+
+  private enum Verdict { case proceeds, skips, fails }
+
+  /// Q1: what the answers so far come to; nil if that is not certain yet.
+  private func verdict(of requiring: Tree.Requiring, _ run: NodeRun) -> Verdict? {
+    let answers = run.conditions.values.compactMap(\.answer)
+    let isComplete = answers.count == requiring.conditions.count
+    let fails = answers.contains { $0.error != nil }
+    let skips = answers.contains(.skips)
+    if requiring.combination == .any {
+      if answers.contains(.proceeds) { return .proceeds }
+      return isComplete ? (skips ? .skips : .fails) : nil
+    }
+    if fails { return .fails }
+    return isComplete ? (skips ? .skips : .proceeds) : nil
+  }
+
+  /// What may be given as the reason of a skip.
+  private func reasons(of run: NodeRun) -> [String] {
+    guard case .modified(.requiring(let requiring), _) = run.place.node.kind else { return [] }
+    return run.conditions.filter { $0.value.answer == .skips }.keys.map { index in
+      let condition = requiring.conditions[index]
+      let name =
+        (condition.isNegated ? "not " : "")
+        + Tree.Condition.name(index, of: run.place.node.id)
+      return switch condition.answer {
+      // `not` learns of a condition that may wait only that it was cancelled.
+      case .skip where !condition.isNegated || condition.turns == nil: "of a condition"
+      case .skip, .cancellation: "the condition stopped early: \(name)"
+      case .yes, .no, .error: "it is not so: \(name)"
+      }
+    }
+  }
+}
+
+/// How far a condition has come in a run.
+enum ConditionState: Equatable {
+  case isAsked
+  case answered(Entry.ConditionAnswer)
+
+  var answer: Entry.ConditionAnswer? {
+    if case .answered(let answer) = self { answer } else { nil }
+  }
+}
+
+extension NodeRun {
+  /// In the order of the conditions.
+  fileprivate var failuresOfConditions: [ShownError] {
+    conditions.sorted { $0.key < $1.key }.compactMap { $0.value.answer?.error }
+  }
+}

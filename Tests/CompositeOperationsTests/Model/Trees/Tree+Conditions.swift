@@ -1,0 +1,34 @@
+extension Tree {
+  struct Requiring: Sendable, Equatable {
+    enum Combination: Sendable, Equatable {
+      /// All in one modifier, or each in one of its own.
+      case each, stacked
+      /// All in one condition.
+      case all, any
+    }
+
+    var conditions: [Condition]
+    var combination: Combination
+  }
+
+  struct Condition: Sendable, Equatable {
+    enum Answer: Sendable, Equatable { case yes, no, error, cancellation, skip }
+
+    var answer: Answer
+    /// How many turns of others it waits for; nil if it cannot wait.
+    var turns: Int?
+    var isNegated: Bool
+
+    static func name(_ index: Int, of node: Int) -> String { "c\(node).\(index)" }
+  }
+}
+
+extension Tree.Requiring: CustomStringConvertible {
+  var description: String {
+    let conditions = conditions.map { condition in
+      (condition.isNegated ? "not " : "") + "\(condition.answer)"
+        + (condition.turns.map { " after \($0) turns" } ?? "")
+    }
+    return "requiring \(combination) \(conditions)"
+  }
+}
