@@ -8,17 +8,22 @@ extension Verdict {
     }
     var seen: Set<Tally.Happening> = []
     var isTidying = false
+    /// Who began last.
+    var last: Int?
     var conditions: [Int: Int] = [:]
     for entry in entries {
       switch entry {
       case .began(let node, _):
-        guard let place = places[node], place.index == 1 else { continue }
+        guard let place = places[node] else { continue }
+        if case .taking = modifier(place.parent), last != place.parent { seen.insert(.permitsLate) }
+        last = node
+        if place.index != 1 { continue }
         seen.formUnion(modifier(place.parent)?.happeningsAsSecondBegins ?? [])
       case .answered(let node, .again):
         switch modifier(node) {
         case .retrying: seen.insert(.attemptAgain)
         case .repeating: seen.insert(.repetition)
-        case .recovering, .finally, .timingOut, .delayed, .requiring, nil: break
+        case .recovering, .finally, .timingOut, .delayed, .requiring, .taking, nil: break
         }
       case .answered(let node, .end):
         if case .repeating = modifier(node) { seen.insert(.lastRepetition) }
@@ -28,6 +33,8 @@ extension Verdict {
       case .ended(_, .error(.noneMet), _): seen.insert(.noneMet)
       case .ended(let node, .error(.cancellation), _) where conditions.values.contains(node):
         seen.insert(.conditionLeftBehind)
+      case .ended(_, .error(.permits(_, let isHeldAbove)), _):
+        seen.insert(isHeldAbove ? .permitsHeldAbove : .permitsInCircle)
       case .ended(_, .error(.timeout), _): seen.insert(.timeout)
       case .ended(_, .error(.retry(let errors, let isCancelled)), _):
         if errors.count > 1 { seen.insert(.attemptsInVain) }
@@ -58,7 +65,7 @@ extension Tree.Modifier {
     case .retrying: [.attemptOfAnother]
     case .recovering(let recovering):
       recovering.way == .fallingBack ? [.fallback] : [.recoveryByAnother]
-    case .finally, .repeating, .timingOut, .delayed, .requiring: []
+    case .finally, .repeating, .timingOut, .delayed, .requiring, .taking: []
     }
   }
 }

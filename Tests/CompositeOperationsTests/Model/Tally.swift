@@ -10,6 +10,7 @@ struct Tally {
     case resultSeen, errorSeen, cancellationSeen, cancelledWhileTidying
     case repetition, lastRepetition, timeout
     case skip, noneMet, conditionLeftBehind
+    case permitsHeldAbove, permitsInCircle, permitsLate
     case everyOrigin, failuresInOrderOfTime, unbegunChild, raceWonBySecond
   }
 

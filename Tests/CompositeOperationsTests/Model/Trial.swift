@@ -45,7 +45,9 @@ struct Trial: Sendable {
     ])
     hasHandle = chance.percent(60)
     var generator = TreeGenerator(seed: chance.seed())
-    tree = generator.tree(of: chance.number(1...size))
+    // Who gets into one another's way are many.
+    let share = chance.number(1...size)
+    tree = generator.tree(of: generator.isAboutPermits ? share * 3 : share)
     let moments = tree.size * (workers == .one ? 3 : 4)
     cancellation = chance.pick([
       (45, .never), (5, .beforeTheStart), (50, .after(chance.number(1...moments))),
@@ -62,7 +64,8 @@ struct Trial: Sendable {
   func verdict() async -> Verdict {
     let recorder = Recorder(cancellationPoint: workers == .all ? cancellation.point : nil)
     let observer = RecordingObserver()
-    let operation = Builder(recorder: recorder).operation(tree)
+    let builder = Builder(recorder: recorder)
+    let operation = builder.operation(tree)
     let observed: AnyShown =
       surroundings == .observedFromInside ? operation.observed(by: observer) : operation
     let end = await run(observed, recorder, observer)
@@ -73,6 +76,7 @@ struct Trial: Sendable {
       return Verdict(self, entries, nil, ["O1: it is stuck"] + judge.findings)
     }
     judge.finish(end.outcome, late: end.late, hasHandle: hasHandle)
+    judge.expect(builder.areAllPermitsBack, "E1: permits did not come back")
     judge.mayBeginLate(atMost: processorCount, entries)
     var laws = EventLaws(order: judge.order)
     if surroundings == .observed || surroundings == .observedFromInside {

@@ -14,6 +14,7 @@ extension Builder {
     case .timingOut(let limit): return timingOut(base, limit, at: node)
     case .delayed: return delayed(base, at: node)
     case .requiring(let requiring): return self.requiring(base, requiring, at: node)
+    case .taking(let claims): return taking(claims, base, at: node)
     }
   }
 }

@@ -6,6 +6,8 @@ typealias AnyShown = any ComposableOperation<ShownValue>
 /// Makes the operation that a tree describes.
 struct Builder: Sendable {
   let recorder: Recorder
+  /// Those of each kind, which all nodes share.
+  let permits = makePermits()
 
   func operation(_ tree: Tree) -> AnyShown {
     switch tree.kind {

@@ -54,6 +54,8 @@ extension ShownError {
     case let error as TimeoutError: self = .timeout(error.name)
     case let error as Skipped: self = .skipped(error.reason)
     case let error as NoConditionMetError: self = .noneMet(error.errors.map(ShownError.init))
+    case let error as PermitError:
+      self = .permits(error.wanted, isHeldAbove: error.reason == .heldAbove)
     default: self = .foreign("\(error)")
     }
   }

@@ -9,6 +9,7 @@ extension Judge {
     case .recovering(let recovering): mayBeginRecovery(run, of: recovering, parent)
     case .repeating(let repeating): mayBeginAgain(run, of: repeating, parent)
     case .requiring(let requiring): mayBeginRequiring(run, requiring, below: parent)
+    case .taking(let claims): mayBeginTaking(claims, below: parent)
     case .finally, .timingOut, .delayed: mustBeginOnce(run, below: parent)
     }
   }
@@ -25,6 +26,7 @@ extension Judge {
     case .timingOut(let limit): timingOutMustComeTo(body, limit, run)
     case .delayed: modifiedMustComeTo(body, run)
     case .requiring(let requiring): requiringMustComeTo(body, requiring, run)
+    case .taking(let claims): takingMustComeTo(body, claims, run)
     }
   }
 

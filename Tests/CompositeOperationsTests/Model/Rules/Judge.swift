@@ -16,6 +16,7 @@ struct Judge {
 
   let order: Order
   let places: [Int: Place]
+  let takesWithinTakes: Bool
   /// What the rules do not allow.
   private(set) var findings: [String] = []
   /// The latest run of each node.
@@ -37,6 +38,7 @@ struct Judge {
   init(of tree: Tree, in order: Order) {
     self.order = order
     places = Place.all(of: tree)
+    takesWithinTakes = tree.takesWithinTakes
   }
 
   mutating func read(_ entries: [Entry]) {
@@ -108,6 +110,7 @@ struct Judge {
       root = run
     }
     runs[node] = run
+    asksForPermits(run)
     looked(run, isCancelled)
     expect(order == .partial || !isCancelled, "O2: n\(node) began although it was cancelled")
   }

@@ -113,6 +113,8 @@ final class NodeRun {
   var came: ShownOutcome?
   var seenEnd: ShownOutcome?
   var isTidy = false
+  /// Whether somebody waited for what is held above it when it asked for permits.
+  var mayBeInCircle = false
   /// By their places.
   var conditions: [Int: ConditionState] = [:]
   var received: [(child: Int, outcome: ShownOutcome)] = []
@@ -159,7 +161,7 @@ extension ShownError {
   var meansCancellation: Bool {
     switch self {
     case .cancellation, .interruption, .skipped: true
-    case .failure, .timeout, .noneMet, .foreign: false
+    case .failure, .timeout, .noneMet, .permits, .foreign: false
     case .parallel(let evidence):
       evidence.source == nil && !evidence.children.contains { $0.outcome.isError }
     case .sequential(let cause, _): cause?.meansCancellation ?? true

@@ -12,6 +12,8 @@ extension Tree {
     /// By no time at all.
     case delayed
     case requiring(Requiring)
+    /// Of one kind of permits or of two.
+    case taking([Claim])
   }
 
   struct Retrying: Sendable, Equatable {
@@ -70,7 +72,7 @@ extension Tree.Modifier {
   var runsItsOwn: Bool {
     switch self {
     case .retrying, .recovering, .finally, .repeating: true
-    case .timingOut, .delayed, .requiring: false
+    case .timingOut, .delayed, .requiring, .taking: false
     }
   }
 }
@@ -85,6 +87,7 @@ extension Tree.Modifier: CustomStringConvertible {
     case .timingOut(let limit): "timing out, limit \(limit)"
     case .delayed: "delayed"
     case .requiring(let requiring): "\(requiring)"
+    case .taking(let claims): "taking \(claims)"
     case .recovering(let recovering):
       "recovering by \(recovering.way), \(recovering.remedy) after \(recovering.turns) turns"
     }

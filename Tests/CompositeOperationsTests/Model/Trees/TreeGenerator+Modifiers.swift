@@ -1,6 +1,6 @@
 extension TreeGenerator {
   private enum Choice {
-    case retrying, recovering, finally, repeating, timingOut, delayed, requiring
+    case retrying, recovering, finally, repeating, timingOut, delayed, requiring, taking
   }
 
   /// A modifier, and what is below it.
@@ -8,7 +8,7 @@ extension TreeGenerator {
     let modifier: Tree.Modifier =
       switch chance.pick([
         (10, Choice.retrying), (10, .recovering), (7, .finally), (6, .repeating), (7, .timingOut),
-        (2, .delayed), (8, .requiring),
+        (2, .delayed), (8, .requiring), (isAboutPermits ? 200 : 12, .taking),
       ]) {
       case .retrying: .retrying(retrying())
       case .recovering: .recovering(recovering())
@@ -17,7 +17,12 @@ extension TreeGenerator {
       case .timingOut: .timingOut(chance.pick([(8, .never), (1, .none), (1, .negative)]))
       case .delayed: .delayed
       case .requiring: .requiring(requiring())
+      case .taking: .taking(claims())
       }
+    if case .taking(let claims) = modifier { kindsAbove += claims.map(\.kind) }
+    defer {
+      if case .taking(let claims) = modifier { kindsAbove.removeLast(claims.count) }
+    }
     let count = modifier.operationCount
     return .modified(modifier, children(of: max(size, count + 1), atMost: count, least: count))
   }
@@ -65,6 +70,22 @@ extension TreeGenerator {
       turns: chance.maybe(55) { $0.number(0...4) }, isNegated: isNegated)
   }
 
+  private mutating func claims() -> [Tree.Claim] {
+    var kinds = [chance.pick([(4, 0), (4, 1), (1, 2)])]
+    // Who takes others than those above it may come in a circle.
+    if isAboutPermits, chance.percent(85), kindsAbove.contains(kinds[0]) {
+      kinds[0] = (kinds[0] + 1) % 3
+    }
+    if chance.percent(isAboutPermits ? 10 : 30) {
+      kinds.append((kinds[0] + chance.number(1...2)) % 3)
+    }
+    return kinds.map { kind in
+      Tree.Claim(
+        kind: kind,
+        wanted: chance.maybe(isAboutPermits ? 85 : 60) { $0.number(1...Tree.permitCounts[kind]) })
+    }
+  }
+
   private mutating func turns() -> Int { chance.percent(40) ? chance.number(1...3) : 0 }
 
   private mutating func decision() -> Tree.Retrying.Decision {
@@ -89,7 +110,7 @@ extension Tree.Modifier {
       case .operation, .fallingBack: 2
       case .value, .otherError, .ignoring: 1
       }
-    case .finally, .repeating, .timingOut, .delayed, .requiring: 1
+    case .finally, .repeating, .timingOut, .delayed, .requiring, .taking: 1
     }
   }
 }

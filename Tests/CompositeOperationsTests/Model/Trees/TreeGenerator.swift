@@ -2,13 +2,20 @@
 struct TreeGenerator {
   var chance: Chance
   private var lastID = -1
+  /// Whether the tree takes permits wherever it can, so that its nodes get into one another's way.
+  let isAboutPermits: Bool
+  /// The kinds of permits that are held above the node that is being drawn.
+  var kindsAbove: [Int] = []
 
   private enum Choice {
     case leaf, list, wideList, race, sequence, then, map, body, prioritized, nested, named
     case erased, discarding, modified
   }
 
-  init(seed: UInt64) { chance = Chance(seed: seed) }
+  init(seed: UInt64) {
+    chance = Chance(seed: seed)
+    isAboutPermits = chance.percent(15)
+  }
 
   /// - Parameter size: About how many nodes the tree has.
   mutating func tree(of size: Int) -> Tree {
@@ -20,11 +27,14 @@ struct TreeGenerator {
   private mutating func kind(of size: Int) -> Tree.Kind {
     let choices: [(Int, Choice)] =
       size <= 1
-      ? [(60, .leaf), (30, .discarding), (4, .named), (3, .erased), (3, .prioritized)]
+      ? [
+        (60, .leaf), (30, .discarding), (4, .named), (3, .erased), (3, .prioritized),
+        (isAboutPermits ? 100 : 0, .modified),
+      ]
       : [
         (3, .leaf), (34, .list), (1, .wideList), (10, .race), (24, .sequence), (6, .then),
         (4, .map), (8, .body), (3, .prioritized), (1, .nested), (2, .named), (2, .erased),
-        (3, .discarding), (44, .modified),
+        (3, .discarding), (isAboutPermits ? 60 : 44, .modified),
       ]
     switch chance.pick(choices) {
     case .leaf: return .leaf(leaf())
