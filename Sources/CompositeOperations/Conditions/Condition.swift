@@ -67,19 +67,14 @@ public struct Condition: Sendable {
 }
 
 extension Condition {
-  /// Met where the condition is not, however it says so, and the other way round. A failure stays one.
+  /// Met where the condition is not, however it says so, and the other way round. A failure stays one,
+  /// and so does a condition that stopped early.
   public static func not(_ condition: Condition) -> Condition {
     let name = "not \(condition.name)"
     guard condition.isImmediate else {
       return Condition(NegatedCondition(condition: condition, operationName: name))
     }
-    return Condition(name) {
-      switch condition.immediateVerdict {
-      case .proceed, nil: return false
-      case .skip: return true
-      case .fail(let error): throw error
-      }
-    }
+    return Condition(name) { try condition.immediateVerdict?.isOppositeMet() == true }
   }
 
   /// Met if all conditions are, and so if there are none.

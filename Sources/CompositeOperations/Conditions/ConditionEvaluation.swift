@@ -17,14 +17,10 @@ struct NegatedCondition: ComposableOperation {
   let operationName: String
 
   func perform(in context: OperationContext) async throws -> Bool {
-    switch await condition.verdict(in: context) {
-    case .proceed: return false
-    case .skip:
-      // A cancellation of the run is no answer.
-      try Task.checkCancellation()
-      return true
-    case .fail(let error): throw error
-    }
+    let verdict = await condition.verdict(in: context)
+    // A cancellation of the run is no answer.
+    try Task.checkCancellation()
+    return try verdict.isOppositeMet()
   }
 }
 

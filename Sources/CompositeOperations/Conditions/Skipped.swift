@@ -10,7 +10,22 @@ public struct Skipped: Error, Hashable, Sendable {
   /// Why.
   public let reason: String
 
-  public init(because reason: String) { self.reason = reason }
+  /// Whether that is an answer. A condition that stopped early has given none, and neither has its
+  /// negation.
+  let isAnswer: Bool
+
+  public init(because reason: String) { self.init(because: reason, isAnswer: true) }
+
+  init(because reason: String, isAnswer: Bool) {
+    self.reason = reason
+    self.isAnswer = isAnswer
+  }
+}
+
+extension Skipped {
+  public static func == (left: Skipped, right: Skipped) -> Bool { left.reason == right.reason }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(reason) }
 }
 
 extension Skipped: CancellationRepresenting {

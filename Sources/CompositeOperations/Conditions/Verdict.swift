@@ -14,9 +14,23 @@ enum Verdict: Sendable {
     if let skipped = error as? Skipped {
       self = .skip(skipped)
     } else if error.meansCancellation {
-      self = .skip(Skipped(because: "the condition stopped early: \(name)"))
+      self = .skip(Skipped(because: "the condition stopped early: \(name)", isAnswer: false))
     } else {
       self = .fail(error)
+    }
+  }
+}
+
+extension Verdict {
+  /// Whether the opposite of the condition is met.
+  ///
+  /// - Throws: A failure, or why there is no answer.
+  func isOppositeMet() throws -> Bool {
+    switch self {
+    case .proceed: return false
+    case .skip(let skipped) where skipped.isAnswer: return true
+    case .skip(let skipped): throw skipped
+    case .fail(let error): throw error
     }
   }
 }

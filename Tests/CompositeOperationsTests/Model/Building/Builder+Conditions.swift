@@ -58,10 +58,12 @@ extension Builder {
       }
     let isYes = condition.answer == .yes
     let shown: Entry.ConditionAnswer =
-      if let error {
-        error is NumberedError ? .fails(ShownError(error)) : .skips
-      } else {
-        isYes != condition.isNegated ? .proceeds : .skips
+      switch condition.answer {
+      case .error: .fails(error.map { ShownError($0) } ?? .cancellation)
+      // Nobody knows, and so nobody knows the opposite.
+      case .cancellation: .skips
+      case .yes: condition.isNegated ? .skips : .proceeds
+      case .no, .skip: condition.isNegated ? .proceeds : .skips
       }
     recorder.add(.conditionAnswered(ticket: ticket, shown))
     if let error { throw error }

@@ -57,7 +57,7 @@ extension Judge {
         body == .error(.cancellation) && run.isKnownCancelled,
         "O2: child \(index) of \(name) never began, and it came to \(body)")
     }
-    let outcome = settle(child, as: body.beforePassingOn)
+    let outcome = settle(child, handedOnAs: body)
     let isToGoOn = index == 0 && outcome.isResult
     expect(!isToGoOn, "then, map: \(name) ended with its first operation")
     run.held = [child].carried

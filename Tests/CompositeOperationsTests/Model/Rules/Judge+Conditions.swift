@@ -73,14 +73,12 @@ extension Judge {
     guard case .modified(.requiring(let requiring), _) = run.place.node.kind else { return [] }
     return run.conditions.filter { $0.value.answer == .skips }.keys.map { index in
       let condition = requiring.conditions[index]
-      let name =
-        (condition.isNegated ? "not " : "")
-        + Tree.Condition.name(index, of: run.place.node.id)
+      let name = Tree.Condition.name(index, of: run.place.node.id)
       return switch condition.answer {
-      // `not` learns of a condition that may wait only that it was cancelled.
-      case .skip where !condition.isNegated || condition.turns == nil: "of a condition"
-      case .skip, .cancellation: "the condition stopped early: \(name)"
-      case .yes, .no, .error: "it is not so: \(name)"
+      case .skip: "of a condition"
+      // Whether it is negated or not.
+      case .cancellation: "the condition stopped early: \(name)"
+      case .yes, .no, .error: "it is not so: \(condition.isNegated ? "not " : "")\(name)"
       }
     }
   }

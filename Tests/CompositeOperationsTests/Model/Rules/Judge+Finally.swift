@@ -7,9 +7,13 @@ extension Judge {
     mustBeShielded(run, isCancelled)
     expect(run.seenEnd == nil, "R5: the closure of \(name) ran twice")
     run.seenEnd = outcome
-    guard let child = run.child(0), !child.isLive else {
-      return expect(false, "R5: the closure of \(name) ran, and nothing had ended")
+    guard let child = run.child(0) else {
+      // Cancelled between its own beginning and that of the operation.
+      return expect(
+        outcome == .cancelled && hasReason(toCancel: run),
+        "R5: the closure of \(name) ran, and nothing had begun")
     }
+    expect(!child.isLive, "R5: the closure of \(name) ran, and nothing had ended")
     settle(child, as: outcome)
   }
 
@@ -26,7 +30,8 @@ extension Judge {
     let name = "n\(run.place.node.id)"
     guard let child = run.child(0) else { return neverBegan(below: run, body) }
     expect(run.isTidy, "R5: \(name) ended before its closure did")
-    expect(body == run.seenEnd?.passedOn, "R5: \(name) came to \(body)")
+    let passedOn = settle(child, handedOnAs: body)
+    expect(passedOn == run.seenEnd, "R5: \(name) came to \(body)")
     run.held = [child].carried
   }
 }

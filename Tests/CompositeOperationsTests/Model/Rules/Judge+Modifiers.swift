@@ -41,6 +41,24 @@ extension Judge {
       "O2: n\(run.place.node.id) ran nothing, and came to \(body)")
   }
 
+  /// Takes note of how a child ended whose end a modifier hands on: a cancellation with the reason that
+  /// its body gave for it.
+  @discardableResult mutating func settle(
+    _ child: NodeRun, handedOnAs body: ShownOutcome
+  ) -> ShownOutcome {
+    let name = "n\(child.place.node.id)"
+    if body.isReasonToStop {
+      expect(child.end?.body == body, "Q1: \(body) is not why \(name) stopped")
+      return settle(child, as: .cancelled)
+    }
+    let outcome = settle(child, as: body.beforePassingOn)
+    let isReasonLost =
+      outcome == .cancelled && child.end?.isCancelled == false
+      && child.end?.body.isReasonToStop == true
+    expect(order == .partial || !isReasonLost, "Q1: nobody learns why \(name) stopped")
+    return outcome
+  }
+
   /// R3, R6: a closure is told of an error once, as soon as an operation has ended in it, and of
   /// nothing else.
   mutating func failed(

@@ -32,7 +32,7 @@ extension Judge {
       // What the closure was given is its own, unless it throws it on.
       run.held = first.outcome == body ? [first].carried : []
     } else if let second = run.child(1) {
-      settle(second, as: body.beforePassingOn)
+      settle(second, handedOnAs: body)
       if isUntold { lose([first].carried) }
       run.held = [second].carried
     } else if recovering.way == .ignoring, body == .result(Tree.Recovering.substitute(of: run)) {
@@ -48,7 +48,7 @@ extension Judge {
         body == .error(.cancellation) && run.isKnownCancelled, "O2, R3: \(name) came to \(body)")
       if isUntold { lose([first].carried) }
     } else {
-      let outcome = settle(first, as: body.beforePassingOn)
+      let outcome = settle(first, handedOnAs: body)
       expect(!outcome.isError, "R3: \(name) did not recover from \(outcome)")
       run.held = [first].carried
     }

@@ -39,7 +39,7 @@ extension Judge {
         "R4: \(name) stopped, and nobody had cancelled it")
       return lose([last].carried)
     }
-    let outcome = settle(last, as: body.beforePassingOn)
+    let outcome = settle(last, handedOnAs: body)
     expect(!outcome.isResult || isOver, "R4: \(name) ended too early")
     run.held = [last].carried
   }

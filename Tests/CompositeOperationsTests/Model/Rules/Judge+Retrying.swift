@@ -33,8 +33,8 @@ extension Judge {
     case .error(let error) where error == run.answer?.error: threw(error, run)
     case .error(.retry(let errors, let isCancelled)):
       mustBeAttempts(errors, isCancelled, of: retrying, run)
-    case .error(.cancellation):
-      if let first = run.lastChild { settle(first, as: .cancelled) }
+    case .error(.cancellation), .error(.interruption), .error(.skipped):
+      if let first = run.lastChild { settle(first, handedOnAs: body) }
       expect(
         run.children.count == 1 || run.children.isEmpty && run.isKnownCancelled,
         "R1: \(name) hides its attempts")

@@ -152,6 +152,14 @@ extension ShownOutcome {
   /// The error as which a body passes on how a child ended, or the result.
   var passedOn: ShownOutcome { self == .cancelled ? .error(.cancellation) : self }
 
+  /// Whether it says why a body stopped, and no more.
+  var isReasonToStop: Bool {
+    switch self {
+    case .error(.interruption), .error(.skipped): true
+    case .error, .result, .cancelled: false
+    }
+  }
+
   /// What a child came to whose end a body passed on.
   var beforePassingOn: ShownOutcome { self == .error(.cancellation) ? .cancelled : self }
 }
