@@ -67,7 +67,9 @@ extension PermitLedger {
       case .good: return []
       case .none(let error): return drop(ticket, answer: .refused(error))
       case .inCircle(let tickets):
-        for other in tickets { requests[other]?.letsPass = ticket }
+        // All who have a ticket: they ask in another order than they got theirs, and who has let
+        // somebody pass must go on doing so.
+        for other in tickets { requests[other]?.letsPass = lastTicket }
         return admit(from: tickets.flatMap { requests[$0]?.claims ?? [] })
       }
     }
