@@ -55,15 +55,14 @@ extension Condition {
 
   /// What the condition says.
   func verdict(in context: OperationContext) async -> Verdict {
-    switch kind {
-    case .immediate(let isMet):
-      do { return Verdict(try isMet(), of: name) } catch {
-        return Verdict(throwing: error, of: name)
+    do {
+      switch kind {
+      case .immediate(let isMet): return Verdict(try isMet(), of: name)
+      case .operation(let operation):
+        return Verdict(try await operation.perform(in: context), of: name)
       }
-    case .operation(let operation):
-      do { return Verdict(try await operation.perform(in: context), of: name) } catch {
-        return Verdict(throwing: error, of: name)
-      }
+    } catch {
+      return Verdict(throwing: error, of: name)
     }
   }
 }

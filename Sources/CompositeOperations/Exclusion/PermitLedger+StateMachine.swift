@@ -1,7 +1,8 @@
 extension PermitLedger {
   /// Who waits for which permits, in the order in which they came.
   struct StateMachine: Sendable {
-    /// Later requests have greater tickets.
+    /// Names a request. Handed out one after another, before it is asked with; who asks first stands
+    /// first, whatever the ticket.
     typealias Ticket = UInt64
     typealias Waiter = CheckedContinuation<Answer, Never>
 
@@ -16,7 +17,7 @@ extension PermitLedger {
       /// What is held above whoever asks.
       let above: PermitHold?
       let waiter: Waiter
-      /// The latest of those who came later that it lets pass.
+      /// The greatest ticket of those behind it whom it lets pass.
       var letsPass: Ticket = 0
     }
 

@@ -144,7 +144,7 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
   ) async throws -> RetryDecision<Base.Success> {
     do {
       return try await policy.decide(failure)
-    } catch  where Task.isCancelled {
+    } catch _ where Task.isCancelled {
       throw RetryError(errors: errors, representsCancellation: true)
     } catch {
       // The last one was the closure's, which may have thrown it on.

@@ -42,7 +42,8 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
   /// How long it might have taken.
   public let limit: Duration
 
-  @usableFromInline init(name: String, limit: Duration) {
+  /// An error of `name`, which might have taken `limit`.
+  public init(name: String, limit: Duration) {
     self.name = name
     self.limit = limit
   }

@@ -1,7 +1,6 @@
+import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
-
-@testable import CompositeOperations
 
 @Suite struct TimeTests {
   @Test func `T1: a delayed operation begins when its time has come`() async {
