@@ -11,11 +11,14 @@ extension Verdict {
     /// Who began last.
     var last: Int?
     var conditions: [Int: Int] = [:]
+    var loose: [Int: Int] = [:]
     for entry in entries {
       switch entry {
       case .began(let node, _):
         guard let place = places[node] else { continue }
-        if case .taking = modifier(place.parent), last != place.parent { seen.insert(.permitsLate) }
+        if last != place.parent, let late = modifier(place.parent)?.happeningAsFirstBeginsLate {
+          seen.insert(late)
+        }
         last = node
         if place.index != 1 { continue }
         seen.formUnion(modifier(place.parent)?.happeningsAsSecondBegins ?? [])
@@ -23,7 +26,8 @@ extension Verdict {
         switch modifier(node) {
         case .retrying: seen.insert(.attemptAgain)
         case .repeating: seen.insert(.repetition)
-        case .recovering, .finally, .timingOut, .delayed, .requiring, .taking, nil: break
+        case .recovering, .finally, .timingOut, .delayed, .throttled, .requiring, .taking, nil:
+          break
         }
       case .answered(let node, .end):
         if case .repeating = modifier(node) { seen.insert(.lastRepetition) }
@@ -33,9 +37,16 @@ extension Verdict {
       case .ended(_, .error(.noneMet), _): seen.insert(.noneMet)
       case .ended(let node, .error(.cancellation), _) where conditions.values.contains(node):
         seen.insert(.conditionLeftBehind)
+      case .ended(let node, .error(.cancellation), _) where loose.values.contains(node):
+        seen.insert(.cancelledBodyLeftBehind)
       case .ended(_, .error(.permits(_, let isHeldAbove)), _):
         seen.insert(isHeldAbove ? .permitsHeldAbove : .permitsInCircle)
-      case .ended(_, .error(.timeout), _): seen.insert(.timeout)
+      case .looseBegan(let node, let ticket, _): loose[ticket] = node
+      case .looseEnded(let ticket, _, _): loose[ticket] = nil
+      case .ended(let node, .error(.timeout), _):
+        seen.insert(.timeout)
+        if case .timingOut(.moments) = modifier(node) { seen.insert(.tooLate) }
+        if loose.values.contains(node) { seen.insert(.bodyLeftBehind) }
       case .ended(_, .error(.retry(let errors, let isCancelled)), _):
         if errors.count > 1 { seen.insert(.attemptsInVain) }
         if isCancelled { seen.insert(.attemptCancelled) }
@@ -50,7 +61,7 @@ extension Verdict {
       case .tidied: isTidying = false
       case .cancelled: if isTidying { seen.insert(.cancelledWhileTidying) }
       case .looked, .ended, .discarded, .made, .sourceFailed, .asked, .answered, .called, .failed,
-        .received, .cancels:
+        .looseLooked, .received, .cancels:
         break
       }
     }
@@ -65,7 +76,17 @@ extension Tree.Modifier {
     case .retrying: [.attemptOfAnother]
     case .recovering(let recovering):
       recovering.way == .fallingBack ? [.fallback] : [.recoveryByAnother]
-    case .finally, .repeating, .timingOut, .delayed, .requiring, .taking: []
+    case .finally, .repeating, .timingOut, .delayed, .throttled, .requiring, .taking: []
+    }
+  }
+
+  /// What has happened when something did before the first of its operations began.
+  fileprivate var happeningAsFirstBeginsLate: Tally.Happening? {
+    switch self {
+    case .taking: .permitsLate
+    case .delayed: .delay
+    case .throttled: .heldBackByRate
+    case .retrying, .recovering, .finally, .repeating, .timingOut, .requiring: nil
     }
   }
 }

@@ -10,6 +10,7 @@ struct Tally {
     case resultSeen, errorSeen, cancellationSeen, cancelledWhileTidying
     case repetition, lastRepetition, timeout
     case skip, noneMet, conditionLeftBehind
+    case tooLate, bodyLeftBehind, cancelledBodyLeftBehind, delay, heldBackByRate
     case permitsHeldAbove, permitsInCircle, permitsLate
     case everyOrigin, failuresInOrderOfTime, unbegunChild, raceWonBySecond
   }
@@ -37,7 +38,8 @@ struct Tally {
       case .answered: if isCancelled { seen.insert(.answerAfterCancellation) }
       case .cancelled: isCancelled = true
       case .ended, .looked, .made, .asked, .called, .came, .failed, .sawEnd, .tidied,
-        .conditionAsked, .conditionAnswered, .received, .cancels:
+        .conditionAsked, .conditionAnswered, .looseBegan, .looseLooked, .looseEnded, .received,
+        .cancels:
         break
       }
     }

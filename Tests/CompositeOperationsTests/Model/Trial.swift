@@ -69,9 +69,9 @@ struct Trial: Sendable {
     let observed: AnyShown =
       surroundings == .observedFromInside ? operation.observed(by: observer) : operation
     let end = await run(observed, recorder, observer)
-    let entries = recorder.entries
+    let (entries, moments) = recorder.story
     var judge = Judge(of: tree, in: workers == .one ? .total : .partial)
-    judge.read(entries)
+    judge.read(entries, at: moments)
     guard let end else {
       return Verdict(self, entries, nil, ["O1: it is stuck"] + judge.findings)
     }
@@ -96,13 +96,13 @@ struct Trial: Sendable {
     switch workers {
     case .one:
       let executor = SeededExecutor(seed: orderSeed)
-      let (_, cancel) = start(operation, on: executor, observer, ends)
+      let (_, cancel) = start(operation, on: executor, recorder.clock, observer, ends)
       if cancellation.isBeforeTheStart { recorder.cancel(cancel) }
       executor.drain { job in
         if job == cancellation.point { recorder.cancel(cancel) }
       }
     case .all:
-      let (task, cancel) = start(operation, on: nil, observer, ends)
+      let (task, cancel) = start(operation, on: nil, recorder.clock, observer, ends)
       if cancellation.isBeforeTheStart { recorder.cancel(cancel) }
       recorder.prepareCancellation(cancel)
       await task.value
@@ -114,9 +114,10 @@ struct Trial: Sendable {
   /// - Returns: A task that ends when the run has ended, and how to cancel the run.
   private func start(
     _ operation: some ComposableOperation<ShownValue>, on executor: SeededExecutor?,
-    _ observer: RecordingObserver, _ ends: Log<End>
+    _ clock: TurnClock, _ observer: RecordingObserver, _ ends: Log<End>
   ) -> (Task<Void, Never>, @Sendable () -> Void) {
     var environment = OperationEnvironment()
+    if tree.takesTime { environment.clock = clock }
     switch surroundings {
     case .plain, .observedFromInside: break
     case .furnished: environment.randomness = .seeded(seed)
@@ -132,11 +133,13 @@ struct Trial: Sendable {
       }
       return (task, { run.cancel() })
     }
-    let task = Task(executorPreference: executor) { [surroundings, environment] in
+    let task = Task(executorPreference: executor) { [surroundings, environment, tree] in
       let outcome =
         switch surroundings {
-        case .plain, .observedFromInside: await operation.run()
-        case .furnished, .observed: await operation.run(in: environment)
+        case .plain where !tree.takesTime, .observedFromInside where !tree.takesTime:
+          await operation.run()
+        case .plain, .observedFromInside, .furnished, .observed:
+          await operation.run(in: environment)
         }
       ends.add(End(outcome: ShownOutcome(outcome), late: nil))
     }

@@ -5,18 +5,21 @@ extension Builder {
     _ retrying: Tree.Retrying, _ base: some ComposableOperation<ShownValue>, _ another: AnyShown,
     at node: Int
   ) -> AnyShown {
+    let attempts = retrying.attempts
+    let backoff = Backoff.constant(TurnClock.time(retrying.delay))
     switch retrying.asking {
-    case .nobody: return window(base.retrying(attempts: retrying.attempts), at: node)
+    case .nobody: return window(base.retrying(attempts: attempts, backoff: backoff), at: node)
     case .whetherWorthwhile:
       return window(
-        base.retrying(attempts: retrying.attempts) { isWorthwhile($0, at: node) }, at: node)
+        base.retrying(attempts: attempts, backoff: backoff) { isWorthwhile($0, at: node) },
+        at: node)
     case .decision(let decisions, let turns):
       return window(
-        base.retrying(attempts: retrying.attempts) { failure in
+        base.retrying(attempts: attempts, backoff: backoff) { failure in
           tell(failure.error, ofAttempt: failure.number, to: node)
           for _ in 0..<turns { await Task.yield() }
           let decision = decisions[(failure.number - 1) % decisions.count]
-          return try decide(decision, after: failure.error, another, at: node)
+          return try decide(decision, after: failure, another, at: node)
         }, at: node)
     }
   }
@@ -34,22 +37,23 @@ extension Builder {
   }
 
   private func decide(
-    _ decision: Tree.Retrying.Decision, after error: any Error, _ another: AnyShown, at node: Int
+    _ decision: Tree.Retrying.Decision, after failure: FailedAttempt, _ another: AnyShown,
+    at node: Int
   ) throws -> RetryDecision<ShownValue> {
     let thrown: any Error
     switch decision {
     case .again:
       recorder.add(.answered(node, .again))
-      return .retry()
+      return .retry(after: failure.delay)
     case .another:
       recorder.add(.answered(node, .child(1)))
-      return .retry(with: another)
+      return .retry(after: failure.delay, with: another)
     case .stop:
       recorder.add(.answered(node, .end))
       return .stop
     case .error: thrown = NumberedError(number: recorder.number())
     case .cancellation: thrown = CancellationError()
-    case .sameError: thrown = error
+    case .sameError: thrown = failure.error
     }
     recorder.add(.answered(node, .threw(ShownError(thrown))))
     throw thrown

@@ -8,10 +8,16 @@ struct Builder: Sendable {
   let recorder: Recorder
   /// Those of each kind, which all nodes share.
   let permits = makePermits()
+  let rates = makeRates()
 
   func operation(_ tree: Tree) -> AnyShown {
     switch tree.kind {
-    case .leaf(let leaf): leaf.isClosure ? closure(leaf, tree.id) : operation(leaf, tree.id)
+    case .leaf(let leaf):
+      if let limit = leaf.isLeftAfter {
+        loose(leaf, leftAfter: limit, at: tree.id)
+      } else {
+        leaf.isClosure ? closure(leaf, tree.id) : operation(leaf, tree.id)
+      }
     case .list(let list, let children): parallel(list, of: children, at: tree.id)
     case .race(let isUniform, let children): race(children, isUniform: isUniform, at: tree.id)
     case .sequence(let steps, let children): sequence(steps, of: children, at: tree.id)

@@ -22,13 +22,25 @@ extension Recorder {
   func perform(_ leaf: Tree.Leaf, of node: Int) async throws -> ShownValue {
     let isFirstRun = beginsFirst(node)
     add { .began(node, isCancelled: $0) }
-    let outcome = await outcome(of: leaf, of: node, isFirstRun)
+    let outcome = await outcome(of: leaf, isFirstRun) { .looked(node, isCancelled: $0) }
     add { .ended(node, outcome, isCancelled: $0) }
     return try outcome.get()
   }
 
+  /// What a leaf does that its run need not wait for.
+  func performLoose(_ leaf: Tree.Leaf, of node: Int) async throws -> ShownValue {
+    let isFirstRun = beginsFirst(node)
+    let ticket = number()
+    add { .looseBegan(node, ticket: ticket, isCancelled: $0) }
+    let outcome = await outcome(of: leaf, isFirstRun) {
+      .looseLooked(ticket: ticket, isCancelled: $0)
+    }
+    add { .looseEnded(ticket: ticket, outcome, isCancelled: $0) }
+    return try outcome.get()
+  }
+
   private func outcome(
-    of leaf: Tree.Leaf, of node: Int, _ isFirstRun: Bool
+    of leaf: Tree.Leaf, _ isFirstRun: Bool, look: (_ isCancelled: Bool) -> Entry
   ) async -> ShownOutcome {
     let turns =
       switch leaf.waiting {
@@ -37,7 +49,7 @@ extension Recorder {
       }
     for _ in 0..<turns {
       await Task.yield()
-      let isCancelled = add { .looked(node, isCancelled: $0) }
+      let isCancelled = add(look)
       if isCancelled, leaf.noticesCancellation { return .error(.cancellation) }
       if isCancelled, leaf.waiting == .cancellation { break }
     }

@@ -37,6 +37,12 @@ enum Entry: Sendable, Equatable {
   case conditionAsked(Int, Int, ticket: Int, isCancelled: Bool)
   /// A condition is about to answer.
   case conditionAnswered(ticket: Int, ConditionAnswer)
+  /// A body begins that its run need not wait for.
+  case looseBegan(Int, ticket: Int, isCancelled: Bool)
+  /// Such a body looked after a pause whether it is cancelled.
+  case looseLooked(ticket: Int, isCancelled: Bool)
+  /// Such a body is over.
+  case looseEnded(ticket: Int, ShownOutcome, isCancelled: Bool)
   /// A body learns how a child of it ended.
   case received(Int, child: Int, ShownOutcome, isCancelled: Bool)
 
@@ -94,6 +100,11 @@ extension Entry: CustomStringConvertible {
     case .conditionAsked(let node, let index, let ticket, let flag):
       "n\(node) asked condition \(index), ticket \(ticket)\(flag.note)"
     case .conditionAnswered(let ticket, let answer): "ticket \(ticket): \(answer)"
+    case .looseBegan(let node, let ticket, let flag):
+      "the loose body of n\(node) began, ticket \(ticket)\(flag.note)"
+    case .looseLooked(let ticket, let flag): "ticket \(ticket) looked\(flag.note)"
+    case .looseEnded(let ticket, let outcome, let flag):
+      "ticket \(ticket) came to \(outcome)\(flag.note)"
     case .received(let node, let child, let outcome, let flag):
       "n\(node) received from child \(child): \(outcome)\(flag.note)"
     case .cancels: "--- is being cancelled"

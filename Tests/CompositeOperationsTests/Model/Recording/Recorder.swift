@@ -2,10 +2,14 @@ import CompositeOperations
 
 /// Takes down what happens in one run of a tree, in one order, and hands out numbers.
 final class Recorder: Sendable {
+  /// The time of everything that is recorded.
+  let clock = TurnClock()
   private let state: Lock<State>
 
   private struct State: Sendable {
     var entries: [Entry] = []
+    /// At which moment each of them was made.
+    var moments: [Int] = []
     var lastNumber = 0
     /// What closures are decided by whose answers nobody has drawn before.
     var chance = Chance(seed: 0)
@@ -14,6 +18,11 @@ final class Recorder: Sendable {
     /// After how many entries the run is to be cancelled.
     var cancellationPoint: Int?
     var cancel: (@Sendable () -> Void)?
+
+    mutating func add(_ entry: Entry, at moment: Int) {
+      entries.append(entry)
+      moments.append(moment)
+    }
 
     /// - Returns: How to cancel the run, if it is time to.
     mutating func takeCancellation() -> (@Sendable () -> Void)? {
@@ -29,6 +38,11 @@ final class Recorder: Sendable {
   }
 
   var entries: [Entry] { state.withLock { $0.entries } }
+
+  /// What happened, and at which moment of the clock.
+  var story: (entries: [Entry], moments: [Int]) {
+    state.withLock { ($0.entries, $0.moments) }
+  }
 
   /// A number that nobody else gets.
   func number() -> Int {
@@ -55,7 +69,7 @@ final class Recorder: Sendable {
   @discardableResult func add(_ entry: (_ isCancelled: Bool) -> Entry) -> Bool {
     let (isCancelled, cancel) = state.withLock { state in
       let isCancelled = Task.isCancelled
-      state.entries.append(entry(isCancelled))
+      state.add(entry(isCancelled), at: clock.moment)
       return (isCancelled, state.takeCancellation())
     }
     cancel?()
@@ -64,9 +78,9 @@ final class Recorder: Sendable {
 
   /// Cancels the run and takes that down.
   func cancel(_ cancel: () -> Void) {
-    state.withLock { $0.entries.append(.cancels) }
+    state.withLock { $0.add(.cancels, at: clock.moment) }
     cancel()
-    state.withLock { $0.entries.append(.cancelled) }
+    state.withLock { $0.add(.cancelled, at: clock.moment) }
   }
 
   /// Tells how the run is cancelled when it has come to its cancellation point.

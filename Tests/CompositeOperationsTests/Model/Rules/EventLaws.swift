@@ -7,6 +7,8 @@ struct EventLaws {
   private(set) var findings: [String] = []
   private var histories: [OperationID: History] = [:]
   private var ended: [String: [Ended]] = [:]
+  /// How many bodies have been left behind and have ended, by the names of their runs.
+  private var abandoned: [String: Int] = [:]
 
   /// What has been told of one run.
   private struct History {
@@ -50,7 +52,8 @@ struct EventLaws {
       return expect(false, "\(event) before it was created")
     }
     if case .abandonedBodyEnded = event.kind {
-      return expect(history.wasAskedToCancel, "\(event) before the run had left it")
+      abandoned[event.name, default: 0] += 1
+      return expect(history.hasStarted, "\(event) before it could be left")
     }
     expect(history.ended == nil, "\(event) behind its end")
     expect(history.name == event.name && history.parent == event.parent, "\(event) is another's")
@@ -111,6 +114,19 @@ struct EventLaws {
     let runs = Dictionary(grouping: judge.settled, by: \.place.name)
     for (name, places) in places where places.count == 1 && !judge.isModified(places[0]) {
       compare(ended[name] ?? [], with: runs[name] ?? [], name)
+    }
+    compareAbandoned(with: judge)
+  }
+
+  /// T3: an event tells of every body that was left behind, and of no other.
+  private mutating func compareAbandoned(with judge: Judge) {
+    if order == .partial { return }
+    let runs = judge.loose.values.filter { !judge.isModified($0.run.place) }
+    for (name, bodies) in Dictionary(grouping: runs, by: \.run.place.name) {
+      let told = abandoned[name, default: 0]
+      let least = bodies.count(where: \.isLeft)
+      let most = least + bodies.count(where: \.mayBeLeft)
+      expect((least...most).contains(told), "T3: \(told) bodies of \(name), and not \(least)")
     }
   }
 

@@ -30,8 +30,10 @@ extension Judge {
   /// is not part of the one that waits for it, and has to be told.
   func mayLag(_ run: NodeRun) -> Bool { order == .partial && run.place.isRaised }
 
-  /// Whether somebody outside or a composite above cancels the run.
-  func hasReason(toCancel run: NodeRun) -> Bool { isCancellationRequested || run.isBelowStop }
+  /// Whether somebody outside, a composite above or the end of its time cancels the run.
+  func hasReason(toCancel run: NodeRun) -> Bool {
+    isCancellationRequested || run.isBelowStop || mayBeTooLate(run)
+  }
 }
 
 extension NodeRun {

@@ -28,7 +28,9 @@ extension Judge {
   /// Judges what a body came to.
   mutating func mustComeTo(_ body: ShownOutcome, _ run: NodeRun) {
     switch run.place.node.kind {
-    case .leaf, .named, .erased, .discarding: break
+    case .leaf(let leaf):
+      if let limit = leaf.isLeftAfter { looseMustComeTo(body, limit, run) }
+    case .named, .erased, .discarding: break
     case .list(let list, let children): listMustComeTo(body, list, children.count, run)
     case .race(_, let children): raceMustComeTo(body, children.count, run)
     case .sequence(let steps, let children):

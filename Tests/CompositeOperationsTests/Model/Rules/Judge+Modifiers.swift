@@ -10,7 +10,13 @@ extension Judge {
     case .repeating(let repeating): mayBeginAgain(run, of: repeating, parent)
     case .requiring(let requiring): mayBeginRequiring(run, requiring, below: parent)
     case .taking(let claims): mayBeginTaking(claims, below: parent)
-    case .finally, .timingOut, .delayed: mustBeginOnce(run, below: parent)
+    case .finally, .timingOut: mustBeginOnce(run, below: parent)
+    case .delayed(let delay):
+      mustBeginOnce(run, below: parent)
+      mustHavePassed(delay, since: parent.firstMoment, "T1: n\(parent.place.node.id) began")
+    case .throttled(let rate):
+      mustBeginOnce(run, below: parent)
+      mayBeginThrottled(by: rate, below: parent)
     }
   }
 
@@ -24,7 +30,7 @@ extension Judge {
     case .finally: finallyMustComeTo(body, run)
     case .repeating(let repeating): repeatingMustComeTo(body, repeating, run)
     case .timingOut(let limit): timingOutMustComeTo(body, limit, run)
-    case .delayed: modifiedMustComeTo(body, run)
+    case .delayed, .throttled: modifiedMustComeTo(body, run)
     case .requiring(let requiring): requiringMustComeTo(body, requiring, run)
     case .taking(let claims): takingMustComeTo(body, claims, run)
     }

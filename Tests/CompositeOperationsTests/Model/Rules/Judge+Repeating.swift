@@ -19,6 +19,7 @@ extension Judge {
     guard let last = parent.lastChild else { return }
     expect(parent.children.count < repeating.times ?? .max, "R4: \(name) ran too many times")
     expect(settle(last).isResult, "R4: \(name) ran again, and there was no result")
+    mustHavePassed(repeating.delay, since: last.end?.moment, "R4: \(name) ran again")
     expect(
       !repeating.asks || parent.answer == .again,
       "R4: \(name) ran again, and had what was waited for")

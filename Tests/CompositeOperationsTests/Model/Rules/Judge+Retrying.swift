@@ -8,6 +8,7 @@ extension Judge {
       return expect(run.place.index == 0, "R1: the first attempt of \(name) was of another one")
     }
     expect(settle(last).isError, "R1: \(name) tried again, and nothing had failed")
+    mustHavePassed(retrying.delay, since: last.end?.moment, "R1: \(name) tried again")
     let expected =
       switch (retrying.asking, parent.answer) {
       case (.nobody, _): 0

@@ -1,15 +1,51 @@
-// Times that never come, and times that are over at once: T1 and T2.
+// Time: T1 to T3. How much of it has passed is in the log; that a time is over is only known of what
+// somebody made of it.
 
 extension Judge {
+  mutating func mustHavePassed(_ moments: Int, since first: Int?, _ what: String) {
+    let passed = moment - (first ?? moment)
+    expect(passed >= moments, "\(what) after \(passed) moments, and not after \(moments)")
+  }
+
   mutating func timingOutMustComeTo(_ body: ShownOutcome, _ limit: Tree.Limit, _ run: NodeRun) {
-    if limit == .never { return modifiedMustComeTo(body, run) }
     let name = "n\(run.place.node.id)"
-    expect(run.children.isEmpty, "T2: the body of \(name) began, and there was no time")
+    let timeout = ShownOutcome.error(
+      .timeout(place(ofChild: 0, of: run.place.node.id)?.name ?? ""))
     // A cancellation comes before the end of the time.
     let isCancelled = body == .error(.cancellation) && run.isKnownCancelled
-    let modified = place(ofChild: 0, of: run.place.node.id)?.name ?? ""
-    expect(
-      isCancelled || body == .error(.timeout(modified)),
-      "T2: \(name) had no time, and came to \(body)")
+    switch limit {
+    case .never: modifiedMustComeTo(body, run)
+    case .none, .negative:
+      expect(run.children.isEmpty, "T2: the body of \(name) began, and there was no time")
+      expect(isCancelled || body == timeout, "T2: \(name) had no time, and came to \(body)")
+    case .moments(let moments):
+      guard let child = run.child(0), let end = child.end else {
+        return expect(isCancelled, "O2: \(name) ran nothing, and came to \(body)")
+      }
+      // What cancelled the body and not the run was the end of the time.
+      if order == .total, !end.isCancelled || run.end?.isCancelled == false {
+        expect(
+          (body == timeout) == end.isCancelled,
+          "T2: \(name) came to \(body), and its body was \(end.isCancelled ? "" : "not ")cancelled")
+      }
+      if body != timeout { return modifiedMustComeTo(body, run) }
+      mustHavePassed(moments, since: run.firstMoment, "T2: \(name) was too late")
+      // O3: nobody sees what came too late.
+      lose(child.holdings)
+    }
+  }
+
+  /// Whether the time of a run may be over that the run is part of.
+  func mayBeTooLate(_ run: NodeRun) -> Bool {
+    var run = run.parent
+    while let above = run {
+      if case .modified(.timingOut(.moments(let moments)), _) = above.place.node.kind,
+        moment - above.firstMoment >= moments
+      {
+        return true
+      }
+      run = above.parent
+    }
+    return false
   }
 }

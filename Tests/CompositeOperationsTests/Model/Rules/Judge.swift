@@ -25,11 +25,17 @@ struct Judge {
   private(set) var settled: [NodeRun] = []
   /// Which entry is being read.
   private(set) var now = 0
+  /// At which moment of the clock it was made.
+  private(set) var moment = 0
   private(set) var isCancellationRequested = false
   private(set) var isCancelled = false
   private(set) var root: NodeRun?
   /// Which condition of which run a ticket stands for.
   var asked: [Int: (NodeRun, Int)] = [:]
+  /// The bodies that their runs need not wait for, by their tickets.
+  var loose: [Int: LooseBody] = [:]
+  /// What has been taken of each rate.
+  var rates = Tree.rates.map { RateState(of: $0) }
   /// How often values are still to be given up.
   private var discards: [Holding: Int] = [:]
   /// Values of which the log does not tell whether anybody saw them.
@@ -41,8 +47,10 @@ struct Judge {
     takesWithinTakes = tree.takesWithinTakes
   }
 
-  mutating func read(_ entries: [Entry]) {
-    for entry in entries {
+  /// - Parameter moments: At which moment each entry was made.
+  mutating func read(_ entries: [Entry], at moments: [Int]) {
+    for (entry, moment) in zip(entries, moments) {
+      self.moment = moment
       read(entry)
       now += 1
     }
@@ -79,6 +87,10 @@ struct Judge {
     case .conditionAsked(let node, let index, let ticket, let isCancelled):
       conditionAsked(index, of: node, ticket: ticket, isCancelled)
     case .conditionAnswered(let ticket, let answer): conditionAnswered(ticket, answer)
+    case .looseBegan(let node, let ticket, let isCancelled):
+      looseBegan(node, ticket, isCancelled)
+    case .looseLooked(let ticket, let isCancelled): looseLooked(ticket, isCancelled)
+    case .looseEnded(let ticket, let outcome, _): looseEnded(ticket, outcome)
     case .received(let node, let child, let outcome, let isCancelled):
       withRun(node) { $0.received(outcome, from: child, by: $1, isCancelled) }
     case .cancels:
@@ -99,7 +111,7 @@ struct Judge {
     guard let place = places[node] else { return expect(false, "nobody knows n\(node)") }
     expect(runs[node]?.isLive != true, "n\(node) has two runs at once")
     let parent = place.parent.flatMap { runs[$0] }
-    let run = NodeRun(of: place, below: parent, at: now)
+    let run = NodeRun(of: place, below: parent, at: now, moment: moment)
     if let parent {
       expect(parent.isLive, "P3, S4, C1: n\(node) began behind the end of what runs it")
       mayBegin(run, below: parent)
@@ -119,7 +131,7 @@ struct Judge {
     looked(run, isCancelled)
     expect(
       run.liveChildren == 0, "P3, S4, C1: n\(run.place.node.id) ended before what it ran did")
-    run.end = NodeRun.End(time: now, body: body, isCancelled: isCancelled)
+    run.end = NodeRun.End(time: now, moment: moment, body: body, isCancelled: isCancelled)
     mustComeTo(body, run)
     if let parent = run.parent, stops(parent, run) { parent.stop = parent.stop ?? now }
   }
@@ -178,6 +190,7 @@ struct Judge {
   ///   - hasHandle: Whether there is a handle.
   mutating func finish(_ outcome: ShownOutcome, late: ShownOutcome?, hasHandle: Bool) {
     for run in runs.values { expect(!run.isLive, "O1: n\(run.place.node.id) never ended") }
+    looseMustHaveEnded()
     var expectedLate: ShownOutcome?
     if let root, let end = root.end {
       settle(root, as: outcome)

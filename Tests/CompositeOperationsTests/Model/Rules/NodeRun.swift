@@ -77,6 +77,8 @@ final class NodeRun {
   struct End {
     /// Which entry told of it.
     let time: Int
+    /// At which moment of the clock.
+    let moment: Int
     /// What the body came to.
     let body: ShownOutcome
     /// Whether the run was cancelled by then.
@@ -87,6 +89,8 @@ final class NodeRun {
   unowned let parent: NodeRun?
   /// Which entry told of its beginning.
   let beginning: Int
+  /// At which moment of the clock it began.
+  let firstMoment: Int
   var end: End?
   /// How the run ended for whoever ran it, once that is known.
   var outcome: ShownOutcome?
@@ -117,12 +121,15 @@ final class NodeRun {
   var mayBeInCircle = false
   /// By their places.
   var conditions: [Int: ConditionState] = [:]
+  /// Its body, if it need not wait for it.
+  var loose: LooseBody?
   var received: [(child: Int, outcome: ShownOutcome)] = []
 
-  init(of place: Place, below parent: NodeRun?, at beginning: Int) {
+  init(of place: Place, below parent: NodeRun?, at beginning: Int, moment: Int) {
     self.place = place
     self.parent = parent
     self.beginning = beginning
+    firstMoment = moment
   }
 
   var isLive: Bool { end == nil }

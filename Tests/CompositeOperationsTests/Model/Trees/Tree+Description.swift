@@ -43,7 +43,7 @@ extension Tree.Leaf: CustomStringConvertible {
       case .cancellation: " when cancelled"
       }
     return "\(end)\(wait)" + (noticesCancellation ? ", notices" : "")
-      + (isClosure ? ", closure" : "")
+      + (isClosure ? ", closure" : "") + (isLeftAfter.map { ", is left: \($0)" } ?? "")
   }
 }
 

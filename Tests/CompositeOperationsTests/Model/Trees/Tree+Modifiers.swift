@@ -9,8 +9,10 @@ extension Tree {
     case finally(turns: Int)
     case repeating(Repeating)
     case timingOut(Limit)
-    /// By no time at all.
-    case delayed
+    /// By so many moments.
+    case delayed(Int)
+    /// To one of the rates that all nodes share.
+    case throttled(rate: Int)
     case requiring(Requiring)
     /// Of one kind of permits or of two.
     case taking([Claim])
@@ -33,6 +35,8 @@ extension Tree {
 
     var attempts: Int
     var asking: Asking
+    /// How many moments there are at least before another attempt.
+    var delay: Int
   }
 
   struct Repeating: Sendable, Equatable {
@@ -40,9 +44,14 @@ extension Tree {
     var times: Int?
     /// Whether a closure is asked if a result is the last one.
     var asks: Bool
+    /// How many moments there are at least before the next time.
+    var delay: Int
   }
 
-  enum Limit: Sendable, Equatable { case never, none, negative }
+  enum Limit: Sendable, Equatable {
+    case never, none, negative
+    case moments(Int)
+  }
 
   struct Recovering: Sendable, Equatable {
     enum Way: Sendable, Equatable {
@@ -72,7 +81,7 @@ extension Tree.Modifier {
   var runsItsOwn: Bool {
     switch self {
     case .retrying, .recovering, .finally, .repeating: true
-    case .timingOut, .delayed, .requiring, .taking: false
+    case .timingOut, .delayed, .throttled, .requiring, .taking: false
     }
   }
 }
@@ -80,16 +89,24 @@ extension Tree.Modifier {
 extension Tree.Modifier: CustomStringConvertible {
   var description: String {
     switch self {
-    case .retrying(let retrying): "retrying, \(retrying.attempts) attempts, asks \(retrying.asking)"
+    case .retrying(let retrying):
+      "retrying, \(retrying.attempts) attempts, asks \(retrying.asking)\(retrying.delay.note)"
     case .finally(let turns): "finally, \(turns) turns"
     case .repeating(let repeating):
       "repeating\(repeating.times.map { ", \($0) times" } ?? "")\(repeating.asks ? ", asks" : "")"
+        + repeating.delay.note
     case .timingOut(let limit): "timing out, limit \(limit)"
-    case .delayed: "delayed"
+    case .delayed(let delay): "delayed\(delay.note)"
+    case .throttled(let rate): "throttled by rate \(rate)"
     case .requiring(let requiring): "\(requiring)"
     case .taking(let claims): "taking \(claims)"
     case .recovering(let recovering):
       "recovering by \(recovering.way), \(recovering.remedy) after \(recovering.turns) turns"
     }
   }
+}
+
+extension Int {
+  /// In words, as a number of moments.
+  fileprivate var note: String { self == 0 ? "" : ", \(self) moments" }
 }

@@ -44,6 +44,8 @@ struct Tree: Sendable, Equatable {
     var noticesCancellation: Bool
     /// Whether it is made from a closure, or a type of its own.
     var isClosure: Bool
+    /// How long its run waits for its body; nil for any time.
+    var isLeftAfter: Limit?
   }
 
   struct List: Sendable, Equatable {

@@ -1,21 +1,23 @@
 extension TreeGenerator {
   private enum Choice {
-    case retrying, recovering, finally, repeating, timingOut, delayed, requiring, taking
+    case retrying, recovering, finally, repeating, timingOut, delayed, throttled, requiring, taking
   }
 
   /// A modifier, and what is below it.
   mutating func modified(of size: Int) -> Tree.Kind {
     let modifier: Tree.Modifier =
       switch chance.pick([
-        (10, Choice.retrying), (10, .recovering), (7, .finally), (6, .repeating), (7, .timingOut),
-        (2, .delayed), (8, .requiring), (isAboutPermits ? 200 : 12, .taking),
+        (10, Choice.retrying), (10, .recovering), (7, .finally), (6, .repeating), (9, .timingOut),
+        (3, .delayed), (isAboutPermits ? 40 : 8, .throttled), (8, .requiring),
+        (isAboutPermits ? 200 : 12, .taking),
       ]) {
       case .retrying: .retrying(retrying())
       case .recovering: .recovering(recovering())
       case .finally: .finally(turns: turns())
       case .repeating: .repeating(repeating())
-      case .timingOut: .timingOut(chance.pick([(8, .never), (1, .none), (1, .negative)]))
-      case .delayed: .delayed
+      case .timingOut: .timingOut(chance.limit())
+      case .delayed: .delayed(chance.number(0...3))
+      case .throttled: .throttled(rate: chance.number(0...1))
       case .requiring: .requiring(requiring())
       case .taking: .taking(claims())
       }
@@ -37,7 +39,7 @@ extension TreeGenerator {
           turns: turns())
       ),
     ])
-    return Tree.Retrying(attempts: chance.number(1...4), asking: asking)
+    return Tree.Retrying(attempts: chance.number(1...4), asking: asking, delay: chance.delay())
   }
 
   private mutating func recovering() -> Tree.Recovering {
@@ -51,7 +53,8 @@ extension TreeGenerator {
 
   private mutating func repeating() -> Tree.Repeating {
     let times = chance.maybe(80) { $0.number(1...3) }
-    return Tree.Repeating(times: times, asks: times == nil || chance.percent(50))
+    return Tree.Repeating(
+      times: times, asks: times == nil || chance.percent(50), delay: chance.delay())
   }
 
   private mutating func requiring() -> Tree.Requiring {
@@ -110,7 +113,15 @@ extension Tree.Modifier {
       case .operation, .fallingBack: 2
       case .value, .otherError, .ignoring: 1
       }
-    case .finally, .repeating, .timingOut, .delayed, .requiring, .taking: 1
+    case .finally, .repeating, .timingOut, .delayed, .throttled, .requiring, .taking: 1
     }
   }
+}
+
+extension Chance {
+  mutating func limit() -> Tree.Limit {
+    pick([(4, .never), (1, .none), (1, .negative), (10, .moments(number(1...6)))])
+  }
+
+  fileprivate mutating func delay() -> Int { percent(25) ? number(1...3) : 0 }
 }

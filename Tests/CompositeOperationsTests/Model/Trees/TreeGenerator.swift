@@ -2,7 +2,7 @@
 struct TreeGenerator {
   var chance: Chance
   private var lastID = -1
-  /// Whether the tree takes permits wherever it can, so that its nodes get into one another's way.
+  /// Whether the tree takes permits and goes by rates wherever it can, so that its nodes get into one another's way.
   let isAboutPermits: Bool
   /// The kinds of permits that are held above the node that is being drawn.
   var kindsAbove: [Int] = []
@@ -80,13 +80,15 @@ struct TreeGenerator {
   // MARK: Nodes
 
   private mutating func leaf() -> Tree.Leaf {
-    Tree.Leaf(
+    let limit = chance.maybe(5) { $0.limit() }
+    return Tree.Leaf(
       end: chance.pick([
         (60, .value), (8, .valueAfterError), (14, .error), (11, .cancellation), (4, .interruption),
       ]),
       waiting: chance.percent(8)
         ? .cancellation : .turns(chance.percent(35) ? 0 : chance.number(1...4)),
-      noticesCancellation: chance.percent(40), isClosure: chance.percent(30))
+      noticesCancellation: chance.percent(40), isClosure: limit == nil && chance.percent(30),
+      isLeftAfter: limit)
   }
 
   private mutating func list() -> Tree.List {

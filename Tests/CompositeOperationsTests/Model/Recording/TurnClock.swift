@@ -1,0 +1,42 @@
+import CompositeOperations
+
+/// A clock that its sleepers keep going: each turn that one of them takes is a moment.
+///
+/// So time passes in a tree as everything else does, in the order of its executor, and never while
+/// nobody waits for it.
+struct TurnClock: Clock {
+  struct Instant: InstantProtocol {
+    var offset: Duration
+
+    func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    func duration(to other: Instant) -> Duration { other.offset - offset }
+    static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+  }
+
+  /// How many moments have passed.
+  private let moments = Shared(0)
+
+  var moment: Int { moments.value.withLock { $0 } }
+  var now: Instant { Instant(offset: Self.time(moment)) }
+  var minimumResolution: Duration { .zero }
+
+  static func time(_ moments: Int) -> Duration { .milliseconds(moments) }
+
+  func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    // Nobody could take so many turns.
+    if deadline.offset > .seconds(1_000) { return try await Task.sleep(for: .seconds(1_000_000)) }
+    while now < deadline {
+      try Task.checkCancellation()
+      await Task.yield()
+      moments.value.withLock { $0 += 1 }
+    }
+    try Task.checkCancellation()
+  }
+}
+
+/// A lock that copies share.
+private final class Shared: Sendable {
+  let value: Lock<Int>
+
+  init(_ value: Int) { self.value = Lock(value) }
+}

@@ -1,0 +1,39 @@
+// Rates: E5. A rate is a bucket that is full at first and gets another token with every share of its
+// period.
+
+/// What has been taken of a rate.
+struct RateState {
+  let rate: Tree.Rate
+  /// When the bucket is full again.
+  var full = 0
+  var begun = 0
+
+  init(of rate: Tree.Rate) { self.rate = rate }
+}
+
+extension Judge {
+  mutating func mayBeginThrottled(by kind: Int, below parent: NodeRun) {
+    let name = "n\(parent.place.node.id)"
+    let rate = rates[kind].rate
+    rates[kind].begun += 1
+    guard order == .total else {
+      // With several workers whoever has taken a token may be held up before it begins.
+      let most = rate.count + moment / rate.share
+      return expect(rates[kind].begun <= most, "E5: \(name) began as one of more than \(most)")
+    }
+    expect(
+      rates[kind].full - moment <= rate.period - rate.share, "E5: \(name) began without a token")
+    rates[kind].full = max(rates[kind].full, moment) + rate.share
+    let first = runs.values.first { other in
+      other !== parent && other.isLive && other.children.isEmpty && other.isThrottled(by: kind)
+        && other.beginning < parent.beginning && !hasReason(toCancel: other)
+    }
+    expect(first == nil, "E5: \(name) began, and n\(first?.place.node.id ?? 0) came before it")
+  }
+}
+
+extension NodeRun {
+  fileprivate func isThrottled(by kind: Int) -> Bool {
+    if case .modified(.throttled(kind), _) = place.node.kind { true } else { false }
+  }
+}
