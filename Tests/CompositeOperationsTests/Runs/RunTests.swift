@@ -143,6 +143,28 @@ import Testing
     #expect(MainQueue.isCurrent)
   }
 
+  @Test @MainActor func `O8: no attempt runs on the actor of a body that performs it`() async throws
+  {
+    MainQueue.mark()
+    struct Asking: ComposableOperation {
+      func perform(in context: OperationContext) -> Bool { MainQueue.isCurrent }
+    }
+    struct Main: ComposableOperation {
+      let part: any ComposableOperation<Bool>
+      @MainActor func perform(in context: OperationContext) async throws -> [Bool] {
+        let before = MainQueue.isCurrent
+        return [before, try await part.perform(in: context), MainQueue.isCurrent]
+      }
+    }
+    let parts: [any ComposableOperation<Bool>] = [
+      Asking().retrying(attempts: 2), Asking().repeating(times: 1),
+      Asking().ignoringErrors(with: true), Asking().finally { _ in },
+    ]
+    for (index, part) in parts.enumerated() {
+      #expect(try await Main(part: part).run().get() == [true, false, true], "part \(index)")
+    }
+  }
+
   private enum Local {
     @TaskLocal static var number = 0
   }
