@@ -15,20 +15,31 @@ extension ComposableOperation {
   ///
   /// - Parameter body: What is to be done. Its task-local values, its priority and its executor are
   ///   those of the run.
-  public func finally(
+  @inlinable public func finally(
     _ body: @escaping @Sendable (Outcome<Success>) async -> Void
   ) -> some ComposableOperation<Success> {
     FinallyOperation(base: self, body: body)
   }
 }
 
-struct FinallyOperation<Base: ComposableOperation>: SeparateRun {
-  let base: Base
-  let body: @Sendable (Outcome<Base.Success>) async -> Void
+@usableFromInline struct FinallyOperation<Base: ComposableOperation>: SeparateRun {
+  @usableFromInline typealias Body = @Sendable (Outcome<Base.Success>) async -> Void
 
-  func performHeld(in context: OperationContext) async throws -> HeldResult<Base.Success> {
+  @usableFromInline let base: Base
+  @usableFromInline let body: Body
+
+  @inlinable init(base: Base, body: @escaping Body) {
+    self.base = base
+    self.body = body
+  }
+
+  @inlinable nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
     let end = await context.end(of: base)
-    await UnstructuredTasks.runShielded { await body(end.outcome) }
+    await UnstructuredTasks.runShielded(onFreshStack: context.isTooDeep) {
+      await body(end.outcome)
+    }
     return HeldResult(try end.get(), disposal: end.disposal)
   }
 }

@@ -1,7 +1,7 @@
 /// The one place where unstructured tasks are made, for what needs them by nature.
 ///
 /// Each copies priority and task-local values, and inherits nothing else.
-enum UnstructuredTasks {
+@usableFromInline enum UnstructuredTasks {
   /// A task of its own.
   static func start<Value: Sendable>(
     on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Value
@@ -27,7 +27,15 @@ enum UnstructuredTasks {
   }
 
   /// Runs a body that is not cancelled with the calling task, and waits for its end.
-  static func runShielded(_ body: @escaping @Sendable () async -> Void) async {
-    await start(on: Task.preferredExecutor, body).value
+  ///
+  /// - Parameter onFreshStack: Whether it is not to begin on the calling thread's stack.
+  @usableFromInline static func runShielded(
+    onFreshStack: Bool, _ body: @escaping @Sendable () async -> Void
+  ) async {
+    let executor = Task.preferredExecutor
+    let task =
+      onFreshStack
+      ? start(on: executor, body) : Task.immediate(executorPreference: executor) { await body() }
+    await task.value
   }
 }
