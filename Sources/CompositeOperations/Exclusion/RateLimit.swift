@@ -20,6 +20,10 @@ public final class RateLimit: Sendable {
   /// The period.
   public let period: Duration
 
+  /// The time of one token.
+  private let share: Duration
+  /// How long before it is full the bucket has a token.
+  private let burst: Duration
   /// Only who stands in front looks at the bucket.
   let turn = Permits(1, name: "a turn")
   private let bucket = Lock(Bucket())
@@ -39,23 +43,20 @@ public final class RateLimit: Sendable {
     precondition(period > .zero, "A period is longer than nothing, and not \(period).")
     self.count = count
     self.period = period
+    share = period / count
+    burst = period - share
   }
 
-  /// How long to wait for the next token. To be asked by who has the turn.
-  func delay(by clock: any Clock<Duration>) -> Duration {
+  /// Takes a token if there is one. To be called by who has the turn.
+  ///
+  /// - Returns: How long it is until there will be one; nil if one was taken.
+  func take(by clock: any Clock<Duration>) -> Duration? {
     let bucket = bucket.withLock { $0 }
     let stopwatch = bucket.stopwatch ?? Stopwatch(clock)
-    if bucket.stopwatch == nil { self.bucket.withLock { $0.stopwatch = stopwatch } }
-    return bucket.full - stopwatch.elapsed - (period - share)
+    let now = stopwatch.elapsed
+    let delay = bucket.full - now - burst
+    if delay > .zero { return delay }
+    self.bucket.withLock { $0 = Bucket(stopwatch: stopwatch, full: max(bucket.full, now) + share) }
+    return nil
   }
-
-  /// Takes a token. To be called by who has the turn, when the delay is over.
-  func take() {
-    let bucket = bucket.withLock { $0 }
-    let now = bucket.stopwatch?.elapsed ?? .zero
-    self.bucket.withLock { $0.full = max(bucket.full, now) + share }
-  }
-
-  /// The time of one token.
-  private var share: Duration { period / count }
 }

@@ -9,7 +9,7 @@ extension ComposableOperation {
   /// A cancellation ends the wait at once, and takes nothing of the rate.
   ///
   /// - Parameter limit: The rate, which other operations may share.
-  public func throttled(by limit: RateLimit) -> some ComposableOperation<Success> {
+  @inlinable public func throttled(by limit: RateLimit) -> some ComposableOperation<Success> {
     ThrottledOperation(base: self, limit: limit)
   }
 
@@ -24,29 +24,42 @@ extension ComposableOperation {
   ///   - count: How many runs may begin in a period.
   ///   - period: The period, by the clock of the environment.
   /// - Precondition: It is at least one, and the period is longer than nothing.
-  public func throttled(
+  @inlinable public func throttled(
     to count: Int, per period: Duration
   ) -> some ComposableOperation<Success> {
     throttled(by: RateLimit(count, per: period))
   }
 }
 
-private struct ThrottledOperation<Base: ComposableOperation>: TransparentOperation {
-  let base: Base
-  let limit: RateLimit
+@usableFromInline
+struct ThrottledOperation<Base: ComposableOperation>: TransparentOperation {
+  @usableFromInline let base: Base
+  @usableFromInline let limit: RateLimit
 
-  func performHeld(in context: OperationContext) async throws -> HeldResult<Base.Success> {
-    try await waitForTurn(in: context)
-    return try await base.performHeld(in: context)
+  @inlinable init(base: Base, limit: RateLimit) {
+    self.base = base
+    self.limit = limit
   }
 
-  private func waitForTurn(in context: OperationContext) async throws {
+  @inlinable nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    try await context.waitForTurn(by: limit)
+    return try await base.performHeld(in: context)
+  }
+}
+
+extension OperationContext {
+  /// Waits until a rate lets the next one begin.
+  @usableFromInline nonisolated(nonsending) func waitForTurn(by limit: RateLimit) async throws {
     let turn = [PermitClaim(permits: limit.turn, number: 1)]
-    if !PermitClaim.tryToTake(turn) { try await context.take(turn) }
+    if !PermitClaim.tryToTake(turn) { try await take(turn) }
     defer { PermitClaim.giveBack(turn) }
-    try await context.wait(limit.delay(by: context.clock))
     // A clock may not mind a cancellation.
     try Task.checkCancellation()
-    limit.take()
+    while let delay = limit.take(by: clock) {
+      try await wait(delay)
+      try Task.checkCancellation()
+    }
   }
 }

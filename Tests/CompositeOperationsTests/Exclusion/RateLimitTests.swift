@@ -48,4 +48,18 @@ import Testing
     _ = try await next.outcome.get()
     #expect(began.entries == [.zero, .seconds(1)])
   }
+
+  @Test func `E5: a clock that does not mind a cancellation lets no body begin after it`() async {
+    let clock = DeafClock()
+    let environment = OperationEnvironment(clock: clock)
+    let began = Log<String>()
+    let operation = SimpleOperation { began.add("began") }.throttled(to: 1, per: .seconds(1))
+    _ = await operation.run(in: environment)
+    let run = operation.start(in: environment)
+    await clock.waitForSleepers(1)
+    run.cancel()
+    clock.advance()
+    #expect(await run.outcome.isCancelled)
+    #expect(began.count == 1)
+  }
 }

@@ -55,9 +55,9 @@ import Testing
     let began = Log<String>()
     let run = SimpleOperation { began.add("began") }
       .delayed(until: clock.now.advanced(by: .seconds(1)), on: clock).start()
-    await clock.gate.waitForArrivals(1)
+    await clock.waitForSleepers(1)
     run.cancel()
-    clock.gate.open()
+    clock.advance()
     #expect(await run.outcome.isCancelled)
     #expect(began.entries == [])
   }
@@ -176,18 +176,5 @@ import Testing
       #expect(outcome.result == 7 || outcome.error is TimeoutError)
       #expect(discarded.count == (outcome.result == 7 ? 0 : 1))
     }
-  }
-}
-
-/// A clock whose sleepers wake when its gate opens, cancelled or not.
-private struct DeafClock: Clock {
-  typealias Instant = ManualClock.Instant
-
-  let gate = Gate()
-  let now = ManualClock().now
-  let minimumResolution = Duration.zero
-
-  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-    await gate.passIgnoringCancellation()
   }
 }

@@ -1,0 +1,24 @@
+import CompositeOperationsTestKit
+
+/// A clock whose sleepers sleep to their end, cancelled or not.
+struct DeafClock: Clock {
+  typealias Instant = ManualClock.Instant
+
+  private let clock = ManualClock()
+  private let gate = Gate()
+
+  var now: Instant { clock.now }
+  var minimumResolution: Duration { .zero }
+
+  func waitForSleepers(_ count: Int) async { await gate.waitForArrivals(count) }
+
+  /// Lets an hour pass, and wakes everybody.
+  func advance() {
+    clock.advance(by: .seconds(3600))
+    gate.open()
+  }
+
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    await gate.passIgnoringCancellation()
+  }
+}
