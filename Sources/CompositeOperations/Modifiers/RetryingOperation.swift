@@ -58,14 +58,14 @@ extension ComposableOperation {
   }
 }
 
-/// When an operation that failed is tried again.
-@usableFromInline struct RetryPolicy<Success: Sendable>: Sendable {
+/// When an operation that failed is tried again. A class, because few ask and every run would copy it.
+@usableFromInline final class RetryPolicy<Success: Sendable>: Sendable {
   @usableFromInline typealias Decision =
     nonisolated(nonsending) @Sendable (FailedAttempt) async throws -> RetryDecision<Success>
 
   let attempts: Int
   let backoff: Backoff
-  let budget: Duration?
+  @usableFromInline let budget: Duration?
   let decide: Decision
 
   @usableFromInline init(
@@ -79,8 +79,6 @@ extension ComposableOperation {
     self.budget = budget
     self.decide = decide
   }
-
-  @usableFromInline var hasBudget: Bool { budget != nil }
 }
 
 @usableFromInline
@@ -97,7 +95,7 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     // The clock is read only where somebody counts the time.
-    let stopwatch = policy.hasBudget ? Stopwatch(context.clock) : nil
+    let stopwatch = policy.budget == nil ? nil : Stopwatch(context.clock)
     let end = await context.end(of: base)
     switch end.outcome {
     case .result(let value): return HeldResult(value, disposal: end.disposal)
