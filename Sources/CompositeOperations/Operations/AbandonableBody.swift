@@ -28,14 +28,16 @@ final class AbandonableBody<Success: Sendable>: Sendable {
         abandonable.ended(.failure(error))
       }
     }
-    await withDiscardingTaskGroup { group in
-      if let limit {
+    if let limit {
+      await withDiscardingTaskGroup { group in
         group.addImmediateTask {
           if (try? await context.wait(limit)) != nil { abandonable.leave() }
         }
+        await abandonable.wait()
+        group.cancelAll()
       }
+    } else {
       await abandonable.wait()
-      group.cancelAll()
     }
     if let end = abandonable.machine.withLock({ $0.end }) { return try end.get() }
     task.cancel()
