@@ -5,6 +5,8 @@ struct Goal: Sendable {
     case atLeastTimes(Double)
     /// Our figure is at most so many times the other way's.
     case atMostTimes(Double)
+    /// Our figure is at most so much above the other way's, in the shape's unit.
+    case atMostMore(Double)
     /// Our figure is at most this, in the shape's unit.
     case atMost(Double)
   }

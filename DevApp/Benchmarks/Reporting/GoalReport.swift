@@ -3,9 +3,10 @@ struct GoalReport: Encodable {
   let ours: String
   /// The way that ours stood beside; where none has been measured, the name that was looked for.
   let other: String?
-  /// `atLeast` or `atMost`.
+  /// `atLeast`, `atMost` or `atMostMore`.
   let comparison: String
-  /// What is to be reached: a ratio where there is another way, else a figure of the shape's unit.
+  /// What is to be reached: a ratio where there is another way, or a difference if it is `atMostMore`;
+  /// else a figure of the shape's unit.
   let bound: Double
   /// What was reached; nil where the ways have not been measured.
   let value: Double?
@@ -31,6 +32,11 @@ struct GoalReport: Encodable {
       bound = times
       value = Self.ratio(of: own, to: beside)
       isMet = value.map { $0 <= times }
+    case .atMostMore(let figure):
+      comparison = "atMostMore"
+      bound = figure
+      value = own.flatMap { own in beside.map { own.median - $0.median } }
+      isMet = value.map { $0 <= figure }
     case .atMost(let figure):
       comparison = "atMost"
       bound = figure
@@ -50,11 +56,21 @@ struct GoalReport: Encodable {
     way.name == (other == nil || other == main ? ours : other)
   }
 
-  /// `≥ 40`, or `≤ 16`.
+  /// `≥ 40`, `≤ 16`, or `≤ +50`.
   var aim: String {
     let number = bound == bound.rounded() ? Int(bound).grouped : "\(bound)"
-    return (comparison == "atLeast" ? "≥ " : "≤ ") + number
+    switch comparison {
+    case "atLeast": return "≥ \(number)"
+    case "atMostMore": return "≤ +\(number)"
+    default: return "≤ \(number)"
+    }
   }
+
+  /// Whether the other way's figure and ours are divided.
+  var isRatio: Bool { other != nil && comparison != "atMostMore" }
+
+  /// What was reached, in figures.
+  var reached: String { (comparison == "atMostMore" ? "+" : "") + (value ?? 0).short }
 
   /// `met`, or `missed by 12 %`.
   var verdict: String {

@@ -17,8 +17,8 @@ struct GoalSummary: Encodable {
         switch goal.isMet {
         case true?: met += 1
         case false?:
-          let unit = goal.other == nil ? shape.unit.rawValue : "times"
-          let reached = "\(what): \((goal.value ?? 0).short) \(unit), goal \(goal.aim)"
+          let unit = goal.isRatio ? "times" : shape.unit.rawValue
+          let reached = "\(what): \(goal.reached) \(unit), goal \(goal.aim)"
           missed.append(Missed(what: reached, why: goal.obstacle))
         case nil: notMeasured.append(what)
         }

@@ -48,6 +48,19 @@ extension Goal {
       "cancellation", "any", beside: "withThrowingTaskGroup", .atLeastTimes(1.2),
       obstacle: "cancelling and ending the tasks is nearly all of it, and the same for both"),
 
+    Goal(
+      "modifiers", "retrying", beside: "no modifier", .atMostMore(50),
+      obstacle: "an attempt is a run, which looks twice whether it is cancelled"),
+    Goal(
+      "modifiers", "timingOut", beside: "timeout by a task group", .atMostTimes(1.2)),
+    Goal(
+      "modifiers", "timingOut, body waits", beside: "timeout by a task group, body waits",
+      .atMostTimes(1.2)),
+    Goal(
+      "modifiers", "exclusive", beside: "no modifier", .atMostMore(200), obstacle: wandering),
+    Goal(
+      "modifiers", "requiring", beside: "no modifier", .atMostMore(100), obstacle: wandering),
+
     Goal("memory", "any, results kept", .atMost(16)),
     Goal("memory-waiting", "any, results kept", beside: "withThrowingTaskGroup", .atMostTimes(1.1)),
 

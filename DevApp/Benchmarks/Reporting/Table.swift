@@ -48,7 +48,8 @@ struct Table {
       // Where what is judged is not the line's ratio, it is told.
       let isOwn =
         goal.other == nil || shape.main == (goal.comparison == "atLeast" ? goal.ours : goal.other)
-      return (isOwn ? "" : "\((goal.value ?? 0).short): ") + "\(goal.aim) \(goal.verdict)"
+      let reached = isOwn && goal.comparison != "atMostMore" ? "" : "\(goal.reached): "
+      return reached + "\(goal.aim) \(goal.verdict)"
     }
     if texts.isEmpty, way.role == .limit { return "the machine's limit" }
     return texts.joined(separator: "; ")

@@ -14,6 +14,8 @@ extension Shape {
         running("timingOut", work.timingOut(after: .seconds(100)), count),
         running(
           "timingOut, body waits", Yielding(seed: 7).timingOut(after: .seconds(100)), count),
+        running(
+          "timingOut, abandoning", work.timingOut(after: .seconds(100), .abandoning), count),
         running("exclusive", work.exclusive(in: Permits(1)), count),
         running("limited", work.limited(by: Permits(4)), count),
         running("requiring", work.requiring { lastAnswer.isYes }, count),
@@ -22,27 +24,63 @@ extension Shape {
           work.requiring("a condition") { () async -> Bool in lastAnswer.isYes }, count),
         running("throttled", work.throttled(to: .max, per: .seconds(1)), count),
         running("finally", work.finally { _ in }, count),
-        byHand("retry loop", count) { context in
-          try await retried(attempts: 3) { try await work.perform(in: context) }
-        },
-        byHand("actor as a lock", count) { [gatekeeper = Gatekeeper()] context in
-          await gatekeeper.enter()
-          do {
-            let value = try await work.perform(in: context)
-            await gatekeeper.leave()
-            return value
-          } catch {
-            await gatekeeper.leave()
-            throw error
-          }
-        },
-        byHand("timeout by a task group", count) { context in
-          try await timed(.seconds(100)) { try await work.perform(in: context) }
-        },
-        byHand("timeout by a task group, body waits", count) { context in
-          try await timed(.seconds(100)) { try await Yielding(seed: 7).perform(in: context) }
-        },
-      ])
+      ] + modifiersByHand(of: work, count))
+  }
+
+  /// The same as people write it.
+  private static func modifiersByHand(of work: Work, _ count: Int) -> [Way] {
+    [
+      byHand("retry loop", count) { context in
+        try await retried(attempts: 3) { try await work.perform(in: context) }
+      },
+      byHand("do and catch", count) { context in
+        do { return try await work.perform(in: context) } catch is CancellationError {
+          throw CancellationError()
+        } catch { return 0 }
+      },
+      byHand("timeout by a task group", count) { context in
+        try await timed(.seconds(100)) { try await work.perform(in: context) }
+      },
+      byHand("timeout by a task group, body waits", count) { context in
+        try await timed(.seconds(100)) { try await Yielding(seed: 7).perform(in: context) }
+      },
+      byHand("timeout by tasks that nobody waits for", count) { context in
+        try await abandoned(.seconds(100)) { try await work.perform(in: context) }
+      },
+      byHand("actor as a lock", count) { [gatekeeper = Gatekeeper(1)] context in
+        try await gatekeeper.admit { try await work.perform(in: context) }
+      },
+      byHand("actor as a semaphore", count) { [gatekeeper = Gatekeeper(4)] context in
+        try await gatekeeper.admit { try await work.perform(in: context) }
+      },
+      byHand("guard", count) { context in
+        guard lastAnswer.isYes else { throw CancellationError() }
+        return try await work.perform(in: context)
+      },
+      byHand("guard by a task that nobody waits for", count) { context in
+        // So that a cancellation need not wait for it.
+        let (answers, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let asking = Task { continuation.yield(lastAnswer.isYes) }
+        defer { asking.cancel() }
+        guard await answers.first(where: { _ in true }) == true else { throw CancellationError() }
+        return try await work.perform(in: context)
+      },
+      byHand("actor with a token bucket", count) {
+        [bucket = TokenBucket(.max, per: .seconds(1))] context in
+        try await bucket.take()
+        return try await work.perform(in: context)
+      },
+      byHand("a task that tidies up", count) { context in
+        do {
+          let value = try await work.perform(in: context)
+          await Task {}.value
+          return value
+        } catch {
+          await Task {}.value
+          throw error
+        }
+      },
+    ]
   }
 
   /// Something that a condition asks.
@@ -62,21 +100,62 @@ extension Shape {
     }
   }
 
-  /// A lock as people write it.
+  /// A semaphore as people write it.
   private actor Gatekeeper {
-    private var isOccupied = false
+    private var places: Int
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
-    func enter() async {
-      if isOccupied {
-        await withCheckedContinuation { waiters.append($0) }
-      } else {
-        isOccupied = true
+    init(_ places: Int) { self.places = places }
+
+    nonisolated func admit<Value: Sendable>(
+      _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+      await enter()
+      do {
+        let value = try await body()
+        await leave()
+        return value
+      } catch {
+        await leave()
+        throw error
       }
     }
 
-    func leave() {
-      if waiters.isEmpty { isOccupied = false } else { waiters.removeFirst().resume() }
+    private func enter() async {
+      if places == 0 {
+        await withCheckedContinuation { waiters.append($0) }
+      } else {
+        places -= 1
+      }
+    }
+
+    private func leave() {
+      if waiters.isEmpty { places += 1 } else { waiters.removeFirst().resume() }
+    }
+  }
+
+  /// A rate as people write it.
+  private actor TokenBucket {
+    private let size: Double
+    private let refill: Double
+    private var tokens: Double
+    private var last = ContinuousClock.now
+
+    init(_ count: Int, per period: Duration) {
+      size = Double(count)
+      refill = Double(count) / (period / .seconds(1))
+      tokens = Double(count)
+    }
+
+    func take() async throws {
+      while true {
+        let now = ContinuousClock.now
+        tokens = min(size, tokens + (now - last) / .seconds(1) * refill)
+        last = now
+        if tokens >= 1 { break }
+        try await Task.sleep(for: .seconds((1 - tokens) / refill))
+      }
+      tokens -= 1
     }
   }
 
@@ -108,6 +187,26 @@ extension Shape {
       guard let value = try await group.next() else { throw CancellationError() }
       return value
     }
+  }
+
+  /// A timeout as people write it who do not want to wait for the body.
+  private static func abandoned<Value: Sendable>(
+    _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let (ends, continuation) = AsyncThrowingStream.makeStream(of: Value.self)
+    let performing = Task {
+      do { continuation.yield(try await body()) } catch { continuation.finish(throwing: error) }
+    }
+    let timing = Task {
+      try await Task.sleep(for: limit)
+      continuation.finish(throwing: TookTooLong())
+    }
+    defer {
+      performing.cancel()
+      timing.cancel()
+    }
+    for try await value in ends { return value }
+    throw CancellationError()
   }
 
   private static func running(
