@@ -1,9 +1,10 @@
 extension PermitLedger {
   /// Who waits for which permits, in the order in which they came.
   struct StateMachine: Sendable {
-    /// Names a request. Handed out one after another, before it is asked with; who asks first stands
-    /// first, whatever the ticket.
+    /// Names a request. Handed out before it is asked with, so it says nothing about who came first.
     typealias Ticket = UInt64
+    /// Whoever comes later has a greater one.
+    typealias Turn = UInt64
     typealias Waiter = CheckedContinuation<Answer, Never>
 
     enum Answer: Sendable {
@@ -17,8 +18,9 @@ extension PermitLedger {
       /// What is held above whoever asks.
       let above: PermitHold?
       let waiter: Waiter
-      /// The greatest ticket of those behind it whom it lets pass.
-      var letsPass: Ticket = 0
+      fileprivate(set) var turn: Turn = 0
+      /// The turn of the last of those behind it whom it lets pass.
+      fileprivate(set) var letsPass: Turn = 0
     }
 
     struct Answered: Sendable {
@@ -34,6 +36,7 @@ extension PermitLedger {
     }
 
     private var lastTicket: Ticket = 0
+    private var lastTurn: Turn = 0
     private(set) var requests: [Ticket: Request] = [:]
     private(set) var accounts: [ObjectIdentifier: Account] = [:]
 
@@ -50,7 +53,9 @@ extension PermitLedger {
 
     mutating func asked(_ request: Request, as ticket: Ticket) -> [Answered] {
       for claim in request.claims { open(claim.permits) }
+      lastTurn += 1
       requests[ticket] = request
+      requests[ticket]?.turn = lastTurn
       for claim in request.claims { accounts[claim.id]?.queue.append(ticket) }
       var answered = admit(from: request.claims)
       if requests[ticket] != nil, let above = request.above {
@@ -68,9 +73,7 @@ extension PermitLedger {
       case .good: return []
       case .none(let error): return drop(ticket, answer: .refused(error))
       case .inCircle(let tickets):
-        // All who have a ticket: they ask in another order than they got theirs, and who has let
-        // somebody pass must go on doing so.
-        for other in tickets { requests[other]?.letsPass = lastTicket }
+        for other in tickets { requests[other]?.letsPass = request.turn }
         return admit(from: tickets.flatMap { requests[$0]?.claims ?? [] })
       }
     }
@@ -123,10 +126,10 @@ extension PermitLedger {
       in queue: ArraySlice<Ticket>, _ request: (Ticket) -> Request?
     ) -> [Ticket] {
       var candidates: [Ticket] = []
-      var last = Ticket.max
+      var last = Turn.max
       for ticket in queue {
         guard let request = request(ticket) else { continue }
-        if ticket <= last { candidates.append(ticket) }
+        if request.turn <= last { candidates.append(ticket) }
         last = min(last, request.letsPass)
         if last == 0 { break }
       }
