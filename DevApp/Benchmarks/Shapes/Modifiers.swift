@@ -11,6 +11,11 @@ extension Shape {
         running("no modifier", work, count),
         running("retrying", work.retrying(attempts: 3), count),
         running("recovering", work.recovering { _ in 0 }, count),
+        running("fallingBack", work.fallingBack(to: work), count),
+        running("ignoringErrors", work.ignoringErrors(with: 0), count),
+        running("mapError", work.mapError { $0 }, count),
+        running("repeating once", work.repeating(times: 1), count),
+        running("delayed by nothing", work.delayed(by: .zero), count),
         running("timingOut", work.timingOut(after: .seconds(100)), count),
         running(
           "timingOut, body waits", Yielding(seed: 7).timingOut(after: .seconds(100)), count),
@@ -37,6 +42,16 @@ extension Shape {
         do { return try await work.perform(in: context) } catch is CancellationError {
           throw CancellationError()
         } catch { return 0 }
+      },
+      byHand("loop until it is done", count) { context in
+        while true {
+          let value = try await work.perform(in: context)
+          if lastAnswer.isYes { return value }
+        }
+      },
+      byHand("sleep for no time", count) { context in
+        try await Task.sleep(for: .zero)
+        return try await work.perform(in: context)
       },
       byHand("timeout by a task group", count) { context in
         try await timed(.seconds(100)) { try await work.perform(in: context) }

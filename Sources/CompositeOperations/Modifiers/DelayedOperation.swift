@@ -4,7 +4,7 @@ extension ComposableOperation {
   /// A cancellation ends the wait at once. What takes no time at all, or less, does not wait.
   ///
   /// - Parameter delay: How long to wait before it begins, by the clock of the environment.
-  public func delayed(by delay: Duration) -> some ComposableOperation<Success> {
+  @inlinable public func delayed(by delay: Duration) -> some ComposableOperation<Success> {
     DelayedOperation(base: self) { context in try await context.wait(delay) }
   }
 
@@ -24,19 +24,19 @@ extension ComposableOperation {
   }
 }
 
-struct DelayedOperation<Base: ComposableOperation>: TransparentOperation {
-  let base: Base
-  let wait: nonisolated(nonsending) @Sendable (OperationContext) async throws -> Void
+@usableFromInline struct DelayedOperation<Base: ComposableOperation>: TransparentOperation {
+  @usableFromInline typealias Wait =
+    nonisolated(nonsending) @Sendable (OperationContext) async throws -> Void
 
-  init(
-    base: Base,
-    wait: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Void
-  ) {
+  @usableFromInline let base: Base
+  @usableFromInline let wait: Wait
+
+  @inlinable init(base: Base, wait: @escaping Wait) {
     self.base = base
     self.wait = wait
   }
 
-  nonisolated(nonsending) func performHeld(
+  @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     try await wait(context)

@@ -37,13 +37,15 @@ extension ComposableOperation {
 
 @usableFromInline
 struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
+  @usableFromInline typealias Question = @Sendable (Base.Success) -> Bool
+
   @usableFromInline let base: Base
-  let times: Int
+  @usableFromInline let times: Int
   let backoff: Backoff
-  let isDone: @Sendable (Base.Success) -> Bool
+  @usableFromInline let isDone: Question
 
   @usableFromInline init(
-    base: Base, times: Int, backoff: Backoff, isDone: @escaping @Sendable (Base.Success) -> Bool
+    base: Base, times: Int, backoff: Backoff, isDone: @escaping Question
   ) {
     precondition(times >= 1, "An operation is repeated at least 1 time, and not \(times).")
     self.base = base
@@ -52,19 +54,29 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
     self.isDone = isDone
   }
 
-  @usableFromInline nonisolated(nonsending) func performHeld(
+  @inlinable nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    let end = await context.end(of: base)
+    let value = try end.get()
+    if times == 1 || isDone(value) { return HeldResult(value, disposal: end.disposal) }
+    end.disposal?()
+    return try await performAgain(in: context)
+  }
+
+  @usableFromInline nonisolated(nonsending) func performAgain(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     var delays = Backoff.Delays(backoff)
     var randomness = context.randomness
-    var left = times
+    var left = times - 1
     while true {
+      try await context.wait(delays.delay(using: &randomness))
       let end = await context.end(of: base)
       let value = try end.get()
       left -= 1
       if left == 0 || isDone(value) { return HeldResult(value, disposal: end.disposal) }
       end.disposal?()
-      try await context.wait(delays.delay(using: &randomness))
     }
   }
 }

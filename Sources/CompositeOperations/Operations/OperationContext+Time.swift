@@ -3,7 +3,7 @@ extension OperationContext {
   ///
   /// - Throws: `CancellationError` as soon as the task is cancelled, also where there is nothing to
   ///   wait for.
-  nonisolated(nonsending) func wait(_ delay: Duration) async throws {
+  @usableFromInline nonisolated(nonsending) func wait(_ delay: Duration) async throws {
     try Task.checkCancellation()
     // No clock counts so far that a century from now could not be told.
     if delay > .zero { try await clock.sleep(for: min(delay, .seconds(3_000_000_000))) }
