@@ -112,7 +112,7 @@ struct EventLaws {
   mutating func compare(with judge: Judge) {
     let places = Dictionary(grouping: judge.places.values, by: \.name)
     let runs = Dictionary(grouping: judge.settled, by: \.place.name)
-    for (name, places) in places where places.count == 1 && !judge.isModified(places[0]) {
+    for (name, places) in places where places.count == 1 && !places[0].isPart {
       compare(ended[name] ?? [], with: runs[name] ?? [], name)
     }
     compareAbandoned(with: judge)
@@ -121,7 +121,7 @@ struct EventLaws {
   /// T3: an event tells of every body that was left behind, and of no other.
   private mutating func compareAbandoned(with judge: Judge) {
     if order == .partial { return }
-    let runs = judge.loose.values.filter { !judge.isModified($0.run.place) }
+    let runs = judge.loose.values.filter { !$0.run.place.isPart }
     for (name, bodies) in Dictionary(grouping: runs, by: \.run.place.name) {
       let told = abandoned[name, default: 0]
       let least = bodies.count(where: \.isLeft)
@@ -148,18 +148,5 @@ extension String {
   /// Whether that is what conditions of trees are called, and what they are made of.
   fileprivate var isOfCondition: Bool {
     ["c", "not c", "all of", "any of"].contains { hasPrefix($0) }
-  }
-}
-
-extension Judge {
-  /// Whether a node is no run of its own, but part of that of a modifier.
-  fileprivate func isModified(_ place: Place) -> Bool {
-    guard let parent = place.parent.flatMap({ places[$0] }) else { return false }
-    switch parent.node.kind {
-    case .prioritized: return true
-    case .modified(let modifier, _): return !modifier.runsItsOwn
-    case .leaf, .list, .race, .sequence, .then, .map, .body, .nested, .named, .erased, .discarding:
-      return false
-    }
   }
 }

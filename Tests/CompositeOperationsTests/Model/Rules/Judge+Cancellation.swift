@@ -59,13 +59,14 @@ extension NodeRun {
 }
 
 extension Judge {
-  /// O2: when a cancellation is over, nobody begins who has not looked before: at most one body a
+  /// O2: when a cancellation is over, nobody begins who has not looked before: at most one run a
   /// worker.
   mutating func mayBeginLate(atMost workers: Int, _ entries: [Entry]) {
     guard let time = entries.firstIndex(of: .cancelled) else { return }
     let begun = entries[time...].count { entry in
-      if case .began(let node, _) = entry { places[node]?.isRaised == false } else { false }
+      guard case .began(let node, _) = entry, let place = places[node] else { return false }
+      return !place.isRaised && !place.isPart
     }
-    expect(begun <= workers, "O2: \(begun) bodies began when everything was cancelled")
+    expect(begun <= workers, "O2: \(begun) runs began when everything was cancelled")
   }
 }

@@ -15,6 +15,8 @@ struct Place {
   let discarding: Int?
   /// Whether it stands below a node that raises its priority.
   let isRaised: Bool
+  /// Whether it is no run of its own, but part of that of the modifier above it.
+  let isPart: Bool
 
   /// The places of a tree, by the numbers of the nodes.
   static func all(of tree: Tree) -> [Int: Place] {
@@ -43,6 +45,7 @@ struct Place {
     self.parent = parent?.node.id
     self.index = index
     isRaised = parent.map { $0.isRaised || $0.node.raises } ?? false
+    isPart = parent?.node.hasParts ?? false
     self.name = name ?? node.ownName
     self.discarding = discarding
   }
@@ -58,6 +61,15 @@ extension Tree {
 
   fileprivate var raises: Bool {
     if case .prioritized(isHigh: true, _) = kind { true } else { false }
+  }
+
+  fileprivate var hasParts: Bool {
+    switch kind {
+    case .prioritized: true
+    case .modified(let modifier, _): !modifier.runsItsOwn
+    case .leaf, .list, .race, .sequence, .then, .map, .body, .nested, .named, .erased, .discarding:
+      false
+    }
   }
 
   fileprivate var ownName: String {
