@@ -13,8 +13,10 @@ extension ComposableOperation {
   ///
   /// Those that cannot wait are asked where they stand, and then the others side by side, each as a run
   /// below this one; so are those of modifiers next to one another. All are asked, unless one fails: what
-  /// asks a person had better be asked behind the others, by a `requiring` that stands further inside, with
-  /// another modifier in between. A cancellation ends the run at once: a condition that does not mind it is left behind, and
+  /// asks a person had better be asked behind the others, by a `requiring` that stands further inside,
+  /// with another modifier in between.
+  ///
+  /// A cancellation ends the run at once: a condition that does not mind it is left behind, and
   /// ``OperationEvent/Kind/abandonedBodyEnded(_:)`` tells of its end.
   @inlinable public func requiring(_ conditions: Condition...) -> some ComposableOperation<Success>
   {

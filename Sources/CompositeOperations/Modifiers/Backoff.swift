@@ -91,7 +91,7 @@ public struct Backoff: Sendable {
 
 extension Backoff {
   /// The delays, one after another.
-  struct Delays {
+  package struct Delays {
     private let backoff: Backoff
     /// Without jitter: the next delay, and the one behind it where that takes both.
     private var next: Duration
@@ -99,7 +99,7 @@ extension Backoff {
     /// The last delay that was given.
     private var last: Duration
 
-    init(_ backoff: Backoff) {
+    package init(_ backoff: Backoff) {
       self.backoff = backoff
       next = min(backoff.first, backoff.longest)
       afterNext = next
@@ -107,7 +107,7 @@ extension Backoff {
     }
 
     /// The delay after one more failure.
-    mutating func delay(using randomness: inout some RandomNumberGenerator) -> Duration {
+    package mutating func delay(using randomness: inout some RandomNumberGenerator) -> Duration {
       let delay = next
       advance()
       last =

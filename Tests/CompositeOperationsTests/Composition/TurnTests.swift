@@ -1,7 +1,6 @@
+import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
-
-@testable import CompositeOperations
 
 /// Pullers that let others have the thread between two children.
 @Suite struct TurnTests {

@@ -3,8 +3,6 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-@testable import struct CompositeOperations.Lock
-
 @Suite struct EventCancellationTests {
   @Test(arguments: EventScene.all)
   func `O6: whoever runs when it is cancelled is told once, and why`(scene: EventScene)

@@ -1,6 +1,5 @@
+import CompositeOperations
 import Testing
-
-@testable import CompositeOperations
 
 @Suite struct BackoffTests {
   private func delays(_ backoff: Backoff, _ count: Int, seed: UInt64 = 1) -> [Duration] {
