@@ -60,6 +60,7 @@ struct UserIssues: OperationSequence {
 }
 
 let api = API()
+let arriving = AsyncStream<Issue> { nil }
 let user = User()
 let repository = Repository()
 let repositories = [Repository()]

@@ -70,7 +70,10 @@ struct GoalReport: Encodable {
   var isRatio: Bool { other != nil && comparison != "atMostMore" }
 
   /// What was reached, in figures.
-  var reached: String { (comparison == "atMostMore" ? "+" : "") + (value ?? 0).short }
+  var reached: String {
+    let value = value ?? 0
+    return (comparison == "atMostMore" && value >= 0 ? "+" : "") + value.short
+  }
 
   /// `met`, or `missed by 12 %`.
   var verdict: String {

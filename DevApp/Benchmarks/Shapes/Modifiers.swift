@@ -14,7 +14,8 @@ extension Shape {
         running("fallingBack", work.fallingBack(to: work), count),
         running("ignoringErrors", work.ignoringErrors(with: 0), count),
         running("mapError", work.mapError { $0 }, count),
-        running("repeating once", work.repeating(times: 1), count),
+        running("repeating until it is done", work.repeating { _ in lastAnswer.isYes }, count),
+        running("repeating 3 times", work.repeating(times: 3), count),
         running("delayed by nothing", work.delayed(by: .zero), count),
         running("timingOut", work.timingOut(after: .seconds(100)), count),
         running(
@@ -49,8 +50,9 @@ extension Shape {
           if lastAnswer.isYes { return value }
         }
       },
-      byHand("sleep for no time", count) { context in
-        try await Task.sleep(for: .zero)
+      byHand("loop 3 times", count) { context in
+        _ = try await work.perform(in: context)
+        _ = try await work.perform(in: context)
         return try await work.perform(in: context)
       },
       byHand("timeout by a task group", count) { context in

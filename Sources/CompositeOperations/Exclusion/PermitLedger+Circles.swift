@@ -25,10 +25,12 @@ extension PermitLedger.StateMachine {
     // Those who hold nothing are in nobody's way then.
     let holding = requests.filter { $0.value.above != nil }
     guard deadlocked(among: holding, byOrder: false).contains(ticket) else {
-      return .inCircle(inOrder.sorted())
+      return .inCircle(inOrder.sorted { turn(of: $0) < turn(of: $1) })
     }
     return .none(error(.circle, for: request, below: above))
   }
+
+  private func turn(of ticket: Ticket) -> Turn { requests[ticket]?.turn ?? 0 }
 
   private func error(
     _ reason: PermitError.Reason, for request: Request, below above: PermitHold

@@ -1,7 +1,7 @@
 extension PermitLedger {
   /// Who waits for which permits, in the order in which they came.
   struct StateMachine: Sendable {
-    /// Names a request. Handed out before it is asked with, so it says nothing about who came first.
+    /// Names a request. Handed out before it is asked with, so it does not say who came first.
     typealias Ticket = UInt64
     /// Whoever comes later has a greater one.
     typealias Turn = UInt64
@@ -54,8 +54,9 @@ extension PermitLedger {
     mutating func asked(_ request: Request, as ticket: Ticket) -> [Answered] {
       for claim in request.claims { open(claim.permits) }
       lastTurn += 1
+      var request = request
+      request.turn = lastTurn
       requests[ticket] = request
-      requests[ticket]?.turn = lastTurn
       for claim in request.claims { accounts[claim.id]?.queue.append(ticket) }
       var answered = admit(from: request.claims)
       if requests[ticket] != nil, let above = request.above {

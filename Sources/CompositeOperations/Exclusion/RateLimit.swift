@@ -49,7 +49,7 @@ public final class RateLimit: Sendable {
 
   /// Takes a token if there is one. To be called by who has the turn.
   ///
-  /// - Returns: How long it is until there will be one; nil if one was taken.
+  /// - Returns: How long to wait before ``takeNext()``; nil if one was taken.
   func take(by clock: any Clock<Duration>) -> Duration? {
     let bucket = bucket.withLock { $0 }
     let stopwatch = bucket.stopwatch ?? Stopwatch(clock)
@@ -58,5 +58,13 @@ public final class RateLimit: Sendable {
     if delay > .zero { return delay }
     self.bucket.withLock { $0 = Bucket(stopwatch: stopwatch, full: max(bucket.full, now) + share) }
     return nil
+  }
+
+  /// Takes the token that was waited for, whatever the clock says: it may be another one than that of
+  /// the first use, and must not keep everybody waiting for ever.
+  func takeNext() {
+    let bucket = bucket.withLock { $0 }
+    let now = bucket.stopwatch?.elapsed ?? .zero
+    self.bucket.withLock { $0.full = max(bucket.full, now) + share }
   }
 }

@@ -37,9 +37,7 @@ extension ComposableOperation {
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     let end = await context.end(of: base)
-    await UnstructuredTasks.runShielded(onFreshStack: context.isTooDeep) {
-      await body(end.outcome)
-    }
+    await UnstructuredTasks.runShielded { await body(end.outcome) }
     return HeldResult(try end.get(), disposal: end.disposal)
   }
 }

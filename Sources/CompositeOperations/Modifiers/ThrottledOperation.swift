@@ -57,9 +57,10 @@ extension OperationContext {
     defer { PermitClaim.giveBack(turn) }
     // A clock may not mind a cancellation.
     try Task.checkCancellation()
-    while let delay = limit.take(by: clock) {
+    if let delay = limit.take(by: clock) {
       try await wait(delay)
       try Task.checkCancellation()
+      limit.takeNext()
     }
   }
 }

@@ -42,7 +42,9 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
   /// How long it might have taken.
   public let limit: Duration
 
-  /// An error of `name`, which might have taken `limit`.
+  /// - Parameters:
+  ///   - name: What took too long.
+  ///   - limit: How long it was allowed to take.
   public init(name: String, limit: Duration) {
     self.name = name
     self.limit = limit

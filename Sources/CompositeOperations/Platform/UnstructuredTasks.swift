@@ -28,14 +28,10 @@
 
   /// Runs a body that is not cancelled with the calling task, and waits for its end.
   ///
-  /// - Parameter onFreshStack: Whether it is not to begin on the calling thread's stack.
+  /// Not on the calling thread's stack: the body may run the very operation again that it belongs to.
   @usableFromInline static func runShielded(
-    onFreshStack: Bool, _ body: @escaping @Sendable () async -> Void
+    _ body: @escaping @Sendable () async -> Void
   ) async {
-    let executor = Task.preferredExecutor
-    let task =
-      onFreshStack
-      ? start(on: executor, body) : Task.immediate(executorPreference: executor) { await body() }
-    await task.value
+    await start(on: Task.preferredExecutor, body).value
   }
 }

@@ -67,6 +67,39 @@ import Testing
     #expect(elements == Array(0..<count))
   }
 
+  @Test func `P8: a composite that runs all runs the batch before an error`() async throws {
+    let saved = Log<[Int]>()
+    let save = ParallelOperation(width: .limited(to: 4), onFailure: .runAll) {
+      AsyncThrowingStream<Int, any Error> { continuation in
+        for element in 0..<5 { continuation.yield(element) }
+        continuation.finish(throwing: SourceError())
+      }.batched(by: 2).map { batch in
+        SimpleOperation {
+          try await Task.sleep(for: .zero)
+          saved.add(batch)
+        }
+      }
+    }
+    let error = try #require(await save.run().error as? ParallelOperationError)
+    #expect(error.sourceError is SourceError)
+    #expect(saved.entries.sorted { $0[0] < $1[0] } == [[0, 1], [2, 3], [4]])
+  }
+
+  @Test func `P8: nobody is asked for an element behind the last one`() async {
+    var elements = [1, 2, 3, nil, 4]
+    #expect(Array(AnyIterator { elements.removeFirst() }.batched(by: 2)) == [[1, 2], [3]])
+    #expect(elements == [4])
+    let rest = Log<Int>()
+    let stream = AsyncStream<Int> {
+      rest.add(1)
+      return rest.count <= 3 ? rest.count : nil
+    }
+    var batches: [[Int]] = []
+    for await batch in stream.batched(by: 2) { batches.append(batch) }
+    #expect(batches == [[1, 2], [3]])
+    #expect(rest.count == 4)
+  }
+
   @Test func `P8: a batch of nothing is a programming error`() async {
     await #expect(processExitsWith: .failure) { _ = (0..<3).batched(by: 0) }
     await #expect(processExitsWith: .failure) { _ = AsyncStream<Int> { nil }.batched(by: -1) }

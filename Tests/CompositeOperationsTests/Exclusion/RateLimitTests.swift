@@ -49,6 +49,21 @@ import Testing
     #expect(began.entries == [.zero, .seconds(1)])
   }
 
+  @Test func `E5: whoever comes with another clock waits by that, and nobody for ever`()
+    async throws
+  {
+    let limit = RateLimit(1, per: .seconds(1))
+    let operation = SimpleOperation {}.throttled(by: limit)
+    try await operation.run(in: OperationEnvironment(clock: ManualClock())).get()
+    let clock = ManualClock()
+    for _ in 0..<2 {
+      let run = operation.start(in: OperationEnvironment(clock: clock))
+      await clock.waitForSleepers(1)
+      clock.advance(by: try #require(clock.nextDeadline).offset - clock.now.offset)
+      try await run.outcome.get()
+    }
+  }
+
   @Test func `E5: a clock that does not mind a cancellation lets no body begin after it`() async {
     let clock = DeafClock()
     let environment = OperationEnvironment(clock: clock)

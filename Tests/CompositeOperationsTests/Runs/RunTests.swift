@@ -158,7 +158,8 @@ import Testing
     }
     let parts: [any ComposableOperation<Bool>] = [
       Asking().retrying(attempts: 2), Asking().repeating(times: 1),
-      Asking().ignoringErrors(with: true), Asking().finally { _ in },
+      Asking().ignoringErrors(with: true),
+      Asking().finally { _ in #expect(!MainQueue.isCurrent) },
     ]
     for (index, part) in parts.enumerated() {
       #expect(try await Main(part: part).run().get() == [true, false, true], "part \(index)")
