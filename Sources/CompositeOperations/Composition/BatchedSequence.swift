@@ -9,6 +9,9 @@ extension Sequence {
   /// }
   /// ```
   ///
+  /// Each batch is made when it is asked for; `map` behind it makes all of them at once, unless the
+  /// sequence is `lazy`.
+  ///
   /// - Parameter size: How many elements a batch has.
   /// - Precondition: It is at least one.
   @inlinable public func batched(by size: Int) -> BatchedSequence<Self> {
@@ -19,8 +22,16 @@ extension Sequence {
 extension AsyncSequence {
   /// The elements in arrays of a number of them, in their order; the last array may have fewer.
   ///
-  /// A batch comes when it is complete. Where the sequence throws, what came before makes the last
-  /// batch, and the error comes behind it.
+  /// ```swift
+  /// let save = ParallelOperation(width: .limited(to: 4), onFailure: .runAll) {
+  ///   arriving.batched(by: 100).map { SaveIssues($0) }
+  /// }
+  /// ```
+  ///
+  /// A batch comes when it is complete, however long that takes. Where the sequence ends or throws, what
+  /// came before makes the last batch, and the error comes right behind it: in a composite that cancels
+  /// its children then, that batch is cancelled with them, and with ``FailureMode/runAll`` it is not. What
+  /// has been taken for a batch that nobody wants any more, because the composite has stopped, is lost.
   ///
   /// - Parameter size: How many elements a batch has.
   /// - Precondition: It is at least one.
@@ -49,9 +60,11 @@ public struct BatchedSequence<Base: Sequence>: Sequence {
     return count / size + (count % size == 0 ? 0 : 1)
   }
 
+  /// Makes the batches.
   public struct Iterator: IteratorProtocol {
     @usableFromInline var base: Base.Iterator
     @usableFromInline let size: Int
+    @usableFromInline var isAtEnd = false
 
     @inlinable init(base: Base.Iterator, size: Int) {
       self.base = base
@@ -60,7 +73,9 @@ public struct BatchedSequence<Base: Sequence>: Sequence {
 
     @inlinable public mutating func next() -> [Base.Element]? {
       var batch: [Base.Element] = []
-      while batch.count < size, let element = base.next() { batch.append(element) }
+      while batch.count < size, !isAtEnd {
+        if let element = base.next() { batch.append(element) } else { isAtEnd = true }
+      }
       return batch.isEmpty ? nil : batch
     }
   }
@@ -85,9 +100,11 @@ public struct AsyncBatchedSequence<Base: AsyncSequence>: AsyncSequence {
     Iterator(base: base.makeAsyncIterator(), size: size)
   }
 
+  /// Makes the batches.
   public struct Iterator: AsyncIteratorProtocol {
     @usableFromInline var base: Base.AsyncIterator
     @usableFromInline let size: Int
+    @usableFromInline var isAtEnd = false
     /// What the sequence threw behind the elements of the last batch.
     @usableFromInline var failure: Base.Failure?
 
@@ -102,10 +119,15 @@ public struct AsyncBatchedSequence<Base: AsyncSequence>: AsyncSequence {
       if let failure = failure.take() { throw failure }
       var batch: [Base.Element] = []
       do throws(Base.Failure) {
-        while batch.count < size, let element = try await base.next(isolation: actor) {
-          batch.append(element)
+        while batch.count < size, !isAtEnd {
+          if let element = try await base.next(isolation: actor) {
+            batch.append(element)
+          } else {
+            isAtEnd = true
+          }
         }
       } catch {
+        isAtEnd = true
         if batch.isEmpty { throw error }
         failure = error
       }
