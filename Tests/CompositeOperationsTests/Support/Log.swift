@@ -8,6 +8,8 @@ final class Log<Entry: Sendable>: Sendable {
 
   var entries: [Entry] { lock.withLock { $0 } }
   var count: Int { entries.count }
+  /// Adds an entry that is made when its place in the list is certain.
+  func add(_ entry: @Sendable () -> Entry) { lock.withLock { $0.append(entry()) } }
   func add(_ entry: Entry) { lock.withLock { $0.append(entry) } }
   func clear() { lock.withLock { $0 = [] } }
 }

@@ -1,0 +1,217 @@
+internal import Synchronization
+
+/// One run of a graph.
+///
+/// A **puller** runs a node, then one of those that waited for it, and so on; when nobody did it takes
+/// one that is ready. A **feeder** begins pullers as immediate tasks, as a ``Crew`` does: until a node
+/// waits they run on its own thread. It waits while no node is ready. There is one feeder for each
+/// processor, from the moment on at which one is not enough.
+final class GraphRun: Sendable {
+  typealias Group = ThrowingDiscardingTaskGroup<any Error>
+
+  /// Ends a puller so that its group cancels the others.
+  private struct Stop: Error {}
+
+  /// Somebody who begins pullers.
+  private final class Feeder: Sendable {
+    let stack = PullerStack()
+    /// Held by a shard that begins pullers in place of its feeder.
+    let feeding = Turnstile()
+  }
+
+  private let board: GraphBoard
+  private let context: OperationContext
+  private let isObserved: Bool
+  private let isReproducible: Bool
+  private let feederCount: Int
+  private let hasAllFeeders = Atomic(false)
+
+  init(_ board: GraphBoard, limit: Int, in context: OperationContext) {
+    self.board = board
+    self.context = context
+    isObserved = context.scope?.isObserved == true
+    isReproducible = Task.hasPreferredExecutor
+    feederCount = min(Processors.count, limit, board.plan.count)
+  }
+
+  /// Runs the nodes, as many as begin before the run is to stop, and returns when they have ended.
+  nonisolated(nonsending) func run() async {
+    await withTaskCancellationHandler {
+      // Once is enough, unless a node cancels the very task it runs in and others are left over.
+      repeat { await lead() } while !board.isOver && !board.isStopped && !Task.isCancelled
+    } onCancel: {
+      board.cancel()
+    }
+  }
+
+  private nonisolated(nonsending) func lead() async {
+    if context.isTooDeep {
+      await withDiscardingTaskGroup { group in
+        group.addTask { [self] in await lead(in: context.onFreshStack) }
+      }
+    } else {
+      await lead(in: context)
+    }
+  }
+
+  private nonisolated(nonsending) func lead(in context: OperationContext) async {
+    hasAllFeeders.store(false, ordering: .relaxed)
+    try? await withThrowingDiscardingTaskGroup { group in
+      await feed(into: &group, in: context) { group in
+        if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
+        board.alarm.branchBegan()
+        group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
+          await board.alarm.wait()
+          if board.isStopped { throw Stop() }
+        }
+        for _ in 1..<max(1, feederCount) {
+          board.alarm.branchBegan()
+          group.addTask { [self] in
+            defer { board.alarm.branchEnded() }
+            try await withThrowingDiscardingTaskGroup { group in
+              await feed(into: &group, in: context.onFreshStack.oneDeeper) { _ in }
+            }
+          }
+        }
+      }
+      if hasAllFeeders.load(ordering: .relaxed) { board.alarm.branchEnded() }
+    }
+  }
+
+  // MARK: Feeding
+
+  /// Begins pullers until no node will be ready any more.
+  ///
+  /// - Parameter notAlone: What is to be done when a puller has left the stack, or should be helped.
+  private nonisolated(nonsending) func feed(
+    into group: inout Group, in context: OperationContext, notAlone: (inout Group) -> Void
+  ) async {
+    let feeder = Feeder()
+    var slice = Slice(isReproducible: isReproducible)
+    var begun = 0
+    while !Task.isCancelled, await board.waitForReady() {
+      if slice.isOver {
+        await Task.yield()
+        slice = Slice(isReproducible: isReproducible)
+      }
+      if begun < Shard.direct {
+        beginPuller(of: feeder, in: slice, into: &group, context)
+        if !board.isOver { notAlone(&group) }
+      } else {
+        beginShard(of: feeder, in: slice, into: &group, context)
+        await feeder.feeding.waitUntilIdle()
+      }
+      begun += 1
+    }
+  }
+
+  /// Begins a puller if a node is ready. It runs on the current stack until a node of it waits.
+  private func beginPuller(
+    of feeder: Feeder, in slice: Slice, into group: inout Group, _ context: OperationContext
+  ) {
+    guard let node = board.takeWithPlace() else { return }
+    let number = feeder.stack.pullerBegins()
+    group.addImmediateTask { [self] in
+      try await pull(from: node, as: number, of: feeder, in: slice, context)
+    }
+    feeder.stack.pullerReturned()
+  }
+
+  /// Begins a group of pullers within the group, which goes on feeding until it is full.
+  private func beginShard(
+    of feeder: Feeder, in slice: Slice, into group: inout Group, _ context: OperationContext
+  ) {
+    board.alarm.branchBegan()
+    group.addImmediateTask { [self] in
+      defer { board.alarm.branchEnded() }
+      try await withThrowingDiscardingTaskGroup { shard in
+        await feeder.feeding.enter()
+        defer { feeder.feeding.leave() }
+        var slice = slice
+        var begun = 0
+        while begun < Shard.size, !Task.isCancelled, await board.waitForReady() {
+          if slice.isOver {
+            await Task.yield()
+            slice = Slice(isReproducible: isReproducible)
+          }
+          beginPuller(of: feeder, in: slice, into: &shard, context)
+          begun += 1
+        }
+      }
+    }
+  }
+
+  // MARK: Pulling
+
+  /// Runs nodes one after another, in the place that the caller has taken.
+  private nonisolated(nonsending) func pull(
+    from first: Int, as number: UInt64, of feeder: Feeder, in slice: Slice,
+    _ context: OperationContext
+  ) async throws {
+    // Asked for every node without being counted; valid, because it is the task that runs this.
+    guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else { return }
+    var slice = slice
+    var pace = Pace(from: slice.start)
+    var current: Int? = first
+    while let node = current {
+      if unsafe board.isStopped || task.isCancelled { return board.giveBack(node) }
+      if await unsafe run(node, in: context, as: task) {
+        board.leave()
+        throw Stop()
+      }
+      current = board.release(behind: node) ?? board.takeOrLeave()
+      guard let next = current, pace.isTimeToLook() else { continue }
+      let isHeavy = pace.look().map { $0 > Helpers.worthwhile } ?? true
+      let isOnStack = feeder.stack.holds(number)
+      let wantsHelp = isHeavy && board.hasReady
+      if wantsHelp, hasAllFeeders.load(ordering: .relaxed) { board.wakeOne() }
+      let isOver = slice.isOver || isReproducible
+      if isOnStack {
+        // Back to the feeder, which gets others to help or lets others have the thread.
+        if isOver || wantsHelp { return board.giveBack(next) }
+      } else if isOver {
+        await Task.yield()
+        slice = Slice(isReproducible: isReproducible)
+      }
+    }
+  }
+
+  /// Runs a node and notes how it ended.
+  ///
+  /// - Returns: Whether the run is to stop.
+  private nonisolated(nonsending) func run(
+    _ node: Int, in context: OperationContext, as task: UnsafeCurrentTask
+  ) async -> Bool {
+    let work = board.plan.nodes[node].work
+    let slot = board.slot(of: node)
+    if isObserved {
+      let ending = await work.observedEnding(from: board, into: slot, in: context)
+      return note(ending, of: node)
+    }
+    do {
+      let disposal = try await work.perform(from: board, into: slot, in: context)
+      if unsafe task.isCancelled {
+        board.endedLate(node, disposal: disposal)
+      } else {
+        board.endedInResult(node, disposal: disposal)
+      }
+      return false
+    } catch {
+      return board.ended(node, with: error, wasCancelled: unsafe task.isCancelled)
+    }
+  }
+
+  private func note(_ ending: Ending, of node: Int) -> Bool {
+    if let error = ending.error { return board.ended(node, in: .error, error) }
+    if !ending.isCancelled {
+      board.endedInResult(node, disposal: ending.disposal)
+      return false
+    }
+    // What came too late has been given up; a value still lies in its slot.
+    if ending.hasLateValue {
+      board.endedLate(node, disposal: nil)
+      return false
+    }
+    return board.ended(node, in: ending.wasCancelled ? .cancelledWithGraph : .cancelledItself)
+  }
+}

@@ -1,0 +1,138 @@
+/// Runs operations that need one another's results, each as soon as what it needs is there.
+///
+/// ```swift
+/// let overview = OperationGraph { graph in
+///   let user = graph.add(FetchUser())
+///   let profile = graph.add(needing: user) { FetchProfile($0) }
+///   let issues = graph.add(needing: user) { FetchIssuesOf($0) }
+///   return graph.add(needing: profile, issues) { profile, issues in
+///     SimpleOperation { "\(profile.user.name) has \(issues.count) issues" }
+///   }
+/// }
+/// let text = try await overview.run().get()
+/// ```
+///
+/// The closure adds the nodes, each with those that it needs, and gives the node whose result is the
+/// graph's, or several of them for a tuple. It is called once, when the graph is made; the graph can be
+/// run any number of times. All nodes run, also those that nobody needs.
+///
+/// A node that ends without a result stops those that need it, directly or not: they never begin. By
+/// default it cancels all others too; with ``FailureMode/runAll`` those that can go on do. A node may ask
+/// how another one ended, by ``GraphNode/outcome``, and then runs in any case.
+///
+/// | the graph is | when |
+/// |---|---|
+/// | cancelled | it was cancelled from outside |
+/// | an error | a node ended in an error that nobody asked about, or a result of the graph is missing |
+/// | cancelled | a node cancelled itself, and nobody asked about it |
+/// | a result | the nodes whose results are the graph's ended in one |
+public struct OperationGraph<Success: Sendable>: ComposableOperation {
+  private let plan: GraphPlan
+  private let width: OperationWidth
+  private let mode: FailureMode
+  /// The nodes whose results are the graph's.
+  private let outputs: [GraphPlan.Input]
+  private let read: @Sendable (GraphBoard) -> Success
+
+  public var operationName: String { "OperationGraph" }
+
+  /// A graph that gives the result of one of its nodes.
+  ///
+  /// - Parameters:
+  ///   - width: How many nodes may be in flight at once.
+  ///   - mode: What happens when one ends without a result.
+  ///   - build: Adds the nodes.
+  public init(
+    width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
+    _ build: (inout GraphBuilder) throws -> GraphNode<Success>
+  ) rethrows {
+    var builder = GraphBuilder()
+    let node = try build(&builder)
+    self.init(builder, width, mode, [builder.input(node)], read: node.read)
+  }
+
+  /// A graph that gives the results of several of its nodes, as a tuple.
+  public init<each Output>(
+    width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
+    _ build: (inout GraphBuilder) throws -> (repeat GraphNode<each Output>)
+  ) rethrows where Success == (repeat each Output) {
+    var builder = GraphBuilder()
+    let nodes = try build(&builder)
+    var outputs: [GraphPlan.Input] = []
+    for node in repeat each nodes { outputs.append(builder.input(node)) }
+    self.init(builder, width, mode, outputs) { board in (repeat (each nodes).read(board)) }
+  }
+
+  /// A graph that gives the results of any number of its nodes, in their order.
+  public init<Output>(
+    width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
+    _ build: (inout GraphBuilder) throws -> [GraphNode<Output>]
+  ) rethrows where Success == [Output] {
+    var builder = GraphBuilder()
+    let nodes = try build(&builder)
+    self.init(builder, width, mode, nodes.map { builder.input($0) }) { board in
+      nodes.map { $0.read(board) }
+    }
+  }
+
+  /// A graph that gives nothing.
+  public init(
+    width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
+    _ build: (inout GraphBuilder) throws -> Void
+  ) rethrows where Success == Void {
+    var builder = GraphBuilder()
+    try build(&builder)
+    self.init(builder, width, mode, []) { _ in }
+  }
+
+  private init(
+    _ builder: GraphBuilder, _ width: OperationWidth, _ mode: FailureMode,
+    _ outputs: [GraphPlan.Input], read: @escaping @Sendable (GraphBoard) -> Success
+  ) {
+    var plan = builder.plan
+    plan.complete()
+    self.plan = plan
+    self.width = width
+    self.mode = mode
+    self.outputs = outputs
+    self.read = read
+  }
+
+  public nonisolated(nonsending) func perform(in context: OperationContext) async throws -> Success
+  {
+    try await performHeld(in: context).value
+  }
+
+  @concurrent public func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Success> {
+    // The question keeps the hop off the caller's actor, which a mere forward would lose.
+    if Task.isCancelled { throw CancellationError() }
+    let board = GraphBoard(plan, limit: width.limit, stopsAtFailure: mode == .cancelRemaining)
+    await GraphRun(board, limit: width.limit, in: context.oneDeeper).run()
+    let hasOutputs = outputs.allSatisfy { output in
+      output.asksForOutcome || board.state(of: output.node) == .result
+    }
+    guard hasOutputs, board.isComplete else { throw OperationGraphError(board) }
+    return HeldResult(read(board), disposal: board.disposal(ofOutputs: outputs))
+  }
+}
+
+extension GraphBoard {
+  /// Gives up the results that nobody has seen or will see.
+  ///
+  /// - Returns: What is to be done with the others if nobody will see the graph's result.
+  fileprivate func disposal(ofOutputs outputs: [GraphPlan.Input]) -> Disposal? {
+    var left = disposals
+    if left.isEmpty { return nil }
+    let outputs = Set(outputs.map(\.node))
+    let seen = left.keys.filter { node in
+      plan.needing(node).contains { state(of: Int($0)) != .withoutInput }
+    }
+    for node in seen where !outputs.contains(node) { left[node] = nil }
+    left.filter { !outputs.contains($0.key) }.disposeInOrder()
+    left = left.filter { outputs.contains($0.key) }
+    if left.isEmpty { return nil }
+    return { [left] in left.disposeInOrder() }
+  }
+}

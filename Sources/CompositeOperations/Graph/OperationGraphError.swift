@@ -1,0 +1,115 @@
+/// The error of an ``OperationGraph``: how every node ended, in the order in which they were added.
+public struct OperationGraphError: Error, Sendable {
+  /// One node and how it ended.
+  public struct Node: Sendable {
+    /// How an outcome came about.
+    public enum Origin: Sendable {
+      /// The node came to it by itself.
+      case itself
+      /// The graph cancelled the node, because of another one or because it was cancelled itself.
+      case graph
+      /// Something that the node needs gave no result, so it did not begin.
+      case input
+      /// The graph stopped before the node had begun.
+      case neverBegan
+    }
+
+    /// The node's place in the order in which they were added, from 0.
+    public let index: Int
+    /// The node's name.
+    public let name: String
+    /// How the node ended; a node that never began is cancelled.
+    public let outcome: Outcome<any Sendable>
+    /// How that came about.
+    public let origin: Origin
+    /// The places of the nodes that it needs.
+    public let needs: [Int]
+  }
+
+  private let board: GraphBoard
+  /// Of every node whether it did not begin because of one that ended without a result of its own accord.
+  private let isConsequence: [Bool]
+
+  init(_ board: GraphBoard) {
+    self.board = board
+    var isConsequence = [Bool](repeating: false, count: board.plan.count)
+    for node in 0..<board.plan.count where board.state(of: node).isUnbegun {
+      isConsequence[node] = board.plan.inputs(of: node).contains { input in
+        !input.asksForOutcome
+          && (isConsequence[input.node] || board.state(of: input.node).isOwnLoss)
+      }
+    }
+    self.isConsequence = isConsequence
+  }
+
+  /// Every node, in the order in which they were added.
+  public var nodes: [Node] { (0..<board.plan.count).map(node) }
+
+  /// The nodes that ended in an error of their own, the first in time first.
+  public var failures: [Node] { board.causes.map(node).filter { $0.outcome.error != nil } }
+
+  /// The nodes that did not begin because something that they need gave no result, directly or not.
+  public var consequences: [Node] {
+    isConsequence.indices.filter { isConsequence[$0] }.map(node)
+  }
+
+  private func node(at index: Int) -> Node {
+    let work = board.plan.nodes[index].work
+    let state = board.state(of: index)
+    let outcome: Outcome<any Sendable> =
+      switch state {
+      case .result: .result(work.value(in: board.slot(of: index)))
+      case .error: board.error(of: index).map(Outcome.error) ?? .cancelled
+      case .notBegun, .lateResult, .cancelledItself, .cancelledWithGraph, .withoutInput: .cancelled
+      }
+    return Node(
+      index: index, name: work.name, outcome: outcome,
+      origin: isConsequence[index] ? .input : state.origin,
+      needs: board.plan.inputs(of: index).map(\.node))
+  }
+}
+
+extension GraphBoard.NodeState {
+  fileprivate var isUnbegun: Bool { self == .notBegun || self == .withoutInput }
+  fileprivate var isOwnLoss: Bool { self == .error || self == .cancelledItself }
+
+  fileprivate var origin: OperationGraphError.Node.Origin {
+    switch self {
+    case .notBegun, .withoutInput: .neverBegan
+    case .result, .error, .cancelledItself: .itself
+    case .lateResult, .cancelledWithGraph: .graph
+    }
+  }
+}
+
+extension OperationGraphError: CancellationRepresenting {
+  /// Whether no node failed: those that ended without a result cancelled themselves or were cancelled.
+  public var representsCancellation: Bool { failures.isEmpty }
+}
+
+extension OperationGraphError: ValueCarrying {
+  func discardValues() {
+    board.disposals.disposeInOrder()
+    for failure in failures { failure.outcome.error?.discardCarriedValues() }
+  }
+}
+
+extension OperationGraphError: EvidenceDescribing {
+  func description(levels: Int) -> String {
+    var lines = failures.map { node in
+      "[\(node.index)] \(node.name): "
+        + (node.outcome.error?.description(belowLevels: levels) ?? "")
+    }
+    let consequences = consequences
+    if !lines.isEmpty, !consequences.isEmpty {
+      lines.append("did not begin: " + consequences.map(\.name).joined(separator: ", "))
+    }
+    if lines.isEmpty {
+      lines = nodes.filter { $0.origin == .itself && $0.outcome.isCancelled }.map { node in
+        "[\(node.index)] \(node.name): cancelled itself"
+      }
+    }
+    if lines.isEmpty { lines = ["cancelled"] }
+    return lines.map(\.withHangingLines).joined(separator: "\n")
+  }
+}

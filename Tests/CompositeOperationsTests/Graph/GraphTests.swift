@@ -1,0 +1,217 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct GraphTests {
+  @Test(arguments: Setting.all)
+  func `G1: a node begins when all that it needs has given a result, which it gets`(
+    setting: Setting
+  ) async throws {
+    let ended = Log<String>()
+    let graph = OperationGraph { graph in
+      @Sendable func giving(_ value: Int, _ name: String) -> SimpleOperation<Int> {
+        SimpleOperation {
+          await setting.pause()
+          ended.add(name)
+          return value
+        }
+      }
+      let one = graph.add(giving(1, "one"))
+      let text = graph.add(setting.giving("two"))
+      let sum = graph.add(needing: one, text) { one, text in giving(one + text.count, "sum") }
+      let list = graph.add(needingAll: [one, sum, one]) { values in
+        giving(values.reduce(0) { $0 * 2 + $1 }, "list")
+      }
+      return graph.add(needing: sum, list, text) { sum, list, text in
+        giving(sum * 100 + list, text)
+      }
+    }
+    for _ in 0..<2 {
+      let outcome = try await setting.run { await graph.run() }
+      #expect(outcome.result == 413)
+    }
+    #expect(ended.entries.count == 8)
+    #expect(ended.entries.last == "two")
+  }
+
+  @Test func `G1: a graph gives the results of one node, of several, of a list or of none`()
+    async throws
+  {
+    let pair = OperationGraph { graph in
+      (graph.add(SimpleOperation { 1 }), graph.add(SimpleOperation { "a" }))
+    }
+    #expect(try await pair.run().get() == (1, "a"))
+    let list = OperationGraph { graph in
+      (0..<5).map { number in graph.add(SimpleOperation { number }) }
+    }
+    #expect(try await list.run().get() == [0, 1, 2, 3, 4])
+    let ran = Log<Int>()
+    let none = OperationGraph { graph in
+      graph.add(SimpleOperation { ran.add(1) })
+    }
+    try await none.run().get()
+    #expect(ran.count == 1)
+    try await OperationGraph { _ in }.run().get()
+  }
+
+  @Test(arguments: Setting.all)
+  func `G2: a failure stops those that need it, and by default cancels the others`(
+    setting: Setting
+  ) async throws {
+    for mode in [FailureMode.cancelRemaining, .runAll] {
+      let began = Log<String>()
+      let graph = OperationGraph(onFailure: mode) { graph in
+        @Sendable func noting(_ name: String) -> SimpleOperation<String> {
+          SimpleOperation {
+            began.add(name)
+            await setting.pause()
+            return name
+          }
+        }
+        let bad = graph.add(setting.failing().named("bad"))
+        let needing = graph.add(needing: bad, named: "needing") { _ in noting("needing") }
+        graph.add(needing: needing, named: "far") { _ in noting("far") }
+        let good = graph.add(noting("good"))
+        return graph.add(needing: good, named: "behind") { _ in noting("behind") }
+      }
+      let outcome = try await setting.run { await graph.run() }
+      let error = try #require(outcome.error as? OperationGraphError)
+      #expect(error.failures.map(\.name) == ["bad"])
+      #expect(error.consequences.map(\.name) == ["needing", "far"])
+      #expect("\(error)" == "[0] bad: failed\ndid not begin: needing, far")
+      #expect(!began.entries.contains("needing") && !began.entries.contains("far"))
+      if mode == .runAll {
+        #expect(began.entries == ["good", "behind"])
+        #expect(error.nodes[4].outcome.result as? String == "behind")
+      }
+    }
+  }
+
+  @Test(arguments: Setting.all)
+  func `G3: who asks for an outcome runs in any case, and deals with a failure`(
+    setting: Setting
+  ) async throws {
+    let graph = OperationGraph { graph in
+      let bad = graph.add(setting.failing())
+      let needing = graph.add(needing: bad) { _ in setting.giving(1) }
+      return graph.add(needing: bad.outcome, needing.outcome) { bad, needing in
+        setting.giving("\(bad.kind), \(needing.kind)")
+      }
+    }
+    let outcome = try await setting.run { await graph.run() }
+    #expect(outcome.result == "error failed, cancelled")
+  }
+
+  @Test(arguments: Setting.all)
+  func `G4: a cancelled graph is cancelled, begins nothing more and waits for what began`(
+    setting: Setting
+  ) async throws {
+    let gate = Gate()
+    let began = Log<Int>()
+    let graph = OperationGraph { graph in
+      let first = graph.add(SimpleOperation { await gate.passIgnoringCancellation() })
+      return graph.add(needing: first.outcome) { _ in SimpleOperation { began.add(1) } }
+    }
+    let run = graph.start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    gate.open()
+    #expect(await run.outcome.isCancelled)
+    #expect(began.count == 0)
+  }
+
+  @Test(arguments: Setting.all)
+  func `G4: a node that cancels its own task stops by itself`(setting: Setting) async throws {
+    let graph = OperationGraph { graph in
+      graph.add(
+        SimpleOperation {
+          await setting.pause()
+          cancelCurrentTask()
+        })
+      graph.add(setting.giving(1))
+    }
+    let outcome = try await setting.run { await graph.run() }
+    #expect(outcome.isCancelled)
+  }
+
+  @Test func `G2: an error of what makes an operation is the node's`() async throws {
+    let observer = RecordingObserver()
+    let graph = OperationGraph { graph in
+      let one = graph.add(SimpleOperation { 1 })
+      return graph.add(needing: one, named: "bad") { _ -> SimpleOperation<Int> in
+        throw TestError("not made")
+      }
+    }
+    for environment in [OperationEnvironment(), OperationEnvironment(observers: [observer])] {
+      let error = try #require(await graph.run(in: environment).error as? OperationGraphError)
+      #expect("\(error)" == "[1] bad: not made")
+      #expect(error.nodes[0].outcome.result as? Int == 1)
+    }
+    #expect(observer.short.contains("bad ended: error not made"))
+  }
+
+  @Test func `nodes of other graphs are a programming error`() async {
+    await #expect(processExitsWith: .failure) {
+      var stray: GraphNode<Int>?
+      _ = OperationGraph { graph in stray = graph.add(SimpleOperation { 1 }) }
+      _ = OperationGraph { graph in
+        if let stray { graph.add(needing: stray) { _ in SimpleOperation {} } }
+      }
+    }
+  }
+
+  @Test(arguments: [OperationWidth.serial, .limited(to: 3), .adaptive])
+  func `G5: no more nodes are in flight than the width says`(width: OperationWidth) async throws {
+    let crowd = Crowd()
+    let graph = OperationGraph(width: width) { graph in
+      let first = graph.add(SimpleOperation { 0 })
+      let nodes = (0..<50).map { _ in
+        graph.add(needing: first) { _ in
+          SimpleOperation {
+            crowd.enter()
+            for _ in 0..<3 { await Task.yield() }
+            crowd.leave()
+          }
+        }
+      }
+      graph.add(needingAll: nodes) { _ in SimpleOperation {} }
+    }
+    try await graph.run().get()
+    #expect(crowd.most <= (width == .serial ? 1 : width == .adaptive ? 50 : 3))
+    if width == .adaptive { #expect(crowd.most > 3) }
+  }
+
+  @Test(arguments: [0, 1] as [UInt64])
+  func `G1: random graphs give what a loop over their nodes gives`(salt: UInt64) async throws {
+    for seed in 0..<300 as Range<UInt64> {
+      var random = OperationRandomness.seeded(seed * 2 + salt)
+      let count = Int.random(in: 1...60, using: &random)
+      let needs = (0..<count).map { node in
+        (0..<Int.random(in: 0...3, using: &random)).compactMap { _ in
+          node == 0 ? nil : Int.random(in: 0..<node, using: &random)
+        }
+      }
+      let turns = (0..<count).map { _ in Int.random(in: 0...2, using: &random) }
+      var expected: [Int] = []
+      for node in 0..<count {
+        expected.append(needs[node].reduce(node) { $0 &* 31 &+ expected[$1] })
+      }
+      let graph = OperationGraph { graph in
+        var nodes: [GraphNode<Int>] = []
+        for node in 0..<count {
+          nodes.append(
+            graph.add(needingAll: needs[node].map { nodes[$0] }) { values in
+              SimpleOperation {
+                for _ in 0..<turns[node] { await Task.yield() }
+                return values.reduce(node) { $0 &* 31 &+ $1 }
+              }
+            })
+        }
+        return nodes
+      }
+      #expect(try await graph.run().get() == expected, "seed \(seed)")
+      let outcome = try await SeededExecutor(seed: seed).run { await graph.run() }
+      #expect(outcome.result == expected, "seed \(seed)")
+    }
+  }
+}
