@@ -134,6 +134,21 @@ import Testing
     #expect(outcome.isCancelled)
   }
 
+  @Test func `G2: by default a failure cancels those that run`() async throws {
+    let gate = Gate()
+    let graph = OperationGraph { graph in
+      graph.add(SimpleOperation { try await gate.pass() })
+      graph.add(
+        SimpleOperation {
+          await gate.waitForArrivals(1)
+          throw TestError("bad")
+        })
+    }
+    let error = try #require(await graph.run().error as? OperationGraphError)
+    #expect("\(error)" == "[1] SimpleOperation<()>: bad")
+    #expect(error.nodes[0].origin == .graph)
+  }
+
   @Test func `G2: an error of what makes an operation is the node's`() async throws {
     let observer = RecordingObserver()
     let graph = OperationGraph { graph in
