@@ -74,9 +74,11 @@ internal import Synchronization
   }
 
   /// How a node ended that has ended.
-  func outcome<Value>(of node: Int, as type: Value.Type) -> Outcome<Value> {
+  ///
+  /// - Parameter value: Reads what its result is for the one who asks.
+  func outcome<Value>(of node: Int, value: () -> Value) -> Outcome<Value> {
     switch state(of: node) {
-    case .result: .result(slot(of: node).value(as: type))
+    case .result: .result(value())
     case .error: error(of: node).map(Outcome.error) ?? .cancelled
     case .notBegun, .lateResult, .cancelledItself, .cancelledWithGraph, .withoutInput: .cancelled
     }

@@ -15,7 +15,7 @@ public struct GraphNode<Value: Sendable>: Sendable {
   public var outcome: GraphNode<Outcome<Value>> {
     precondition(!asksForOutcome, "An outcome has no outcome; ask the node itself.")
     return GraphNode<Outcome<Value>>(index: index, graph: graph, asksForOutcome: true) {
-      [index] board in board.outcome(of: index, as: Value.self)
+      [index, read] board in board.outcome(of: index) { read(board) }
     }
   }
 

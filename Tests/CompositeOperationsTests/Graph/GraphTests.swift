@@ -102,6 +102,27 @@ import Testing
     #expect(outcome.result == "error failed, cancelled")
   }
 
+  @Test func `G3: the outcome of what is made of a node is that of what is made`() async throws {
+    let graph = OperationGraph { graph in
+      let text = graph.add(SimpleOperation { 7 }).map { "\($0) apples, as many as there are" }
+      let length = text.map(\.count)
+      return graph.add(needing: text.outcome, length.outcome.map(\.result)) { text, length in
+        SimpleOperation { "\(text.kind): \(length ?? 0)" }
+      }
+    }
+    #expect(try await graph.run().get() == "result 7 apples, as many as there are: 30")
+  }
+
+  @Test func `G1: a graph is a node of another one`() async throws {
+    let inner = OperationGraph { graph in
+      (graph.add(SimpleOperation { 1 }), graph.add(SimpleOperation { 2 }))
+    }
+    let outer = OperationGraph { graph in
+      graph.add(needing: graph.add(inner)) { pair in SimpleOperation { pair.0 + pair.1 } }
+    }
+    #expect(try await outer.run().get() == 3)
+  }
+
   @Test(arguments: Setting.all)
   func `G4: a cancelled graph is cancelled, begins nothing more and waits for what began`(
     setting: Setting
