@@ -75,7 +75,8 @@ import Testing
         continuation.finish(throwing: SourceError())
       }.batched(by: 2).map { batch in
         SimpleOperation {
-          try await Task.sleep(for: .zero)
+          await Task.yield()
+          try Task.checkCancellation()
           saved.add(batch)
         }
       }
