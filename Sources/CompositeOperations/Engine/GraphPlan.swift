@@ -27,17 +27,15 @@ struct GraphPlan: Sendable {
   var count: Int { nodes.count }
 
   /// - Returns: The index of the new node.
-  mutating func add<Success>(
-    _ work: any GraphWork, giving type: Success.Type, needing needed: [Input]
-  ) -> Int {
+  mutating func add<Work: GraphWork>(_ work: Work, needing needed: [Input]) -> Int {
     precondition(count < Int(Int32.max), "A graph has at most \(Int32.max) nodes.")
-    let mask = MemoryLayout<Success>.alignment - 1
+    let mask = MemoryLayout<Work.Success>.alignment - 1
     let offset = (size + mask) & ~mask
     nodes.append(Node(work: work, offset: offset, firstInput: inputs.count))
     inputs += needed
     for input in needed where input.asksForOutcome { nodes[input.node].isTolerated = true }
-    size = offset + MemoryLayout<Success>.size
-    alignment = max(alignment, MemoryLayout<Success>.alignment)
+    size = offset + MemoryLayout<Work.Success>.size
+    alignment = max(alignment, MemoryLayout<Work.Success>.alignment)
     return count - 1
   }
 
@@ -65,64 +63,4 @@ struct GraphPlan: Sendable {
       }
     }
   }
-}
-
-/// What one node does, whatever it gives.
-protocol GraphWork: Sendable {
-  var name: String { get }
-
-  /// Makes the operation of what it needs, and performs it.
-  nonisolated(nonsending) func perform(
-    from board: GraphBoard, into slot: ResultSlot, in context: OperationContext
-  ) async throws -> Disposal?
-
-  /// The same as a run that somebody observes.
-  nonisolated(nonsending) func observedEnding(
-    from board: GraphBoard, into slot: ResultSlot, in context: OperationContext
-  ) async -> Ending
-
-  /// A copy of the result in a slot.
-  func value(in slot: ResultSlot) -> any Sendable
-
-  /// Takes the result out of a slot and drops it.
-  func drop(_ slot: ResultSlot)
-}
-
-/// A node whose operation is made of what it needs.
-struct MakingWork<Child: ComposableOperation>: GraphWork {
-  let ownName: String?
-  let make: @Sendable (GraphBoard) throws -> Child
-
-  var name: String { ownName ?? "\(Child.self)" }
-
-  nonisolated(nonsending) func perform(
-    from board: GraphBoard, into slot: ResultSlot, in context: OperationContext
-  ) async throws -> Disposal? {
-    try await make(board).perform(into: slot, in: context)
-  }
-
-  nonisolated(nonsending) func observedEnding(
-    from board: GraphBoard, into slot: ResultSlot, in context: OperationContext
-  ) async -> Ending {
-    do {
-      let child = try make(board)
-      guard let ownName else { return await child.observedEnding(into: slot, in: context) }
-      return await child.named(ownName).observedEnding(into: slot, in: context)
-    } catch {
-      let child = NeverMade<Child.Success>(operationName: name, error: error)
-      return await child.observedEnding(into: slot, in: context)
-    }
-  }
-
-  func value(in slot: ResultSlot) -> any Sendable { slot.value(as: Child.Success.self) }
-
-  func drop(_ slot: ResultSlot) { _ = slot.move(as: Child.Success.self) }
-}
-
-/// Stands for an operation whose making failed.
-private struct NeverMade<Success: Sendable>: ComposableOperation {
-  let operationName: String
-  let error: any Error
-
-  func perform(in context: OperationContext) async throws -> Success { throw error }
 }

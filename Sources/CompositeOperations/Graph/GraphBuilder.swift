@@ -11,8 +11,7 @@ public struct GraphBuilder {
   @discardableResult public mutating func add<Child: ComposableOperation>(
     _ operation: Child
   ) -> GraphNode<Child.Success> {
-    let name = operation.operationName
-    return add(MakingWork(ownName: name) { _ in operation }, needing: [])
+    add(GivenWork(operation: operation), needing: [])
   }
 
   /// Adds an operation that is made of what other nodes give, when they have ended.
@@ -53,12 +52,12 @@ public struct GraphBuilder {
     return add(work, needing: nodes.map { input($0) })
   }
 
-  private mutating func add<Child: ComposableOperation>(
-    _ work: MakingWork<Child>, needing inputs: [GraphPlan.Input]
-  ) -> GraphNode<Child.Success> {
-    let index = plan.add(work, giving: Child.Success.self, needing: inputs)
+  private mutating func add<Work: GraphWork>(
+    _ work: Work, needing inputs: [GraphPlan.Input]
+  ) -> GraphNode<Work.Success> {
+    let index = plan.add(work, needing: inputs)
     return GraphNode(index: index, graph: identity, asksForOutcome: false) { board in
-      board.slot(of: index).value(as: Child.Success.self)
+      board.slot(of: index).value(as: Work.Success.self)
     }
   }
 

@@ -23,9 +23,9 @@
 /// | the graph is | when |
 /// |---|---|
 /// | cancelled | it was cancelled from outside |
-/// | an error | a node ended in an error that nobody asked about, or a result of the graph is missing |
-/// | cancelled | a node cancelled itself, and nobody asked about it |
-/// | a result | the nodes whose results are the graph's ended in one |
+/// | an error | a node ended in an error that nobody asked about, or that left the graph without a result |
+/// | cancelled | a node cancelled itself, and nobody asked about it, or it left the graph without a result |
+/// | a result | otherwise |
 public struct OperationGraph<Success: Sendable>: ComposableOperation {
   private let plan: GraphPlan
   private let width: OperationWidth

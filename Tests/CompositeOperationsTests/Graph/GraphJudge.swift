@@ -1,0 +1,142 @@
+import CompositeOperations
+
+/// Judges what happened in a graph by the rules G1 to G5.
+struct GraphJudge {
+  let trial: GraphTrial
+  let isTotal: Bool
+  private(set) var findings: [String] = []
+  private var ended: [Int: GraphTrial.Shown] = [:]
+  private var running: Set<Int> = []
+  private var given: Set<Int> = []
+  private var failures: [Int] = []
+  private var stops: [Int] = []
+  private var discarded: [Int: Int] = [:]
+  private var isStopped = false
+  private var isCancelled = false
+  private(set) var begun = 0
+
+  init(_ trial: GraphTrial, isTotal: Bool) {
+    self.trial = trial
+    self.isTotal = isTotal
+  }
+
+  mutating func expect(_ isRight: Bool, _ rule: String) {
+    if !isRight { findings.append(rule) }
+  }
+
+  private func isTolerated(_ node: Int) -> Bool {
+    trial.nodes.contains { $0.needs.contains { $0.node == node && $0.asksForOutcome } }
+  }
+
+  mutating func read(_ entry: GraphTrial.Entry) {
+    switch entry {
+    case .began(let node, let saw):
+      begun += 1
+      expect(ended[node] == nil && !running.contains(node), "G1: n\(node) ran twice")
+      running.insert(node)
+      let needs = trial.nodes[node].needs
+      expect(saw == needs.map { ended[$0.node] ?? .cancelled }, "G1: n\(node) saw \(saw)")
+      expect(
+        needs.allSatisfy { need in
+          if need.asksForOutcome { return true }
+          if case .value? = ended[need.node] { return true } else { return false }
+        }, "G2: n\(node) began, and what it needs gave no result")
+      expect(!isTotal || !isStopped, "G2: n\(node) began when a failure had stopped everything")
+      expect(!isTotal || !isCancelled, "G4: n\(node) began although the graph was cancelled")
+      let most = trial.width == .serial ? 1 : trial.width == .limited(to: 2) ? 2 : .max
+      expect(running.count <= most, "G5: \(running.count) nodes are in flight")
+    case .ended(let node, let shown, let isNodeCancelled):
+      running.remove(node)
+      if case .value = shown { given.insert(node) }
+      ended[node] = isNodeCancelled ? .cancelled : shown
+      expect(!isNodeCancelled || isStopped || isCancelled, "G4: n\(node) was cancelled for nothing")
+      if isNodeCancelled { return }
+      switch shown {
+      case .value: return
+      case .error: failures.append(node)
+      case .cancelled: stops.append(node)
+      }
+      if trial.mode == .cancelRemaining, !isTolerated(node) { isStopped = true }
+    case .discarded(let node): discarded[node, default: 0] += 1
+    case .cancelled: isCancelled = true
+    }
+  }
+
+  mutating func finish(_ outcome: Outcome<[Int]>) {
+    expect(running.isEmpty, "G4: \(running) never ended")
+    let lost = (failures + stops).filter { !isTolerated($0) }
+    let hasOutputs = trial.outputs.allSatisfy { output in
+      if case .value? = ended[output] { true } else { false }
+    }
+    let isComplete = lost.isEmpty && hasOutputs
+    switch outcome {
+    case .result(let values):
+      expect(isComplete && values == trial.outputs, "G1: \(values) of \(trial.outputs)")
+    case .error(let error):
+      let error = error as? OperationGraphError
+      expect(!isComplete, "G2: it failed, and nothing was missing")
+      let shown = error?.failures.map(\.index) ?? []
+      expect(
+        isTotal ? shown == failures : Set(shown).isSubset(of: failures), "G2: \(failures) failed")
+      // With several workers one that failed may be cancelled a moment later by another that did.
+      let isExact = isTotal || trial.mode == .runAll
+      expect(!isExact || shown.count == failures.count, "G2: \(failures) failed")
+      expect(
+        !isExact || error?.consequences.map(\.index) == consequences,
+        "G2: \(consequences) did not begin")
+      expect(!failures.isEmpty, "G2: it failed, and no node did")
+    case .cancelled:
+      // As above: one that failed may have been cancelled by one that stopped by itself.
+      let mayHideFailure = !isTotal && trial.mode == .cancelRemaining && !stops.isEmpty
+      expect(
+        isCancelled || !isComplete && (failures.isEmpty || mayHideFailure),
+        "G4: it was cancelled for nothing")
+    }
+    if !isStopped, !isCancelled {
+      for (index, node) in trial.nodes.enumerated() where ended[index] == nil {
+        let couldBegin = node.needs.allSatisfy { need in
+          if need.asksForOutcome { return true }
+          if case .value? = ended[need.node] { return true } else { return false }
+        }
+        expect(!couldBegin, "G1: n\(index) never began")
+      }
+    }
+    mustBeGivenUpOnce(outcome)
+  }
+
+  private var consequences: [Int] {
+    var lost = Set(failures + stops)
+    return trial.nodes.indices.filter { index in
+      guard ended[index] == nil else { return false }
+      let isLost = trial.nodes[index].needs.contains {
+        !$0.asksForOutcome && lost.contains($0.node)
+      }
+      if isLost { lost.insert(index) }
+      return isLost
+    }
+  }
+
+  /// O3: a value is given up if nobody has seen it and nobody will.
+  private mutating func mustBeGivenUpOnce(_ outcome: Outcome<[Int]>) {
+    for node in given {
+      let times = discarded[node, default: 0]
+      let isInTime = if case .value? = ended[node] { true } else { false }
+      let isSeen = trial.nodes.enumerated().contains { index, other in
+        ended[index] != nil && other.needs.contains { $0.node == node }
+      }
+      let expected: Int? =
+        switch outcome {
+        // With several workers one that came in time may be cancelled before that is noted.
+        case _ where !isTotal && isStopped: nil
+        case _ where !isInTime: 1
+        case .result: trial.outputs.contains(node) || isSeen ? 0 : 1
+        case .error: 0
+        // What others have seen is theirs; the evidence of a cancelled graph is given up as a whole.
+        case .cancelled: isSeen ? nil : 1
+        }
+      expect(
+        times <= 1 && (expected == nil || expected == times),
+        "O3: the value of n\(node) was given up \(times) times")
+    }
+  }
+}
