@@ -10,11 +10,11 @@ struct Catalogue {
   var busyCount = 100_000
 
   var shapes: [() -> Shape] {
-    fanOuts + sequences + composites + waits + endings + runs + memory
+    fanOuts + sequences + graphs + composites + waits + endings + runs + memory
   }
 
   private var fanOuts: [() -> Shape] {
-    [{ .fanOut(id: "fan-out", count: count, peerShapes: ["fan-out", "graph-fan"]) }]
+    [{ .fanOut(id: "fan-out", count: count, peerShapes: ["fan-out"]) }]
       + sizes(1_000, 10_000, 1_000_000) { name, size in .fanOut(id: "fan-out-\(name)", count: size)
       }
       + [{ .synchronous(count: count) }]
@@ -22,8 +22,28 @@ struct Catalogue {
   }
 
   private var sequences: [() -> Shape] {
-    [{ .sequence(id: "sequence", count: count, peerShapes: ["chain", "graph-chain"]) }]
+    [{ .sequence(id: "sequence", count: count, peerShapes: ["chain"]) }]
       + (hasShortSequence ? [{ .sequence(id: "sequence-1k", count: 1_000) }] : [])
+  }
+
+  private var graphs: [() -> Shape] {
+    [
+      { .graph("graph-chain", .chain(count), peerShapes: ["graph-chain"]) },
+      { .graph("graph-fan", .fan(count), peerShapes: ["graph-fan"]) },
+      { .graph("graph-diamonds", .diamonds(count)) }, { .graph("graph-layers", .layers(count)) },
+      { .graph("graph-random", .random(count)) },
+    ] + (hasShortSequence ? shortGraphs : [])
+  }
+
+  /// Those that are short enough for dependencies of a queue, which take time by the square.
+  private var shortGraphs: [() -> Shape] {
+    [
+      { .graph("graph-chain-1k", .chain(1_000), isShort: true) },
+      { .graph("graph-fan-1k", .fan(1_000), isShort: true) },
+      { .graph("graph-diamonds-1k", .diamonds(1_000), isShort: true) },
+      { .graph("graph-layers-1k", .layers(1_000), isShort: true) },
+      { .graph("graph-random-1k", .random(1_000), isShort: true) },
+    ]
   }
 
   private var composites: [() -> Shape] {

@@ -24,7 +24,7 @@ extension Shape {
 
   // Not for more: it is quadratic.
   private static func dependencyChain(_ count: Int) -> Way {
-    .blocking("OperationQueue, dependencies", .swift) { Queues.dependencyChain(count: count) }
+    .blocking("OperationQueue, dependencies", .swift) { Queues.dependencies(.chain(count)) }
   }
 
   private static func steps(_ count: Int, _ history: StepHistory) async throws -> UInt64 {

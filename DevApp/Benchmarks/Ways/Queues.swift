@@ -24,13 +24,15 @@ enum Queues {
     return slots.sum
   }
 
-  /// One operation after another: each depends on the one before it.
-  static func dependencyChain(count: Int) -> UInt64 {
-    let slots = Slots(count: count)
-    let operations = (0..<count).map { index in
+  /// Blocks that depend on one another.
+  static func dependencies(_ dependencies: Dependencies) -> UInt64 {
+    let slots = Slots(count: dependencies.count)
+    let operations = (0..<dependencies.count).map { index in
       BlockOperation { slots[index] = work(UInt64(index)) }
     }
-    for (first, second) in zip(operations, operations.dropFirst()) { second.addDependency(first) }
+    for (operation, needs) in zip(operations, dependencies.needs) {
+      for need in needs { operation.addDependency(operations[need]) }
+    }
     OperationQueue().addOperations(operations, waitUntilFinished: true)
     return slots.sum
   }
