@@ -2,6 +2,8 @@ extension Goal {
   // What keeps a goal from being met, where it has been missed.
   private static let calling =
     "an asynchronous call whose type is not known is most of a child; of one type it is half"
+  private static let building =
+    "two closures and a record a node are two thirds of it; see what runs without being built"
   private static let wandering =
     "within the wandering of the machine: other runs meet it; see least and most"
 
@@ -34,6 +36,19 @@ extension Goal {
       "sequence", "all steps kept", beside: "a task a step", .atLeastTimes(12),
       obstacle: wandering),
     Goal("sequence", "all steps kept", beside: "the ancestor's pattern", .atLeastTimes(40)),
+
+    Goal(
+      "graph-chain", "graph, built and run", beside: "oneTBB flow graph, built and run",
+      .atLeastTimes(2), obstacle: building),
+    Goal(
+      "graph-fan", "graph, built and run", beside: "oneTBB flow graph, built and run",
+      .atLeastTimes(2), obstacle: building),
+    Goal(
+      "graph-chain-1k", "graph, built and run", beside: "OperationQueue, dependencies",
+      .atLeastTimes(50), obstacle: wandering),
+    Goal(
+      "graph-fan-1k", "graph, built and run", beside: "OperationQueue, dependencies",
+      .atLeastTimes(50), obstacle: wandering),
 
     Goal(
       "nested", "any", beside: "withThrowingTaskGroup", .atLeastTimes(20), obstacle: wandering),

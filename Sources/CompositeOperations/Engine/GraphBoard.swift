@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// What the pullers of one run of a graph share: the results, how every node ended, and who is ready.
-@safe final class GraphBoard: Sendable {
+@safe @usableFromInline final class GraphBoard: Sendable {
   /// How far a node came: one byte a node.
   enum NodeState: UInt8, Sendable {
     case notBegun
@@ -13,6 +13,9 @@ internal import Synchronization
     case cancelledWithGraph
     /// Something that it needs gave no result.
     case withoutInput
+
+    /// Whether it ended without a result of its own accord.
+    var isOwnLoss: Bool { self == .error || self == .cancelledItself }
   }
 
   /// The nodes that ended without a result of their own accord.
@@ -24,10 +27,14 @@ internal import Synchronization
 
   let plan: GraphPlan
   let alarm = Alarm()
+  let queue: GraphQueue
+  /// Whether somebody observes the run, so that the ends of nodes are told here.
+  @usableFromInline let isObserved: Bool
   private let stopsAtFailure: Bool
   private let unfinished: Atomic<Int>
   private let hasStopped = Atomic(false)
-  private let queue: Lock<ReadyQueue>
+  /// Whether a node ended without a result. Set before those that need the node are counted down.
+  private let hasLosses = Atomic(false)
   private let failures = Lock(Failures())
   private let held = Lock<[Int: Disposal]>([:])
 
@@ -35,37 +42,41 @@ internal import Synchronization
   // by the one task that runs the node, before it counts down what those wait for that need it, and
   // read by those when their count is zero, or by others when the group of all tasks is over. Counts
   // are atomic.
-  private nonisolated(unsafe) let slots: UnsafeMutableRawPointer
+  @usableFromInline nonisolated(unsafe) let slots: UnsafeMutableRawPointer
   private nonisolated(unsafe) let states: UnsafeMutablePointer<NodeState>
   private nonisolated(unsafe) let waitsFor: UnsafeMutablePointer<Atomic<Int32>>
 
-  init(_ plan: GraphPlan, limit: Int, stopsAtFailure: Bool) {
+  init(_ plan: GraphPlan, limit: Int, stopsAtFailure: Bool, isObserved: Bool) {
     self.plan = plan
     self.stopsAtFailure = stopsAtFailure
+    self.isObserved = isObserved
     let count = plan.count
     unfinished = Atomic(count)
     unsafe slots = .allocate(byteCount: plan.size, alignment: plan.alignment)
     unsafe states = .allocate(capacity: count)
     unsafe states.initialize(repeating: .notBegun, count: count)
     unsafe waitsFor = .allocate(capacity: count)
-    var ready: [Int32] = []
+    queue = GraphQueue(count: count, limit: limit)
     for node in 0..<count {
       let needed = plan.inputs(of: node).count
       unsafe (waitsFor + node).initialize(to: Atomic(Int32(needed)))
-      if needed == 0 { ready.append(Int32(node)) }
+      if needed == 0 { queue.add(node) }
     }
-    queue = Lock(ReadyQueue(ready, places: limit, isOver: count == 0))
   }
 
   deinit {
-    for node in 0..<plan.count where hasValue(node) { plan.nodes[node].work.drop(slot(of: node)) }
+    for node in 0..<plan.count where !plan.nodes[node].isTrivial && hasValue(node) {
+      plan.nodes[node].work.drop(slot(of: node))
+    }
     unsafe slots.deallocate()
     unsafe states.deallocate()
-    unsafe waitsFor.deinitialize(count: plan.count)
     unsafe waitsFor.deallocate()
   }
 
-  func slot(of node: Int) -> ResultSlot { unsafe ResultSlot(at: slots + plan.nodes[node].offset) }
+  @usableFromInline func slot(of node: Int) -> ResultSlot { slot(at: plan.nodes[node].offset) }
+
+  /// The memory for a result. The offset is in bytes.
+  @inlinable func slot(at offset: Int) -> ResultSlot { unsafe ResultSlot(at: slots + offset) }
 
   func state(of node: Int) -> NodeState { unsafe states[node] }
 
@@ -87,36 +98,10 @@ internal import Synchronization
   /// The error that a node ended in.
   func error(of node: Int) -> (any Error)? { failures.withLock { $0.errors[node] } }
 
-  // MARK: Who is ready
+  // MARK: Stopping
 
   var isStopped: Bool { hasStopped.load(ordering: .relaxed) }
   var isOver: Bool { unfinished.load(ordering: .acquiring) == 0 }
-  var hasReady: Bool { !isStopped && queue.withLock { $0.hasReady } }
-
-  /// A node that is ready, with a place for it, which is the caller's to leave.
-  func takeWithPlace() -> Int? { queue.withLock { $0.takeWithPlace() } }
-
-  /// Another node for somebody who has a place; if there is none, the place is left.
-  func takeOrLeave() -> Int? { queue.withLock { $0.takeOrLeave() } }
-
-  /// Gives back a node that was taken, with its place.
-  func giveBack(_ node: Int) { queue.withLock { $0.gaveBack(node) }?.resume() }
-
-  /// Leaves a place.
-  func leave() { queue.withLock { $0.left() }?.resume() }
-
-  /// Wakes somebody who waits, if a node is ready for whom there is a place.
-  func wakeOne() { queue.withLock { $0.wakeOne() }?.resume() }
-
-  /// Waits until a node is ready and there is a place for it, or until no node will be.
-  ///
-  /// - Returns: Whether there may be a node.
-  nonisolated(nonsending) func waitForReady() async -> Bool {
-    await withCheckedContinuation { waiter in
-      queue.withLock { $0.waited(waiter) }?.resume()
-    }
-    return queue.withLock { !$0.isOver }
-  }
 
   /// Lets nobody begin from now on.
   func stop() {
@@ -127,7 +112,7 @@ internal import Synchronization
   /// Lets nobody begin from now on; those that run have been cancelled from outside.
   func cancel() {
     hasStopped.store(true, ordering: .relaxed)
-    for waiter in queue.withLock({ $0.ended() }) { waiter.resume() }
+    queue.end()
   }
 
   // MARK: Ends of nodes
@@ -140,65 +125,113 @@ internal import Synchronization
   func endedLate(_ node: Int, disposal: Disposal?) {
     disposal?()
     unsafe states[node] = .lateResult
+    hasLosses.store(true, ordering: .relaxed)
   }
 
-  /// - Returns: Whether the run is to stop, which the caller then brings to its group.
-  func ended(_ node: Int, with error: any Error, wasCancelled: Bool) -> Bool {
+  func ended(_ node: Int, with error: any Error, wasCancelled: Bool) {
     if wasCancelled || error.meansCancellation {
       error.discardCarriedValues()
-      return ended(node, in: wasCancelled ? .cancelledWithGraph : .cancelledItself)
+      lost(node, in: wasCancelled ? .cancelledWithGraph : .cancelledItself)
+    } else {
+      lost(node, in: .error, error)
     }
-    return ended(node, in: .error, error)
   }
 
-  /// - Returns: Whether the run is to stop, which the caller then brings to its group.
-  func ended(_ node: Int, in state: NodeState, _ error: (any Error)? = nil) -> Bool {
+  /// Notes the end of a run that was observed.
+  @usableFromInline func ended(_ node: Int, in ending: Ending) {
+    if let error = ending.error {
+      lost(node, in: .error, error)
+    } else if !ending.isCancelled {
+      endedInResult(node, disposal: ending.disposal)
+    } else if ending.hasLateValue {
+      // It has been given up; the value still lies in its slot.
+      endedLate(node, disposal: nil)
+    } else {
+      lost(node, in: ending.wasCancelled ? .cancelledWithGraph : .cancelledItself)
+    }
+  }
+
+  private func lost(_ node: Int, in state: NodeState, _ error: (any Error)? = nil) {
     unsafe states[node] = state
-    guard state == .error || state == .cancelledItself else { return false }
+    hasLosses.store(true, ordering: .relaxed)
+    guard state.isOwnLoss else { return }
     failures.withLock { failures in
       failures.nodes.append(node)
       failures.errors[node] = error
     }
-    guard stopsAtFailure, !plan.nodes[node].isTolerated else { return false }
+  }
+
+  /// Stops the run if the end of a node is a reason to.
+  ///
+  /// - Returns: Whether it was, which the caller then brings to its group.
+  func stop(behind node: Int) -> Bool {
+    guard hasLosses.load(ordering: .relaxed), state(of: node).isOwnLoss else { return false }
+    guard stopsAtFailure, !plan.isTolerated(node) else { return false }
     stop()
     return true
   }
 
   /// Lets those begin that waited for a node which has ended.
   ///
+  /// - Parameter finished: Counts the nodes that have ended, to be told to ``finished(_:)``.
   /// - Returns: One of them, which is the caller's to run.
-  func release(behind node: Int) -> Int? {
+  func release(behind node: Int, finished: inout Int) -> Int? {
     var first: Int?
-    var others: [Int32] = []
-    var ended = [node]
-    var finished = 0
-    while let node = ended.popLast() {
-      finished += 1
-      for needing in plan.needing(node) {
-        let needing = Int(needing)
-        let left = unsafe waitsFor[needing].wrappingSubtract(1, ordering: .acquiringAndReleasing)
-        guard left.newValue == 0 else { continue }
-        if !hasInputs(needing) {
-          unsafe states[needing] = .withoutInput
-          ended.append(needing)
-        } else if first == nil {
-          first = needing
-        } else {
-          others.append(Int32(needing))
-        }
+    var hasOthers = false
+    finished += 1
+    plan.forEachNeeding(node) { needing in
+      guard countDown(needing) else { return }
+      if !hasInputs(needing) {
+        releaseWithout(needing, &finished)
+      } else if first == nil {
+        first = needing
+      } else {
+        queue.add(needing)
+        hasOthers = true
       }
     }
-    if !others.isEmpty { queue.withLock { $0.released(others) }?.resume() }
-    if unfinished.wrappingSubtract(finished, ordering: .acquiringAndReleasing).newValue == 0 {
-      for waiter in queue.withLock({ $0.ended() }) { waiter.resume() }
-    }
+    if hasOthers { queue.wakeOne() }
     return first
   }
 
-  private func hasInputs(_ node: Int) -> Bool {
-    plan.inputs(of: node).allSatisfy { input in
-      input.asksForOutcome || state(of: input.node) == .result
+  /// Lets those begin, or go without, that waited for a node which cannot begin.
+  private func releaseWithout(_ node: Int, _ finished: inout Int) {
+    var lost = [node]
+    while let node = lost.popLast() {
+      unsafe states[node] = .withoutInput
+      finished += 1
+      plan.forEachNeeding(node) { needing in
+        guard countDown(needing) else { return }
+        if hasInputs(needing) {
+          queue.add(needing)
+          queue.wakeOne()
+        } else {
+          lost.append(needing)
+        }
+      }
     }
+  }
+
+  /// - Returns: Whether a node has nothing to wait for any more.
+  private func countDown(_ node: Int) -> Bool {
+    // Nobody else counts down where there is only one left.
+    if unsafe waitsFor[node].load(ordering: .acquiring) == 1 { return true }
+    return unsafe waitsFor[node].wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
+  }
+
+  /// Counts nodes that have ended.
+  func finished(_ count: Int) {
+    if count == 0 { return }
+    let left = unfinished.wrappingSubtract(count, ordering: .acquiringAndReleasing).newValue
+    if left == 0 { queue.end() }
+  }
+
+  private func hasInputs(_ node: Int) -> Bool {
+    // Those that it waited for have told of their ends: what they set before is to be seen.
+    !hasLosses.load(ordering: .relaxed)
+      || plan.inputs(of: node).allSatisfy { input in
+        input.asksForOutcome || state(of: input.node) == .result
+      }
   }
 
   // MARK: After the run
@@ -211,7 +244,7 @@ internal import Synchronization
       case .result, .withoutInput: true
       case .notBegun: false
       case .lateResult, .error, .cancelledItself, .cancelledWithGraph:
-        plan.nodes[node].isTolerated
+        plan.isTolerated(node)
       }
     }
   }

@@ -1,66 +1,100 @@
 /// What a graph runs and who needs whom, without the types of the results.
-struct GraphPlan: Sendable {
-  struct Node: Sendable {
+@usableFromInline final class GraphPlan: Sendable {
+  /// What a node does. How it ends is what this returns and throws, or, where somebody observes the run,
+  /// noted on the board; what it throws there is an error of what makes the operation.
+  @usableFromInline typealias Body =
+    nonisolated(nonsending) @Sendable (
+      _ board: GraphBoard, _ node: Int, _ context: OperationContext
+    ) async throws -> Disposal?
+
+  @usableFromInline struct Node: Sendable {
+    let body: Body
     let work: any GraphWork
     /// Where its result lies in the memory for all results, in bytes.
     let offset: Int
     /// Where its inputs begin among all inputs.
     let firstInput: Int
-    /// Whether somebody asks how it ended, so that its failure is not the graph's.
-    var isTolerated = false
+    /// Whether its result can be forgotten without being dropped.
+    let isTrivial: Bool
+
+    @usableFromInline init(
+      body: @escaping Body, work: any GraphWork, isTrivial: Bool, offset: Int, firstInput: Int
+    ) {
+      self.body = body
+      self.work = work
+      self.isTrivial = isTrivial
+      self.offset = offset
+      self.firstInput = firstInput
+    }
   }
 
-  struct Input: Sendable {
-    let node: Int
+  /// A need of a node.
+  @usableFromInline struct Input: Sendable {
+    private let index: Int32
     let asksForOutcome: Bool
+
+    var node: Int { Int(index) }
+
+    @usableFromInline init(node: Int, asksForOutcome: Bool) {
+      index = Int32(node)
+      self.asksForOutcome = asksForOutcome
+    }
   }
 
-  private(set) var nodes: [Node] = []
-  private var inputs: [Input] = []
+  let nodes: [Node]
+  private let inputs: [Input]
+  /// Of each node whether somebody asks how it ended, so that its failure is not the graph's.
+  private let isTolerated: [Bool]
   /// How much memory all results take, in bytes.
-  private(set) var size = 0
-  private(set) var alignment = 1
+  let size: Int
+  let alignment: Int
   /// Those that need a node stand side by side, by the node.
-  private var firstNeeding: [Int32] = []
-  private var needing: [Int32] = []
+  private let firstNeeding: [Int32]
+  private let needing: [Int32]
+
+  init(_ nodes: [Node], inputs: [Input], size: Int, alignment: Int) {
+    let count = nodes.count
+    precondition(
+      max(count, inputs.count) < Int(Int32.max),
+      "A graph has less than \(Int32.max) nodes, which have less needs than that.")
+    self.nodes = nodes
+    self.inputs = inputs
+    self.size = size
+    self.alignment = alignment
+    var isTolerated = [Bool](repeating: false, count: count)
+    var firstNeeding = [Int32](repeating: 0, count: count + 1)
+    for input in inputs {
+      firstNeeding[input.node + 1] += 1
+      if input.asksForOutcome { isTolerated[input.node] = true }
+    }
+    for node in 0..<count { firstNeeding[node + 1] += firstNeeding[node] }
+    var needing = [Int32](repeating: 0, count: inputs.count)
+    var next = firstNeeding
+    for node in 0..<count {
+      let end = node + 1 < count ? nodes[node + 1].firstInput : inputs.count
+      for input in inputs[nodes[node].firstInput..<end] {
+        needing[Int(next[input.node])] = Int32(node)
+        next[input.node] += 1
+      }
+    }
+    self.isTolerated = isTolerated
+    self.firstNeeding = firstNeeding
+    self.needing = needing
+  }
 
   var count: Int { nodes.count }
 
-  /// - Returns: The index of the new node.
-  mutating func add<Work: GraphWork>(_ work: Work, needing needed: [Input]) -> Int {
-    precondition(count < Int(Int32.max), "A graph has at most \(Int32.max) nodes.")
-    let mask = MemoryLayout<Work.Success>.alignment - 1
-    let offset = (size + mask) & ~mask
-    nodes.append(Node(work: work, offset: offset, firstInput: inputs.count))
-    inputs += needed
-    for input in needed where input.asksForOutcome { nodes[input.node].isTolerated = true }
-    size = offset + MemoryLayout<Work.Success>.size
-    alignment = max(alignment, MemoryLayout<Work.Success>.alignment)
-    return count - 1
-  }
+  func isTolerated(_ node: Int) -> Bool { isTolerated[node] }
 
   func inputs(of node: Int) -> ArraySlice<Input> {
     let end = node + 1 < count ? nodes[node + 1].firstInput : inputs.count
     return inputs[nodes[node].firstInput..<end]
   }
 
-  /// Those that need a node, in the order in which they were added; one that needs it twice, twice.
-  func needing(_ node: Int) -> ArraySlice<Int32> {
-    needing[Int(firstNeeding[node])..<Int(firstNeeding[node + 1])]
-  }
-
-  /// Finds out who needs whom, when all nodes have been added.
-  mutating func complete() {
-    firstNeeding = [Int32](repeating: 0, count: count + 1)
-    for input in inputs { firstNeeding[input.node + 1] += 1 }
-    for node in 0..<count { firstNeeding[node + 1] += firstNeeding[node] }
-    needing = [Int32](repeating: 0, count: inputs.count)
-    var next = firstNeeding
-    for node in 0..<count {
-      for input in inputs(of: node) {
-        needing[Int(next[input.node])] = Int32(node)
-        next[input.node] += 1
-      }
-    }
+  /// Calls the body with those that need a node, in the order in which they were added; with one that
+  /// needs it twice, twice.
+  @inline(__always) func forEachNeeding(_ node: Int, _ body: (Int) -> Void) {
+    // Not a slice, which would be counted.
+    for place in firstNeeding[node]..<firstNeeding[node + 1] { body(Int(needing[Int(place)])) }
   }
 }

@@ -21,7 +21,6 @@ final class GraphRun: Sendable {
 
   private let board: GraphBoard
   private let context: OperationContext
-  private let isObserved: Bool
   private let isReproducible: Bool
   private let feederCount: Int
   private let hasAllFeeders = Atomic(false)
@@ -29,7 +28,6 @@ final class GraphRun: Sendable {
   init(_ board: GraphBoard, limit: Int, in context: OperationContext) {
     self.board = board
     self.context = context
-    isObserved = context.scope?.isObserved == true
     isReproducible = Task.hasPreferredExecutor
     feederCount = min(Processors.count, limit, board.plan.count)
   }
@@ -89,7 +87,7 @@ final class GraphRun: Sendable {
     let feeder = Feeder()
     var slice = Slice(isReproducible: isReproducible)
     var begun = 0
-    while !Task.isCancelled, await board.waitForReady() {
+    while !Task.isCancelled, await board.queue.waitForReady() {
       if slice.isOver {
         await Task.yield()
         slice = Slice(isReproducible: isReproducible)
@@ -109,7 +107,7 @@ final class GraphRun: Sendable {
   private func beginPuller(
     of feeder: Feeder, in slice: Slice, into group: inout Group, _ context: OperationContext
   ) {
-    guard let node = board.takeWithPlace() else { return }
+    guard let node = board.queue.takeWithPlace() else { return }
     let number = feeder.stack.pullerBegins()
     group.addImmediateTask { [self] in
       try await pull(from: node, as: number, of: feeder, in: slice, context)
@@ -129,7 +127,7 @@ final class GraphRun: Sendable {
         defer { feeder.feeding.leave() }
         var slice = slice
         var begun = 0
-        while begun < Shard.size, !Task.isCancelled, await board.waitForReady() {
+        while begun < Shard.size, !Task.isCancelled, await board.queue.waitForReady() {
           if slice.isOver {
             await Task.yield()
             slice = Slice(isReproducible: isReproducible)
@@ -152,66 +150,59 @@ final class GraphRun: Sendable {
     guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else { return }
     var slice = slice
     var pace = Pace(from: slice.start)
+    var finished = 0
+    defer { board.finished(finished) }
     var current: Int? = first
+    // Asked once a node, for its end and for the beginning of the next: nobody's code runs in between,
+    // unless the puller lets others run.
+    var isCancelled = unsafe task.isCancelled
     while let node = current {
-      if unsafe board.isStopped || task.isCancelled { return board.giveBack(node) }
-      if await unsafe run(node, in: context, as: task) {
-        board.leave()
+      if board.isStopped || isCancelled { return board.queue.giveBack(node) }
+      do {
+        let disposal = try await board.plan.nodes[node].body(board, node, context)
+        isCancelled = unsafe task.isCancelled
+        if board.isObserved {
+          // Its end has been noted.
+        } else if isCancelled {
+          board.endedLate(node, disposal: disposal)
+        } else {
+          board.endedInResult(node, disposal: disposal)
+        }
+      } catch {
+        isCancelled = unsafe task.isCancelled
+        await threw(error, node, wasCancelled: isCancelled, in: context)
+      }
+      if board.stop(behind: node) {
+        board.queue.leave()
         throw Stop()
       }
-      current = board.release(behind: node) ?? board.takeOrLeave()
+      current = board.release(behind: node, finished: &finished) ?? board.queue.takeOrLeave()
       guard let next = current, pace.isTimeToLook() else { continue }
       let isHeavy = pace.look().map { $0 > Helpers.worthwhile } ?? true
       let isOnStack = feeder.stack.holds(number)
-      let wantsHelp = isHeavy && board.hasReady
-      if wantsHelp, hasAllFeeders.load(ordering: .relaxed) { board.wakeOne() }
+      let wantsHelp = isHeavy && board.queue.hasReady
+      if wantsHelp, hasAllFeeders.load(ordering: .relaxed) { board.queue.wakeOne() }
       let isOver = slice.isOver || isReproducible
       if isOnStack {
         // Back to the feeder, which gets others to help or lets others have the thread.
-        if isOver || wantsHelp { return board.giveBack(next) }
+        if isOver || wantsHelp { return board.queue.giveBack(next) }
       } else if isOver {
         await Task.yield()
+        isCancelled = unsafe task.isCancelled
         slice = Slice(isReproducible: isReproducible)
       }
     }
   }
 
-  /// Runs a node and notes how it ended.
-  ///
-  /// - Returns: Whether the run is to stop.
-  private nonisolated(nonsending) func run(
-    _ node: Int, in context: OperationContext, as task: UnsafeCurrentTask
-  ) async -> Bool {
-    let work = board.plan.nodes[node].work
+  /// Notes what a node has thrown.
+  private nonisolated(nonsending) func threw(
+    _ error: any Error, _ node: Int, wasCancelled: Bool, in context: OperationContext
+  ) async {
+    guard board.isObserved else {
+      return board.ended(node, with: error, wasCancelled: wasCancelled)
+    }
     let slot = board.slot(of: node)
-    if isObserved {
-      let ending = await work.observedEnding(from: board, into: slot, in: context)
-      return note(ending, of: node)
-    }
-    do {
-      let disposal = try await work.perform(from: board, into: slot, in: context)
-      if unsafe task.isCancelled {
-        board.endedLate(node, disposal: disposal)
-      } else {
-        board.endedInResult(node, disposal: disposal)
-      }
-      return false
-    } catch {
-      return board.ended(node, with: error, wasCancelled: unsafe task.isCancelled)
-    }
-  }
-
-  private func note(_ ending: Ending, of node: Int) -> Bool {
-    if let error = ending.error { return board.ended(node, in: .error, error) }
-    if !ending.isCancelled {
-      board.endedInResult(node, disposal: ending.disposal)
-      return false
-    }
-    // What came too late has been given up; a value still lies in its slot.
-    if ending.hasLateValue {
-      board.endedLate(node, disposal: nil)
-      return false
-    }
-    return board.ended(node, in: ending.wasCancelled ? .cancelledWithGraph : .cancelledItself)
+    let work = board.plan.nodes[node].work
+    board.ended(node, in: await work.endingUnmade(with: error, into: slot, in: context))
   }
 }

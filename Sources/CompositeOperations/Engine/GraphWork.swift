@@ -1,18 +1,10 @@
-/// What one node of a graph does, whatever it gives.
-protocol GraphWork<Success>: Sendable {
+/// What is known of a node besides its body, whatever it gives.
+@usableFromInline protocol GraphWork<Success>: Sendable {
   associatedtype Success: Sendable
 
   var name: String { get }
-
-  /// Makes the operation of what it needs, and performs it.
-  nonisolated(nonsending) func perform(
-    from board: GraphBoard, into slot: ResultSlot, in context: OperationContext
-  ) async throws -> Disposal?
-
-  /// The same as a run that somebody observes.
-  nonisolated(nonsending) func observedEnding(
-    from board: GraphBoard, into slot: ResultSlot, in context: OperationContext
-  ) async -> Ending
+  /// What the operation is called instead of its own name.
+  var ownName: String? { get }
 }
 
 extension GraphWork {
@@ -21,56 +13,37 @@ extension GraphWork {
 
   /// Takes the result out of a slot and drops it.
   func drop(_ slot: ResultSlot) { _ = slot.move(as: Success.self) }
+
+  /// Tells those who observe of a run that ended before its operation could be made.
+  nonisolated(nonsending) func endingUnmade(
+    with error: any Error, into slot: ResultSlot, in context: OperationContext
+  ) async -> Ending {
+    let operation = NeverMade<Success>(operationName: name, error: error)
+    return await operation.observedEnding(into: slot, in: context)
+  }
 }
 
 /// A node whose operation is there from the start.
-struct GivenWork<Child: ComposableOperation>: GraphWork {
-  typealias Success = Child.Success
+@usableFromInline struct GivenWork<Child: ComposableOperation>: GraphWork {
+  @usableFromInline typealias Success = Child.Success
 
-  let operation: Child
+  @usableFromInline let operation: Child
 
-  var name: String { operation.operationName }
+  @inlinable init(_ operation: Child) { self.operation = operation }
 
-  nonisolated(nonsending) func perform(
-    from board: GraphBoard, into slot: ResultSlot, in context: OperationContext
-  ) async throws -> Disposal? {
-    try await operation.perform(into: slot, in: context)
-  }
-
-  nonisolated(nonsending) func observedEnding(
-    from board: GraphBoard, into slot: ResultSlot, in context: OperationContext
-  ) async -> Ending {
-    await operation.observedEnding(into: slot, in: context)
-  }
+  @usableFromInline var name: String { operation.operationName }
+  @usableFromInline var ownName: String? { nil }
 }
 
 /// A node whose operation is made of what it needs.
-struct MakingWork<Child: ComposableOperation>: GraphWork {
-  typealias Success = Child.Success
+@usableFromInline struct MadeWork<Child: ComposableOperation>: GraphWork {
+  @usableFromInline typealias Success = Child.Success
 
-  let ownName: String?
-  let make: @Sendable (GraphBoard) throws -> Child
+  @usableFromInline let ownName: String?
 
-  var name: String { ownName ?? "\(Child.self)" }
+  @inlinable init(named ownName: String?) { self.ownName = ownName }
 
-  nonisolated(nonsending) func perform(
-    from board: GraphBoard, into slot: ResultSlot, in context: OperationContext
-  ) async throws -> Disposal? {
-    try await make(board).perform(into: slot, in: context)
-  }
-
-  nonisolated(nonsending) func observedEnding(
-    from board: GraphBoard, into slot: ResultSlot, in context: OperationContext
-  ) async -> Ending {
-    do {
-      let child = try make(board)
-      guard let ownName else { return await child.observedEnding(into: slot, in: context) }
-      return await child.named(ownName).observedEnding(into: slot, in: context)
-    } catch {
-      let child = NeverMade<Child.Success>(operationName: name, error: error)
-      return await child.observedEnding(into: slot, in: context)
-    }
-  }
+  @usableFromInline var name: String { ownName ?? "\(Child.self)" }
 }
 
 /// Stands for an operation whose making failed.
@@ -79,4 +52,30 @@ private struct NeverMade<Success: Sendable>: ComposableOperation {
   let error: any Error
 
   func perform(in context: OperationContext) async throws -> Success { throw error }
+}
+
+extension ComposableOperation {
+  /// Performs as a node of a graph.
+  @inlinable nonisolated(nonsending) func perform(
+    as node: Int, of board: GraphBoard, in context: OperationContext
+  ) async throws -> Disposal? {
+    if board.isObserved {
+      await performObserved(as: node, of: board, in: context)
+      return nil
+    }
+    return try await perform(into: board.slot(of: node), in: context)
+  }
+
+  @usableFromInline nonisolated(nonsending) func performObserved(
+    as node: Int, of board: GraphBoard, in context: OperationContext
+  ) async {
+    let slot = board.slot(of: node)
+    let ending =
+      if let name = board.plan.nodes[node].work.ownName {
+        await named(name).observedEnding(into: slot, in: context)
+      } else {
+        await observedEnding(into: slot, in: context)
+      }
+    board.ended(node, in: ending)
+  }
 }

@@ -1,17 +1,25 @@
+internal import Synchronization
+
 /// Takes the nodes of an ``OperationGraph``.
 ///
 /// A node can only need nodes that have been added before it, so there are no circles.
-public struct GraphBuilder {
-  private(set) var plan = GraphPlan()
-  private let identity = GraphIdentity()
+public struct GraphBuilder: ~Copyable {
+  @usableFromInline let graph = GraphIdentity()
+  @usableFromInline var nodes: [GraphPlan.Node] = []
+  @usableFromInline var inputs: [GraphPlan.Input] = []
+  /// How much memory all results take, in bytes.
+  @usableFromInline var size = 0
+  @usableFromInline var alignment = 1
 
-  init() {}
+  @usableFromInline init() {}
 
   /// Adds an operation that needs nothing.
-  @discardableResult public mutating func add<Child: ComposableOperation>(
+  @inlinable @discardableResult public mutating func add<Child: ComposableOperation>(
     _ operation: Child
   ) -> GraphNode<Child.Success> {
-    add(GivenWork(operation: operation), needing: [])
+    add(GivenWork(operation), inputCount: 0) { board, node, context in
+      try await operation.perform(as: node, of: board, in: context)
+    }
   }
 
   /// Adds an operation that is made of what other nodes give, when they have ended.
@@ -31,38 +39,95 @@ public struct GraphBuilder {
   ///     run; ``GraphNode/outcome`` asks for more.
   ///   - name: What events and errors call it; the operation's own name if it is left out.
   ///   - make: Makes the operation. An error that it throws is the node's.
-  @discardableResult public mutating func add<each Input, Child: ComposableOperation>(
+  @inlinable @discardableResult public mutating func add<each Input, Child: ComposableOperation>(
     needing nodes: repeat GraphNode<each Input>, named name: String? = nil,
     _ make: @escaping @Sendable (repeat each Input) throws -> Child
   ) -> GraphNode<Child.Success> {
-    var inputs: [GraphPlan.Input] = []
-    for node in repeat each nodes { inputs.append(input(node)) }
-    let work = MakingWork(ownName: name) { board in try make(repeat (each nodes).read(board)) }
-    return add(work, needing: inputs)
+    var count = 0
+    for node in repeat each nodes {
+      inputs.append(input(node))
+      count += 1
+    }
+    return add(MadeWork<Child>(named: name), inputCount: count) { board, node, context in
+      try await make(repeat (each nodes).read(board))
+        .perform(as: node, of: board, in: context)
+    }
+  }
+
+  // The same for one node and for two, which the compiler makes quick: it does not specialise packs.
+
+  /// Adds an operation that is made of what another node gives, when it has ended.
+  ///
+  /// As with several nodes in all else.
+  @inlinable @discardableResult public mutating func add<Input, Child: ComposableOperation>(
+    needing node: GraphNode<Input>, named name: String? = nil,
+    _ make: @escaping @Sendable (Input) throws -> Child
+  ) -> GraphNode<Child.Success> {
+    inputs.append(input(node))
+    return add(MadeWork<Child>(named: name), inputCount: 1) { board, index, context in
+      try await make(node.read(board)).perform(as: index, of: board, in: context)
+    }
+  }
+
+  /// Adds an operation that is made of what two other nodes give, when they have ended.
+  ///
+  /// As with several nodes in all else.
+  @inlinable @discardableResult public mutating func add<One, Other, Child: ComposableOperation>(
+    needing one: GraphNode<One>, _ other: GraphNode<Other>, named name: String? = nil,
+    _ make: @escaping @Sendable (One, Other) throws -> Child
+  ) -> GraphNode<Child.Success> {
+    inputs.append(input(one))
+    inputs.append(input(other))
+    return add(MadeWork<Child>(named: name), inputCount: 2) { board, node, context in
+      try await make(one.read(board), other.read(board))
+        .perform(as: node, of: board, in: context)
+    }
   }
 
   /// Adds an operation that is made of what any number of nodes give, in their order.
   ///
   /// As with nodes of several types in all else.
-  @discardableResult public mutating func add<Input, Child: ComposableOperation>(
+  @inlinable @discardableResult public mutating func add<Input, Child: ComposableOperation>(
     needingAll nodes: [GraphNode<Input>], named name: String? = nil,
     _ make: @escaping @Sendable ([Input]) throws -> Child
   ) -> GraphNode<Child.Success> {
-    let work = MakingWork(ownName: name) { board in try make(nodes.map { $0.read(board) }) }
-    return add(work, needing: nodes.map { input($0) })
-  }
-
-  private mutating func add<Work: GraphWork>(
-    _ work: Work, needing inputs: [GraphPlan.Input]
-  ) -> GraphNode<Work.Success> {
-    let index = plan.add(work, needing: inputs)
-    return GraphNode(index: index, graph: identity, asksForOutcome: false) { board in
-      board.slot(of: index).value(as: Work.Success.self)
+    for node in nodes { inputs.append(input(node)) }
+    return add(MadeWork<Child>(named: name), inputCount: nodes.count) { board, node, context in
+      try await make(nodes.map { $0.read(board) })
+        .perform(as: node, of: board, in: context)
     }
   }
 
-  func input<Value>(_ node: GraphNode<Value>) -> GraphPlan.Input {
-    precondition(node.graph === identity, "A node can only need nodes of its own graph.")
+  /// - Parameter inputCount: How many inputs have been added for it.
+  @inlinable mutating func add<Work: GraphWork>(
+    _ work: Work, inputCount: Int, body: @escaping GraphPlan.Body
+  ) -> GraphNode<Work.Success> {
+    let alignment = MemoryLayout<Work.Success>.alignment
+    let offset = (size + alignment - 1) & ~(alignment - 1)
+    size = offset + MemoryLayout<Work.Success>.size
+    self.alignment = max(self.alignment, alignment)
+    nodes.append(
+      GraphPlan.Node(
+        body: body, work: work, isTrivial: _isPOD(Work.Success.self), offset: offset,
+        firstInput: inputs.count - inputCount))
+    return GraphNode(nodes.count - 1, of: graph, at: offset)
+  }
+
+  @inlinable func input<Value>(_ node: GraphNode<Value>) -> GraphPlan.Input {
+    precondition(node.graph == graph, "A node can only need nodes of its own graph.")
     return node.input
+  }
+
+  var plan: GraphPlan { GraphPlan(nodes, inputs: inputs, size: size, alignment: alignment) }
+}
+
+/// Tells the nodes of one graph from those of others.
+@usableFromInline struct GraphIdentity: Hashable, Sendable {
+  private static let last = Atomic(0)
+
+  private let number = last.wrappingAdd(1, ordering: .relaxed).newValue
+
+  @usableFromInline static func == (one: GraphIdentity, other: GraphIdentity) -> Bool {
+    one.number == other.number
   }
 }

@@ -1,12 +1,35 @@
 /// A node of an ``OperationGraph``, for those that need what it gives.
 public struct GraphNode<Value: Sendable>: Sendable {
-  let index: Int
-  let graph: GraphIdentity
-  let asksForOutcome: Bool
-  /// Reads it when the node has ended.
-  let read: @Sendable (GraphBoard) -> Value
+  @usableFromInline typealias Reader = @Sendable (GraphBoard) -> Value
 
-  var input: GraphPlan.Input { GraphPlan.Input(node: index, asksForOutcome: asksForOutcome) }
+  @usableFromInline let index: Int
+  @usableFromInline let graph: GraphIdentity
+  @usableFromInline let asksForOutcome: Bool
+  /// Where the node's result lies in the memory for all results, in bytes.
+  @usableFromInline let offset: Int
+  /// Makes something of what the node gives; nil for the node itself.
+  @usableFromInline let reader: Reader?
+
+  @inlinable init(
+    _ index: Int, of graph: GraphIdentity, at offset: Int, asksForOutcome: Bool = false,
+    reader: Reader? = nil
+  ) {
+    self.index = index
+    self.graph = graph
+    self.asksForOutcome = asksForOutcome
+    self.offset = offset
+    self.reader = reader
+  }
+
+  @inlinable var input: GraphPlan.Input {
+    GraphPlan.Input(node: index, asksForOutcome: asksForOutcome)
+  }
+
+  /// Reads it when the node has ended.
+  @inlinable func read(_ board: GraphBoard) -> Value {
+    if let reader { return reader(board) }
+    return board.slot(at: offset).value(as: Value.self)
+  }
 
   /// The same node, for those that want to know how it ended and run in any case.
   ///
@@ -14,8 +37,8 @@ public struct GraphNode<Value: Sendable>: Sendable {
   /// not make the graph fail.
   public var outcome: GraphNode<Outcome<Value>> {
     precondition(!asksForOutcome, "An outcome has no outcome; ask the node itself.")
-    return GraphNode<Outcome<Value>>(index: index, graph: graph, asksForOutcome: true) {
-      [index, read] board in board.outcome(of: index) { read(board) }
+    return GraphNode<Outcome<Value>>(index, of: graph, at: offset, asksForOutcome: true) {
+      [self] board in board.outcome(of: index) { read(board) }
     }
   }
 
@@ -25,11 +48,8 @@ public struct GraphNode<Value: Sendable>: Sendable {
   public func map<Other>(
     _ transform: @escaping @Sendable (Value) -> Other
   ) -> GraphNode<Other> {
-    GraphNode<Other>(index: index, graph: graph, asksForOutcome: asksForOutcome) { [read] board in
+    GraphNode<Other>(index, of: graph, at: offset, asksForOutcome: asksForOutcome) { [self] board in
       transform(read(board))
     }
   }
 }
-
-/// Tells the nodes of one graph from those of others.
-final class GraphIdentity: Sendable {}

@@ -42,17 +42,17 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   ///   - width: How many nodes may be in flight at once.
   ///   - mode: What happens when one ends without a result.
   ///   - build: Adds the nodes.
-  public init(
+  @inlinable public init(
     width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
     _ build: (inout GraphBuilder) throws -> GraphNode<Success>
   ) rethrows {
     var builder = GraphBuilder()
     let node = try build(&builder)
-    self.init(builder, width, mode, [builder.input(node)], read: node.read)
+    self.init(builder, width, mode, [builder.input(node)]) { board in node.read(board) }
   }
 
   /// A graph that gives the results of several of its nodes, as a tuple.
-  public init<each Output>(
+  @inlinable public init<each Output>(
     width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
     _ build: (inout GraphBuilder) throws -> (repeat GraphNode<each Output>)
   ) rethrows where Success == (repeat each Output) {
@@ -64,7 +64,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   }
 
   /// A graph that gives the results of any number of its nodes, in their order.
-  public init<Output>(
+  @inlinable public init<Output>(
     width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
     _ build: (inout GraphBuilder) throws -> [GraphNode<Output>]
   ) rethrows where Success == [Output] {
@@ -76,7 +76,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   }
 
   /// A graph that gives nothing.
-  public init(
+  @inlinable public init(
     width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
     _ build: (inout GraphBuilder) throws -> Void
   ) rethrows where Success == Void {
@@ -85,13 +85,11 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     self.init(builder, width, mode, []) { _ in }
   }
 
-  private init(
-    _ builder: GraphBuilder, _ width: OperationWidth, _ mode: FailureMode,
+  @usableFromInline init(
+    _ builder: borrowing GraphBuilder, _ width: OperationWidth, _ mode: FailureMode,
     _ outputs: [GraphPlan.Input], read: @escaping @Sendable (GraphBoard) -> Success
   ) {
-    var plan = builder.plan
-    plan.complete()
-    self.plan = plan
+    plan = builder.plan
     self.width = width
     self.mode = mode
     self.outputs = outputs
@@ -108,7 +106,9 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   ) async throws -> HeldResult<Success> {
     // The question keeps the hop off the caller's actor, which a mere forward would lose.
     if Task.isCancelled { throw CancellationError() }
-    let board = GraphBoard(plan, limit: width.limit, stopsAtFailure: mode == .cancelRemaining)
+    let board = GraphBoard(
+      plan, limit: width.limit, stopsAtFailure: mode == .cancelRemaining,
+      isObserved: context.scope?.isObserved == true)
     await GraphRun(board, limit: width.limit, in: context.oneDeeper).run()
     let hasOutputs = outputs.allSatisfy { output in
       output.asksForOutcome || board.state(of: output.node) == .result
@@ -127,7 +127,9 @@ extension GraphBoard {
     if left.isEmpty { return nil }
     let outputs = Set(outputs.map(\.node))
     let seen = left.keys.filter { node in
-      plan.needing(node).contains { state(of: Int($0)) != .withoutInput }
+      var isSeen = false
+      plan.forEachNeeding(node) { if state(of: $0) != .withoutInput { isSeen = true } }
+      return isSeen
     }
     for node in seen where !outputs.contains(node) { left[node] = nil }
     left.filter { !outputs.contains($0.key) }.disposeInOrder()

@@ -71,7 +71,6 @@ public struct OperationGraphError: Error, Sendable {
 
 extension GraphBoard.NodeState {
   fileprivate var isUnbegun: Bool { self == .notBegun || self == .withoutInput }
-  fileprivate var isOwnLoss: Bool { self == .error || self == .cancelledItself }
 
   fileprivate var origin: OperationGraphError.Node.Origin {
     switch self {

@@ -2,7 +2,7 @@
 ///
 /// A value, whether it came in time or too late, lies in the slot that the body was given; so this
 /// is the same for runs of every type.
-struct Ending: Sendable {
+@usableFromInline struct Ending: Sendable {
   private enum Body: Sendable {
     case neverBegan
     case value

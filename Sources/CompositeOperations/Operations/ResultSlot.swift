@@ -15,7 +15,7 @@
   }
 
   /// Copies the value, which must be there. To be called by whoever made the slot.
-  func value<Success>(as type: Success.Type) -> Success {
+  @inlinable func value<Success>(as type: Success.Type) -> Success {
     unsafe address.assumingMemoryBound(to: type).pointee
   }
 

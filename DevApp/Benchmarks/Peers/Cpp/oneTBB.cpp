@@ -86,31 +86,52 @@ std::uint64_t fib(int n) {
 
 using Node = flow::continue_node<flow::continue_msg>;
 
-std::uint64_t flowGraphFan(std::size_t count) {
-  Slots slots(count);
-  flow::graph graph;
-  flow::broadcast_node<flow::continue_msg> source(graph);
-  std::deque<Node> nodes;
-  for (std::size_t i = 0; i < count; ++i) {
-    nodes.emplace_back(graph, [&slots, i](flow::continue_msg) { slots[i] = work(i, 0); });
-    flow::make_edge(source, nodes.back());
+struct FlowGraph {
+  explicit FlowGraph(std::size_t count) : slots(count) {}
+
+  std::uint64_t run() {
+    first->try_put({});
+    graph.wait_for_all();
+    return peer::sum(slots);
   }
-  source.try_put({});
-  graph.wait_for_all();
-  return peer::sum(slots);
+
+  Slots slots;
+  flow::graph graph;
+  flow::broadcast_node<flow::continue_msg> source{graph};
+  std::deque<Node> nodes;
+  /// What is put into the graph to run it.
+  flow::receiver<flow::continue_msg>* first = &source;
+};
+
+std::shared_ptr<FlowGraph> makeFan(std::size_t count) {
+  auto fan = std::make_shared<FlowGraph>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    fan->nodes.emplace_back(
+        fan->graph, [slot = &fan->slots[i], i](flow::continue_msg) { *slot = work(i, 0); });
+    flow::make_edge(fan->source, fan->nodes.back());
+  }
+  return fan;
 }
 
-std::uint64_t flowGraphChain(std::size_t count) {
-  std::uint64_t total = 0;
-  flow::graph graph;
-  std::deque<Node> nodes;
+std::shared_ptr<FlowGraph> makeChain(std::size_t count) {
+  auto chain = std::make_shared<FlowGraph>(count);
   for (std::size_t i = 0; i < count; ++i) {
-    nodes.emplace_back(graph, [&total, i](flow::continue_msg) { total += work(i, 0); });
-    if (i > 0) flow::make_edge(nodes[i - 1], nodes[i]);
+    chain->nodes.emplace_back(
+        chain->graph, [slot = &chain->slots[i], i](flow::continue_msg) { *slot = work(i, 0); });
+    if (i > 0) flow::make_edge(chain->nodes[i - 1], chain->nodes[i]);
   }
-  nodes.front().try_put({});
-  graph.wait_for_all();
-  return total;
+  chain->first = &chain->nodes.front();
+  return chain;
+}
+
+template <std::shared_ptr<FlowGraph> make(std::size_t)>
+std::uint64_t builtAndRun(std::size_t count) {
+  return make(count)->run();
+}
+
+template <std::shared_ptr<FlowGraph> make(std::size_t)>
+Run runOnly(std::size_t count) {
+  return [graph = make(count)] { return graph->run(); };
 }
 
 void onEveryWorker(const std::function<void()>& body) {
@@ -137,8 +158,10 @@ int main() {
           peer::way("pairs", "oneTBB task_group", taskGroupsInTurn<2>),
           peer::way("eights", "oneTBB task_group", taskGroupsInTurn<8>),
           peer::way("fib", "oneTBB task_group", [](std::size_t) { return fib(20); }),
-          peer::way("graph-fan", "oneTBB flow graph, built and run", flowGraphFan),
-          peer::way("graph-chain", "oneTBB flow graph, built and run", flowGraphChain),
+          peer::way("graph-fan", "oneTBB flow graph, built and run", builtAndRun<makeFan>),
+          peer::preparedWay("graph-fan", "oneTBB flow graph, run only", runOnly<makeFan>),
+          peer::way("graph-chain", "oneTBB flow graph, built and run", builtAndRun<makeChain>),
+          peer::preparedWay("graph-chain", "oneTBB flow graph, run only", runOnly<makeChain>),
       },
       onEveryWorker);
 }

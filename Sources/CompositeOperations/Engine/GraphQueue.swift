@@ -1,0 +1,189 @@
+internal import Synchronization
+
+/// The nodes of one run of a graph that are ready, the places for them, and who waits for both.
+///
+/// Every node becomes ready once, so a list with room for all is enough, which those who add and those
+/// who take share without a lock. Only waiting takes one.
+@safe final class GraphQueue: Sendable {
+  private typealias Waiter = CheckedContinuation<Void, Never>
+
+  private struct Waiting: Sendable {
+    var isOver: Bool
+    var waiters: [Waiter] = []
+    /// Nodes that were taken and given back.
+    var returned: [Int] = []
+  }
+
+  private let count: Int
+  /// Each the number of a node and 1; 0 where nobody has been added yet. Whoever adds a node writes it
+  /// once, behind all that is to be seen by the one who takes it.
+  private nonisolated(unsafe) let list: UnsafeMutablePointer<Atomic<Int32>>
+  private let padding = CacheLine()
+  private let head = Atomic(0)
+  private let paddingBehindHead = CacheLine()
+  private let tail = Atomic(0)
+  private let paddingBehindTail = CacheLine()
+  private let isLimited: Bool
+  private let places: Atomic<Int>
+  private let waiting: Lock<Waiting>
+  private let waiterCount = Atomic(0)
+  private let returnedCount = Atomic(0)
+  private let hasEnded: Atomic<Bool>
+
+  /// - Parameters:
+  ///   - count: How many nodes there are.
+  ///   - limit: How many places there are.
+  init(count: Int, limit: Int) {
+    self.count = count
+    isLimited = limit < count
+    places = Atomic(limit)
+    waiting = Lock(Waiting(isOver: count == 0))
+    hasEnded = Atomic(count == 0)
+    unsafe list = .allocate(capacity: count)
+    for index in 0..<count { unsafe (list + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit { unsafe list.deallocate() }
+
+  /// Whether nobody will be ready any more.
+  var isOver: Bool { hasEnded.load(ordering: .relaxed) }
+
+  // MARK: Nodes
+
+  var hasReady: Bool {
+    !isOver && (firstReady != nil || returnedCount.load(ordering: .relaxed) > 0)
+  }
+
+  private var firstReady: (place: Int, node: Int)? {
+    let place = head.load(ordering: .relaxed)
+    guard place < count else { return nil }
+    let node = unsafe list[place].load(ordering: .acquiring)
+    return node == 0 ? nil : (place, Int(node) - 1)
+  }
+
+  private func take() -> Int? {
+    if isOver { return nil }
+    if returnedCount.load(ordering: .relaxed) > 0, let node = takeReturned() { return node }
+    while let (place, node) = firstReady {
+      let taken = head.weakCompareExchange(
+        expected: place, desired: place + 1, ordering: .relaxed)
+      if taken.exchanged { return node }
+    }
+    return nil
+  }
+
+  private func takeReturned() -> Int? {
+    let node = waiting.withLock { $0.returned.popLast() }
+    if node != nil { returnedCount.wrappingSubtract(1, ordering: .relaxed) }
+    return node
+  }
+
+  /// Adds a node that has become ready. To be followed by ``wakeOne()``.
+  func add(_ node: Int) {
+    let place = tail.wrappingAdd(1, ordering: .relaxed).oldValue
+    unsafe list[place].store(Int32(node) + 1, ordering: .releasing)
+  }
+
+  // MARK: Places
+
+  /// A node that is ready, with a place for it, which is the caller's to leave.
+  func takeWithPlace() -> Int? {
+    guard takePlace() else { return nil }
+    if let node = take() { return node }
+    leave()
+    return nil
+  }
+
+  /// Another node for somebody who has a place; if there is none, the place is left.
+  func takeOrLeave() -> Int? {
+    if let node = take() { return node }
+    leave()
+    return nil
+  }
+
+  /// Gives back a node that was taken, with its place.
+  func giveBack(_ node: Int) {
+    waiting.withLock { $0.returned.append(node) }
+    returnedCount.wrappingAdd(1, ordering: .relaxed)
+    if isLimited { places.wrappingAdd(1, ordering: .relaxed) }
+    wakeOne()
+  }
+
+  /// Leaves a place.
+  func leave() {
+    guard isLimited else { return }
+    places.wrappingAdd(1, ordering: .relaxed)
+    if isAnybodyWaiting, hasReady { wake() }
+  }
+
+  private func takePlace() -> Bool {
+    guard isLimited else { return true }
+    var now = places.load(ordering: .relaxed)
+    while now > 0 {
+      let (isDone, seen) = places.weakCompareExchange(
+        expected: now, desired: now - 1, ordering: .relaxed)
+      if isDone { return true }
+      now = seen
+    }
+    return false
+  }
+
+  // MARK: Waiting
+
+  private var canBegin: Bool {
+    hasReady && (!isLimited || places.load(ordering: .relaxed) > 0)
+  }
+
+  /// Waits until a node is ready and there is a place for it, or until no node will be.
+  ///
+  /// - Returns: Whether there may be a node.
+  nonisolated(nonsending) func waitForReady() async -> Bool {
+    if isOver { return false }
+    if canBegin { return true }
+    await withCheckedContinuation { waiter in
+      let isOver = waiting.withLock { waiting in
+        if !waiting.isOver { waiting.waiters.append(waiter) }
+        return waiting.isOver
+      }
+      if isOver { return waiter.resume() }
+      // Whoever adds a node, or leaves a place, looks at this count behind that: one of the two sees
+      // what the other one has done.
+      waiterCount.wrappingAdd(1, ordering: .acquiringAndReleasing)
+      if canBegin { wakeOne() }
+    }
+    return !isOver
+  }
+
+  /// Wakes somebody who waits, if there is anybody.
+  func wakeOne() {
+    if isAnybodyWaiting { wake() }
+  }
+
+  private var isAnybodyWaiting: Bool {
+    waiterCount.wrappingAdd(0, ordering: .acquiringAndReleasing).newValue > 0
+  }
+
+  private func wake() {
+    guard let waiter = waiting.withLock({ $0.waiters.popLast() }) else { return }
+    waiterCount.wrappingSubtract(1, ordering: .relaxed)
+    waiter.resume()
+  }
+
+  /// Nobody will be ready any more.
+  func end() {
+    hasEnded.store(true, ordering: .relaxed)
+    let waiters = waiting.withLock { waiting in
+      waiting.isOver = true
+      defer { waiting.waiters = [] }
+      return waiting.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+}
+
+/// Keeps what stands before it and what stands behind it apart: processors fetch lines in pairs.
+struct CacheLine: Sendable {
+  private typealias Line = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+
+  private let lines: (Line, Line) = ((0, 0, 0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0, 0, 0))
+}
