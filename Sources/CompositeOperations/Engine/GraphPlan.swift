@@ -29,7 +29,7 @@
   }
 
   /// A need of a node.
-  @usableFromInline struct Input: Sendable {
+  @usableFromInline struct Input: Hashable, Sendable {
     private let index: Int32
     let asksForOutcome: Bool
 

@@ -27,11 +27,11 @@
 /// | cancelled | a node cancelled itself, and nobody asked about it, or it left the graph without a result |
 /// | a result | otherwise |
 public struct OperationGraph<Success: Sendable>: ComposableOperation {
-  private let plan: GraphPlan
+  let plan: GraphPlan
   private let width: OperationWidth
   private let mode: FailureMode
   /// The nodes whose results are the graph's.
-  private let outputs: [GraphPlan.Input]
+  let outputs: [GraphPlan.Input]
   private let read: @Sendable (GraphBoard) -> Success
 
   public var operationName: String { "OperationGraph" }

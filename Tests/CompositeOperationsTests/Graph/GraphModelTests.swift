@@ -12,4 +12,22 @@ import Testing
       }
     }
   }
+
+  @Test(.enabled(if: ModelSettings.soak > .zero))
+  func `Model: more and more graphs`() async {
+    let end = ContinuousClock.now + ModelSettings.soak
+    let first = UInt64.random(in: 1 << 32..<1 << 62)
+    var seed = first
+    while ContinuousClock.now < end {
+      for onOneWorker in [true, false] {
+        let findings = await GraphTrial(seed: seed).findings(onOneWorker: onOneWorker)
+        if let finding = findings.first {
+          Issue.record("seed \(seed): \(finding)")
+          return
+        }
+      }
+      seed += 1
+    }
+    print("The judge has seen \(2 * (seed - first)) graphs, from seed \(first) on.")
+  }
 }

@@ -1,0 +1,95 @@
+/// Operations and who needs whom, for drawing: as Mermaid, which many viewers of Markdown show, or in
+/// the language of Graphviz.
+///
+/// ```swift
+/// let overview = OperationGraph { graph in
+///   let user = graph.add(FetchUser())
+///   return graph.add(needing: user) { FetchProfile($0) }
+/// }
+/// print(overview.diagram.mermaid)
+/// ```
+///
+/// It is the same text every time.
+public struct OperationDiagram: Sendable, Equatable {
+  /// An operation.
+  public struct Node: Sendable, Equatable {
+    public let name: String
+    /// Whether what it gives is what the whole gives.
+    public let isOutput: Bool
+  }
+
+  /// A need of an operation.
+  public struct Edge: Sendable, Equatable {
+    /// The place among the nodes of the one that is needed.
+    public let source: Int
+    /// The place among the nodes of the one that needs it.
+    public let target: Int
+    /// Whether the target wants to know how the source ended, and runs in any case.
+    public let asksForOutcome: Bool
+  }
+
+  public let nodes: [Node]
+  /// Each once, those of an earlier target first.
+  public let edges: [Edge]
+
+  /// A flowchart in the language of Mermaid, from the top down. Results are solid arrows and outcomes
+  /// dotted ones; what the whole gives has a double border.
+  public var mermaid: String {
+    var lines = ["flowchart TD"]
+    for (index, node) in nodes.enumerated() {
+      let label = "\"\(node.name.escapedForMermaid)\""
+      lines.append("  n\(index)" + (node.isOutput ? "[[\(label)]]" : "[\(label)]"))
+    }
+    for edge in edges {
+      lines.append("  n\(edge.source) \(edge.asksForOutcome ? "-.->" : "-->") n\(edge.target)")
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  /// A graph in the language of Graphviz, for its `dot`. Results are solid arrows and outcomes dashed
+  /// ones; what the whole gives has a double border.
+  public var graphviz: String {
+    var lines = ["digraph {", "  node [shape=box]"]
+    for (index, node) in nodes.enumerated() {
+      let border = node.isOutput ? ", peripheries=2" : ""
+      lines.append("  n\(index) [label=\"\(node.name.escapedForGraphviz)\"\(border)]")
+    }
+    for edge in edges {
+      let style = edge.asksForOutcome ? " [style=dashed]" : ""
+      lines.append("  n\(edge.source) -> n\(edge.target)\(style)")
+    }
+    lines.append("}")
+    return lines.map { $0 + "\n" }.joined()
+  }
+}
+
+extension String {
+  /// Mermaid reads what stands between `#` and `;` as the name or the number of a character, and it
+  /// reads HTML, Markdown between backticks, and `\n`.
+  fileprivate var escapedForMermaid: String {
+    map { character in
+      switch character {
+      case "#": "#35;"
+      case "\"": "#quot;"
+      case "&": "#amp;"
+      case "<": "#lt;"
+      case ">": "#gt;"
+      case "`": "#96;"
+      case "\\": "#92;"
+      case _ where character.isNewline: "<br>"
+      default: String(character)
+      }
+    }.joined()
+  }
+
+  fileprivate var escapedForGraphviz: String {
+    map { character in
+      switch character {
+      case "\\": "\\\\"
+      case "\"": "\\\""
+      case _ where character.isNewline: "\\n"
+      default: String(character)
+      }
+    }.joined()
+  }
+}

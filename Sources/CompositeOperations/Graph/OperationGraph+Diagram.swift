@@ -1,0 +1,19 @@
+extension OperationGraph {
+  /// The nodes and what they need, to be drawn, also before the graph has run.
+  public var diagram: OperationDiagram {
+    let isOutput = Set(outputs.map(\.node))
+    let nodes = plan.nodes.enumerated().map { index, node in
+      OperationDiagram.Node(name: node.work.name, isOutput: isOutput.contains(index))
+    }
+    var edges: [OperationDiagram.Edge] = []
+    for target in 0..<plan.count {
+      var isKnown: Set<GraphPlan.Input> = []
+      for input in plan.inputs(of: target) where isKnown.insert(input).inserted {
+        edges.append(
+          OperationDiagram.Edge(
+            source: input.node, target: target, asksForOutcome: input.asksForOutcome))
+      }
+    }
+    return OperationDiagram(nodes: nodes, edges: edges)
+  }
+}
