@@ -4,6 +4,13 @@
 import CompositeOperations
 import Foundation
 
+// MARK: Folders
+
+struct Folder: Sendable {
+  func read() async throws -> (files: [String], folders: [Folder]) { ([], []) }
+}
+let root = Folder()
+
 // MARK: Issues of repositories
 
 struct User: Sendable, Equatable { var name = "octocat" }

@@ -14,9 +14,19 @@ internal import Synchronization
 
   private let turnstile = Turnstile()
   private let advance: Advance
+  /// Called when a child has ended that was taken, if somebody wants to know.
+  let childEnded: (@Sendable () -> Void)?
   private let exhaustion = Atomic(false)
 
-  @usableFromInline init(_ advance: Advance) { self.advance = advance }
+  @usableFromInline init(_ advance: Advance) {
+    self.advance = advance
+    childEnded = nil
+  }
+
+  init(_ advance: Advance, childEnded: @escaping @Sendable () -> Void) {
+    self.advance = advance
+    self.childEnded = childEnded
+  }
 
   @inlinable convenience init<Children: Sequence>(over children: Children)
   where Children.Element: ComposableOperation {

@@ -109,7 +109,9 @@ extension SourceRun {
     let slots = slotsOfPuller
     let own = slots?.add()
     while let begun = try await unsafe begin(own, as: task) {
-      if await unsafe run(begun, in: context, as: task) { throw stop() }
+      let isToStop = await unsafe run(begun, in: context, as: task)
+      source.childEnded?()
+      if isToStop { throw stop() }
       guard pace.isTimeToLook() else { continue }
       if let each = pace.look(), each > Helpers.worthwhile, canHire {
         isHelperWelcome.store(true, ordering: .relaxed)

@@ -29,12 +29,19 @@ public struct OperationEnvironment: Sendable {
     set { choose { $0.executor = newValue } }
   }
 
+  /// The composite that takes children from the bodies in it, if one does.
+  var growth: (any GrowingComposite)? {
+    get { choices.growth }
+    set { choose { $0.growth = newValue } }
+  }
+
   /// What was chosen instead of the defaults.
   private struct Choices: Sendable {
     var clock: (any Clock<Duration>)?
     var randomness: OperationRandomness?
     var observers: [any OperationObserver] = []
     var executor: (any TaskExecutor)?
+    var growth: (any GrowingComposite)?
 
     func tellObservers(of event: OperationEvent) {
       // Where they lie, without a copy of each.
@@ -82,6 +89,7 @@ public struct OperationEnvironment: Sendable {
   var isPlain: Bool {
     guard let choices = box?.choices else { return true }
     return choices.observers.isEmpty && choices.clock == nil && choices.randomness == nil
+      && choices.growth == nil
   }
 
   func tellObservers(of event: OperationEvent) { box?.choices.tellObservers(of: event) }

@@ -39,13 +39,24 @@ internal import Synchronization
     place = OperationPlace(below: parent?.isObserved == true ? parent?.place : nil, name: name)
   }
 
-  /// The part of a run that holds permits. In everything else it is the run, if that has a scope.
-  init(within run: OperationScope?, holding hold: PermitHold) {
+  /// A part of a run, which holds permits or stands in another environment. In everything else it is
+  /// the run, if that has a scope.
+  private init(
+    within run: OperationScope?, holding hold: PermitHold?, in environment: OperationEnvironment
+  ) {
     joined = Atomic(run?.joined.exchange(0, ordering: .relaxed) ?? 0)
     parent = run
-    environment = run?.environment ?? OperationEnvironment()
+    self.environment = environment
     self.hold = hold
     place = run?.place ?? .nowhere
+  }
+
+  convenience init(within run: OperationScope?, holding hold: PermitHold) {
+    self.init(within: run, holding: hold, in: run?.environment ?? OperationEnvironment())
+  }
+
+  convenience init(within run: OperationScope?, in environment: OperationEnvironment) {
+    self.init(within: run, holding: run?.hold, in: environment)
   }
 
   var isObserved: Bool { environment.isObserved }

@@ -1,0 +1,32 @@
+/// The error of ``OperationContext/add(_:)``: why a child could not be added.
+public struct ChildNotAddedError: Error, Hashable, Sendable {
+  /// Why a child could not be added.
+  public enum Reason: Hashable, Sendable {
+    /// No composite around the body takes children while it runs.
+    case nothingGrows
+    /// The composite has ended: all its children had, before this one came.
+    case hasEnded
+    /// The children of the composite give something else. The types by their names.
+    case givesOther(expected: String, given: String)
+  }
+
+  /// The name of the child.
+  public let name: String
+  /// Why it could not be added.
+  public let reason: Reason
+}
+
+extension ChildNotAddedError: CustomStringConvertible {
+  public var description: String {
+    let why =
+      switch reason {
+      case .nothingGrows:
+        "no composite around it grows; make it by ParallelOperation(growing:)"
+      case .hasEnded:
+        "the composite has ended; add children from the body of a child, before that returns"
+      case .givesOther(let expected, let given):
+        "the children of the composite give \(expected), and it gives \(given); map it"
+      }
+    return "\(name) was not added: \(why)"
+  }
+}
