@@ -266,4 +266,6 @@ struct Button: Sendable {
 }
 
 let oldAPI = OldAPI()
+let isOnBattery = false
+struct SavingPowerError: Error {}
 let cancelButton = Button()

@@ -71,7 +71,7 @@ struct Catalogue {
 
   private var runs: [() -> Shape] {
     [
-      { .single(count: count) }, { .modifiers(count: min(count, 20_000)) },
+      { .single(count: count) }, { .pool(count: count) }, { .modifiers(count: min(count, 20_000)) },
       { .observed(id: "observed", count: count) },
       { .observed(id: "observed-busy", count: busyCount, steps: Self.microsecond) },
       { .events(count: count) },

@@ -24,6 +24,16 @@ enum Queues {
     return slots.sum
   }
 
+  /// Blocks that are added one by one.
+  static func added(count: Int, width: Int) -> UInt64 {
+    let slots = Slots(count: count)
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = width
+    for index in 0..<count { queue.addOperation { slots[index] = work(UInt64(index)) } }
+    queue.waitUntilAllOperationsAreFinished()
+    return slots.sum
+  }
+
   /// Blocks that depend on one another.
   static func dependencies(_ dependencies: Dependencies) -> UInt64 {
     let slots = Slots(count: dependencies.count)

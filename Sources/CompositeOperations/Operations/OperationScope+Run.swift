@@ -77,7 +77,7 @@ extension OperationScope {
     ending.discardLate()
   }
 
-  @inline(__always) private nonisolated(nonsending) func decidedEnding(
+  @inline(__always) nonisolated(nonsending) func decidedEnding(
     of operation: some ComposableOperation, into slot: ResultSlot, depth: Int
   ) async -> Ending {
     guard begin(isTaskCancelled: Task.isCancelled) else { return .neverBegan }

@@ -4,13 +4,22 @@
 public struct OperationRun<Success: Sendable>: Sendable {
   private let scope: OperationScope
   private let task: Task<TypedEnding<Success>, Never>
+  /// Called when the run is cancelled, before its task is.
+  private let onCancel: (@Sendable () -> Void)?
 
   init(of operation: some ComposableOperation<Success>, in environment: OperationEnvironment) {
     let scope = OperationScope(of: operation, in: environment)
+    self.init(in: scope) { await scope.typedEnding(of: operation, depth: 0) }
+  }
+
+  /// - Parameter body: The run, from its first event to its last.
+  init(
+    in scope: OperationScope, onCancel: (@Sendable () -> Void)? = nil,
+    _ body: @escaping @Sendable () async -> TypedEnding<Success>
+  ) {
     self.scope = scope
-    task = UnstructuredTasks.start(on: environment.executor) {
-      await scope.typedEnding(of: operation, depth: 0)
-    }
+    self.onCancel = onCancel
+    task = UnstructuredTasks.start(on: scope.environment.executor, body)
   }
 
   /// The identity of the run, which its events bear.
@@ -42,7 +51,9 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// Cancels the run and tells its observers why.
   public func cancel(because reason: String) { requestCancellation(because: reason) }
 
-  private func requestCancellation(because reason: String?) {
-    if scope.cancel(because: reason) { task.cancel() }
+  func requestCancellation(because reason: String?) {
+    guard scope.cancel(because: reason) else { return }
+    onCancel?()
+    task.cancel()
   }
 }

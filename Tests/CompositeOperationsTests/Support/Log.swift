@@ -19,6 +19,7 @@ final class Crowd: Sendable {
   private let lock = Lock((now: 0, most: 0))
 
   var most: Int { lock.withLock { $0.most } }
+  var now: Int { lock.withLock { $0.now } }
 
   func enter() {
     lock.withLock { crowd in

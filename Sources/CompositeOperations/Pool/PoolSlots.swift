@@ -1,0 +1,24 @@
+/// Elements that stay where they are until they are removed.
+struct PoolSlots<Element: Sendable>: Sendable {
+  private var slots: [Element?] = []
+  private var free: [Int] = []
+
+  var isEmpty: Bool { free.count == slots.count }
+
+  var elements: [Element] { slots.compactMap(\.self) }
+
+  /// - Returns: Where it stands.
+  mutating func add(_ element: Element) -> Int {
+    guard let index = free.popLast() else {
+      slots.append(element)
+      return slots.endIndex - 1
+    }
+    slots[index] = element
+    return index
+  }
+
+  mutating func remove(_ index: Int) {
+    slots[index] = nil
+    free.append(index)
+  }
+}
