@@ -1,9 +1,9 @@
 /// Admits the members of a pool. The pool and the runs of its members share it, so that the pool itself can
 /// be dropped.
 final class PoolAdmission: Sendable {
-  private let machine: Lock<StateMachine>
+  private let machine: BusyLock<StateMachine>
 
-  init(_ machine: StateMachine) { self.machine = Lock(machine) }
+  init(_ machine: StateMachine) { self.machine = BusyLock(machine) }
 
   var limit: Int { machine.withLock(\.limit) }
   var runningCount: Int { machine.withLock(\.runningCount) }

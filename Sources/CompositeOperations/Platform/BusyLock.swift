@@ -1,0 +1,45 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// A lock for what many threads fight for, with the rules of a ``Lock``.
+///
+/// It is a pthread mutex. A `Synchronization.Mutex` takes no memory of its own, but on Linux it hands itself
+/// on to whoever waits: with more threads than processors every turn is then a change of threads, and ten
+/// times as slow.
+// Sendable, because `state` is reached between lock and unlock alone.
+@safe package final class BusyLock<State: Sendable>: @unchecked Sendable {
+  // A pthread mutex must not move, so it has memory of its own from `init` to `deinit`.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private var state: State
+
+  package init(_ state: State) {
+    self.state = state
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    #if canImport(Glibc)
+      // Looks a few times whether the lock is free before the thread goes to sleep.
+      var attributes = pthread_mutexattr_t()
+      unsafe pthread_mutexattr_init(&attributes)
+      unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
+      unsafe pthread_mutex_init(mutex, &attributes)
+      unsafe pthread_mutexattr_destroy(&attributes)
+    #else
+      unsafe pthread_mutex_init(mutex, nil)
+    #endif
+  }
+
+  deinit {
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe mutex.deallocate()
+  }
+
+  package func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return body(&state)
+  }
+}
