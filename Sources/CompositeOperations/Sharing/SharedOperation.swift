@@ -1,0 +1,42 @@
+extension ComposableOperation {
+  /// The same operation, which runs once for all who want it at the same time.
+  ///
+  /// ```swift
+  /// let profiles = SharedRuns<String, Profile>()
+  ///
+  /// let fetch = FetchProfile(user).shared(in: profiles, for: user.name)
+  /// ```
+  ///
+  /// The first one who runs it begins a run of its own, outside everybody's composite and with the first
+  /// one's environment; those who come before it has ended, with the same key, wait for its outcome. Each of
+  /// them is cancelled for itself, at once; the run is cancelled when the last of them is gone. Whoever comes
+  /// after that begins another one.
+  ///
+  /// - Parameters:
+  ///   - runs: Where those meet who share.
+  ///   - key: What they want. Operations under the same key are taken to be the same.
+  @inlinable public func shared<Key>(
+    in runs: SharedRuns<Key, Success>, for key: Key
+  ) -> some ComposableOperation<Success> {
+    SharedOperation(base: self, runs: runs, key: key)
+  }
+}
+
+@usableFromInline
+struct SharedOperation<Key: Hashable & Sendable, Base: ComposableOperation>: SeparateRun {
+  @usableFromInline let base: Base
+  @usableFromInline let runs: SharedRuns<Key, Base.Success>
+  @usableFromInline let key: Key
+
+  @inlinable init(base: Base, runs: SharedRuns<Key, Base.Success>, key: Key) {
+    self.base = base
+    self.runs = runs
+    self.key = key
+  }
+
+  @inlinable nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    try await runs.end(of: base, for: key, in: context)
+  }
+}
