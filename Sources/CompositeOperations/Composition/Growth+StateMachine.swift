@@ -23,8 +23,9 @@ extension Growth {
     }
 
     private var state = State.growing
-    private var waiting: [any ComposableOperation]
-    /// How many of those who wait have been taken from the front.
+    /// Nil where one has been taken, so that nobody is freed under the lock.
+    private var waiting: [(any ComposableOperation)?]
+    /// How many have been taken from the front.
     private var taken = 0
     private var inFlight = 0
 
@@ -33,6 +34,7 @@ extension Growth {
     private mutating func take() -> (any ComposableOperation)? {
       guard taken < waiting.count else { return nil }
       let child = waiting[taken]
+      waiting[taken] = nil
       taken += 1
       if taken > 32, taken * 2 > waiting.count {
         waiting.removeFirst(taken)
@@ -94,10 +96,13 @@ extension Growth {
     }
 
     /// The composite has ended.
-    mutating func ended() {
+    ///
+    /// - Returns: Those who never began, to be freed outside the lock.
+    mutating func ended() -> [(any ComposableOperation)?] {
       state = .ended
-      waiting = []
       taken = 0
+      defer { waiting = [] }
+      return waiting
     }
   }
 }

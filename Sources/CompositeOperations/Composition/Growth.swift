@@ -26,7 +26,7 @@ final class Growth: GrowingComposite {
   }
 
   /// Nothing can be added from now on.
-  func end() { machine.withLock { $0.ended() } }
+  func end() { _ = machine.withLock { $0.ended() } }
 
   private nonisolated(nonsending) func next() async -> (any ComposableOperation)? {
     switch machine.withLock({ $0.asked() }) {

@@ -67,19 +67,22 @@ extension String {
   /// Mermaid reads what stands between `#` and `;` as the name or the number of a character, and it
   /// reads HTML, Markdown between backticks, and `\n`.
   fileprivate var escapedForMermaid: String {
-    map { character in
-      switch character {
-      case "#": "#35;"
-      case "\"": "#quot;"
-      case "&": "#amp;"
-      case "<": "#lt;"
-      case ">": "#gt;"
-      case "`": "#96;"
-      case "\\": "#92;"
-      case _ where character.isNewline: "<br>"
-      default: String(character)
-      }
-    }.joined()
+    // It does not draw a box without a text.
+    isEmpty
+      ? " "
+      : map { character in
+        switch character {
+        case "#": "#35;"
+        case "\"": "#quot;"
+        case "&": "#amp;"
+        case "<": "#lt;"
+        case ">": "#gt;"
+        case "`": "#96;"
+        case "\\": "#92;"
+        case _ where character.isNewline: "<br>"
+        default: String(character)
+        }
+      }.joined()
   }
 
   fileprivate var escapedForGraphviz: String {
@@ -87,6 +90,7 @@ extension String {
       switch character {
       case "\\": "\\\\"
       case "\"": "\\\""
+      case "&": "&amp;"
       case _ where character.isNewline: "\\n"
       default: String(character)
       }

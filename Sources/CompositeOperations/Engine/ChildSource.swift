@@ -17,6 +17,7 @@ internal import Synchronization
   /// Called when a child has ended that was taken, if somebody wants to know.
   let childEnded: (@Sendable () -> Void)?
   private let exhaustion = Atomic(false)
+  private let hasDropped = Atomic(false)
 
   @usableFromInline init(_ advance: Advance) {
     self.advance = advance
@@ -40,6 +41,9 @@ internal import Synchronization
     self.init(.eventually { try await iterator.next(isolation: #isolation) })
   }
 
+  /// Whether all children were taken that there were.
+  var hasGivenAll: Bool { isExhausted && !hasDropped.load(ordering: .relaxed) }
+
   var isExhausted: Bool { exhaustion.load(ordering: .relaxed) }
 
   /// Makes the next child; one at a time, in the order of the calls.
@@ -61,7 +65,12 @@ internal import Synchronization
       case .now(let advance): child = advance()
       case .eventually(let advance): child = try await advance()
       }
-      if let child { return isWanted() ? take(child) : nil }
+      if let child {
+        if isWanted() { return take(child) }
+        hasDropped.store(true, ordering: .relaxed)
+        childEnded?()
+        return nil
+      }
       exhaustion.store(true, ordering: .relaxed)
       return nil
     } catch {

@@ -237,16 +237,31 @@ internal import Synchronization
   // MARK: After the run
 
   /// Whether every node ended in a result, but for those whose outcome somebody asked for and those that
-  /// could not begin because of them.
+  /// could not begin because of them, and none that the graph gives is among these.
   var isComplete: Bool {
-    (0..<plan.count).allSatisfy { node in
-      switch state(of: node) {
-      case .result, .withoutInput: true
-      case .notBegun: false
-      case .lateResult, .error, .cancelledItself, .cancelledWithGraph:
-        plan.isTolerated(node)
+    missingOutputs.isEmpty
+      && (0..<plan.count).allSatisfy { node in
+        switch state(of: node) {
+        case .result, .withoutInput: true
+        case .notBegun: false
+        case .lateResult, .error, .cancelledItself, .cancelledWithGraph:
+          plan.isTolerated(node)
+        }
       }
+  }
+
+  /// The nodes whose results are the graph's and that ended without one.
+  var missingOutputs: [Int] {
+    plan.outputs.filter { !$0.asksForOutcome && state(of: $0.node) != .result }.map(\.node)
+  }
+
+  /// Whether another node has begun that was given the result of a node, which is that one's then.
+  func isTaken(_ node: Int) -> Bool {
+    var isTaken = false
+    plan.forEachNeeding(node) { needing in
+      if state(of: needing) != .withoutInput, state(of: needing) != .notBegun { isTaken = true }
     }
+    return isTaken
   }
 
   /// The nodes that ended without a result of their own accord, the first in time first.

@@ -52,7 +52,12 @@
   private let firstNeeding: [Int32]
   private let needing: [Int32]
 
-  init(_ nodes: [Node], inputs: [Input], size: Int, alignment: Int) {
+  /// Whether no two nodes can ever be in flight at the same time.
+  let isChain: Bool
+  /// The nodes whose results, or outcomes, are the graph's.
+  let outputs: [Input]
+
+  init(_ nodes: [Node], inputs: [Input], size: Int, alignment: Int, outputs: [Input]) {
     let count = nodes.count
     precondition(
       max(count, inputs.count) < Int(Int32.max),
@@ -67,6 +72,12 @@
       firstNeeding[input.node + 1] += 1
       if input.asksForOutcome { isTolerated[input.node] = true }
     }
+    for output in outputs where output.asksForOutcome { isTolerated[output.node] = true }
+    let roots = nodes.indices.count { node in
+      nodes[node].firstInput == (node + 1 < count ? nodes[node + 1].firstInput : inputs.count)
+    }
+    isChain = roots <= 1 && firstNeeding.allSatisfy { $0 <= 1 }
+    self.outputs = outputs
     for node in 0..<count { firstNeeding[node + 1] += firstNeeding[node] }
     var needing = [Int32](repeating: 0, count: inputs.count)
     var next = firstNeeding

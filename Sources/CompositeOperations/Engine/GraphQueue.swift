@@ -73,9 +73,10 @@ internal import Synchronization
   }
 
   private func takeReturned() -> Int? {
-    let node = waiting.withLock { $0.returned.popLast() }
-    if node != nil { returnedCount.wrappingSubtract(1, ordering: .relaxed) }
-    return node
+    waiting.withLock { waiting in
+      defer { returnedCount.store(waiting.returned.count, ordering: .relaxed) }
+      return waiting.returned.popLast()
+    }
   }
 
   /// Adds a node that has become ready. To be followed by ``wakeOne()``.
@@ -103,8 +104,10 @@ internal import Synchronization
 
   /// Gives back a node that was taken, with its place.
   func giveBack(_ node: Int) {
-    waiting.withLock { $0.returned.append(node) }
-    returnedCount.wrappingAdd(1, ordering: .relaxed)
+    waiting.withLock { waiting in
+      waiting.returned.append(node)
+      returnedCount.store(waiting.returned.count, ordering: .relaxed)
+    }
     if isLimited { places.wrappingAdd(1, ordering: .relaxed) }
     wakeOne()
   }

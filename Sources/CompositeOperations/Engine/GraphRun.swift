@@ -23,12 +23,15 @@ final class GraphRun: Sendable {
   private let context: OperationContext
   private let isReproducible: Bool
   private let feederCount: Int
+  /// Whether other feeders are worth their beginning however light the nodes are.
+  private let isLong: Bool
   private let hasAllFeeders = Atomic(false)
 
   init(_ board: GraphBoard, limit: Int, in context: OperationContext) {
     self.board = board
     self.context = context
     isReproducible = Task.hasPreferredExecutor
+    isLong = board.plan.count >= 256
     feederCount = min(Processors.count, limit, board.plan.count)
   }
 
@@ -92,6 +95,7 @@ final class GraphRun: Sendable {
         await Task.yield()
         slice = Slice(isReproducible: isReproducible)
       }
+      if begun == 0, mayBeWorthHelping(slice) { notAlone(&group) }
       if begun < Shard.direct {
         beginPuller(of: feeder, in: slice, into: &group, context)
         if !board.isOver { notAlone(&group) }
@@ -103,11 +107,22 @@ final class GraphRun: Sendable {
     }
   }
 
+  /// Whether others are asked to help before it is known how long the nodes take.
+  private func mayBeWorthHelping(_ slice: Slice) -> Bool {
+    if board.plan.isChain { return false }
+    if isLong { return true }
+    guard let start = slice.start, Helpers.mayBeWorthwhile(at: start) else { return false }
+    Helpers.begins()
+    return true
+  }
+
   /// Begins a puller if a node is ready. It runs on the current stack until a node of it waits.
   private func beginPuller(
     of feeder: Feeder, in slice: Slice, into group: inout Group, _ context: OperationContext
   ) {
     guard let node = board.queue.takeWithPlace() else { return }
+    // Each feeder that is woken wakes the next, before it computes.
+    if board.queue.hasReady { board.queue.wakeOne() }
     let number = feeder.stack.pullerBegins()
     group.addImmediateTask { [self] in
       try await pull(from: node, as: number, of: feeder, in: slice, context)
@@ -178,7 +193,9 @@ final class GraphRun: Sendable {
       }
       current = board.release(behind: node, finished: &finished) ?? board.queue.takeOrLeave()
       guard let next = current, pace.isTimeToLook() else { continue }
-      let isHeavy = pace.look().map { $0 > Helpers.worthwhile } ?? true
+      let each = pace.look(longest: Pace.mixedStride)
+      if let each, !isLong { Helpers.note(each) }
+      let isHeavy = each.map { $0 > Helpers.worthwhile } ?? true
       let isOnStack = feeder.stack.holds(number)
       let wantsHelp = isHeavy && board.queue.hasReady
       if wantsHelp, hasAllFeeders.load(ordering: .relaxed) { board.queue.wakeOne() }

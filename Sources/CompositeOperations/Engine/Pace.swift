@@ -23,7 +23,9 @@ struct Slice: Sendable {
 struct Pace: Sendable {
   /// In nanoseconds.
   private static let unhurried: Int64 = 50_000
-  private static let longestStride: Int32 = 256
+  static let longestStride: Int32 = 256
+  /// Where children are of many kinds, and light ones say little of the next.
+  static let mixedStride: Int32 = 32
   private static let reproducibleStride: Int32 = 64
 
   /// `Int64.max` where nothing may depend on a clock.
@@ -48,13 +50,15 @@ struct Pace: Sendable {
 
   /// How many nanoseconds a child has taken since the last look; nil where nothing may depend on a
   /// clock.
-  mutating func look() -> Int64? {
+  ///
+  /// - Parameter longest: How many children there are at most until the next look.
+  mutating func look(longest: Int32 = Pace.longestStride) -> Int64? {
     defer { untilLook = stride }
     if lastLook == .max { return nil }
     let now = MonotonicTime.now
     let passed = now - lastLook
     let each = passed / Int64(stride)
-    stride = passed < Self.unhurried ? min(stride * 4, Self.longestStride) : 1
+    stride = passed < Self.unhurried ? min(stride * 4, longest) : 1
     lastLook = now
     return each
   }

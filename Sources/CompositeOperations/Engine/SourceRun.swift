@@ -75,7 +75,7 @@ final class SourceRun: Sendable {
       await feed(in: context)
     }
     return record.withLock {
-      if !source.isExhausted { $0.isCutShort = true }
+      if !source.hasGivenAll { $0.isCutShort = true }
       return $0
     }
   }

@@ -37,8 +37,10 @@ public struct GraphBuilder: ~Copyable {
   /// - Parameters:
   ///   - nodes: The nodes that it needs. If one of them ends without a result the operation does not
   ///     run; ``GraphNode/outcome`` asks for more.
-  ///   - name: What events and errors call it; the operation's own name if it is left out.
+  ///   - name: What events, errors and pictures call it. If it is left out, events call it by the
+  ///     operation's own name, and errors and pictures, which may have no operation, by its type.
   ///   - make: Makes the operation. An error that it throws is the node's.
+  /// - Precondition: The nodes are of this graph, which has less than 2³¹ nodes, and needs.
   @inlinable @discardableResult public mutating func add<each Input, Child: ComposableOperation>(
     needing nodes: repeat GraphNode<each Input>, named name: String? = nil,
     _ make: @escaping @Sendable (repeat each Input) throws -> Child
@@ -118,7 +120,9 @@ public struct GraphBuilder: ~Copyable {
     return node.input
   }
 
-  var plan: GraphPlan { GraphPlan(nodes, inputs: inputs, size: size, alignment: alignment) }
+  func plan(giving outputs: [GraphPlan.Input]) -> GraphPlan {
+    GraphPlan(nodes, inputs: inputs, size: size, alignment: alignment, outputs: outputs)
+  }
 }
 
 /// Tells the nodes of one graph from those of others.

@@ -35,6 +35,8 @@ public struct GraphNode<Value: Sendable>: Sendable {
   ///
   /// The failure of a node whose outcome somebody asks for is theirs to deal with: by itself it does
   /// not make the graph fail.
+  ///
+  /// - Precondition: It is not an outcome already, or something that is made of one.
   public var outcome: GraphNode<Outcome<Value>> {
     precondition(!asksForOutcome, "An outcome has no outcome; ask the node itself.")
     return GraphNode<Outcome<Value>>(index, of: graph, at: offset, asksForOutcome: true) {

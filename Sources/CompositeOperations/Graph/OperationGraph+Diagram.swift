@@ -1,7 +1,7 @@
 extension OperationGraph {
   /// The nodes and what they need, to be drawn, also before the graph has run.
   public var diagram: OperationDiagram {
-    let isOutput = Set(outputs.map(\.node))
+    let isOutput = Set(plan.outputs.map(\.node))
     let nodes = plan.nodes.enumerated().map { index, node in
       OperationDiagram.Node(name: node.work.name, isOutput: isOutput.contains(index))
     }

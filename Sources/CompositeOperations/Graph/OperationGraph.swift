@@ -30,8 +30,6 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   let plan: GraphPlan
   private let width: OperationWidth
   private let mode: FailureMode
-  /// The nodes whose results are the graph's.
-  let outputs: [GraphPlan.Input]
   private let read: @Sendable (GraphBoard) -> Success
 
   public var operationName: String { "OperationGraph" }
@@ -89,10 +87,9 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     _ builder: borrowing GraphBuilder, _ width: OperationWidth, _ mode: FailureMode,
     _ outputs: [GraphPlan.Input], read: @escaping @Sendable (GraphBoard) -> Success
   ) {
-    plan = builder.plan
+    plan = builder.plan(giving: outputs)
     self.width = width
     self.mode = mode
-    self.outputs = outputs
     self.read = read
   }
 
@@ -110,11 +107,8 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
       plan, limit: width.limit, stopsAtFailure: mode == .cancelRemaining,
       isObserved: context.scope?.isObserved == true)
     await GraphRun(board, limit: width.limit, in: context.oneDeeper).run()
-    let hasOutputs = outputs.allSatisfy { output in
-      output.asksForOutcome || board.state(of: output.node) == .result
-    }
-    guard hasOutputs, board.isComplete else { throw OperationGraphError(board) }
-    return HeldResult(read(board), disposal: board.disposal(ofOutputs: outputs))
+    guard board.isComplete else { throw OperationGraphError(board) }
+    return HeldResult(read(board), disposal: board.disposalOfOutputs())
   }
 }
 
@@ -122,19 +116,13 @@ extension GraphBoard {
   /// Gives up the results that nobody has seen or will see.
   ///
   /// - Returns: What is to be done with the others if nobody will see the graph's result.
-  fileprivate func disposal(ofOutputs outputs: [GraphPlan.Input]) -> Disposal? {
-    var left = disposals
+  fileprivate func disposalOfOutputs() -> Disposal? {
+    let left = disposals.filter { !isTaken($0.key) }
     if left.isEmpty { return nil }
-    let outputs = Set(outputs.map(\.node))
-    let seen = left.keys.filter { node in
-      var isSeen = false
-      plan.forEachNeeding(node) { if state(of: $0) != .withoutInput { isSeen = true } }
-      return isSeen
-    }
-    for node in seen where !outputs.contains(node) { left[node] = nil }
+    let outputs = Set(plan.outputs.map(\.node))
     left.filter { !outputs.contains($0.key) }.disposeInOrder()
-    left = left.filter { outputs.contains($0.key) }
-    if left.isEmpty { return nil }
-    return { [left] in left.disposeInOrder() }
+    let given = left.filter { outputs.contains($0.key) }
+    if given.isEmpty { return nil }
+    return { given.disposeInOrder() }
   }
 }

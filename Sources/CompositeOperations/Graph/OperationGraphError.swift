@@ -82,13 +82,27 @@ extension GraphBoard.NodeState {
 }
 
 extension OperationGraphError: CancellationRepresenting {
-  /// Whether no node failed: those that ended without a result cancelled themselves or were cancelled.
-  public var representsCancellation: Bool { failures.isEmpty }
+  /// Whether no failure is to blame: the nodes that are missed cancelled themselves or were cancelled, and
+  /// those that failed were dealt with by those who asked for their outcome.
+  public var representsCancellation: Bool {
+    let count = board.plan.count
+    var isBlamed = [Bool](repeating: false, count: count)
+    for node in 0..<count {
+      let state = board.state(of: node)
+      isBlamed[node] =
+        state == .error
+        || state.isUnbegun
+          && board.plan.inputs(of: node).contains { !$0.asksForOutcome && isBlamed[$0.node] }
+    }
+    let isMissed = board.missingOutputs.contains { isBlamed[$0] }
+    return !isMissed
+      && !(0..<count).contains { board.state(of: $0) == .error && !board.plan.isTolerated($0) }
+  }
 }
 
 extension OperationGraphError: ValueCarrying {
   func discardValues() {
-    board.disposals.disposeInOrder()
+    board.disposals.filter { !board.isTaken($0.key) }.disposeInOrder()
     for failure in failures { failure.outcome.error?.discardCarriedValues() }
   }
 }

@@ -100,7 +100,7 @@ public final class OperationPool: Sendable {
   /// How many run just now.
   public var runningCount: Int { admission.runningCount }
 
-  /// How many wait just now.
+  /// How many wait for a place just now; those who wait for room to wait in are not counted.
   public var waitingCount: Int { admission.waitingCount }
 
   /// Lets nobody begin from now on. Those that have begun go on.

@@ -48,7 +48,7 @@ extension PoolAdmission {
         settle(ticket, .refused(.closed), waiter, &wakening)
         return (false, wakening)
       }
-      if !hasRoom(isBarrier: isBarrier) {
+      if roomQueue.count > 0 || !hasRoom(isBarrier: isBarrier) {
         switch overflow {
         case .wait where canWait:
           let place = roomQueue.add(ticket, priority: 0, isBarrier: false)

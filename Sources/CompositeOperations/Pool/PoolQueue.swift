@@ -119,6 +119,8 @@ struct PoolQueue: Sendable {
       if epochs[epoch].lines[index].first < 0 { epochs[epoch].lines.remove(at: index) }
     }
     if epochs[epoch].isEmpty, epoch != lastEpoch { removeEpoch(epoch) }
+    // What a crowd took is not kept when it is gone.
+    if count == 0, slots.count > 1_024 { self = PoolQueue(order: order) }
   }
 
   /// Who may begin next.

@@ -20,5 +20,7 @@ struct PoolSlots<Element: Sendable>: Sendable {
   mutating func remove(_ index: Int) {
     slots[index] = nil
     free.append(index)
+    // What a crowd took is not kept when it is gone.
+    if isEmpty, slots.count > 1_024 { self = PoolSlots() }
   }
 }

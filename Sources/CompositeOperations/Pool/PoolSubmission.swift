@@ -34,7 +34,8 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
       return (OperationRun(in: scope) { await refused(error) }, false)
     }
     let run = OperationRun(
-      in: scope, onCancel: { admission.cancel(ticket) }, { await admitted() })
+      in: scope, onCancel: { [admission, ticket] in admission.cancel(ticket) }, { await admitted() }
+    )
     let wantsRoom = admission.submit(ticket, priority, isBarrier: isBarrier, canWait: canWait) {
       run.requestCancellation(because: $0)
     }

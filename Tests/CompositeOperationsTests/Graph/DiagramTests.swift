@@ -55,10 +55,12 @@ import Testing
       graph.diagram.graphviz == """
         digraph {
           node [shape=box]
-          n0 [label="say \\"<b>#1; `x` & \\\\n</b>\\"\\nagain", peripheries=2]
+          n0 [label="say \\"<b>#1; `x` &amp; \\\\n</b>\\"\\nagain", peripheries=2]
         }
 
         """)
+    let nameless = OperationGraph { graph in graph.add(SimpleOperation {}.named("")) }
+    #expect(nameless.diagram.mermaid == "flowchart TD\n  n0[[\" \"]]\n")
     let empty = OperationGraph { _ in }
     #expect(empty.diagram.mermaid == "flowchart TD\n")
     #expect(empty.diagram.edges.isEmpty && empty.diagram.nodes.isEmpty)

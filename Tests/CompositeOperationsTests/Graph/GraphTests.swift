@@ -113,6 +113,27 @@ import Testing
     #expect(try await graph.run().get() == "result 7 apples, as many as there are: 30")
   }
 
+  @Test(arguments: [FailureMode.cancelRemaining, .runAll])
+  func `G3: a graph may give the outcome of a node that fails`(mode: FailureMode) async throws {
+    let graph = OperationGraph(onFailure: mode) { graph in
+      let failing = graph.add(SimpleOperation<Int> { throw TestError("failed") })
+      let other = graph.add(SimpleOperation { 1 })
+      return (failing.outcome, other)
+    }
+    let (outcome, other) = try await graph.run().get()
+    #expect(outcome.kind == "error failed")
+    #expect(other == 1)
+  }
+
+  @Test func `G2: a failure that was dealt with is not to blame for a cancellation`() async {
+    let graph = OperationGraph(onFailure: .runAll) { graph in
+      let failing = graph.add(SimpleOperation<Int> { throw TestError("failed") })
+      _ = graph.add(needing: failing.outcome) { _ in SimpleOperation {} }
+      _ = graph.add(SimpleOperation<Void> { throw CancellationError() })
+    }
+    #expect(await graph.run().isCancelled)
+  }
+
   @Test func `G1: a graph is a node of another one`() async throws {
     let inner = OperationGraph { graph in
       (graph.add(SimpleOperation { 1 }), graph.add(SimpleOperation { 2 }))

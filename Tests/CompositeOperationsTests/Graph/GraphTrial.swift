@@ -34,7 +34,7 @@ struct GraphTrial: Sendable {
 
   let seed: UInt64
   let nodes: [Node]
-  let outputs: [Int]
+  let outputs: [Need]
   let mode: FailureMode
   let width: OperationWidth
   /// After how many jobs it is cancelled from outside.
@@ -57,7 +57,9 @@ struct GraphTrial: Sendable {
         needs: needs, end: end, turns: chance.number(0...3),
         noticesCancellation: chance.percent(50))
     }
-    outputs = (0..<chance.number(0...3)).map { _ in chance.number(0...count - 1) }
+    outputs = (0..<chance.number(0...3)).map { _ in
+      Need(node: chance.number(0...count - 1), asksForOutcome: chance.percent(25))
+    }
     mode = chance.percent(50) ? .runAll : .cancelRemaining
     width = chance.pick([(2, .adaptive), (1, .serial), (1, .limited(to: 2))])
     cancellation = chance.maybe(40) { $0.number(1...count * 4) }
@@ -65,29 +67,23 @@ struct GraphTrial: Sendable {
   }
 
   /// The graph, which gives the results of its outputs.
-  func operation(_ log: Log<Entry>) -> OperationGraph<[Int]> {
+  func operation(_ log: Log<Entry>) -> OperationGraph<[Shown]> {
     OperationGraph(width: width, onFailure: mode) { graph in
       var made: [GraphNode<Int>] = []
       for (index, node) in nodes.enumerated() {
-        let needed = node.needs.map { need in
-          need.asksForOutcome
-            ? shown(made[need.node].outcome, &graph) : shown(made[need.node], &graph)
-        }
+        let needed = node.needs.map { shown($0, made) }
         made.append(
           graph.add(needingAll: needed, named: "n\(index)") { saw in
             body(index, node, saw, log)
           })
       }
-      return outputs.map { made[$0] }
+      return outputs.map { shown($0, made) }
     }
   }
 
-  private func shown(
-    _ node: GraphNode<Outcome<Int>>, _ graph: inout GraphBuilder
-  ) -> GraphNode<Shown> { node.map(Shown.init) }
-
-  private func shown(_ node: GraphNode<Int>, _ graph: inout GraphBuilder) -> GraphNode<Shown> {
-    node.map(Shown.value)
+  private func shown(_ need: Need, _ made: [GraphNode<Int>]) -> GraphNode<Shown> {
+    let node = made[need.node]
+    return need.asksForOutcome ? node.outcome.map(Shown.init) : node.map(Shown.value)
   }
 
   private func body(
@@ -142,7 +138,7 @@ extension GraphTrial {
     let observer = RecordingObserver()
     var environment = OperationEnvironment()
     if isObserved { environment.observers = [observer] }
-    let outcome: Outcome<[Int]>
+    let outcome: Outcome<[Shown]>
     if onOneWorker {
       let executor = SeededExecutor(seed: seed)
       environment.executor = executor

@@ -105,7 +105,7 @@ struct PoolJudge {
       fates[index] = .unwelcome
     } else if isClosed {
       fates[index] = .refused(.closed)
-    } else if hasRoom(job) {
+    } else if line.isEmpty, hasRoom(job) {
       enqueue(index)
     } else {
       switch trial.overflow {

@@ -209,6 +209,31 @@ import Testing
     }
   }
 
+  @Test func `W3: nobody overtakes those who wait for room`() async {
+    let executor = SeededExecutor(seed: 1)
+    let pool = OperationPool(
+      width: .limited(to: 2), capacity: 0, in: OperationEnvironment(executor: executor))
+    let gate = Gate()
+    let begun = Log<Int>()
+    func submit(_ number: Int) -> OperationRun<Int> {
+      pool.submit(Guest(number: number, begun: begun, gate: gate))
+    }
+    let first = submit(0)
+    let barrier = Task(executorPreference: executor) {
+      await pool.submit(Guest(number: 1, begun: begun, gate: gate), isBarrier: true)
+    }
+    executor.drain()
+    // There is a place, and the barrier, which was there before, cannot have it.
+    let late = submit(2)
+    executor.drain()
+    #expect((await late.outcome.error as? PoolRefusalError)?.reason == .full)
+    gate.open()
+    executor.drain()
+    #expect(await first.outcome.result == 0)
+    #expect(await barrier.value.outcome.result == 1)
+    #expect(begun.entries == [0, 1])
+  }
+
   // MARK: W4
 
   @Test func `W4: a barrier waits for those before it and runs alone`() async {
