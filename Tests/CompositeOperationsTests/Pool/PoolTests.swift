@@ -4,41 +4,6 @@ import Foundation
 import Testing
 
 @Suite struct PoolTests {
-  /// Notes when it begins, and waits at a gate.
-  private struct Guest: ComposableOperation {
-    let number: Int
-    let begun: Log<Int>
-    let gate: Gate
-
-    func perform(in context: OperationContext) async throws -> Int {
-      begun.add(number)
-      try await gate.pass()
-      return number
-    }
-  }
-
-  /// A pool that is kept busy by one guest until the gate is opened, and the order of all guests.
-  private struct Scene {
-    let pool: OperationPool
-    let gate = Gate()
-    let begun = Log<Int>()
-
-    init(_ pool: OperationPool) async {
-      self.pool = pool
-      _ = await pool.submit(guest(0))
-      await gate.waitForArrivals(1)
-    }
-
-    func guest(_ number: Int) -> some ComposableOperation<Int> {
-      Guest(number: number, begun: begun, gate: gate)
-    }
-
-    func end() async {
-      gate.open()
-      await pool.drain()
-    }
-  }
-
   // MARK: W1
 
   @Test func `W1: who submits an operation has a handle that tells how it ended`()
@@ -79,7 +44,7 @@ import Testing
     let observer = RecordingObserver()
     let pool = OperationPool(
       width: .serial, in: OperationEnvironment(observers: [observer]))
-    let scene = await Scene(pool)
+    let scene = await PoolScene(pool)
     let waits = await pool.submit(SimpleOperation {}.named("waits"))
     let cancelled = await pool.submit(SimpleOperation {}.named("cancelled"))
     cancelled.cancel(because: "nobody needs it")
@@ -103,7 +68,7 @@ import Testing
   func `W2: the more important begin first, and of the same importance by the order`(
     order: OperationPool.Order
   ) async {
-    let scene = await Scene(OperationPool(width: .serial, order: order))
+    let scene = await PoolScene(OperationPool(width: .serial, order: order))
     let priorities: [OperationPool.Priority] = [
       .normal, .low, .high, .normal, .high, .low, .init(rawValue: 7),
     ]
@@ -118,7 +83,7 @@ import Testing
 
   @Test func `W2: a width can be changed while operations run`() async {
     let pool = OperationPool(width: .serial)
-    let scene = await Scene(pool)
+    let scene = await PoolScene(pool)
     for number in 1...5 { _ = await pool.submit(scene.guest(number)) }
     #expect(pool.runningCount == 1 && pool.waitingCount == 5)
     pool.width = .limited(to: 3)
@@ -131,107 +96,6 @@ import Testing
     await scene.gate.waitForArrivals(6)
     #expect(pool.waitingCount == 0)
     await scene.end()
-  }
-
-  // MARK: W3
-
-  @Test func `W3: who cannot wait for room is refused`() async {
-    for overflow in [OperationPool.Overflow.refuse, .wait] {
-      let pool = OperationPool(width: .serial, capacity: 2, overflow: overflow)
-      let scene = await Scene(pool)
-      func submit() -> [OperationRun<Int>] { (1...3).map { pool.submit(scene.guest($0)) } }
-      let runs = submit()
-      let error = await runs[2].outcome.error as? PoolRefusalError
-      #expect(error?.reason == .full)
-      #expect(
-        error.map(String.init(describing:))
-          == "Guest was not taken: as many operations wait in the pool as may")
-      await scene.end()
-      #expect(scene.begun.entries == [0, 1, 2])
-    }
-  }
-
-  @Test func `W3: who can wait does, in the order of coming, and can be cancelled meanwhile`() async
-  {
-    let pool = OperationPool(width: .serial, capacity: 1)
-    let scene = await Scene(pool)
-    _ = await pool.submit(scene.guest(1))
-    let executor = SeededExecutor(seed: 1)
-    let submitters = (2...4).map { number in
-      Task(executorPreference: executor) {
-        await pool.submit(scene.guest(number), priority: number == 4 ? .high : .normal)
-      }
-    }
-    executor.drain()
-    #expect(pool.waitingCount == 1)
-    submitters[1].cancel()
-    executor.drain()
-    #expect(await submitters[1].value.outcome.isCancelled)
-    scene.gate.open()
-    while pool.runningCount > 0 {
-      executor.drain()
-      await Task.yield()
-    }
-    for (number, submitter) in zip(2...4, submitters) where number != 3 {
-      executor.drain()
-      #expect(await submitter.value.outcome.result == number)
-    }
-    await pool.drain()
-    #expect(scene.begun.entries.prefix(2) == [0, 1])
-    #expect(Set(scene.begun.entries) == [0, 1, 2, 4])
-  }
-
-  @Test(arguments: [OperationPool.Overflow.dropOldest, .dropNewest])
-  func `W3: by the rule the oldest or the newest that waits is dropped`(
-    overflow: OperationPool.Overflow
-  ) async {
-    let pool = OperationPool(width: .serial, capacity: 2, overflow: overflow)
-    let scene = await Scene(pool)
-    var runs: [OperationRun<Int>] = []
-    for number in 1...4 { runs.append(await pool.submit(scene.guest(number))) }
-    await scene.end()
-    let kept = overflow == .dropOldest ? [3, 4] : [1, 4]
-    #expect(scene.begun.entries == [0] + kept)
-    for (number, run) in zip(1...4, runs) where !kept.contains(number) {
-      #expect((await run.outcome.error as? PoolRefusalError)?.reason == .dropped)
-    }
-  }
-
-  @Test func `W3: where nobody may wait, who finds no place is refused`() async {
-    for overflow in [OperationPool.Overflow.refuse, .dropOldest, .dropNewest] {
-      let pool = OperationPool(width: .limited(to: 2), capacity: 0, overflow: overflow)
-      let scene = await Scene(pool)
-      _ = await pool.submit(scene.guest(1))
-      let run = await pool.submit(scene.guest(2))
-      #expect((await run.outcome.error as? PoolRefusalError)?.reason == .full)
-      await scene.end()
-      #expect(scene.begun.entries.sorted() == [0, 1])
-    }
-  }
-
-  @Test func `W3: nobody overtakes those who wait for room`() async {
-    let executor = SeededExecutor(seed: 1)
-    let pool = OperationPool(
-      width: .limited(to: 2), capacity: 0, in: OperationEnvironment(executor: executor))
-    let gate = Gate()
-    let begun = Log<Int>()
-    func submit(_ number: Int) -> OperationRun<Int> {
-      pool.submit(Guest(number: number, begun: begun, gate: gate))
-    }
-    let first = submit(0)
-    let barrier = Task(executorPreference: executor) {
-      await pool.submit(Guest(number: 1, begun: begun, gate: gate), isBarrier: true)
-    }
-    executor.drain()
-    // There is a place, and the barrier, which was there before, cannot have it.
-    let late = submit(2)
-    executor.drain()
-    #expect((await late.outcome.error as? PoolRefusalError)?.reason == .full)
-    gate.open()
-    executor.drain()
-    #expect(await first.outcome.result == 0)
-    #expect(await barrier.value.outcome.result == 1)
-    #expect(begun.entries == [0, 1])
   }
 
   // MARK: W4
@@ -274,7 +138,7 @@ import Testing
 
   @Test func `W5: nobody begins in a pause`() async {
     let pool = OperationPool(width: .limited(to: 2))
-    let scene = await Scene(pool)
+    let scene = await PoolScene(pool)
     pool.pause()
     let run = await pool.submit(scene.guest(1))
     #expect(pool.runningCount == 1 && pool.waitingCount == 1)
@@ -289,7 +153,7 @@ import Testing
 
   @Test func `W6: who is cancelled while it waits ends at once and never begins`() async {
     let pool = OperationPool(width: .serial)
-    let scene = await Scene(pool)
+    let scene = await PoolScene(pool)
     let run = await pool.submit(scene.guest(1))
     let other = await pool.submit(scene.guest(2))
     run.cancel()
@@ -304,7 +168,7 @@ import Testing
     let observer = RecordingObserver()
     let pool = OperationPool(
       width: .limited(to: 2), in: OperationEnvironment(observers: [observer]))
-    let scene = await Scene(pool)
+    let scene = await PoolScene(pool)
     var runs: [OperationRun<Int>] = []
     for number in 1...5 { runs.append(await pool.submit(scene.guest(number))) }
     await scene.gate.waitForArrivals(2)
@@ -378,7 +242,7 @@ import Testing
     closing: OperationPool.Closing
   ) async {
     let pool = OperationPool(width: .serial)
-    let scene = await Scene(pool)
+    let scene = await PoolScene(pool)
     let waiting = await pool.submit(scene.guest(1))
     pool.close(closing)
     let late = await pool.submit(scene.guest(2))

@@ -1,0 +1,105 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+/// Pools in which only so many may wait.
+@Suite struct PoolRoomTests {
+  @Test func `W3: who cannot wait for room is refused`() async {
+    for overflow in [OperationPool.Overflow.refuse, .wait] {
+      let pool = OperationPool(width: .serial, capacity: 2, overflow: overflow)
+      let scene = await PoolScene(pool)
+      func submit() -> [OperationRun<Int>] { (1...3).map { pool.submit(scene.guest($0)) } }
+      let runs = submit()
+      let error = await runs[2].outcome.error as? PoolRefusalError
+      #expect(error?.reason == .full)
+      #expect(
+        error.map(String.init(describing:))
+          == "PoolGuest was not taken: as many operations wait in the pool as may")
+      await scene.end()
+      #expect(scene.begun.entries == [0, 1, 2])
+    }
+  }
+
+  @Test func `W3: who can wait does, in the order of coming, and can be cancelled meanwhile`() async
+  {
+    let pool = OperationPool(width: .serial, capacity: 1)
+    let scene = await PoolScene(pool)
+    _ = await pool.submit(scene.guest(1))
+    let executor = SeededExecutor(seed: 1)
+    let submitters = (2...4).map { number in
+      Task(executorPreference: executor) {
+        await pool.submit(scene.guest(number), priority: number == 4 ? .high : .normal)
+      }
+    }
+    executor.drain()
+    #expect(pool.waitingCount == 1)
+    submitters[1].cancel()
+    executor.drain()
+    #expect(await submitters[1].value.outcome.isCancelled)
+    scene.gate.open()
+    while pool.runningCount > 0 {
+      executor.drain()
+      await Task.yield()
+    }
+    for (number, submitter) in zip(2...4, submitters) where number != 3 {
+      executor.drain()
+      #expect(await submitter.value.outcome.result == number)
+    }
+    await pool.drain()
+    #expect(scene.begun.entries.prefix(2) == [0, 1])
+    #expect(Set(scene.begun.entries) == [0, 1, 2, 4])
+  }
+
+  @Test(arguments: [OperationPool.Overflow.dropOldest, .dropNewest])
+  func `W3: by the rule the oldest or the newest that waits is dropped`(
+    overflow: OperationPool.Overflow
+  ) async {
+    let pool = OperationPool(width: .serial, capacity: 2, overflow: overflow)
+    let scene = await PoolScene(pool)
+    var runs: [OperationRun<Int>] = []
+    for number in 1...4 { runs.append(await pool.submit(scene.guest(number))) }
+    await scene.end()
+    let kept = overflow == .dropOldest ? [3, 4] : [1, 4]
+    #expect(scene.begun.entries == [0] + kept)
+    for (number, run) in zip(1...4, runs) where !kept.contains(number) {
+      #expect((await run.outcome.error as? PoolRefusalError)?.reason == .dropped)
+    }
+  }
+
+  @Test func `W3: where nobody may wait, who finds no place is refused`() async {
+    for overflow in [OperationPool.Overflow.refuse, .dropOldest, .dropNewest] {
+      let pool = OperationPool(width: .limited(to: 2), capacity: 0, overflow: overflow)
+      let scene = await PoolScene(pool)
+      _ = await pool.submit(scene.guest(1))
+      let run = await pool.submit(scene.guest(2))
+      #expect((await run.outcome.error as? PoolRefusalError)?.reason == .full)
+      await scene.end()
+      #expect(scene.begun.entries.sorted() == [0, 1])
+    }
+  }
+
+  @Test func `W3: nobody overtakes those who wait for room`() async {
+    let executor = SeededExecutor(seed: 1)
+    let pool = OperationPool(
+      width: .limited(to: 2), capacity: 0, in: OperationEnvironment(executor: executor))
+    let gate = Gate()
+    let begun = Log<Int>()
+    func submit(_ number: Int) -> OperationRun<Int> {
+      pool.submit(PoolGuest(number: number, begun: begun, gate: gate))
+    }
+    let first = submit(0)
+    let barrier = Task(executorPreference: executor) {
+      await pool.submit(PoolGuest(number: 1, begun: begun, gate: gate), isBarrier: true)
+    }
+    executor.drain()
+    // There is a place, and the barrier, which was there before, cannot have it.
+    let late = submit(2)
+    executor.drain()
+    #expect((await late.outcome.error as? PoolRefusalError)?.reason == .full)
+    gate.open()
+    executor.drain()
+    #expect(await first.outcome.result == 0)
+    #expect(await barrier.value.outcome.result == 1)
+    #expect(begun.entries == [0, 1])
+  }
+}

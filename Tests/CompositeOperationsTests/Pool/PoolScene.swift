@@ -1,0 +1,37 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+
+/// Notes when it begins, and waits at a gate.
+struct PoolGuest: ComposableOperation {
+  let number: Int
+  let begun: Log<Int>
+  let gate: Gate
+
+  func perform(in context: OperationContext) async throws -> Int {
+    begun.add(number)
+    try await gate.pass()
+    return number
+  }
+}
+
+/// A pool that is kept busy by one guest until the gate is opened, and the order of all guests.
+struct PoolScene {
+  let pool: OperationPool
+  let gate = Gate()
+  let begun = Log<Int>()
+
+  init(_ pool: OperationPool) async {
+    self.pool = pool
+    _ = await pool.submit(guest(0))
+    await gate.waitForArrivals(1)
+  }
+
+  func guest(_ number: Int) -> some ComposableOperation<Int> {
+    PoolGuest(number: number, begun: begun, gate: gate)
+  }
+
+  func end() async {
+    gate.open()
+    await pool.drain()
+  }
+}
