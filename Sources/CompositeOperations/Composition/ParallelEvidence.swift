@@ -46,7 +46,7 @@ struct ListEvidence<Value: Sendable>: ParallelEvidence {
 
   func discardValues() {
     disposals.disposeInOrder()
-    for outcome in typedOutcomes { (outcome.error as? any ValueCarrying)?.discardValues() }
+    for outcome in typedOutcomes { outcome.error?.discardCarriedValues() }
   }
 }
 
@@ -90,7 +90,7 @@ extension ParallelBoard {
     if disposals.isEmpty, errors.isEmpty { return nil }
     return {
       disposals.disposeInOrder()
-      for error in errors { error.discardValues() }
+      for error in errors { error.discardCarriedValues() }
     }
   }
 }

@@ -21,7 +21,7 @@ extension ParallelOperation {
         return HeldResult(held.value.map(Outcome.result), disposal: held.disposal)
       } catch let error as ParallelOperationError where error.sourceError == nil {
         guard let outcomes = error.outcomes(of: Value.self) else { throw error }
-        return HeldResult(outcomes) { error.discardValues() }
+        return HeldResult(outcomes) { error.discardCarriedValues() }
       }
     }
   }

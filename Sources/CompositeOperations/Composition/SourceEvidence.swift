@@ -48,6 +48,6 @@ struct SourceEvidence<Value: Sendable>: ParallelEvidence {
 
   func discardValues() {
     record.disposals.disposeInOrder()
-    for loss in record.losses { (loss.error as? any ValueCarrying)?.discardValues() }
+    for loss in record.losses { loss.error?.discardCarriedValues() }
   }
 }

@@ -83,7 +83,7 @@ struct ConditionDisjunction: ComposableOperation {
     case .error(let error):
       let errors = (error as? ParallelOperationError)?.children.compactMap(\.outcome.error) ?? []
       for case let notMet as NotMet in errors {
-        NoConditionMetError(errors: errors).discardValues()
+        for error in errors { error.discardCarriedValues() }
         throw notMet.skipped
       }
       throw NoConditionMetError(errors: errors)

@@ -155,7 +155,7 @@ internal import Synchronization
       return ended(index, in: .error, error: error)
     }
     // The cast to a protocol takes longer than most children need to notice a cancellation.
-    if !(error is CancellationError) { (error as? any ValueCarrying)?.discardValues() }
+    if !(error is CancellationError) { error.discardCarriedValues() }
     return ended(index, in: wasCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 

@@ -107,7 +107,7 @@ extension SourceRun {
     if !wasCancelled, !error.meansCancellation {
       return lost(begun, in: .error, error)
     }
-    (error as? any ValueCarrying)?.discardValues()
+    error.discardCarriedValues()
     return lost(begun, in: wasCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 

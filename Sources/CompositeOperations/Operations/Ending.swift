@@ -86,7 +86,7 @@
     guard isCancelled else { return }
     switch body {
     case .value: valueDisposal?()
-    case .error(let error): (error as? any ValueCarrying)?.discardValues()
+    case .error(let error): error.discardCarriedValues()
     case .neverBegan: break
     }
   }

@@ -48,7 +48,7 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
 
   /// Gives up the values that the steps' errors carry as evidence.
   func discardValuesOfErrors() {
-    for error in errors { (error as? any ValueCarrying)?.discardValues() }
+    for error in errors { error.discardCarriedValues() }
   }
 
   /// What is to be done with the results if nobody will see them.
@@ -58,7 +58,7 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
     if disposals.isEmpty, evidence.isEmpty { return nil }
     return {
       disposals.disposeInOrder()
-      for error in evidence { error.discardValues() }
+      for error in evidence { error.discardCarriedValues() }
     }
   }
 

@@ -33,7 +33,7 @@ extension SequentialOperationError: CancellationRepresenting {}
 extension SequentialOperationError: ValueCarrying {
   func discardValues() {
     steps.disposal?()
-    if !isCauseOfStep { (cause as? any ValueCarrying)?.discardValues() }
+    if !isCauseOfStep { cause?.discardCarriedValues() }
   }
 }
 
