@@ -32,14 +32,7 @@ public struct OperationGraphError: Error, Sendable {
 
   init(_ board: GraphBoard) {
     self.board = board
-    var isConsequence = [Bool](repeating: false, count: board.plan.count)
-    for node in 0..<board.plan.count where board.state(of: node).isUnbegun {
-      isConsequence[node] = board.plan.inputs(of: node).contains { input in
-        !input.asksForOutcome
-          && (isConsequence[input.node] || board.state(of: input.node).isOwnLoss)
-      }
-    }
-    self.isConsequence = isConsequence
+    isConsequence = board.unbegun(behind: \.isOwnLoss)
   }
 
   /// Every node, in the order in which they were added.
@@ -56,16 +49,25 @@ public struct OperationGraphError: Error, Sendable {
   private func node(at index: Int) -> Node {
     let work = board.plan.nodes[index].work
     let state = board.state(of: index)
-    let outcome: Outcome<any Sendable> =
-      switch state {
-      case .result: .result(work.value(in: board.slot(of: index)))
-      case .error: board.error(of: index).map(Outcome.error) ?? .cancelled
-      case .notBegun, .lateResult, .cancelledItself, .cancelledWithGraph, .withoutInput: .cancelled
-      }
+    let outcome = board.outcome(of: index) { work.value(in: board.slot(of: index)) }
     return Node(
       index: index, name: work.name, outcome: outcome,
       origin: isConsequence[index] ? .input : state.origin,
       needs: board.plan.inputs(of: index).map(\.node))
+  }
+}
+
+extension GraphBoard {
+  /// Of every node whether it did not begin because of one that ended in certain states: one that it needs,
+  /// or one that another of these needs, and so on.
+  fileprivate func unbegun(behind isCause: (NodeState) -> Bool) -> [Bool] {
+    var isUnbegun = [Bool](repeating: false, count: plan.count)
+    for node in 0..<plan.count where state(of: node).isUnbegun {
+      isUnbegun[node] = plan.inputs(of: node).contains { input in
+        !input.asksForOutcome && (isUnbegun[input.node] || isCause(state(of: input.node)))
+      }
+    }
+    return isUnbegun
   }
 }
 
@@ -85,18 +87,14 @@ extension OperationGraphError: CancellationRepresenting {
   /// Whether no failure is to blame: the nodes that are missed cancelled themselves or were cancelled, and
   /// those that failed were dealt with by those who asked for their outcome.
   public var representsCancellation: Bool {
-    let count = board.plan.count
-    var isBlamed = [Bool](repeating: false, count: count)
-    for node in 0..<count {
-      let state = board.state(of: node)
-      isBlamed[node] =
-        state == .error
-        || state.isUnbegun
-          && board.plan.inputs(of: node).contains { !$0.asksForOutcome && isBlamed[$0.node] }
+    let isBehindError = board.unbegun { $0 == .error }
+    let isMissed = board.missingOutputs.contains {
+      board.state(of: $0) == .error || isBehindError[$0]
     }
-    let isMissed = board.missingOutputs.contains { isBlamed[$0] }
     return !isMissed
-      && !(0..<count).contains { board.state(of: $0) == .error && !board.plan.isTolerated($0) }
+      && !isBehindError.indices.contains {
+        board.state(of: $0) == .error && !board.plan.isTolerated($0)
+      }
   }
 }
 

@@ -44,30 +44,37 @@ extension PoolAdmission {
       ticket.priority = priority
       ticket.isBarrier = isBarrier
       ticket.canceller = canceller
+      let hasRoom = roomQueue.count == 0 && hasRoom(isBarrier: isBarrier)
       if isClosed {
         settle(ticket, .refused(.closed), waiter, &wakening)
-        return (false, wakening)
+      } else if hasRoom || drop(by: overflow, &wakening) {
+        enqueue(ticket, waiter)
+        advance(&wakening)
+      } else if overflow == .wait, canWait {
+        let place = roomQueue.add(ticket, priority: 0, isBarrier: false)
+        ticket.stage = .wantsRoom(at: place, nil, waiter)
+        return (true, wakening)
+      } else {
+        settle(ticket, .refused(.full), waiter, &wakening)
       }
-      if roomQueue.count > 0 || !hasRoom(isBarrier: isBarrier) {
-        switch overflow {
-        case .wait where canWait:
-          let place = roomQueue.add(ticket, priority: 0, isBarrier: false)
-          ticket.stage = .wantsRoom(at: place, nil, waiter)
-          return (true, wakening)
-        case .wait, .refuse:
-          settle(ticket, .refused(.full), waiter, &wakening)
-          return (false, wakening)
-        case .dropOldest, .dropNewest:
-          guard let victim = overflow == .dropOldest ? queue.oldest : queue.newest else {
-            settle(ticket, .refused(.full), waiter, &wakening)
-            return (false, wakening)
-          }
-          decide(victim, .refused(.dropped), &wakening)
-        }
-      }
-      enqueue(ticket, waiter)
-      advance(&wakening)
       return (false, wakening)
+    }
+
+    /// Makes room at the cost of one that waits.
+    ///
+    /// - Returns: Whether the rule says so and one waits.
+    private mutating func drop(
+      by overflow: OperationPool.Overflow, _ wakening: inout Wakening
+    ) -> Bool {
+      let victim: Ticket? =
+        switch overflow {
+        case .wait, .refuse: nil
+        case .dropOldest: queue.oldest
+        case .dropNewest: queue.newest
+        }
+      guard let victim else { return false }
+      decide(victim, .refused(.dropped), &wakening)
+      return true
     }
 
     /// Whoever submitted a member waits until it is in the queue, or decided.

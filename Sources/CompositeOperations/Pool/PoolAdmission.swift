@@ -17,7 +17,7 @@ final class PoolAdmission: Sendable {
   ///   - canWait: Whether whoever submits it can wait for room.
   ///   - canceller: Cancels the run.
   /// - Returns: Whether it waits for room.
-  @discardableResult func submit(
+  func submit(
     _ ticket: Ticket, _ priority: OperationPool.Priority, isBarrier: Bool, canWait: Bool,
     _ canceller: @escaping Canceller
   ) -> Bool {

@@ -7,7 +7,7 @@
 /// wait, only on how many priorities are in use.
 struct PoolQueue: Sendable {
   /// Where a member stands, until it is removed.
-  struct Place: Hashable, Sendable {
+  struct Place: Sendable {
     fileprivate let slot: Int
   }
 
