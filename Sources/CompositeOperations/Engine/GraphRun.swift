@@ -5,7 +5,7 @@ internal import Synchronization
 /// A **puller** runs a node, then one of those that waited for it, and so on; when nobody did it takes
 /// one that is ready. A **feeder** begins pullers as immediate tasks, as a ``Crew`` does: until a node
 /// waits they run on its own thread. It waits while no node is ready. There is one feeder for each
-/// processor, from the moment on at which one is not enough.
+/// processor as soon as a second one may be of use.
 final class GraphRun: Sendable {
   typealias Group = ThrowingDiscardingTaskGroup<any Error>
 

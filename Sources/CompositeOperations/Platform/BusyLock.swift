@@ -9,8 +9,8 @@
 /// A lock for what many threads fight for, with the rules of a ``Lock``.
 ///
 /// It is a pthread mutex. A `Synchronization.Mutex` takes no memory of its own, but on Linux it hands itself
-/// on to whoever waits: with more threads than processors every turn is then a change of threads, and ten
-/// times as slow.
+/// on to whoever waits: with more threads than processors every turn is then a change of threads, and
+/// several times as slow.
 // Sendable, because `state` is reached between lock and unlock alone.
 @safe package final class BusyLock<State: Sendable>: @unchecked Sendable {
   // A pthread mutex must not move, so it has memory of its own from `init` to `deinit`.
