@@ -38,6 +38,8 @@ public struct ParallelOperationError: Error, Sendable {
 
   let evidence: any ParallelEvidence
 
+  var disposalOfShare: Disposal?
+
   /// Every child, in the order of the list.
   public var children: Children { Children(evidence: evidence) }
 

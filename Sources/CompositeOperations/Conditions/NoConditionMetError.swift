@@ -4,6 +4,8 @@
 public struct NoConditionMetError: Error, Sendable {
   /// The error of every condition, in order; none where there were no conditions.
   public let errors: [any Error]
+
+  var disposalOfShare: Disposal?
 }
 
 extension NoConditionMetError: ValueCarrying {

@@ -30,6 +30,8 @@ public struct OperationGraphError: Error, Sendable {
   /// Of every node whether it did not begin because of one that ended without a result of its own accord.
   private let isConsequence: [Bool]
 
+  var disposalOfShare: Disposal?
+
   init(_ board: GraphBoard) {
     self.board = board
     isConsequence = board.unbegun(behind: \.isOwnLoss)

@@ -7,6 +7,8 @@ public struct RetryError: Error, Sendable {
 
   /// Whether the run was cancelled between two attempts, or while one of them ran.
   public let representsCancellation: Bool
+
+  var disposalOfShare: Disposal?
 }
 
 extension RetryError: CancellationRepresenting {}

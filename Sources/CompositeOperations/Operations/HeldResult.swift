@@ -1,6 +1,3 @@
-/// Gives up a value that nobody will see. For the engine.
-public typealias Disposal = @Sendable () -> Void
-
 /// A result while the engine has it in custody. For the engine.
 ///
 /// A value that reaches an outcome is its receiver's; the engine forgets the disposal then. A value
@@ -13,12 +10,5 @@ public typealias Disposal = @Sendable () -> Void
   @inlinable public init(_ value: Success, disposal: Disposal? = nil) {
     self.value = value
     self.disposal = disposal
-  }
-}
-
-extension [Int: Disposal] {
-  /// Gives up the values in the order of their indices.
-  func disposeInOrder() {
-    for (_, disposal) in sorted(by: { $0.key < $1.key }) { disposal() }
   }
 }

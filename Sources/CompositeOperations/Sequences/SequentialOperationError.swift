@@ -18,6 +18,8 @@ public struct SequentialOperationError: Error, Sendable {
   /// Whether the cause is the error of the last step, and shown with it.
   private let isCauseOfStep: Bool
 
+  var disposalOfShare: Disposal?
+
   init(cause: (any Error)?, from origin: CauseOrigin, steps: FinishedSteps) {
     self.cause = cause
     self.steps = steps

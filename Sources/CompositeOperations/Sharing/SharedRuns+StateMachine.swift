@@ -122,13 +122,15 @@ extension SharedRuns {
 
     // MARK: What is kept
 
-    mutating func expired(_ key: Key, _ number: Int) {
-      if kept[key]?.number == number { kept[key] = nil }
+    // These return what they forget, so that it is freed outside the lock.
+
+    mutating func expired(_ key: Key, _ number: Int) -> Kept? {
+      kept[key]?.number == number ? kept.removeValue(forKey: key) : nil
     }
 
-    mutating func forgot(_ key: Key) { kept[key] = nil }
+    mutating func forgot(_ key: Key) -> Kept? { kept.removeValue(forKey: key) }
 
-    mutating func forgotAll() { kept = [:] }
+    mutating func forgotAll() -> [Key: Kept] { exchange(&kept, with: [:]) }
 
     /// What is kept, if it is time to look through it.
     mutating func keptToReview() -> [Key: Kept]? {

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Where those meet who want the same at the same time, so that it is done once for all of them.
 ///
 /// ```swift
@@ -20,10 +18,10 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   public var runningCount: Int { machine.withLock(\.runningCount) }
 
   /// Forgets the result that is kept for a key. A run that is going on goes on.
-  public func forget(_ key: Key) { machine.withLock { $0.forgot(key) } }
+  public func forget(_ key: Key) { _ = machine.withLock { $0.forgot(key) } }
 
   /// Forgets all results that are kept.
-  public func forgetAll() { machine.withLock { $0.forgotAll() } }
+  public func forgetAll() { _ = machine.withLock { $0.forgotAll() } }
 
   // MARK: Sharing
 
@@ -46,7 +44,7 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
       case .found(let kept):
         // A clock is somebody's code, so it is not asked under the lock.
         if !kept.isOver() { return HeldResult(kept.value) }
-        machine.withLock { $0.expired(key, kept.number) }
+        _ = machine.withLock { $0.expired(key, kept.number) }
       case .joined(let waiter): return try await wait(waiter, for: key)
       case .leads(let flight, let waiter):
         start(operation, flight, for: key, in: context)
@@ -100,10 +98,17 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     let reason = ending.wasCancelled ? nil : ending.late?.error?.reasonToStop
     let isOver = keepingTime > .zero ? clock.isOver(in: keepingTime) : nil
     let waiters = machine.withLock { $0.ended(flight, for: key, in: ending.outcome, until: isOver) }
-    if waiters.isEmpty { ending.disposal?() }
+    let count = waiters.count
+    if count == 0 {
+      ending.disposal?()
+      ending.outcome.error?.discardCarriedValues()
+    }
     // What is kept may be seen by others, and is nobody's to give up.
-    let disposal = isOver == nil ? Shares.of(ending.disposal, waiters.count) : nil
-    let end = End(outcome: ending.outcome, reason: reason, disposal: disposal)
+    let disposal =
+      isOver == nil ? ending.disposal.map { disposalOfShare(of: $0, among: count) } : nil
+    let error = ending.outcome.error?.shared(among: count)
+    let end = End(
+      outcome: error.map(Outcome.error) ?? ending.outcome, reason: reason, disposal: disposal)
     for waiter in waiters {
       machine.withLock { $0.told(waiter, end) }?.resume(returning: end)
     }
@@ -115,7 +120,7 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   private func forgetExpired() {
     guard let kept = machine.withLock({ $0.keptToReview() }) else { return }
     for (key, result) in kept where result.isOver() {
-      machine.withLock { $0.expired(key, result.number) }
+      _ = machine.withLock { $0.expired(key, result.number) }
     }
   }
 }
@@ -125,22 +130,5 @@ extension Clock<Duration> {
   fileprivate func isOver(in time: Duration) -> @Sendable () -> Bool {
     let end = now.advanced(by: time)
     return { now >= end }
-  }
-}
-
-/// How many have to give up a value that they share before it is given up.
-private final class Shares: Sendable {
-  private let left: Atomic<Int>
-
-  private init(_ count: Int) { left = Atomic(count) }
-
-  static func of(_ disposal: Disposal?, _ count: Int) -> Disposal? {
-    guard let disposal else { return nil }
-    let shares = Shares(count)
-    return { if shares.isLast() { disposal() } }
-  }
-
-  private func isLast() -> Bool {
-    left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
   }
 }

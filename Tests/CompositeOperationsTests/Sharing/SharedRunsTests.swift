@@ -203,6 +203,43 @@ import Testing
     }
   }
 
+  @Test func `H2: the values of an error that several have are given up by the last of them`()
+    async
+  {
+    let discarded = Log<Int>()
+    let runs = SharedRuns<Int, [Int]>()
+    let gate = Gate()
+    let children = [
+      AnyOperation(SimpleOperation { 1 }.discarding { discarded.add($0) }),
+      AnyOperation(
+        SimpleOperation<Int> {
+          try await gate.pass()
+          throw TestError("failed")
+        }),
+    ]
+    let executor = SeededExecutor(seed: 1)
+    let environment = OperationEnvironment(executor: executor)
+    let shared = ParallelOperation(children).shared(in: runs, for: 1)
+    let keeping = shared.start(in: environment)
+    let ignoring = (0..<2).map { number in
+      shared.ignoringErrors(with: [number]).start(in: environment)
+    }
+    executor.drain()
+    gate.open()
+    executor.drain()
+    for (number, run) in ignoring.enumerated() { #expect(await run.outcome.result == [number]) }
+    // The third one still has the error, and the value in it.
+    #expect(discarded.entries == [])
+    let error = await keeping.outcome.error as? ParallelOperationError
+    #expect(error?.children.first?.outcome.result as? Int == 1)
+
+    // Who comes now runs it again.
+    let all = (0..<3).map { number in shared.ignoringErrors(with: [number]).start(in: environment) }
+    executor.drain()
+    for (number, run) in all.enumerated() { #expect(await run.outcome.result == [number]) }
+    #expect(discarded.entries == [1])
+  }
+
   @Test func `H1 and H2: whoever comes and goes, each gets one outcome of a run that it shared`()
     async
   {
