@@ -19,10 +19,19 @@ extension OperationScope {
   nonisolated(nonsending) func typedEnding<Performed: ComposableOperation>(
     of operation: Performed, depth: Int
   ) async -> TypedEnding<Performed.Success> {
-    let memory = UnsafeMutablePointer<Performed.Success>.allocate(capacity: 1)
+    await typedEnding { slot in
+      await decidedEnding(of: operation, into: slot, depth: depth)
+    }
+  }
+
+  /// - Parameter decide: Runs the body, or does not, and decides how the run ends.
+  @inline(__always) nonisolated(nonsending) func typedEnding<Success: Sendable>(
+    _ decide: nonisolated(nonsending) (ResultSlot) async -> Ending
+  ) async -> TypedEnding<Success> {
+    let memory = UnsafeMutablePointer<Success>.allocate(capacity: 1)
     defer { unsafe memory.deallocate() }
     let slot = unsafe ResultSlot(at: memory)
-    let ending = await ending(of: operation, into: slot, depth: depth)
+    let ending = await ending(in: slot, of: Success.self, decide)
     return TypedEnding(ending, valueIn: slot)
   }
 
@@ -34,18 +43,27 @@ extension OperationScope {
   @inline(__always) nonisolated(nonsending) func ending<Performed: ComposableOperation>(
     of operation: Performed, into slot: ResultSlot, depth: Int
   ) async -> Ending {
+    await ending(in: slot, of: Performed.Success.self) { slot in
+      await decidedEnding(of: operation, into: slot, depth: depth)
+    }
+  }
+
+  @inline(__always) private nonisolated(nonsending) func ending<Success: Sendable>(
+    in slot: ResultSlot, of type: Success.Type,
+    _ decide: nonisolated(nonsending) (ResultSlot) async -> Ending
+  ) async -> Ending {
     guard isObserved else {
-      let ending = await decidedEnding(of: operation, into: slot, depth: depth)
+      let ending = await decide(slot)
       ending.discardLate()
       return ending
     }
     report(.created)
     let ending = await withTaskCancellationHandler {
-      await decidedEnding(of: operation, into: slot, depth: depth)
+      await decide(slot)
     } onCancel: {
       reportCancellation()
     }
-    tell(ending) { slot.value(as: Performed.Success.self) }
+    tell(ending) { slot.value(as: Success.self) }
     return ending
   }
 

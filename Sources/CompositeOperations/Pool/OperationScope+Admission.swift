@@ -12,36 +12,16 @@ extension OperationScope {
     of operation: Performed,
     admittedBy admission: nonisolated(nonsending) () async -> Admission
   ) async -> TypedEnding<Performed.Success> {
-    let memory = UnsafeMutablePointer<Performed.Success>.allocate(capacity: 1)
-    defer { unsafe memory.deallocate() }
-    let slot = unsafe ResultSlot(at: memory)
-    guard isObserved else {
-      let ending = await decidedEnding(of: operation, into: slot, admittedBy: admission)
-      ending.discardLate()
-      return TypedEnding(ending, valueIn: slot)
-    }
-    report(.created)
-    let ending = await withTaskCancellationHandler {
-      await decidedEnding(of: operation, into: slot, admittedBy: admission)
-    } onCancel: {
-      reportCancellation()
-    }
-    tell(ending) { slot.value(as: Performed.Success.self) }
-    return TypedEnding(ending, valueIn: slot)
-  }
-
-  private nonisolated(nonsending) func decidedEnding(
-    of operation: some ComposableOperation, into slot: ResultSlot,
-    admittedBy admission: nonisolated(nonsending) () async -> Admission
-  ) async -> Ending {
-    switch await admission() {
-    case .begin: return await decidedEnding(of: operation, into: slot, depth: 0)
-    case .cancelled:
-      _ = decideEnd()
-      return .neverBegan
-    case .refused(let error):
-      let isTaskCancelled = Task.isCancelled
-      return .error(error, wasCancelled: decideEnd() || isTaskCancelled)
+    await typedEnding { slot in
+      switch await admission() {
+      case .begin: return await decidedEnding(of: operation, into: slot, depth: 0)
+      case .cancelled:
+        _ = decideEnd()
+        return .neverBegan
+      case .refused(let error):
+        let isTaskCancelled = Task.isCancelled
+        return .error(error, wasCancelled: decideEnd() || isTaskCancelled)
+      }
     }
   }
 }
