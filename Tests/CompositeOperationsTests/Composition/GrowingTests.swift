@@ -132,6 +132,45 @@ import Testing
     #expect(begun.count == 0)
   }
 
+  @Test func `P9: a composite ends although a child is given to a task that is cancelled`() async {
+    // Sendable, because one child writes it before another reads it.
+    @safe final class TaskOfFirst: @unchecked Sendable {
+      private var task: UnsafeCurrentTask?
+      func note() { unsafe withUnsafeCurrentTask { unsafe task = $0 } }
+      func cancel() { unsafe task?.cancel() }
+    }
+    let other = TaskOfFirst()
+    let gates = [Gate(), Gate()]
+    let first = SimpleOperation {
+      other.note()
+      try await gates[0].pass()
+      return 1
+    }
+    let second = SimpleOperation { context in
+      try await gates[1].pass()
+      other.cancel()
+      try context.add(SimpleOperation { 3 })
+      return 2
+    }
+    let executor = SeededExecutor(seed: 1)
+    let environment = OperationEnvironment(executor: executor)
+    let seen = Log<String>()
+    let run = ParallelOperation(growing: [first, second], width: .limited(to: 2))
+      .start(in: environment)
+    let observer = Task(executorPreference: executor) {
+      seen.add(await run.outcome.kind)
+    }
+    executor.drain()
+    for gate in gates {
+      #expect(gate.arrivals == 1)
+      // The task that runs the first one waits for another then.
+      gate.open()
+      executor.drain()
+    }
+    #expect(seen.entries == ["cancelled"])
+    if seen.count > 0 { await observer.value }
+  }
+
   @Test func `P9: adding goes to the next composite that grows, from wherever in it`() async throws
   {
     let inner = SimpleOperation { context in
