@@ -23,6 +23,6 @@ struct ObservedOperation<Base: ComposableOperation>: TransparentOperation, Obser
     }
     // Nobody has observed the run so far, so this is where it begins for those who do now.
     let end = await observedEnd(in: context)
-    return HeldResult(try end.outcome.get(), disposal: end.disposal)
+    return HeldResult(try end.get(), disposal: end.disposal)
   }
 }

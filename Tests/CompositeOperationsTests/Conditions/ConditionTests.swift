@@ -124,6 +124,7 @@ import Testing
       SimpleOperation { 7 }.then { _ in skipped }, skipped.retrying(attempts: 2),
       skipped.repeating(times: 2), skipped.ignoringErrors(with: 8), skipped.finally { _ in },
       skipped.finally { _ in }.map { $0 }.retrying(attempts: 2),
+      skipped.observed(by: RecordingObserver()).retrying(attempts: 2),
     ]
     for observers in [[], [RecordingObserver()]] {
       for (index, operation) in all.enumerated() {
