@@ -35,6 +35,14 @@ public struct OperationEnvironment: Sendable {
     set { choose { $0.growth = newValue } }
   }
 
+  /// The same for a run that is in no composite.
+  var withoutGrowth: OperationEnvironment {
+    if growth == nil { return self }
+    var copy = self
+    copy.growth = nil
+    return copy
+  }
+
   /// What was chosen instead of the defaults.
   private struct Choices: Sendable {
     var clock: (any Clock<Duration>)?

@@ -27,13 +27,18 @@
   }
 
   /// The clock, the random numbers and the observers that the run stands in.
-  public var environment: OperationEnvironment { scope?.environment ?? OperationEnvironment() }
+  ///
+  /// What is started in it is part of no composite.
+  public var environment: OperationEnvironment { surroundings.withoutGrowth }
+
+  /// All that the run stands in, which its children stand in too.
+  var surroundings: OperationEnvironment { scope?.environment ?? OperationEnvironment() }
 
   /// The clock that the run waits by.
-  public var clock: any Clock<Duration> { environment.clock }
+  public var clock: any Clock<Duration> { surroundings.clock }
 
   /// The random numbers that the run draws.
-  public var randomness: OperationRandomness { environment.randomness }
+  public var randomness: OperationRandomness { surroundings.randomness }
 
   /// The names from the outermost run to this one; empty where nobody observes the run.
   public var path: OperationPath {
@@ -106,9 +111,7 @@
 extension ComposableOperation {
   /// The run as a child, seen by the observers of its parent and by its own, with its value.
   nonisolated(nonsending) func observedEnd(in context: OperationContext) async -> RunEnd<Success> {
-    let ending = await childScope(in: context).typedEnding(of: self, depth: context.depth)
-    let reason = ending.wasCancelled ? nil : ending.late?.error?.reasonToStop
-    return RunEnd(ending.outcome, disposal: ending.disposal, reason: reason)
+    RunEnd(await childScope(in: context).typedEnding(of: self, depth: context.depth))
   }
 
   /// The run as a child, seen by the observers of its parent and by its own.
@@ -124,7 +127,7 @@ extension ComposableOperation {
   func childScope(in context: OperationContext) -> OperationScope {
     // A context that was kept beyond its run: the child belongs to the calling task alone.
     let parent = context.scope?.hasEnded == true ? nil : context.scope
-    var environment = context.environment
+    var environment = context.surroundings
     if parent == nil, environment.isObserved { environment.observers = [] }
     let scope = OperationScope(of: self, in: environment, below: parent)
     parent?.report(.childStarted(scope.place.id))

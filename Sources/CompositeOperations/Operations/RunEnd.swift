@@ -14,6 +14,12 @@
     self.reason = reason
   }
 
+  /// - Parameter ending: The end of a run.
+  init(_ ending: TypedEnding<Success>) {
+    let reason = ending.wasCancelled ? nil : ending.late?.error?.reasonToStop
+    self.init(ending.outcome, disposal: ending.disposal, reason: reason)
+  }
+
   /// The end of a run that threw (O3, O4). What the error carries is given up if nobody will see it.
   @usableFromInline init(throwing error: any Error, wasCancelled: Bool) {
     let ending = Ending.error(error, wasCancelled: wasCancelled)

@@ -214,6 +214,13 @@ import Testing
         child was not added: no composite around it grows; make it by ParallelOperation(growing:)
         """)
 
+    // What is started in the environment of a child is in no composite.
+    let started = SimpleOperation { context in
+      let adding = SimpleOperation { context in try context.add(SimpleOperation { 2 }) }
+      return await adding.start(in: context.environment).outcome.error is ChildNotAddedError
+    }
+    #expect(await ParallelOperation(growing: [started]).run().result == [true])
+
     let other = await ParallelOperation(
       growing: [
         SimpleOperation { context in
