@@ -29,12 +29,13 @@ internal import Synchronization
   let hold: PermitHold?
 
   init(
-    parent: OperationScope?, name: String, environment: consuming OperationEnvironment, joined: Int
+    parent: OperationScope?, name: String, environment: consuming OperationEnvironment, joined: Int,
+    hold: PermitHold?
   ) {
     self.joined = Atomic(joined)
     self.parent = parent
     self.environment = environment
-    hold = parent?.hold
+    self.hold = hold
     // A run that nobody observes has no name to stand below.
     place = OperationPlace(below: parent?.isObserved == true ? parent?.place : nil, name: name)
   }

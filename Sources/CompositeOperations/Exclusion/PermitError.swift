@@ -1,4 +1,5 @@
-/// The error of an operation that would have waited for its permits for ever.
+/// The error of an operation that would have waited for ever: for its permits, or for a run that others
+/// share.
 public struct PermitError: Error, Hashable, Sendable {
   /// Why they would never have come.
   public enum Reason: Hashable, Sendable {
@@ -8,9 +9,9 @@ public struct PermitError: Error, Hashable, Sendable {
     case circle
   }
 
-  /// The names of the permits that the operation asked for.
+  /// What the operation asked for: the names of the permits, or the result that is shared.
   public let wanted: [String]
-  /// The names of the permits that are held above it.
+  /// What is held above it: the names of permits, and the results that others wait for.
   public let held: [String]
   /// Why they would never have come.
   public let reason: Reason
@@ -21,10 +22,10 @@ extension PermitError: CustomStringConvertible {
     let wanted = wanted.joined(separator: ", ")
     return switch reason {
     case .heldAbove:
-      "\(wanted) would never come: an operation that this one is part of holds too much of it"
+      "\(wanted) would never come: an operation that this one is part of has it until its end"
     case .circle:
-      "\(wanted) would never come: whoever holds it waits for \(held.joined(separator: ", ")), "
-        + "which an operation that this one is part of holds; take both at once"
+      "\(wanted) would never come: whoever has it waits for \(held.joined(separator: ", ")), "
+        + "which an operation that this one is part of has; take both at once, or in one order"
     }
   }
 }

@@ -22,7 +22,9 @@ public final class Permits: Sendable {
   /// How many there are.
   public let count: Int
   /// What errors call them.
-  public let name: String
+  public var name: String { naming() }
+
+  private let naming: @Sendable () -> String
 
   /// How many are left while nobody waits for one; ``inLedger`` while somebody does, or did a moment
   /// ago.
@@ -32,10 +34,14 @@ public final class Permits: Sendable {
   ///   - count: How many there are.
   ///   - name: What errors call them.
   /// - Precondition: There is at least one.
-  public init(_ count: Int, name: String = "permits") {
+  public convenience init(_ count: Int, name: String = "permits") {
     precondition(count >= 1, "There is at least 1 permit, and not \(count).")
+    self.init(count, naming: { name })
+  }
+
+  init(_ count: Int, naming: @escaping @Sendable () -> String) {
     self.count = count
-    self.name = name
+    self.naming = naming
     left = Atomic(count)
   }
 

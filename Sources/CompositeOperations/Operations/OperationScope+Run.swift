@@ -1,16 +1,20 @@
 extension OperationScope {
   /// A scope for a run of an operation, with the observers that it brings.
   ///
-  /// - Parameter parent: The run that it is part of.
+  /// - Parameters:
+  ///   - parent: The run that it is part of.
+  ///   - hold: What it holds that is part of none.
   convenience init(
     of operation: some ComposableOperation, in environment: consuming OperationEnvironment,
-    below parent: OperationScope? = nil
+    below parent: OperationScope? = nil, holding hold: PermitHold? = nil
   ) {
     let own = OwnObservers(of: operation)
     if own.bearers > 0 { environment.observers += own.observers }
     // Nobody asks for the name where nobody observes; making it takes longer than a short run.
     let name = environment.isObserved ? operation.operationName : ""
-    self.init(parent: parent, name: name, environment: environment, joined: own.bearers)
+    self.init(
+      parent: parent, name: name, environment: environment, joined: own.bearers,
+      hold: hold ?? parent?.hold)
   }
 
   /// The run that stands in this scope, from its first event to its last, with its value.
@@ -79,9 +83,10 @@ extension OperationScope {
     return true
   }
 
-  /// What the body sees: nothing of a run that nobody observes in a plain environment.
+  /// What the body sees: nothing of a run that nobody observes in a plain environment and that holds
+  /// nothing.
   func bodyContext(depth: Int) -> OperationContext {
-    OperationContext(scope: environment.isPlain ? nil : self, depth: depth)
+    OperationContext(scope: environment.isPlain && hold == nil ? nil : self, depth: depth)
   }
 
   /// Tells how the run ended, and gives up what came too late. Nobody is to tell of a cancellation

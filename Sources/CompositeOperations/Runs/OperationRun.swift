@@ -51,6 +51,9 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// Cancels the run and tells its observers why.
   public func cancel(because reason: String) { requestCancellation(because: reason) }
 
+  /// Raises the priority of the run, if that is lower.
+  func raise(to priority: TaskPriority) { task.escalatePriority(to: priority) }
+
   func requestCancellation(because reason: String?) {
     guard scope.cancel(because: reason) else { return }
     onCancel?()

@@ -8,9 +8,15 @@ extension ComposableOperation {
   /// ```
   ///
   /// The first one who runs it begins a run of its own, outside everybody's composite and with the first
-  /// one's environment; those who come before it has ended, with the same key, wait for its outcome. Each of
+  /// one's environment and task-local values; those who come before it has ended, with the same key, wait for its outcome. Each of
   /// them is cancelled for itself, at once; the run is cancelled when the last of them is gone. Whoever comes
-  /// after that begins another one.
+  /// after that begins another one, also while the one that was given up still runs.
+  ///
+  /// Whoever would wait for ever, because it is part of the very run, gets a ``PermitError`` at once.
+  ///
+  /// > Important: What several have is nobody's alone. ``ComposableOperation/discarding(_:)`` belongs inside,
+  /// > where it gives a value up when the last one who got it has; around this it would give it up while
+  /// > others use it.
   ///
   /// - Parameters:
   ///   - runs: Where those meet who share.

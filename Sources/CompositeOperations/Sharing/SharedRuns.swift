@@ -6,7 +6,10 @@
 /// ```
 ///
 /// All who wait for a run get its outcome, an error too. Results can be kept for a time, by the clock of
-/// whoever got them; who comes meanwhile gets them without a run. Errors and cancellations are not kept.
+/// the run's environment; who comes meanwhile gets them without a run. Errors and cancellations are not
+/// kept.
+///
+/// Keys are hashed and compared under a lock: what does that must not come back here.
 public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Sendable {
   private let keepingTime: Duration
   private let machine = Lock(StateMachine())
@@ -14,101 +17,71 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   /// - Parameter time: How long a result is kept after its run has ended; not at all by default.
   public init(keepingResultsFor time: Duration = .zero) { keepingTime = time }
 
-  /// How many runs are going on just now.
+  /// How many runs have begun and not ended, those among them that nobody waits for any more.
   public var runningCount: Int { machine.withLock(\.runningCount) }
 
-  /// Forgets the result that is kept for a key. A run that is going on goes on.
+  /// Forgets the result that is kept for a key.
+  ///
+  /// A run that is going on goes on for those who wait for it: its result is not kept, and whoever comes from
+  /// now on begins another one.
   public func forget(_ key: Key) { _ = machine.withLock { $0.forgot(key) } }
 
-  /// Forgets all results that are kept.
+  /// Forgets all results that are kept, and those of the runs that are going on, as ``forget(_:)`` does.
   public func forgetAll() { _ = machine.withLock { $0.forgotAll() } }
 
   // MARK: Sharing
-
-  /// How a run ended, for one of those who waited.
-  struct End: Sendable {
-    let outcome: Outcome<Success>
-    /// Why the run stopped early, if it did and its body said so.
-    var reason: (any Error)?
-    /// Gives up this one's share of the value.
-    var disposal: Disposal?
-
-    static var cancelled: End { End(outcome: .cancelled) }
-  }
 
   @usableFromInline nonisolated(nonsending) func end(
     of operation: some ComposableOperation<Success>, for key: Key, in context: OperationContext
   ) async throws -> HeldResult<Success> {
     while true {
-      switch machine.withLock({ $0.joined(key) }) {
+      let priority = Task.currentPriority
+      switch machine.withLock({ $0.joined(key, at: priority) }) {
       case .found(let kept):
         // A clock is somebody's code, so it is not asked under the lock.
         if !kept.isOver() { return HeldResult(kept.value) }
         _ = machine.withLock { $0.expired(key, kept.number) }
-      case .joined(let waiter): return try await wait(waiter, for: key)
-      case .leads(let flight, let waiter):
-        start(operation, flight, for: key, in: context)
-        return try await wait(waiter, for: key)
+      case .joined(let seat):
+        raise(seat.flight, to: priority)
+        return try await wait(in: seat, below: context)
+      case .leads(let seat):
+        start(operation, seat.flight, holding: seat.hold, in: context)
+        return try await wait(in: seat, below: context)
       }
     }
   }
 
+  // MARK: The run
+
   private func start(
-    _ operation: some ComposableOperation<Success>, _ flight: Int, for key: Key,
+    _ operation: some ComposableOperation<Success>, _ flight: Int, holding hold: PermitHold,
     in context: OperationContext
   ) {
     var environment = context.environment
     environment.executor = environment.executor ?? Task.preferredExecutor
-    environment.growth = nil
     let clock = environment.clock
-    let scope = OperationScope(of: operation, in: environment)
+    let scope = OperationScope(of: operation, in: environment, holding: hold)
     let run = OperationRun(in: scope) { [self] in
       let ending = await scope.typedEnding(of: operation, depth: 0)
-      ended(flight, in: ending, for: key, by: clock)
+      ended(flight, in: ending, by: clock)
+      hold.end()
       return ending
     }
-    let isWanted = machine.withLock { $0.started(flight, for: key) { run.cancel() } }
-    if !isWanted { run.cancel() }
+    if let priority = machine.withLock({ $0.started(flight, run) }) { run.raise(to: priority) }
   }
 
-  private nonisolated(nonsending) func wait(
-    _ waiter: Int, for key: Key
-  ) async throws -> HeldResult<Success> {
-    let end = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        if let end = machine.withLock({ $0.waited(waiter, continuation) }) {
-          continuation.resume(returning: end)
-        }
-      }
-    } onCancel: {
-      let (continuation, canceller) = machine.withLock { $0.left(waiter, of: key) }
-      canceller?()
-      continuation?.resume(returning: .cancelled)
-    }
-    switch end.outcome {
-    case .result(let value): return HeldResult(value, disposal: end.disposal)
-    case .error(let error): throw error
-    case .cancelled: throw end.reason ?? CancellationError()
-    }
+  private func raise(_ flight: Int, to priority: TaskPriority) {
+    machine.withLock { $0.wanted(flight, at: priority) }?.raise(to: priority)
   }
 
   private func ended(
-    _ flight: Int, in ending: TypedEnding<Success>, for key: Key, by clock: any Clock<Duration>
+    _ flight: Int, in ending: TypedEnding<Success>, by clock: any Clock<Duration>
   ) {
-    let reason = ending.wasCancelled ? nil : ending.late?.error?.reasonToStop
     let isOver = keepingTime > .zero ? clock.isOver(in: keepingTime) : nil
-    let waiters = machine.withLock { $0.ended(flight, for: key, in: ending.outcome, until: isOver) }
-    let count = waiters.count
-    if count == 0 {
-      ending.disposal?()
-      ending.outcome.error?.discardCarriedValues()
-    }
-    // What is kept may be seen by others, and is nobody's to give up.
-    let disposal =
-      isOver == nil ? ending.disposal.map { disposalOfShare(of: $0, among: count) } : nil
-    let error = ending.outcome.error?.shared(among: count)
-    let end = End(
-      outcome: error.map(Outcome.error) ?? ending.outcome, reason: reason, disposal: disposal)
+    let flight = machine.withLock { $0.ended(flight, in: ending.outcome, until: isOver) }
+    // In the order in which they came.
+    let waiters = flight.waiters.sorted()
+    let end = RunEnd(ending).shared(among: waiters.count, isKept: isOver != nil && flight.isCurrent)
     for waiter in waiters {
       machine.withLock { $0.told(waiter, end) }?.resume(returning: end)
     }
@@ -122,6 +95,66 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     for (key, result) in kept where result.isOver() {
       _ = machine.withLock { $0.expired(key, result.number) }
     }
+    machine.withLock { $0.reviewed() }
+  }
+
+  // MARK: Those who wait
+
+  private nonisolated(nonsending) func wait(
+    in seat: StateMachine.Seat, below context: OperationContext
+  ) async throws -> HeldResult<Success> {
+    var refusal: PermitError?
+    if let hold = context.scope?.hold {
+      // Others may wait for what is held here, the run itself among them.
+      do { try await seat.hold.waitUntilEnd(below: hold) } catch {
+        refusal = error as? PermitError
+        leave(seat)
+      }
+    }
+    let end = await withTaskCancellationHandler {
+      await withTaskPriorityEscalationHandler {
+        await withCheckedContinuation { continuation in
+          if let end = machine.withLock({ $0.waited(seat.waiter, continuation) }) {
+            continuation.resume(returning: end)
+          }
+        }
+      } onPriorityEscalated: { _, priority in
+        raise(seat.flight, to: priority)
+      }
+    } onCancel: {
+      leave(seat)
+    }
+    if let refusal {
+      end.giveUp()
+      throw refusal
+    }
+    return HeldResult(try end.get(), disposal: end.disposal)
+  }
+
+  private func leave(_ seat: StateMachine.Seat) {
+    let (continuation, run) = machine.withLock { $0.left(seat) }
+    run?.cancel(because: "nobody waits for it any more")
+    continuation?.resume(returning: RunEnd(.cancelled))
+  }
+}
+
+extension RunEnd {
+  /// The end for several who get it, each of whom may give it up. If nobody gets it, it is given up.
+  ///
+  /// - Parameter isKept: Whether others may get the value later: then it is nobody's to give up.
+  fileprivate func shared(among count: Int, isKept: Bool) -> RunEnd {
+    if count == 0, !isKept { giveUp() }
+    let error = outcome.error?.shared(among: count)
+    return RunEnd(
+      error.map(Outcome.error) ?? outcome,
+      disposal: isKept ? nil : disposal.map { disposalOfShare(of: $0, among: count) },
+      reason: reason)
+  }
+
+  /// Gives up what nobody will see.
+  fileprivate func giveUp() {
+    disposal?()
+    outcome.error?.discardCarriedValues()
   }
 }
 

@@ -26,7 +26,7 @@ import Testing
       let error = await operation.run(in: environment).firstPermitError
       #expect(error?.reason == .heldAbove, "\(index)")
       #expect(error?.wanted == [index == 2 ? "four" : "lock"])
-      #expect(error?.description.contains("part of holds too much of it") == true)
+      #expect(error?.description.contains("part of has it until its end") == true)
     }
     // What suffices for both is given.
     let both = SimpleOperation { context in
@@ -233,23 +233,5 @@ import Testing
       ])
     let names = recorder.events.map(\.path.description)
     #expect(Set(names) == ["inner", "inner/child"])
-  }
-}
-
-extension Outcome {
-  /// The first error of permits, in whatever evidence it stands.
-  fileprivate var firstPermitError: PermitError? {
-    var error = error
-    while let composite = error {
-      switch composite {
-      case let error as PermitError: return error
-      case let composite as ParallelOperationError:
-        error = composite.failures.first?.outcome.error
-      case let composite as SequentialOperationError:
-        error = composite.steps.last?.outcome.error
-      default: return nil
-      }
-    }
-    return nil
   }
 }

@@ -3,31 +3,13 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct SharedRunsTests {
-  /// Gives how often it has run, when a gate lets it.
-  private struct Count: ComposableOperation {
-    let begun: Log<Int>
-    var gate = Gate(isOpen: true)
-    var ended = Log<String>()
-
-    func perform(in context: OperationContext) async throws -> Int {
-      begun.add(begun.count + 1)
-      let number = begun.count
-      do { try await gate.pass() } catch {
-        ended.add("cancelled")
-        throw error
-      }
-      ended.add("passed")
-      return number
-    }
-  }
-
   @Test(arguments: Setting.all)
   func `H1: those who want the same at the same time share a run`(setting: Setting) async throws {
     let runs = SharedRuns<String, Int>()
     let begun = Log<Int>()
     let gate = Gate()
     @Sendable func wanting(_ key: String) -> some ComposableOperation<Int> {
-      Count(begun: begun, gate: gate).shared(in: runs, for: key)
+      SharedCount(begun: begun, gate: gate).shared(in: runs, for: key)
     }
     let keys = ["a", "b", "a", "a", "b"]
     let results = try await setting.run {
@@ -73,10 +55,67 @@ import Testing
     }
   }
 
+  @Test func `H1: those who share a run are told in the order in which they came`() async {
+    let runs = SharedRuns<Int, Int>()
+    let gate = Gate()
+    let told = Log<Int>()
+    let executor = InOrderExecutor()
+    let wanted = SimpleOperation {
+      try await gate.pass()
+      return 1
+    }.shared(in: runs, for: 1)
+    for number in 0..<50 {
+      _ = wanted.map { _ in told.add(number) }.start(in: OperationEnvironment(executor: executor))
+    }
+    executor.drain()
+    gate.open()
+    executor.drain()
+    #expect(told.entries == Array(0..<50))
+  }
+
+  @Test(arguments: [false, true])
+  func `H1: a run has the priority of the most important one who waits for it`(isRaisedLater: Bool)
+    async
+  {
+    let runs = SharedRuns<Int, Int>()
+    let gate = Gate()
+    let seen = Log<TaskPriority>()
+    let wanted = SimpleOperation {
+      try await gate.pass()
+      seen.add(Task.currentPriority)
+      return 1
+    }.shared(in: runs, for: 1)
+    let executor = InOrderExecutor()
+    func want(at priority: TaskPriority) -> Task<Outcome<Int>, Never> {
+      let task = Task(executorPreference: executor, priority: priority) { await wanted.run() }
+      executor.drain()
+      return task
+    }
+    let leader = want(at: .background)
+    let other = want(at: isRaisedLater ? .background : .high)
+    if isRaisedLater { other.escalatePriority(to: .high) }
+    gate.open()
+    executor.drain()
+    #expect(await leader.value.result == 1)
+    #expect(await other.value.result == 1)
+    #expect(seen.entries == [.high])
+  }
+
+  @Test func `H1: a run is in no composite that grows`() async {
+    let runs = SharedRuns<Int, Int>()
+    let adding = SimpleOperation { context in
+      try context.add(SimpleOperation { 2 })
+      return 1
+    }
+    let outcome = await ParallelOperation(growing: [adding.shared(in: runs, for: 1)]).run()
+    let error = (outcome.error as? ParallelOperationError)?.failures.first?.outcome.error
+    #expect((error as? ChildNotAddedError)?.reason == .nothingGrows)
+  }
+
   @Test(arguments: 0..<10 as Range<UInt64>)
   func `H2: who is cancelled leaves at once, and the others get the outcome`(seed: UInt64) async {
     let runs = SharedRuns<Int, Int>()
-    let count = Count(begun: Log<Int>(), gate: Gate())
+    let count = SharedCount(begun: Log<Int>(), gate: Gate())
     let executor = SeededExecutor(seed: seed)
     let handles = (0..<3).map { _ in
       count.shared(in: runs, for: 1).start(in: OperationEnvironment(executor: executor))
@@ -100,7 +139,7 @@ import Testing
     async
   {
     let runs = SharedRuns<Int, Int>()
-    let count = Count(begun: Log<Int>(), gate: Gate())
+    let count = SharedCount(begun: Log<Int>(), gate: Gate())
     let handles = (0..<3).map { _ in count.shared(in: runs, for: 1).start() }
     await count.gate.waitForArrivals(1)
     for handle in handles.dropFirst() { handle.cancel() }
@@ -108,136 +147,10 @@ import Testing
     #expect(count.ended.count == 0)
     handles[0].cancel()
     #expect(await handles[0].outcome.isCancelled)
-    #expect(runs.runningCount == 0)
-    while count.ended.count == 0 { await Task.yield() }
+    while runs.runningCount > 0 { await Task.yield() }
     #expect(count.ended.entries == ["cancelled"])
     count.gate.open()
     #expect(await count.shared(in: runs, for: 1).run().result == 2)
-  }
-
-  @Test func `H3: a result is kept for its time, by the clock of the run`() async throws {
-    let clock = ManualClock()
-    let runs = SharedRuns<String, Int>(keepingResultsFor: .seconds(10))
-    let begun = Log<Int>()
-    let environment = OperationEnvironment(clock: clock)
-    func want(_ key: String = "a") async -> Int? {
-      await Count(begun: begun).shared(in: runs, for: key).run(in: environment).result
-    }
-    #expect(await want() == 1)
-    clock.advance(by: .seconds(9))
-    #expect(await want() == 1)
-    clock.advance(by: .seconds(1))
-    #expect(await want() == 2)
-    runs.forget("a")
-    #expect(await want() == 3)
-    #expect(await want("b") == 4)
-    runs.forgetAll()
-    #expect(await want() == 5)
-    let failing = SimpleOperation<Int> {
-      begun.add(0)
-      throw TestError("failed")
-    }.shared(in: runs, for: "c")
-    for _ in 0..<2 { #expect(await failing.run(in: environment).error is TestError) }
-    #expect(begun.count == 7)
-  }
-
-  @Test func `H3: what is over is forgotten, also if nobody asks for it`() async {
-    let clock = ManualClock()
-    let runs = SharedRuns<Int, Token>(keepingResultsFor: .seconds(1))
-    let alive = Log<Void>()
-    for key in 0..<1_000 {
-      let token = SimpleOperation { Token(alive) }
-      _ = await token.shared(in: runs, for: key).run(in: OperationEnvironment(clock: clock))
-      clock.advance(by: .milliseconds(100))
-    }
-    #expect(1_000 - alive.count < 200, "\(1_000 - alive.count) are kept")
-  }
-
-  /// Notes when it is gone.
-  private final class Token: Sendable {
-    private let gone: Log<Void>
-    init(_ gone: Log<Void>) { self.gone = gone }
-    deinit { gone.add(()) }
-  }
-
-  @Test func `H2: a value that nobody has is given up, once`() async {
-    let discarded = Log<Int>()
-    let runs = SharedRuns<Int, Int>()
-    let gate = Gate()
-    let base = SimpleOperation {
-      // Gives its value although it is cancelled.
-      _ = try? await gate.pass()
-      return 1
-    }.discarding { discarded.add($0) }
-    let handles = (0..<2).map { _ in base.shared(in: runs, for: 1).start() }
-    await gate.waitForArrivals(1)
-    for handle in handles { handle.cancel() }
-    for handle in handles { #expect(await handle.outcome.isCancelled) }
-    while discarded.count == 0 { await Task.yield() }
-    #expect(discarded.entries == [1])
-
-    // Two have it, and both give it up in the end.
-    let executor = SeededExecutor(seed: 1)
-    let (ready, late) = (Gate(), Gate())
-    let wanted = SimpleOperation {
-      try await ready.pass()
-      return 2
-    }.discarding { discarded.add($0) }.shared(in: runs, for: 2)
-    let waits = SimpleOperation<Int> {
-      try await late.pass()
-      return 0
-    }
-    let composites = (0..<2).map { _ in
-      ParallelOperation([AnyOperation(wanted), AnyOperation(waits)])
-        .start(in: OperationEnvironment(executor: executor))
-    }
-    executor.drain()
-    #expect(ready.arrivals == 1 && late.arrivals == 2)
-    ready.open()
-    executor.drain()
-    for (composite, count) in zip(composites, [0, 1]) {
-      composite.cancel()
-      executor.drain()
-      #expect(await composite.outcome.isCancelled)
-      #expect(discarded.entries.count { $0 == 2 } == count)
-    }
-  }
-
-  @Test func `H2: the values of an error that several have are given up by the last of them`()
-    async
-  {
-    let discarded = Log<Int>()
-    let runs = SharedRuns<Int, [Int]>()
-    let gate = Gate()
-    let children = [
-      AnyOperation(SimpleOperation { 1 }.discarding { discarded.add($0) }),
-      AnyOperation(
-        SimpleOperation<Int> {
-          try await gate.pass()
-          throw TestError("failed")
-        }),
-    ]
-    let executor = SeededExecutor(seed: 1)
-    let environment = OperationEnvironment(executor: executor)
-    let shared = ParallelOperation(children).shared(in: runs, for: 1)
-    let keeping = shared.start(in: environment)
-    let ignoring = (0..<2).map { number in
-      shared.ignoringErrors(with: [number]).start(in: environment)
-    }
-    executor.drain()
-    gate.open()
-    executor.drain()
-    for (number, run) in ignoring.enumerated() { #expect(await run.outcome.result == [number]) }
-    // The third one still has the error, and the value in it.
-    #expect(discarded.entries == [])
-    let error = await keeping.outcome.error as? ParallelOperationError
-    #expect(error?.children.first?.outcome.result as? Int == 1)
-
-    // Who comes now runs it again.
-    let all = (0..<3).map { number in shared.ignoringErrors(with: [number]).start(in: environment) }
-    executor.drain()
-    for (number, run) in all.enumerated() { #expect(await run.outcome.result == [number]) }
-    #expect(discarded.entries == [1])
   }
 
   @Test func `H1 and H2: whoever comes and goes, each gets one outcome of a run that it shared`()

@@ -1,0 +1,95 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct KeptResultsTests {
+  @Test func `H3: a result is kept for its time, by the clock of the run`() async throws {
+    let clock = ManualClock()
+    let runs = SharedRuns<String, Int>(keepingResultsFor: .seconds(10))
+    let begun = Log<Int>()
+    let environment = OperationEnvironment(clock: clock)
+    func want(_ key: String = "a") async -> Int? {
+      await SharedCount(begun: begun).shared(in: runs, for: key).run(in: environment).result
+    }
+    #expect(await want() == 1)
+    clock.advance(by: .seconds(9))
+    #expect(await want() == 1)
+    clock.advance(by: .seconds(1))
+    #expect(await want() == 2)
+    runs.forget("a")
+    #expect(await want() == 3)
+    #expect(await want("b") == 4)
+    runs.forgetAll()
+    #expect(await want() == 5)
+    let failing = SimpleOperation<Int> {
+      begun.add(0)
+      throw TestError("failed")
+    }.shared(in: runs, for: "c")
+    for _ in 0..<2 { #expect(await failing.run(in: environment).error is TestError) }
+    #expect(begun.count == 7)
+  }
+
+  @Test func `H3: what is over is forgotten, also if nobody asks for it`() async {
+    let clock = ManualClock()
+    let runs = SharedRuns<Int, Token>(keepingResultsFor: .seconds(1))
+    let gone = Log<Void>()
+    var mostKept = 0
+    for key in 1...5_000 {
+      let token = SimpleOperation { Token(gone) }
+      _ = await token.shared(in: runs, for: key).run(in: OperationEnvironment(clock: clock))
+      clock.advance(by: .milliseconds(100))
+      mostKept = max(mostKept, key - gone.count)
+    }
+    #expect(mostKept < 100, "ten are not over at any time")
+  }
+
+  /// Notes when it is gone.
+  private final class Token: Sendable {
+    private let gone: Log<Void>
+    init(_ gone: Log<Void>) { self.gone = gone }
+    deinit { gone.add(()) }
+  }
+
+  @Test func `H3: what is forgotten while it is fetched is fetched again`() async {
+    for forgetsAll in [false, true] {
+      let runs = SharedRuns<String, Int>(keepingResultsFor: .seconds(60))
+      let stored = Log<Int>()
+      stored.add(1)
+      let gate = Gate()
+      let fetch = SimpleOperation {
+        let value = stored.count
+        try await gate.pass()
+        return value
+      }.shared(in: runs, for: "a")
+      let executor = SeededExecutor(seed: 1)
+      let environment = OperationEnvironment(clock: ManualClock(), executor: executor)
+      let stale = fetch.start(in: environment)
+      executor.drain()
+      stored.add(2)
+      if forgetsAll { runs.forgetAll() } else { runs.forget("a") }
+      let fresh = fetch.start(in: environment)
+      executor.drain()
+      #expect(runs.runningCount == 2)
+      gate.open()
+      executor.drain()
+      #expect(await stale.outcome.result == 1)
+      #expect(await fresh.outcome.result == 2)
+      let kept = fetch.start(in: environment)
+      executor.drain()
+      #expect(await kept.outcome.result == 2 && gate.arrivals == 2)
+    }
+  }
+
+  @Test func `H3: what is kept is never given up`() async {
+    let discarded = Log<Int>()
+    let runs = SharedRuns<Int, Int>(keepingResultsFor: .seconds(60))
+    let kept = SimpleOperation { 1 }.discarding { discarded.add($0) }.shared(in: runs, for: 1)
+    let failing = SimpleOperation<Int> { throw TestError("failed") }
+    let environment = OperationEnvironment(clock: ManualClock())
+    // The value is in the evidence, which nobody sees.
+    _ = await ParallelOperation([AnyOperation(kept), AnyOperation(failing)], width: .serial)
+      .map { $0.count }.ignoringErrors(with: 0).run(in: environment)
+    #expect(discarded.count == 0)
+    #expect(await kept.run(in: environment).result == 1)
+  }
+}

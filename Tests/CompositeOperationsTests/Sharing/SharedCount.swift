@@ -1,0 +1,20 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+
+/// Gives how often it has run, when a gate lets it.
+struct SharedCount: ComposableOperation {
+  let begun: Log<Int>
+  var gate = Gate(isOpen: true)
+  var ended = Log<String>()
+
+  func perform(in context: OperationContext) async throws -> Int {
+    begun.add(begun.count + 1)
+    let number = begun.count
+    do { try await gate.pass() } catch {
+      ended.add("cancelled")
+      throw error
+    }
+    ended.add("passed")
+    return number
+  }
+}
