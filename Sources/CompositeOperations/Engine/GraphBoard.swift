@@ -23,6 +23,10 @@ internal import Synchronization
     /// The first in time first.
     var nodes: [Int] = []
     var errors: [Int: any Error] = [:]
+    /// What those call themselves that failed.
+    var names: [Int: String] = [:]
+    /// Of those that could not begin, who is to blame: one that ended in an error, if any did.
+    var blame: [Int: Int] = [:]
   }
 
   let plan: GraphPlan
@@ -84,15 +88,23 @@ internal import Synchronization
     unsafe states[node] == .result || states[node] == .lateResult
   }
 
-  /// How a node ended that has ended.
+  /// How a node ended that has ended; of one that could not begin, how that one did that is to blame.
   ///
   /// - Parameter value: Reads what its result is for the one who asks.
   func outcome<Value>(of node: Int, value: () -> Value) -> Outcome<Value> {
     switch state(of: node) {
     case .result: .result(value())
     case .error: error(of: node).map(Outcome.error) ?? .cancelled
-    case .notBegun, .lateResult, .cancelledItself, .cancelledWithGraph, .withoutInput: .cancelled
+    case .withoutInput:
+      blame(of: node).flatMap(error).map(Outcome.error) ?? .cancelled
+    case .notBegun, .lateResult, .cancelledItself, .cancelledWithGraph: .cancelled
     }
+  }
+
+  /// What a node is called: where its operation has not been made, by the type.
+  func name(of node: Int) -> String {
+    let work = plan.nodes[node].work
+    return work.ownName ?? failures.withLock { $0.names[node] } ?? work.name
   }
 
   /// The error that a node ended in.
@@ -120,6 +132,11 @@ internal import Synchronization
   func endedInResult(_ node: Int, disposal: Disposal?) {
     unsafe states[node] = .result
     if let disposal { held.withLock { $0[node] = disposal } }
+  }
+
+  /// Notes what the operation of a node is called that fails, for the error.
+  @usableFromInline func failed(_ node: Int, as name: String) {
+    failures.withLock { $0.names[node] = name }
   }
 
   func endedLate(_ node: Int, disposal: Disposal?) {
@@ -199,6 +216,7 @@ internal import Synchronization
     var lost = [node]
     while let node = lost.popLast() {
       unsafe states[node] = .withoutInput
+      findBlame(of: node)
       finished += 1
       plan.forEachNeeding(node) { needing in
         guard countDown(needing) else { return }
@@ -209,6 +227,24 @@ internal import Synchronization
           lost.append(needing)
         }
       }
+    }
+  }
+
+  private func blame(of node: Int) -> Int? { failures.withLock { $0.blame[node] } }
+
+  private func findBlame(of node: Int) {
+    let lost = plan.inputs(of: node).filter { !$0.asksForOutcome && state(of: $0.node) != .result }
+    failures.withLock { failures in
+      var first: Int?
+      for input in lost {
+        let blamed = failures.blame[input.node] ?? input.node
+        if failures.errors[blamed] != nil {
+          failures.blame[node] = blamed
+          return
+        }
+        first = first ?? blamed
+      }
+      failures.blame[node] = first
     }
   }
 

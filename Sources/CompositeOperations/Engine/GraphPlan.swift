@@ -43,7 +43,8 @@
 
   let nodes: [Node]
   private let inputs: [Input]
-  /// Of each node whether somebody asks how it ended, so that its failure is not the graph's.
+  /// Of each node whether somebody asks how it ended, or how one ended that cannot begin without it, so
+  /// that its failure is not the graph's.
   private let isTolerated: [Bool]
   /// How much memory all results take, in bytes.
   let size: Int
@@ -73,6 +74,17 @@
       if input.asksForOutcome { isTolerated[input.node] = true }
     }
     for output in outputs where output.asksForOutcome { isTolerated[output.node] = true }
+    // Those that need a node come after it.
+    var end = inputs.count
+    for node in nodes.indices.reversed() {
+      let first = nodes[node].firstInput
+      if isTolerated[node] {
+        for input in inputs[first..<end] where !input.asksForOutcome {
+          isTolerated[input.node] = true
+        }
+      }
+      end = first
+    }
     let roots = nodes.indices.count { node in
       nodes[node].firstInput == (node + 1 < count ? nodes[node + 1].firstInput : inputs.count)
     }

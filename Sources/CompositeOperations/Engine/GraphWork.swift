@@ -63,7 +63,12 @@ extension ComposableOperation {
       await performObserved(as: node, of: board, in: context)
       return nil
     }
-    return try await perform(into: board.slot(of: node), in: context)
+    do {
+      return try await perform(into: board.slot(of: node), in: context)
+    } catch {
+      if !Task.isCancelled { board.failed(node, as: operationName) }
+      throw error
+    }
   }
 
   @usableFromInline nonisolated(nonsending) func performObserved(
@@ -76,6 +81,7 @@ extension ComposableOperation {
       } else {
         await observedEnding(into: slot, in: context)
       }
+    if ending.error != nil { board.failed(node, as: operationName) }
     board.ended(node, in: ending)
   }
 }

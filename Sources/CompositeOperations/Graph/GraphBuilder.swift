@@ -22,6 +22,13 @@ public struct GraphBuilder: ~Copyable {
     }
   }
 
+  /// Adds an operation that needs nothing, under a name of its own.
+  @inlinable @discardableResult public mutating func add<Child: ComposableOperation>(
+    _ operation: Child, named name: String
+  ) -> GraphNode<Child.Success> {
+    add(operation.named(name))
+  }
+
   /// Adds an operation that is made of what other nodes give, when they have ended.
   ///
   /// ```swift
@@ -37,10 +44,11 @@ public struct GraphBuilder: ~Copyable {
   /// - Parameters:
   ///   - nodes: The nodes that it needs. If one of them ends without a result the operation does not
   ///     run; ``GraphNode/outcome`` asks for more.
-  ///   - name: What events, errors and pictures call it. If it is left out, events call it by the
-  ///     operation's own name, and errors and pictures, which may have no operation, by its type.
+  ///   - name: What events, errors and pictures call it. If it is left out that is the operation's own name
+  ///     where there is an operation, and else its type: in a picture, and in an error about one that did not
+  ///     fail.
   ///   - make: Makes the operation. An error that it throws is the node's.
-  /// - Precondition: The nodes are of this graph, which has less than 2³¹ nodes, and needs.
+  /// - Precondition: The nodes are of this graph, which has less than 2³¹ nodes and less than 2³¹ needs.
   @inlinable @discardableResult public mutating func add<each Input, Child: ComposableOperation>(
     needing nodes: repeat GraphNode<each Input>, named name: String? = nil,
     _ make: @escaping @Sendable (repeat each Input) throws -> Child

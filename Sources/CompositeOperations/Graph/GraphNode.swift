@@ -33,8 +33,9 @@ public struct GraphNode<Value: Sendable>: Sendable {
 
   /// The same node, for those that want to know how it ended and run in any case.
   ///
-  /// The failure of a node whose outcome somebody asks for is theirs to deal with: by itself it does
-  /// not make the graph fail.
+  /// If the node could not begin, its outcome is that of the one that is to blame. The failure of a node
+  /// whose outcome somebody asks for, and of one that it needs, is theirs to deal with: by itself it does not
+  /// make the graph fail.
   ///
   /// - Precondition: It is not an outcome already, or something that is made of one.
   public var outcome: GraphNode<Outcome<Value>> {

@@ -18,13 +18,14 @@
 ///
 /// A node that ends without a result stops those that need it, directly or not: they never begin. By
 /// default it cancels all others too; with ``FailureMode/runAll`` those that can go on do. A node may ask
-/// how another one ended, by ``GraphNode/outcome``, and then runs in any case.
+/// how another one ended, by ``GraphNode/outcome``, and then runs in any case: what that one, or another that
+/// it needs, ended in is dealt with then.
 ///
 /// | the graph is | when |
 /// |---|---|
 /// | cancelled | it was cancelled from outside |
-/// | an error | a node ended in an error that nobody asked about, or that left the graph without a result |
-/// | cancelled | a node cancelled itself, and nobody asked about it, or it left the graph without a result |
+/// | an error | a node ended in an error that nobody deals with, or that left the graph without a result |
+/// | cancelled | a node cancelled itself, and nobody deals with that, or it left the graph without a result |
 /// | a result | otherwise |
 public struct OperationGraph<Success: Sendable>: ComposableOperation {
   let plan: GraphPlan

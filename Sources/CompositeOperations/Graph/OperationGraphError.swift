@@ -51,9 +51,11 @@ public struct OperationGraphError: Error, Sendable {
   private func node(at index: Int) -> Node {
     let work = board.plan.nodes[index].work
     let state = board.state(of: index)
-    let outcome = board.outcome(of: index) { work.value(in: board.slot(of: index)) }
+    let outcome =
+      state.isUnbegun
+      ? .cancelled : board.outcome(of: index) { work.value(in: board.slot(of: index)) }
     return Node(
-      index: index, name: work.name, outcome: outcome,
+      index: index, name: board.name(of: index), outcome: outcome,
       origin: isConsequence[index] ? .input : state.origin,
       needs: board.plan.inputs(of: index).map(\.node))
   }

@@ -24,9 +24,19 @@ struct GraphJudge {
     if !isRight { findings.append(rule) }
   }
 
+  /// Whether somebody asks how a node ended, or how one did that cannot begin without it.
   private func isTolerated(_ node: Int) -> Bool {
-    trial.nodes.contains { $0.needs.contains { $0.node == node && $0.asksForOutcome } }
-      || trial.outputs.contains { $0.node == node && $0.asksForOutcome }
+    trial.outputs.contains { $0.node == node && $0.asksForOutcome }
+      || trial.nodes.enumerated().contains { index, other in
+        other.needs.contains { $0.node == node && ($0.asksForOutcome || isTolerated(index)) }
+      }
+  }
+
+  /// What those are told who ask for the outcome of a node that has ended or cannot begin.
+  private func told(of node: Int) -> GraphTrial.Shown {
+    if let own = ended[node] { return own }
+    let lost = trial.nodes[node].needs.filter { !$0.asksForOutcome }.map { told(of: $0.node) }
+    return lost.first { if case .error = $0 { true } else { false } } ?? .cancelled
   }
 
   mutating func read(_ entry: GraphTrial.Entry) {
@@ -36,7 +46,7 @@ struct GraphJudge {
       expect(ended[node] == nil && !running.contains(node), "G1: n\(node) ran twice")
       running.insert(node)
       let needs = trial.nodes[node].needs
-      expect(saw == needs.map { ended[$0.node] ?? .cancelled }, "G1: n\(node) saw \(saw)")
+      expect(saw == needs.map { told(of: $0.node) }, "G1: n\(node) saw \(saw)")
       expect(
         needs.allSatisfy { need in
           if need.asksForOutcome { return true }
@@ -73,7 +83,7 @@ struct GraphJudge {
     let isComplete = lost.isEmpty && hasOutputs
     switch outcome {
     case .result(let values):
-      let expected = trial.outputs.map { ended[$0.node] ?? .cancelled }
+      let expected = trial.outputs.map { told(of: $0.node) }
       expect(isComplete && values == expected, "G1: \(values) of \(expected)")
     case .error(let error):
       let error = error as? OperationGraphError

@@ -87,42 +87,18 @@ import Testing
     }
   }
 
-  @Test(arguments: Setting.all)
-  func `G3: who asks for an outcome runs in any case, and deals with a failure`(
-    setting: Setting
-  ) async throws {
-    let graph = OperationGraph { graph in
-      let bad = graph.add(setting.failing())
-      let needing = graph.add(needing: bad) { _ in setting.giving(1) }
-      return graph.add(needing: bad.outcome, needing.outcome) { bad, needing in
-        setting.giving("\(bad.kind), \(needing.kind)")
+  @Test func `G2: the error calls a node that failed by the name of its operation`() async {
+    for observers in [[], [RecordingObserver()]] {
+      let graph = OperationGraph { graph in
+        let first = graph.add(SimpleOperation { 1 }, named: "first")
+        _ = graph.add(needing: first) { _ in
+          SimpleOperation<Int> { throw TestError("failed") }.named("second").retrying(attempts: 1)
+        }
       }
+      let outcome = await graph.run(in: OperationEnvironment(observers: observers))
+      let error = outcome.error as? OperationGraphError
+      #expect(error?.nodes.map(\.name) == ["first", "second"])
     }
-    let outcome = try await setting.run { await graph.run() }
-    #expect(outcome.result == "error failed, cancelled")
-  }
-
-  @Test func `G3: the outcome of what is made of a node is that of what is made`() async throws {
-    let graph = OperationGraph { graph in
-      let text = graph.add(SimpleOperation { 7 }).map { "\($0) apples, as many as there are" }
-      let length = text.map(\.count)
-      return graph.add(needing: text.outcome, length.outcome.map(\.result)) { text, length in
-        SimpleOperation { "\(text.kind): \(length ?? 0)" }
-      }
-    }
-    #expect(try await graph.run().get() == "result 7 apples, as many as there are: 30")
-  }
-
-  @Test(arguments: [FailureMode.cancelRemaining, .runAll])
-  func `G3: a graph may give the outcome of a node that fails`(mode: FailureMode) async throws {
-    let graph = OperationGraph(onFailure: mode) { graph in
-      let failing = graph.add(SimpleOperation<Int> { throw TestError("failed") })
-      let other = graph.add(SimpleOperation { 1 })
-      return (failing.outcome, other)
-    }
-    let (outcome, other) = try await graph.run().get()
-    #expect(outcome.kind == "error failed")
-    #expect(other == 1)
   }
 
   @Test func `G2: a failure that was dealt with is not to blame for a cancellation`() async {
