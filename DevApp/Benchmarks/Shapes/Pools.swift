@@ -34,7 +34,7 @@ extension Shape {
   private static func submit(_ count: Int, to pool: OperationPool) async -> UInt64 {
     let sum = Sum()
     func submitAll() {
-      for index in 0..<count { pool.submit(SimpleOperation { sum.add(work(UInt64(index))) }) }
+      for index in 0..<count { pool.submitNow(SimpleOperation { sum.add(work(UInt64(index))) }) }
     }
     submitAll()
     await pool.drain()

@@ -28,6 +28,12 @@
     self.init(ending.error.map(Outcome.error) ?? .cancelled, reason: reason)
   }
 
+  /// Gives up what nobody will see.
+  func giveUp() {
+    disposal?()
+    outcome.error?.discardCarriedValues()
+  }
+
   /// The value, for a body that ends as this run did.
   ///
   /// - Throws: The error of the run, or what says why it stopped early.

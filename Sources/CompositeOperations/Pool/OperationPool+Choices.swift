@@ -9,7 +9,8 @@ extension OperationPool {
 
   /// What happens when an operation is submitted and as many wait as may.
   public enum Overflow: Sendable {
-    /// Whoever submits it waits for room; who cannot wait, because the call is not awaited, is refused.
+    /// Whoever submits it waits for room; by ``OperationPool/submitNow(_:priority:isBarrier:)``, which does not
+    /// wait, it is refused.
     case wait
     /// It is refused.
     case refuse

@@ -3,22 +3,24 @@
 /// ```swift
 /// let downloads = OperationPool(width: .limited(to: 4))
 ///
-/// let run = await downloads.submit(FetchPage(url))
+/// let run = downloads.submitNow(FetchPage(url))
 /// cancelButton.onClick { run.cancel() }
 /// let outcome = await run.outcome
 /// ```
 ///
-/// `submit` can be called from anywhere, from synchronous code without `await`, and gives the handle of the
-/// run at once. Every run that is submitted ends, and its handle tells how; the pool keeps
-/// nothing of it.
+/// ``submitNow(_:priority:isBarrier:)`` can be called from anywhere; ``submit(_:priority:isBarrier:)`` waits
+/// where there is no room. Both give the handle of the run. Every run that is submitted ends, and its handle
+/// tells how; the pool keeps nothing of it.
 ///
 /// Runs belong to nobody's task: they copy the priority and the task-local values of whoever submits them
 /// and leave the actor, as those do that are started by ``ComposableOperation/start(in:)``.
 ///
 /// A pool that is dropped is closed, and runs what it has taken to its end; if it was paused, it goes on.
 ///
-/// > Warning: A body that submits to its own pool and waits for the outcome keeps its place meanwhile. If all
-/// > places are kept like that, nobody goes on. Run it as a child instead: `try await context.run(other)`.
+/// > Warning: A body that waits for its own pool, for the outcome of what it submits, for room or for
+/// > ``drain()``, keeps its place meanwhile. If all places are kept like that, nobody goes on. Run the other
+/// > operation as a child instead, `try await context.run(other)`, or submit it by
+/// > ``submitNow(_:priority:isBarrier:)`` and do not wait.
 public final class OperationPool: Sendable {
   let admission: PoolAdmission
   let environment: OperationEnvironment
@@ -52,7 +54,10 @@ public final class OperationPool: Sendable {
 
   // MARK: Submitting
 
-  /// Submits an operation, and gives the handle of its run.
+  /// Submits an operation, and gives the handle of its run at once.
+  ///
+  /// It waits for nothing: where as many operations wait as may, the pool's rule for that counts, and by
+  /// ``Overflow/wait`` it is refused.
   ///
   /// Nobody needs to keep the handle. A run that the pool does not take, or drops while it waits, ends in a
   /// ``PoolRefusalError``; one that the delegate refuses, in the delegate's error. One that is cancelled
@@ -63,7 +68,7 @@ public final class OperationPool: Sendable {
   ///   - priority: How important it is among those that wait.
   ///   - isBarrier: Whether it waits for all that were submitted before it, and runs alone, while all that
   ///     are submitted after it wait.
-  @discardableResult public func submit<Submitted: ComposableOperation>(
+  @discardableResult public func submitNow<Submitted: ComposableOperation>(
     _ operation: Submitted, priority: Priority = .normal, isBarrier: Bool = false
   ) -> OperationRun<Submitted.Success> {
     PoolSubmission(operation, priority, isBarrier, to: self).start(canWait: false).run
@@ -72,8 +77,8 @@ public final class OperationPool: Sendable {
   /// Submits an operation, if necessary when there is room for it, and gives the handle of its run.
   ///
   /// It waits where the pool's rule for that is ``Overflow/wait`` and as many operations wait as may; a
-  /// cancellation of the calling task ends the wait, and then the run is cancelled. All else is as where the
-  /// call is not awaited.
+  /// cancellation of the calling task ends the wait, and then the run is cancelled. All else is as by
+  /// ``submitNow(_:priority:isBarrier:)``.
   ///
   /// - Parameters:
   ///   - operation: What is to run.
@@ -83,10 +88,7 @@ public final class OperationPool: Sendable {
   @discardableResult public func submit<Submitted: ComposableOperation>(
     _ operation: Submitted, priority: Priority = .normal, isBarrier: Bool = false
   ) async -> OperationRun<Submitted.Success> {
-    let submission = PoolSubmission(operation, priority, isBarrier, to: self)
-    let (run, wantsRoom) = submission.start(canWait: true)
-    if wantsRoom { await admission.waitForRoom(submission.ticket) }
-    return run
+    await PoolSubmission(operation, priority, isBarrier, to: self).run()
   }
 
   // MARK: Everybody

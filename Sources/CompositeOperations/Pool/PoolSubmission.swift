@@ -7,15 +7,18 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
   private let scope: OperationScope
   private let admission: PoolAdmission
   private let delegate: (any OperationPoolDelegate)?
+  /// Stands for the end of the run, if whoever waits for it holds permits.
+  private let hold: PermitHold?
 
   init(
     _ operation: Submitted, _ priority: OperationPool.Priority, _ isBarrier: Bool,
-    to pool: OperationPool
+    to pool: OperationPool, holding hold: PermitHold? = nil
   ) {
     self.operation = operation
     self.priority = priority
     self.isBarrier = isBarrier
-    scope = OperationScope(of: operation, in: pool.environment)
+    self.hold = hold
+    scope = OperationScope(of: operation, in: pool.environment, holding: hold)
     admission = pool.admission
     delegate = pool.delegate
   }
@@ -42,8 +45,17 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
     return (run, wantsRoom)
   }
 
+  /// Starts the run, if necessary when there is room for it.
+  func run() async -> OperationRun<Submitted.Success> {
+    let (run, wantsRoom) = start(canWait: true)
+    if wantsRoom { await admission.waitForRoom(ticket) }
+    return run
+  }
+
   private func refused(_ error: any Error) async -> TypedEnding<Submitted.Success> {
-    await scope.typedEnding(of: operation) { .refused(error) }
+    let ending = await scope.typedEnding(of: operation) { .refused(error) }
+    hold?.end()
+    return ending
   }
 
   private func admitted() async -> TypedEnding<Submitted.Success> {
@@ -59,6 +71,7 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
     }
     delegate?.didEnd(member, in: ending.outcome.map { $0 })
     admission.end(ticket)
+    hold?.end()
     return ending
   }
 }

@@ -42,6 +42,11 @@ public struct OperationRun<Success: Sendable>: Sendable {
     get async { await task.value.late }
   }
 
+  /// The same, for the one who is given the value in custody.
+  var end: RunEnd<Success> {
+    get async { await RunEnd(task.value) }
+  }
+
   /// Cancels the run.
   ///
   /// If it has not ended by now its outcome is ``Outcome/cancelled``, and it ends as soon as its

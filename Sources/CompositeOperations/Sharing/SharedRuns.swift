@@ -150,12 +150,6 @@ extension RunEnd {
       disposal: isKept ? nil : disposal.map { disposalOfShare(of: $0, among: count) },
       reason: reason)
   }
-
-  /// Gives up what nobody will see.
-  fileprivate func giveUp() {
-    disposal?()
-    outcome.error?.discardCarriedValues()
-  }
 }
 
 extension Clock<Duration> {

@@ -79,7 +79,7 @@ final class PoolPlayer: Sendable {
 
   private func submit(_ index: Int) -> OperationRun<Int> {
     let job = trial.jobs[index]
-    return pool.submit(
+    return pool.submitNow(
       trial.operation(index, log), priority: job.priority, isBarrier: job.isBarrier)
   }
 

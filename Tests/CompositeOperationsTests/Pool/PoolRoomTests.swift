@@ -8,7 +8,7 @@ import Testing
     for overflow in [OperationPool.Overflow.refuse, .wait] {
       let pool = OperationPool(width: .serial, capacity: 2, overflow: overflow)
       let scene = await PoolScene(pool)
-      func submit() -> [OperationRun<Int>] { (1...3).map { pool.submit(scene.guest($0)) } }
+      func submit() -> [OperationRun<Int>] { (1...3).map { pool.submitNow(scene.guest($0)) } }
       let runs = submit()
       let error = await runs[2].outcome.error as? PoolRefusalError
       #expect(error?.reason == .full)
@@ -85,7 +85,7 @@ import Testing
     let gate = Gate()
     let begun = Log<Int>()
     func submit(_ number: Int) -> OperationRun<Int> {
-      pool.submit(PoolGuest(number: number, begun: begun, gate: gate))
+      pool.submitNow(PoolGuest(number: number, begun: begun, gate: gate))
     }
     let first = submit(0)
     let barrier = Task(executorPreference: executor) {

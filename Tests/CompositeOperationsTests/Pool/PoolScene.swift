@@ -35,3 +35,18 @@ struct PoolScene {
     await pool.drain()
   }
 }
+
+/// Sees who comes and goes, and refuses what is of little importance.
+struct Doorman: OperationPoolDelegate {
+  struct NotToday: Error {}
+  let seen = Log<String>()
+
+  func willTake(_ member: PoolMember) throws {
+    seen.add("will take \(member.name)")
+    if member.priority < .normal { throw NotToday() }
+  }
+  func didBegin(_ member: PoolMember) { seen.add("\(member.name) began") }
+  func didEnd(_ member: PoolMember, in outcome: Outcome<any Sendable>) {
+    seen.add("\(member.name) ended: \(outcome.kind)")
+  }
+}

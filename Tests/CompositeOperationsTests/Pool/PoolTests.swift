@@ -13,7 +13,7 @@ import Testing
     let setting = Setting(suspends: true, workers: .all)
     func submitAll() -> [OperationRun<Int>] {
       [setting.giving(1), setting.failing(), setting.stopping(), setting.giving(4)].map {
-        pool.submit($0)
+        pool.submitNow($0)
       }
     }
     var ends: [String] = []
@@ -33,7 +33,7 @@ import Testing
     @Sendable func isOnMainThread() -> Bool { Thread.isMainThread }
     let names = SimpleOperation { "\(Local.name) \(isOnMainThread())" }
     let runs = await MainActor.run {
-      ["one", "two"].map { name in Local.$name.withValue(name) { pool.submit(names) } }
+      ["one", "two"].map { name in Local.$name.withValue(name) { pool.submitNow(names) } }
     }
     for (run, name) in zip(runs, ["one", "two"]) {
       #expect(await run.outcome.result == "\(name) false")
@@ -147,174 +147,5 @@ import Testing
     #expect(pool.waitingCount == 1 && scene.begun.entries == [0])
     pool.resume()
     #expect(await run.outcome.result == 1)
-  }
-
-  // MARK: W6
-
-  @Test func `W6: who is cancelled while it waits ends at once and never begins`() async {
-    let pool = OperationPool(width: .serial)
-    let scene = await PoolScene(pool)
-    let run = await pool.submit(scene.guest(1))
-    let other = await pool.submit(scene.guest(2))
-    run.cancel()
-    #expect(pool.waitingCount == 1)
-    #expect(await run.outcome.isCancelled)
-    await scene.end()
-    #expect(await other.outcome.result == 2)
-    #expect(scene.begun.entries == [0, 2])
-  }
-
-  @Test func `W6: all are cancelled together, and the pool goes on`() async {
-    let observer = RecordingObserver()
-    let pool = OperationPool(
-      width: .limited(to: 2), in: OperationEnvironment(observers: [observer]))
-    let scene = await PoolScene(pool)
-    var runs: [OperationRun<Int>] = []
-    for number in 1...5 { runs.append(await pool.submit(scene.guest(number))) }
-    await scene.gate.waitForArrivals(2)
-    pool.cancelAll(because: "the window was closed")
-    for run in runs { #expect(await run.outcome.isCancelled) }
-    await pool.drain()
-    #expect(scene.begun.entries == [0, 1])
-    let told = observer.events.count { event in
-      if case .cancellationRequested("the window was closed") = event.kind { true } else { false }
-    }
-    #expect(told == 6)
-    scene.gate.open()
-    #expect(await pool.submit(scene.guest(6)).outcome.result == 6)
-  }
-
-  @Test func `W6: nobody begins while all are cancelled`() async throws {
-    let doorman = Doorman()
-    let executor = SeededExecutor(seed: 1)
-    let pool = OperationPool(
-      width: .serial, delegate: doorman, in: OperationEnvironment(executor: executor))
-    let gate = Gate()
-    func submit() -> [OperationRun<Void>] {
-      let first = SimpleOperation {
-        await withTaskCancellationHandler {
-          _ = try? await gate.pass()
-        } onCancel: {
-          // Somebody makes places while those that wait have not been cancelled yet.
-          pool.width = .adaptive
-        }
-      }
-      return [pool.submit(first.named("first"))]
-        + ["second", "third"].map { pool.submit(SimpleOperation {}.named($0)) }
-    }
-    let runs = submit()
-    executor.drain()
-    pool.cancelAll()
-    executor.drain()
-    for run in runs { #expect(await run.outcome.isCancelled) }
-    #expect(doorman.seen.entries.filter { $0.hasSuffix("began") } == ["first began"])
-  }
-
-  // MARK: W7
-
-  @Test func `W7: draining waits for those that run and for those that wait`() async {
-    let executor = SeededExecutor(seed: 1)
-    let pool = OperationPool(width: .serial, in: OperationEnvironment(executor: executor))
-    let gates = [Gate(), Gate()]
-    func submitAll() {
-      for gate in gates { pool.submit(SimpleOperation { try await gate.pass() }) }
-    }
-    submitAll()
-    let seen = Log<Int>()
-    var drains: [Task<Void, Never>] = []
-    for gate in gates {
-      drains.append(
-        Task(executorPreference: executor) {
-          await pool.drain()
-          seen.add(pool.runningCount + pool.waitingCount)
-        })
-      executor.drain()
-      #expect(seen.count == 0)
-      gate.open()
-    }
-    executor.drain()
-    for drain in drains { await drain.value }
-    #expect(seen.entries == [0, 0])
-  }
-
-  @Test(arguments: [OperationPool.Closing.runningWhatWaits, .refusingWhatWaits])
-  func `W7: a closed pool takes nothing, and what waits runs or is refused`(
-    closing: OperationPool.Closing
-  ) async {
-    let pool = OperationPool(width: .serial)
-    let scene = await PoolScene(pool)
-    let waiting = await pool.submit(scene.guest(1))
-    pool.close(closing)
-    let late = await pool.submit(scene.guest(2))
-    #expect((await late.outcome.error as? PoolRefusalError)?.reason == .closed)
-    await scene.end()
-    switch closing {
-    case .runningWhatWaits: #expect(await waiting.outcome.result == 1)
-    case .refusingWhatWaits:
-      #expect((await waiting.outcome.error as? PoolRefusalError)?.reason == .closed)
-    }
-    #expect(scene.begun.entries == (closing == .runningWhatWaits ? [0, 1] : [0]))
-  }
-
-  @Test func `W7: a pool that is dropped runs what it has taken, also in a pause`() async {
-    let gate = Gate()
-    func submit() -> [OperationRun<Int>] {
-      let pool = OperationPool(width: .serial)
-      let first = pool.submit(
-        SimpleOperation {
-          try await gate.pass()
-          return 1
-        })
-      let second = pool.submit(SimpleOperation { 2 })
-      pool.pause()
-      return [first, second]
-    }
-    let runs = submit()
-    gate.open()
-    for (number, run) in zip(1...2, runs) { #expect(await run.outcome.result == number) }
-  }
-
-  // MARK: W8
-
-  private struct Doorman: OperationPoolDelegate {
-    struct NotToday: Error {}
-    let seen = Log<String>()
-
-    func willTake(_ member: PoolMember) throws {
-      seen.add("will take \(member.name)")
-      if member.priority < .normal { throw NotToday() }
-    }
-    func didBegin(_ member: PoolMember) { seen.add("\(member.name) began") }
-    func didEnd(_ member: PoolMember, in outcome: Outcome<any Sendable>) {
-      seen.add("\(member.name) ended: \(outcome.kind)")
-    }
-  }
-
-  @Test func `W8: a delegate sees operations come and go, and may refuse them`() async {
-    let doorman = Doorman()
-    let pool = OperationPool(width: .serial, capacity: 1, overflow: .refuse, delegate: doorman)
-    let gate = Gate()
-    let first = await pool.submit(
-      SimpleOperation {
-        try await gate.pass()
-        return 1
-      }.named("first"))
-    await gate.waitForArrivals(1)
-    let unwanted = await pool.submit(SimpleOperation { 2 }.named("unwanted"), priority: .low)
-    #expect(await unwanted.outcome.error is Doorman.NotToday)
-    let cancelled = await pool.submit(SimpleOperation { 3 }.named("cancelled"))
-    let tooMuch = await pool.submit(SimpleOperation { 4 }.named("too much"))
-    #expect(await tooMuch.outcome.error is PoolRefusalError)
-    cancelled.cancel()
-    _ = await cancelled.outcome
-    gate.open()
-    #expect(await first.outcome.result == 1)
-    #expect(
-      doorman.seen.entries == [
-        "will take first", "first began", "will take unwanted", "will take cancelled",
-        "will take too much",
-        "too much ended: error too much was not taken: as many operations wait in the pool as may",
-        "cancelled ended: cancelled", "first ended: result 1",
-      ])
   }
 }

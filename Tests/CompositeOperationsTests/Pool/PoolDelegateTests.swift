@@ -1,0 +1,33 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct PoolDelegateTests {
+  @Test func `W8: a delegate sees operations come and go, and may refuse them`() async {
+    let doorman = Doorman()
+    let pool = OperationPool(width: .serial, capacity: 1, overflow: .refuse, delegate: doorman)
+    let gate = Gate()
+    let first = await pool.submit(
+      SimpleOperation {
+        try await gate.pass()
+        return 1
+      }.named("first"))
+    await gate.waitForArrivals(1)
+    let unwanted = await pool.submit(SimpleOperation { 2 }.named("unwanted"), priority: .low)
+    #expect(await unwanted.outcome.error is Doorman.NotToday)
+    let cancelled = await pool.submit(SimpleOperation { 3 }.named("cancelled"))
+    let tooMuch = await pool.submit(SimpleOperation { 4 }.named("too much"))
+    #expect(await tooMuch.outcome.error is PoolRefusalError)
+    cancelled.cancel()
+    _ = await cancelled.outcome
+    gate.open()
+    #expect(await first.outcome.result == 1)
+    #expect(
+      doorman.seen.entries == [
+        "will take first", "first began", "will take unwanted", "will take cancelled",
+        "will take too much",
+        "too much ended: error too much was not taken: as many operations wait in the pool as may",
+        "cancelled ended: cancelled", "first ended: result 1",
+      ])
+  }
+}

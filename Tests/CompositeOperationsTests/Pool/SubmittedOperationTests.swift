@@ -1,0 +1,79 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct SubmittedOperationTests {
+  @Test(arguments: [false, true])
+  func `W10: an operation that is submitted wherever it is run ends as its member does`(
+    isObserved: Bool
+  ) async {
+    let recorder = RecordingObserver()
+    let environment = OperationEnvironment(observers: isObserved ? [recorder] : [])
+    let pool = OperationPool(width: .limited(to: 2))
+    let numbers = ParallelOperation(
+      (0..<10).map { number in SimpleOperation { number }.submitted(to: pool) })
+    #expect(await numbers.run(in: environment).result == Array(0..<10))
+    let failing = SimpleOperation<Int> { throw TestError("failed") }
+    #expect(await failing.submitted(to: pool).run(in: environment).error is TestError)
+    let skipping = SimpleOperation<Int> { throw Skipped(because: "enough") }
+    let run = skipping.submitted(to: pool).start(in: environment)
+    #expect(await run.outcome.isCancelled)
+    #expect(await run.late?.error is Skipped)
+    pool.close(.runningWhatWaits)
+    let refused = await numbers.run(in: environment).error as? ParallelOperationError
+    #expect(refused?.failures.first?.outcome.error is PoolRefusalError)
+    if isObserved { #expect(recorder.events(of: "SimpleOperation<Int>").count > 0) }
+  }
+
+  @Test func `W10: its cancellation is the member's, whether that waits or runs`() async {
+    let pool = OperationPool(width: .serial)
+    let scene = await PoolScene(pool)
+    let waiting = scene.guest(1).submitted(to: pool).start()
+    while pool.waitingCount == 0 { await Task.yield() }
+    waiting.cancel()
+    #expect(await waiting.outcome.isCancelled)
+    #expect(pool.waitingCount == 0)
+    await scene.end()
+    let gate = Gate()
+    let running = SimpleOperation {
+      try await gate.pass()
+      return 1
+    }.submitted(to: pool).start()
+    await gate.waitForArrivals(1)
+    running.cancel()
+    #expect(await running.outcome.isCancelled)
+    #expect(pool.runningCount == 0 && scene.begun.entries == [0])
+  }
+
+  @Test func `W10: who would wait for permits that are held above it gets an error`() async {
+    let pool = OperationPool()
+    let lock = Permits(1, name: "lock")
+    let submitted = SimpleOperation { 1 }.named("work").exclusive(in: lock).submitted(to: pool)
+    let error = await submitted.exclusive(in: lock).run().firstPermitError
+    #expect(error?.reason == .circle)
+    #expect(error?.held == ["the end of work in a pool"])
+    #expect(await submitted.run().result == 1)
+    let other = Permits(1)
+    #expect(await submitted.exclusive(in: other).run().result == 1)
+    #expect(lock.leftCount == 1 && other.leftCount == 1 && pool.runningCount == 0)
+  }
+
+  @Test func `W10: its value is given up once where nobody will see it`() async {
+    let discarded = Log<Int>()
+    let pool = OperationPool()
+    let gate = Gate()
+    let value = SimpleOperation { 1 }.discarding { discarded.add($0) }.submitted(to: pool)
+    let late = SimpleOperation {
+      try? await gate.pass()
+      return 2
+    }.discarding { discarded.add($0) }.submitted(to: pool)
+    let run = ParallelOperation([AnyOperation(value), AnyOperation(late)]).start()
+    await gate.waitForArrivals(1)
+    while pool.runningCount > 1 { await Task.yield() }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(discarded.entries.sorted() == [1, 2])
+    #expect(await value.run().result == 1)
+    #expect(discarded.count == 2)
+  }
+}
