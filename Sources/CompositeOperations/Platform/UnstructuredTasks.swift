@@ -3,10 +3,14 @@
 /// Each copies priority and task-local values, and inherits nothing else.
 @usableFromInline enum UnstructuredTasks {
   /// A task of its own.
+  ///
+  /// - Parameter isImmediate: Whether it runs on the calling thread until it waits.
   static func start<Value: Sendable>(
-    on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Value
+    on executor: (any TaskExecutor)?, isImmediate: Bool = false,
+    _ body: @escaping @Sendable () async -> Value
   ) -> Task<Value, Never> {
-    Task(executorPreference: executor) { await body() }
+    if isImmediate { return Task.immediate { await body() } }
+    return Task(executorPreference: executor) { await body() }
   }
 
   /// Runs a body at a priority above the calling task's, and cancels it with that.

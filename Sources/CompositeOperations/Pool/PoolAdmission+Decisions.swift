@@ -11,6 +11,14 @@ extension PoolAdmission {
     case refused(PoolRefusalError.Reason)
   }
 
+  /// What whoever submits a member has to wait for.
+  enum Remainder: Sendable {
+    case isDone
+    case roomIsWanted
+    /// Others that were turned away have not ended: they are to be let run, so that they do not grow in number.
+    case othersAreLeaving
+  }
+
   /// Who is to be told of what, outside the lock.
   struct Wakening: Sendable {
     /// The first without an array: mostly there is no other.

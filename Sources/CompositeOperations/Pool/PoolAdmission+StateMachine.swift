@@ -31,11 +31,11 @@ extension PoolAdmission {
     /// - Parameters:
     ///   - canWait: Whether whoever submits it can wait for room.
     ///   - canceller: Cancels the run.
-    /// - Returns: Whether it waits for room.
+    /// - Returns: What whoever submits it has to wait for.
     mutating func submitted(
       _ ticket: Ticket, priority: Int, isBarrier: Bool, canWait: Bool,
       canceller: @escaping Canceller
-    ) -> (wantsRoom: Bool, Wakening) {
+    ) -> (Remainder, Wakening) {
       var wakening = Wakening()
       if !ticket.isMember { ticket.slot = members.add(ticket) }
       let waiter: Waiter? = if case .early(let waiter) = ticket.stage { waiter } else { nil }
@@ -44,20 +44,28 @@ extension PoolAdmission {
       ticket.priority = priority
       ticket.isBarrier = isBarrier
       ticket.canceller = canceller
-      let hasRoom = roomQueue.count == 0 && hasRoom(isBarrier: isBarrier)
-      if isClosed {
-        settle(ticket, .refused(.closed), waiter, &wakening)
-      } else if hasRoom || drop(by: overflow, &wakening) {
+      if let reason = refusal(isBarrier: isBarrier, canWait: canWait) {
+        settle(ticket, .refused(reason), waiter, &wakening)
+      } else if isThereRoom(isBarrier: isBarrier) || drop(by: overflow, &wakening) {
         enqueue(ticket, waiter)
         advance(&wakening)
-      } else if overflow == .wait, canWait {
+      } else {
         let place = roomQueue.add(ticket, priority: 0, isBarrier: false)
         ticket.stage = .wantsRoom(at: place, nil, waiter)
-        return (true, wakening)
-      } else {
-        settle(ticket, .refused(.full), waiter, &wakening)
+        return (.roomIsWanted, wakening)
       }
-      return (false, wakening)
+      return (isCrowded ? .othersAreLeaving : .isDone, wakening)
+    }
+
+    /// Why a member that comes now would be refused; nil if it would not be.
+    func refusal(isBarrier: Bool, canWait: Bool) -> PoolRefusalError.Reason? {
+      if isClosed { return .closed }
+      if isThereRoom(isBarrier: isBarrier) { return nil }
+      switch overflow {
+      case .wait: return canWait ? nil : .full
+      case .refuse: return .full
+      case .dropOldest, .dropNewest: return queue.count == 0 ? .full : nil
+      }
     }
 
     /// Makes room at the cost of one that waits.
@@ -186,6 +194,16 @@ extension PoolAdmission {
     // MARK: The queue
 
     private var hasPlace: Bool { !isPaused && !isBarrierRunning && runningCount < limit }
+
+    /// Whether many members have been turned away and have not ended.
+    private var isCrowded: Bool {
+      members.count - runningCount - queue.count - roomQueue.count > 64
+    }
+
+    /// Whether there is room for one who comes: it is for those first who want some already.
+    private func isThereRoom(isBarrier: Bool) -> Bool {
+      roomQueue.count == 0 && hasRoom(isBarrier: isBarrier)
+    }
 
     private func hasRoom(isBarrier: Bool) -> Bool {
       if queue.count < capacity { return true }

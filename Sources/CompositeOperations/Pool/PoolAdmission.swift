@@ -11,23 +11,28 @@ final class PoolAdmission: Sendable {
 
   // MARK: Members
 
+  /// Why a member that comes now would be refused; nil if it would not be.
+  func refusal(isBarrier: Bool, canWait: Bool) -> PoolRefusalError.Reason? {
+    machine.withLock { $0.refusal(isBarrier: isBarrier, canWait: canWait) }
+  }
+
   /// Submits a member whose run has been started.
   ///
   /// - Parameters:
   ///   - canWait: Whether whoever submits it can wait for room.
   ///   - canceller: Cancels the run.
-  /// - Returns: Whether it waits for room.
+  /// - Returns: What whoever submits it has to wait for.
   func submit(
     _ ticket: Ticket, _ priority: OperationPool.Priority, isBarrier: Bool, canWait: Bool,
     _ canceller: @escaping Canceller
-  ) -> Bool {
-    let (wantsRoom, wakening) = machine.withLock {
+  ) -> Remainder {
+    let (remainder, wakening) = machine.withLock {
       $0.submitted(
         ticket, priority: priority.rawValue, isBarrier: isBarrier, canWait: canWait,
         canceller: canceller)
     }
     wakening.perform()
-    return wantsRoom
+    return remainder
   }
 
   /// Waits until a member is in the queue, or decided. If the task is cancelled before, the member is.

@@ -3,7 +3,8 @@ struct PoolSlots<Element: Sendable>: Sendable {
   private var slots: [Element?] = []
   private var free: [Int] = []
 
-  var isEmpty: Bool { free.count == slots.count }
+  var count: Int { slots.count - free.count }
+  var isEmpty: Bool { count == 0 }
 
   var elements: [Element] { slots.compactMap(\.self) }
 

@@ -31,31 +31,53 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
   /// Starts the run, which begins when it is admitted, or never.
   ///
   /// - Parameter canWait: Whether whoever submits it can wait for room.
-  /// - Returns: The run, and whether it waits for room.
-  func start(canWait: Bool) -> (run: OperationRun<Submitted.Success>, wantsRoom: Bool) {
+  /// - Returns: The run, and what whoever submits it has to wait for.
+  func start(
+    canWait: Bool
+  ) -> (run: OperationRun<Submitted.Success>, remainder: PoolAdmission.Remainder) {
     do { try delegate?.willTake(member) } catch {
-      return (OperationRun(in: scope) { await refused(error) }, false)
+      return (refused(error, isMember: false), .isDone)
+    }
+    // Who submits more than can be done is not to make a task of each that is refused.
+    if let reason = admission.refusal(isBarrier: isBarrier, canWait: canWait) {
+      return (refused(error(for: reason), isMember: true), .isDone)
     }
     let run = OperationRun(
       in: scope, onCancel: { [admission, ticket] in admission.cancel(ticket) }, { await admitted() }
     )
-    let wantsRoom = admission.submit(ticket, priority, isBarrier: isBarrier, canWait: canWait) {
+    let remainder = admission.submit(ticket, priority, isBarrier: isBarrier, canWait: canWait) {
       run.requestCancellation(because: $0)
     }
-    return (run, wantsRoom)
+    return (run, remainder)
   }
 
   /// Starts the run, if necessary when there is room for it.
   func run() async -> OperationRun<Submitted.Success> {
-    let (run, wantsRoom) = start(canWait: true)
-    if wantsRoom { await admission.waitForRoom(ticket) }
+    let (run, remainder) = start(canWait: true)
+    switch remainder {
+    case .isDone: break
+    case .roomIsWanted: await admission.waitForRoom(ticket)
+    case .othersAreLeaving: await Task.yield()
+    }
     return run
   }
 
-  private func refused(_ error: any Error) async -> TypedEnding<Submitted.Success> {
-    let ending = await scope.typedEnding(of: operation) { .refused(error) }
-    hold?.end()
-    return ending
+  /// A run that ends before this returns.
+  ///
+  /// - Parameter isMember: Whether the delegate has agreed to it.
+  private func refused(
+    _ error: any Error, isMember: Bool
+  ) -> OperationRun<Submitted.Success> {
+    OperationRun(in: scope, startsAtOnce: true) {
+      let ending = await scope.typedEnding(of: operation) { .refused(error) }
+      if isMember { delegate?.didEnd(member, in: ending.outcome.map { $0 }) }
+      hold?.end()
+      return ending
+    }
+  }
+
+  private func error(for reason: PoolRefusalError.Reason) -> PoolRefusalError {
+    PoolRefusalError(name: operation.operationName, reason: reason)
   }
 
   private func admitted() async -> TypedEnding<Submitted.Success> {
@@ -65,8 +87,7 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
         delegate?.didBegin(member)
         return .begin
       case .cancelled: return .cancelled
-      case .refused(let reason):
-        return .refused(PoolRefusalError(name: operation.operationName, reason: reason))
+      case .refused(let reason): return .refused(error(for: reason))
       }
     }
     delegate?.didEnd(member, in: ending.outcome.map { $0 })

@@ -12,14 +12,17 @@ public struct OperationRun<Success: Sendable>: Sendable {
     self.init(in: scope) { await scope.typedEnding(of: operation, depth: 0) }
   }
 
-  /// - Parameter body: The run, from its first event to its last.
+  /// - Parameters:
+  ///   - startsAtOnce: Whether the body runs on the calling thread until it waits.
+  ///   - body: The run, from its first event to its last.
   init(
-    in scope: OperationScope, onCancel: (@Sendable () -> Void)? = nil,
+    in scope: OperationScope, startsAtOnce: Bool = false, onCancel: (@Sendable () -> Void)? = nil,
     _ body: @escaping @Sendable () async -> TypedEnding<Success>
   ) {
     self.scope = scope
     self.onCancel = onCancel
-    task = UnstructuredTasks.start(on: scope.environment.executor, body)
+    task = UnstructuredTasks.start(
+      on: scope.environment.executor, isImmediate: startsAtOnce, body)
   }
 
   /// The identity of the run, which its events bear.

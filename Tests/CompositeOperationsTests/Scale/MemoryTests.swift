@@ -59,6 +59,39 @@ struct MemoryTests {
       }
     }
 
+    @Test func `W9: a million operations pass through a pool in memory that does not grow`() async {
+      await #expect(processExitsWith: .success) {
+        let pools = [
+          OperationPool(width: .limited(to: 4), capacity: 1_000),
+          OperationPool(width: .limited(to: 4), capacity: 1_000, overflow: .refuse),
+          OperationPool(width: .limited(to: 4), capacity: 1_000, overflow: .dropOldest),
+        ]
+        await expectNoGrowth(of: "an operation of a pool", after: 100_000) { count in
+          for pool in pools {
+            await withDiscardingTaskGroup { group in
+              for _ in 0..<8 {
+                group.addTask {
+                  for _ in 0..<(count / 16) { await pool.submit(SimpleOperation {}) }
+                }
+              }
+            }
+            await pool.drain()
+          }
+        }
+      }
+    }
+
+    @Test func `H1: a million shared runs take memory that does not grow`() async {
+      await #expect(processExitsWith: .success) {
+        let runs = SharedRuns<Int, Int>()
+        await expectNoGrowth(of: "a shared run") { count in
+          for key in 0..<(count / 4) {
+            _ = await SimpleOperation { key }.shared(in: runs, for: key).run()
+          }
+        }
+      }
+    }
+
     @Test func `P1: a million children in a list take their results and a byte each`() async {
       await #expect(processExitsWith: .success) {
         let children = (0..<1_000_000).map { index in Numbered(index: index) }
@@ -79,15 +112,17 @@ private struct Numbered: ComposableOperation {
 }
 
 #if os(Linux)
-  /// Runs something ten thousand times and then a million times, and expects that the second does
-  /// not need more memory than the first.
-  private func expectNoGrowth(of thing: String, _ run: (Int) async -> Void) async {
+  /// Runs something some times and then a million times, and expects that the second does not need more
+  /// memory than the first.
+  private func expectNoGrowth(
+    of thing: String, after first: Int = 10_000, _ run: (Int) async -> Void
+  ) async {
     #if DEBUG
       let count = 200_000
     #else
       let count = 1_000_000
     #endif
-    await run(10_000)
+    await run(first)
     let before = peakBytes()
     await run(count)
     let growth = peakBytes() - before
