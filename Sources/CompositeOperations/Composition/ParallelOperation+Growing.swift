@@ -17,7 +17,7 @@ extension ParallelOperation {
   ///
   /// The composite ends when all its children have ended and none of them has added another one. The
   /// results of those that were added follow on the others, in the order in which they were added.
-  /// They are children like the others in all else.
+  /// They are children like the others in all else. An error leaves those out that never began.
   ///
   /// - Parameters:
   ///   - children: Those that are there from the start.

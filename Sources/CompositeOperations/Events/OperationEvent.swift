@@ -27,8 +27,8 @@ public struct OperationEvent: Sendable {
     ///
     /// `late` is what the body came to although the outcome is ``Outcome/cancelled``: a value or
     /// an error that came after the cancellation, or the evidence of a composite, which is a
-    /// ``ParallelOperationError`` or a ``SequentialOperationError``. Nil if there is nothing more
-    /// to know.
+    /// ``ParallelOperationError``, a ``SequentialOperationError`` or an ``OperationGraphError``. Nil if
+    /// there is nothing more to know.
     case ended(Outcome<any Sendable>, late: Outcome<any Sendable>?)
   }
 

@@ -123,7 +123,7 @@ public final class OperationPool: Sendable {
 
   /// Waits until nothing runs and nothing waits.
   ///
-  /// What is submitted meanwhile is waited for too. A cancellation does not end the wait; while the pool is
+  /// What is submitted meanwhile is waited for too; so a member that waits here waits for itself. A cancellation does not end the wait; while the pool is
   /// paused and operations wait, nothing does but ``resume()``, ``cancelAll(because:)`` or
   /// ``close(_:)`` with ``Closing/refusingWhatWaits``.
   public func drain() async { await admission.waitUntilDrained() }

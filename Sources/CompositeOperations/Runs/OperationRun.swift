@@ -40,7 +40,8 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// For a simple operation that is the value or error that came after the cancellation, or the error
   /// by which it cancelled itself, such as a ``Skipped`` with its reason. For a
   /// composite it is the evidence, the error that shows how every child or step ended: a
-  /// ``ParallelOperationError`` or a ``SequentialOperationError``. Nil if there is nothing to show.
+  /// ``ParallelOperationError``, a ``SequentialOperationError`` or an ``OperationGraphError``. Nil if there is
+  /// nothing to show.
   public var late: Outcome<Success>? {
     get async { await task.value.late }
   }
