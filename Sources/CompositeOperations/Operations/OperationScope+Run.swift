@@ -23,19 +23,10 @@ extension OperationScope {
   nonisolated(nonsending) func typedEnding<Performed: ComposableOperation>(
     of operation: Performed, depth: Int
   ) async -> TypedEnding<Performed.Success> {
-    await typedEnding { slot in
-      await decidedEnding(of: operation, into: slot, depth: depth)
-    }
-  }
-
-  /// - Parameter decide: Runs the body, or does not, and decides how the run ends.
-  @inline(__always) nonisolated(nonsending) func typedEnding<Success: Sendable>(
-    _ decide: nonisolated(nonsending) (ResultSlot) async -> Ending
-  ) async -> TypedEnding<Success> {
-    let memory = UnsafeMutablePointer<Success>.allocate(capacity: 1)
+    let memory = UnsafeMutablePointer<Performed.Success>.allocate(capacity: 1)
     defer { unsafe memory.deallocate() }
     let slot = unsafe ResultSlot(at: memory)
-    let ending = await ending(in: slot, of: Success.self, decide)
+    let ending = await ending(of: operation, into: slot, depth: depth)
     return TypedEnding(ending, valueIn: slot)
   }
 
@@ -47,27 +38,18 @@ extension OperationScope {
   @inline(__always) nonisolated(nonsending) func ending<Performed: ComposableOperation>(
     of operation: Performed, into slot: ResultSlot, depth: Int
   ) async -> Ending {
-    await ending(in: slot, of: Performed.Success.self) { slot in
-      await decidedEnding(of: operation, into: slot, depth: depth)
-    }
-  }
-
-  @inline(__always) private nonisolated(nonsending) func ending<Success: Sendable>(
-    in slot: ResultSlot, of type: Success.Type,
-    _ decide: nonisolated(nonsending) (ResultSlot) async -> Ending
-  ) async -> Ending {
     guard isObserved else {
-      let ending = await decide(slot)
+      let ending = await decidedEnding(of: operation, into: slot, depth: depth)
       ending.discardLate()
       return ending
     }
     report(.created)
     let ending = await withTaskCancellationHandler {
-      await decide(slot)
+      await decidedEnding(of: operation, into: slot, depth: depth)
     } onCancel: {
       reportCancellation()
     }
-    tell(ending) { slot.value(as: Success.self) }
+    tell(ending) { slot.value(as: Performed.Success.self) }
     return ending
   }
 

@@ -8,20 +8,42 @@ enum Admission: Sendable {
 extension OperationScope {
   /// The run that stands in this scope, from its first event to its last, which begins when it is
   /// admitted.
+  // Apart from the run that just begins: with a closure for what decides, that one would not fit into the
+  // first memory of its task, and take a kilobyte more.
   nonisolated(nonsending) func typedEnding<Performed: ComposableOperation>(
     of operation: Performed,
     admittedBy admission: nonisolated(nonsending) () async -> Admission
   ) async -> TypedEnding<Performed.Success> {
-    await typedEnding { slot in
-      switch await admission() {
-      case .begin: return await decidedEnding(of: operation, into: slot, depth: 0)
-      case .cancelled:
-        _ = decideEnd()
-        return .neverBegan
-      case .refused(let error):
-        let isTaskCancelled = Task.isCancelled
-        return .error(error, wasCancelled: decideEnd() || isTaskCancelled)
-      }
+    let memory = UnsafeMutablePointer<Performed.Success>.allocate(capacity: 1)
+    defer { unsafe memory.deallocate() }
+    let slot = unsafe ResultSlot(at: memory)
+    guard isObserved else {
+      let ending = await decidedEnding(of: operation, into: slot, admittedBy: admission)
+      ending.discardLate()
+      return TypedEnding(ending, valueIn: slot)
+    }
+    report(.created)
+    let ending = await withTaskCancellationHandler {
+      await decidedEnding(of: operation, into: slot, admittedBy: admission)
+    } onCancel: {
+      reportCancellation()
+    }
+    tell(ending) { slot.value(as: Performed.Success.self) }
+    return TypedEnding(ending, valueIn: slot)
+  }
+
+  private nonisolated(nonsending) func decidedEnding(
+    of operation: some ComposableOperation, into slot: ResultSlot,
+    admittedBy admission: nonisolated(nonsending) () async -> Admission
+  ) async -> Ending {
+    switch await admission() {
+    case .begin: return await decidedEnding(of: operation, into: slot, depth: 0)
+    case .cancelled:
+      _ = decideEnd()
+      return .neverBegan
+    case .refused(let error):
+      let isTaskCancelled = Task.isCancelled
+      return .error(error, wasCancelled: decideEnd() || isTaskCancelled)
     }
   }
 }
