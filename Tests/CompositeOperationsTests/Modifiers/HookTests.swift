@@ -1,0 +1,63 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct HookTests {
+  @Test(arguments: Setting.all)
+  func `V5: hooks are called at the start and at the end, before anybody goes on`(setting: Setting)
+    async throws
+  {
+    let log = Log<String>()
+    let cases: [(SimpleOperation<Int>, String)] = [
+      (setting.giving(1), "result 1"), (setting.failing(), "error failed"),
+      (setting.stopping(), "cancelled"),
+    ]
+    for (base, kind) in cases {
+      for observers in [[], [RecordingObserver()]] {
+        let operation = SimpleOperation { context in
+          let outcome = await context.outcome(
+            of: base.onStart { log.add("starts") }.onEnd { log.add("ended: \($0.kind)") })
+          log.add("goes on: \(outcome.kind)")
+          return outcome.kind
+        }
+        let outcome = try await setting.run {
+          await operation.run(in: OperationEnvironment(observers: observers))
+        }
+        #expect(outcome.result == kind)
+        #expect(log.entries.suffix(3) == ["starts", "ended: \(kind)", "goes on: \(kind)"])
+      }
+    }
+  }
+
+  @Test func `V5: hooks are not called where the operation does not start`() async {
+    let log = Log<String>()
+    let hooked = SimpleOperation { 1 }.onStart { log.add("starts") }.onEnd { _ in log.add("ended") }
+    let task = Task {
+      cancelCurrentTask()
+      return await hooked.run()
+    }
+    #expect(await task.value.isCancelled)
+    #expect(log.count == 0)
+  }
+
+  @Test func `V5: a hook sees the cancellation, and a value that nobody will see is given up once`()
+    async
+  {
+    let log = Log<String>()
+    let gate = Gate()
+    let run = SimpleOperation {
+      try? await gate.pass()
+      return 1
+    }.discarding { log.add("discarded \($0)") }.onEnd { log.add("ended: \($0.kind)") }.start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(log.entries == ["discarded 1", "ended: cancelled"])
+  }
+
+  @Test func `V5: the reason of a skip passes a hook`() async {
+    let run = SimpleOperation { 1 }.requiring("is so") { false }.onStart {}.onEnd { _ in }.start()
+    #expect(await run.outcome.isCancelled)
+    #expect(await run.late?.error is Skipped)
+  }
+}
