@@ -131,9 +131,11 @@ extension [Condition] {
     do { try evaluateAtOnce() } catch let error as Skipped { skipped = error }
     let waiting = filter { !$0.isImmediate }
     let condition = waiting.count == 1 ? waiting[0] : .all(waiting)
-    let verdict = try await AbandonableBody.perform(in: context) { context in
-      try await context.heldResult(of: ConditionEvaluation(condition: condition))
-    }?.value
+    let verdict = try await context.waiting(for: .conditions(waiting.map(\.name))) {
+      try await AbandonableBody.perform(in: context) { context in
+        try await context.heldResult(of: ConditionEvaluation(condition: condition))
+      }?.value
+    }
     try Task.checkCancellation()
     if case .skip(let reason) = verdict { skipped = skipped ?? reason }
     if let skipped { throw skipped }

@@ -6,6 +6,9 @@
 /// for every operation that it runs. The ends of its children come before its own. What a body runs that
 /// was left behind may be told of later.
 ///
+/// What a run waits for is told between ``Kind/waitingBegan(for:)`` and ``Kind/waitingEnded(for:)``; before it
+/// starts only a place in a pool is. A child of a composite is created when there is a place for it.
+///
 /// Where children run side by side, the events that tell of them may arrive at the same time. So may
 /// ``Kind/cancellationRequested(reason:)``, at any moment between the first event and the last.
 public struct OperationEvent: Sendable {
@@ -17,6 +20,17 @@ public struct OperationEvent: Sendable {
     case started
     /// The run runs another operation; that one's own events follow.
     case childStarted(OperationID)
+    /// The run waits.
+    case waitingBegan(for: Wait)
+    /// The run has what it waited for, or waits for it no longer.
+    case waitingEnded(for: Wait)
+    /// An attempt failed, and another one follows.
+    ///
+    /// - Parameters:
+    ///   - attempt: The number of the next one; the first one of all has the number 1.
+    ///   - delay: How long it waits.
+    ///   - error: What the attempt before failed by.
+    case retryScheduled(attempt: Int, after: Duration, because: any Error)
     /// Somebody asked the run to stop. It tells why where a reason was given.
     case cancellationRequested(reason: String?)
     /// A callback operation was finished a second time; this outcome was dropped.
@@ -32,18 +46,47 @@ public struct OperationEvent: Sendable {
     case ended(Outcome<any Sendable>, late: Outcome<any Sendable>?)
   }
 
+  /// What a run waits for.
+  public enum Wait: Hashable, Sendable {
+    /// A place in a pool.
+    case place
+    /// Permits, by their names.
+    case permits([String])
+    /// Its turn by a rate.
+    case rate
+    /// Conditions, by their names.
+    case conditions([String])
+    /// A time to pass.
+    case time(Duration)
+    /// A moment of another clock.
+    case moment
+    /// A run that others share, by its key.
+    case sharedResult(String)
+  }
+
   /// What happened.
   public let kind: Kind
+  /// When it happened, by the clock of the machine and not by that of the environment.
+  public let instant: ContinuousClock.Instant
   /// Which run it happened to.
   public var id: OperationID { place.id }
   /// The run that runs this one, or nil for an outermost run.
   public var parent: OperationID? { place.parent?.id }
   /// The name of the operation.
   public var name: String { place.name }
+  /// The number of the attempt, of ``ComposableOperation/retrying(attempts:backoff:within:when:)``, that the
+  /// run is; 1 where nobody retries it.
+  public var attempt: Int { place.attempt }
   /// The names from the outermost run to this one.
   public var path: OperationPath { OperationPath(place: place) }
 
   let place: OperationPlace
+
+  init(kind: Kind, place: OperationPlace) {
+    self.kind = kind
+    self.place = place
+    instant = .now
+  }
 }
 
 extension OperationEvent: CustomStringConvertible {
@@ -53,6 +96,10 @@ extension OperationEvent: CustomStringConvertible {
       case .created: "created"
       case .started: "started"
       case .childStarted(let child): "started child \(child)"
+      case .waitingBegan(let wait): "waits for \(wait)"
+      case .waitingEnded(let wait): "has waited for \(wait)"
+      case .retryScheduled(let attempt, let delay, let error):
+        "is tried again, attempt \(attempt) after \(delay), because: \(error)"
       case .cancellationRequested(let reason):
         "asked to cancel" + (reason.map { " because \($0)" } ?? "")
       case .finishedAgain(let outcome): "finished again: \(outcome)"
@@ -61,5 +108,18 @@ extension OperationEvent: CustomStringConvertible {
         "ended: \(outcome)" + (late.map { " (late: \($0))" } ?? "")
       }
     return "\(path) \(id) \(what)"
+  }
+}
+
+extension OperationEvent.Wait: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .place: "a place"
+    case .permits(let names), .conditions(let names): names.joined(separator: ", ")
+    case .rate: "its turn"
+    case .time(let time): "\(time)"
+    case .moment: "a moment"
+    case .sharedResult(let key): "the shared result for \(key)"
+    }
   }
 }

@@ -32,9 +32,12 @@ final class OperationPlace: Sendable {
   let id = OperationID()
   let parent: OperationPlace?
   let name: String
+  /// Which attempt the run is, from 1.
+  let attempt: Int
 
-  init(below parent: OperationPlace?, name: String) {
+  init(below parent: OperationPlace?, name: String, attempt: Int = 1) {
     self.parent = parent
     self.name = name
+    self.attempt = attempt
   }
 }

@@ -30,14 +30,15 @@ internal import Synchronization
 
   init(
     parent: OperationScope?, name: String, environment: consuming OperationEnvironment, joined: Int,
-    hold: PermitHold?
+    hold: PermitHold?, attempt: Int
   ) {
     self.joined = Atomic(joined)
     self.parent = parent
     self.environment = environment
     self.hold = hold
     // A run that nobody observes has no name to stand below.
-    place = OperationPlace(below: parent?.isObserved == true ? parent?.place : nil, name: name)
+    place = OperationPlace(
+      below: parent?.isObserved == true ? parent?.place : nil, name: name, attempt: attempt)
   }
 
   /// A part of a run, which holds permits or stands in another environment. In everything else it is

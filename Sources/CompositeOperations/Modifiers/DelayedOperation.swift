@@ -5,7 +5,7 @@ extension ComposableOperation {
   ///
   /// - Parameter delay: How long to wait before it begins, by the clock of the environment.
   @inlinable public func delayed(by delay: Duration) -> some ComposableOperation<Success> {
-    DelayedOperation(base: self) { context in try await context.wait(delay) }
+    DelayedOperation(base: self) { context in try await context.pause(delay) }
   }
 
   /// The same operation, begun when a clock has come to a moment.
@@ -18,8 +18,11 @@ extension ComposableOperation {
   public func delayed<Time: Clock>(
     until moment: Time.Instant, on clock: Time = ContinuousClock()
   ) -> some ComposableOperation<Success> where Time.Duration == Duration {
-    DelayedOperation(base: self) { _ in
-      if clock.now < moment { try await clock.sleep(until: moment, tolerance: nil) }
+    DelayedOperation(base: self) { context in
+      if clock.now >= moment { return }
+      try await context.waiting(for: .moment) {
+        try await clock.sleep(until: moment, tolerance: nil)
+      }
     }
   }
 }

@@ -71,7 +71,7 @@ extension ComposableOperation {
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    if !PermitClaim.tryToTake(claims) { try await context.take(claims) }
+    if !PermitClaim.tryToTake(claims) { try await context.waitFor(claims) }
     let inner = context.holding(claims)
     defer { inner.giveBack() }
     return try await performTaken(in: inner)
@@ -88,8 +88,13 @@ extension PermitTakingOperation: PermitTaking {
 }
 
 extension OperationContext {
+  /// Waits for permits as a part of the run.
+  @usableFromInline nonisolated(nonsending) func waitFor(_ claims: [PermitClaim]) async throws {
+    try await waiting(for: .permits(claims.map(\.permits.name))) { try await take(claims) }
+  }
+
   /// Waits for permits.
-  @usableFromInline nonisolated(nonsending) func take(_ claims: [PermitClaim]) async throws {
+  nonisolated(nonsending) func take(_ claims: [PermitClaim]) async throws {
     try await PermitLedger.take(claims, below: scope?.hold)
     // Cancelled and given the permits at the same moment.
     if Task.isCancelled {

@@ -71,7 +71,7 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
     var randomness = context.randomness
     var left = times - 1
     while true {
-      try await context.wait(delays.delay(using: &randomness))
+      try await context.pause(delays.delay(using: &randomness))
       let end = await context.end(of: base)
       let value = try end.get()
       left -= 1

@@ -119,12 +119,14 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
       else { break }
       if let other { operation = other }
       if let budget = policy.budget, let start, start.elapsed + delay > budget { break }
+      let attempt = errors.count + 1
+      context.report(.retryScheduled(attempt: attempt, after: max(.zero, delay), because: last))
       do {
-        try await context.wait(delay)
+        try await context.pause(delay)
       } catch {
         throw RetryError(errors: errors, representsCancellation: true)
       }
-      let end = await context.end(ofAny: operation)
+      let end = await context.end(ofAny: operation, attempt: attempt)
       switch end.outcome {
       case .result(let value):
         // Nobody will see what the attempts before came to.
@@ -159,8 +161,13 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
 extension OperationContext {
   /// Runs a child whose type is not known.
   fileprivate nonisolated(nonsending) func end<Success: Sendable>(
-    ofAny child: any ComposableOperation<Success>
+    ofAny child: any ComposableOperation<Success>, attempt: Int
   ) async -> RunEnd<Success> {
-    await end(of: child)
+    await end(of: child, attempt: attempt)
+  }
+
+  /// Tells those who observe the run of something, unless it has ended.
+  fileprivate func report(_ kind: @autoclosure () -> OperationEvent.Kind) {
+    if let scope, scope.isObserved, !scope.hasEnded { scope.report(kind()) }
   }
 }

@@ -53,12 +53,12 @@ extension OperationContext {
   /// Waits until a rate lets the next one begin.
   @usableFromInline nonisolated(nonsending) func waitForTurn(by limit: RateLimit) async throws {
     let turn = [PermitClaim(permits: limit.turn, number: 1)]
-    if !PermitClaim.tryToTake(turn) { try await take(turn) }
+    if !PermitClaim.tryToTake(turn) { try await waiting(for: .rate) { try await take(turn) } }
     defer { PermitClaim.giveBack(turn) }
     // A clock may not mind a cancellation.
     try Task.checkCancellation()
     if let delay = limit.take(by: clock) {
-      try await wait(delay)
+      try await waiting(for: .rate) { try await wait(delay) }
       try Task.checkCancellation()
       limit.takeNext()
     }

@@ -8,4 +8,33 @@ extension OperationContext {
     // No clock counts so far that a century from now could not be told.
     if delay > .zero { try await clock.sleep(for: min(delay, .seconds(3_000_000_000))) }
   }
+
+  /// The same as a part of the run, whose observers see that it waits.
+  @usableFromInline nonisolated(nonsending) func pause(_ delay: Duration) async throws {
+    if delay > .zero {
+      try await waiting(for: .time(delay)) { try await wait(delay) }
+    } else {
+      try Task.checkCancellation()
+    }
+  }
+
+  /// Tells those who observe the run that it waits while a body is performed.
+  nonisolated(nonsending) func waiting<Value>(
+    for wait: @autoclosure () -> OperationEvent.Wait,
+    _ body: nonisolated(nonsending) () async throws -> Value
+  ) async rethrows -> Value {
+    guard let scope, scope.isObserved, !scope.hasEnded else { return try await body() }
+    return try await scope.waiting(for: wait(), body)
+  }
+}
+
+extension OperationScope {
+  /// Tells that the run waits while a body is performed.
+  nonisolated(nonsending) func waiting<Value>(
+    for wait: OperationEvent.Wait, _ body: nonisolated(nonsending) () async throws -> Value
+  ) async rethrows -> Value {
+    report(.waitingBegan(for: wait))
+    defer { report(.waitingEnded(for: wait)) }
+    return try await body()
+  }
 }

@@ -4,9 +4,10 @@ extension OperationScope {
   /// - Parameters:
   ///   - parent: The run that it is part of.
   ///   - hold: What it holds that is part of none.
+  ///   - attempt: The number of the attempt that it is, from 1.
   convenience init(
     of operation: some ComposableOperation, in environment: consuming OperationEnvironment,
-    below parent: OperationScope? = nil, holding hold: PermitHold? = nil
+    below parent: OperationScope? = nil, holding hold: PermitHold? = nil, attempt: Int = 1
   ) {
     let own = OwnObservers(of: operation)
     if own.bearers > 0 { environment.observers += own.observers }
@@ -14,7 +15,7 @@ extension OperationScope {
     let name = environment.isObserved ? operation.operationName : ""
     self.init(
       parent: parent, name: name, environment: environment, joined: own.bearers,
-      hold: hold ?? parent?.hold)
+      hold: hold ?? parent?.hold, attempt: attempt)
   }
 
   /// The run that stands in this scope, from its first event to its last, with its value.

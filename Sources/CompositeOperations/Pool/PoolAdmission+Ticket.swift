@@ -48,6 +48,10 @@ extension PoolAdmission {
       canceller = nil
     }
 
+    var isDecided: Bool {
+      if case .decided = stage { true } else { false }
+    }
+
     var hasPlace: Bool {
       switch stage {
       case .runs, .decided(.begin): true

@@ -46,6 +46,9 @@ final class PoolAdmission: Sendable {
     }
   }
 
+  /// Whether it has been decided what becomes of a member, whose run has not asked.
+  func hasDecided(on ticket: Ticket) -> Bool { machine.withLock { _ in ticket.isDecided } }
+
   /// Waits until it is decided what becomes of a member.
   nonisolated(nonsending) func decision(on ticket: Ticket) async -> Decision {
     if ticket.isAdmitted { return .begin }

@@ -76,13 +76,21 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
     }
   }
 
+  private nonisolated(nonsending) func decision() async -> PoolAdmission.Decision {
+    if ticket.isAdmitted { return .begin }
+    guard scope.isObserved, !admission.hasDecided(on: ticket) else {
+      return await admission.decision(on: ticket)
+    }
+    return await scope.waiting(for: .place) { await admission.decision(on: ticket) }
+  }
+
   private func error(for reason: PoolRefusalError.Reason) -> PoolRefusalError {
     PoolRefusalError(name: operation.operationName, reason: reason)
   }
 
   private func admitted() async -> TypedEnding<Submitted.Success> {
     let ending = await scope.typedEnding(of: operation) {
-      switch await admission.decision(on: ticket) {
+      switch await decision() {
       case .begin:
         delegate?.didBegin(member)
         return .begin

@@ -7,6 +7,7 @@ extension SharedRuns {
 
     /// The place of one who waits for a run.
     struct Seat: Sendable {
+      let key: Key
       let flight: Int
       let waiter: Int
       /// Stands for the end of the run.
@@ -71,13 +72,13 @@ extension SharedRuns {
       waiters[waiter] = .registered
       if let number = current[key], let flight = flights[number] {
         flights[number]?.waiters.insert(waiter)
-        return .joined(Seat(flight: number, waiter: waiter, hold: flight.hold))
+        return .joined(Seat(key: key, flight: number, waiter: waiter, hold: flight.hold))
       }
       let number = nextNumber()
       let hold = PermitHold(untilEndOf: { "the shared result for \(key)" })
       flights[number] = Flight(key: key, hold: hold, priority: priority, waiters: [waiter])
       current[key] = number
-      return .leads(Seat(flight: number, waiter: waiter, hold: hold))
+      return .leads(Seat(key: key, flight: number, waiter: waiter, hold: hold))
     }
 
     /// Somebody wants the outcome of a flight at a priority.

@@ -111,7 +111,20 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
         leave(seat)
       }
     }
-    let end = await withTaskCancellationHandler {
+    let end = await context.waiting(for: .sharedResult("\(seat.key)")) {
+      await self.end(for: seat)
+    }
+    if let refusal {
+      end.giveUp()
+      throw refusal
+    }
+    return HeldResult(try end.get(), disposal: end.disposal)
+  }
+
+  private nonisolated(nonsending) func end(
+    for seat: StateMachine.Seat
+  ) async -> RunEnd<Success> {
+    await withTaskCancellationHandler {
       await withTaskPriorityEscalationHandler {
         await withCheckedContinuation { continuation in
           if let end = machine.withLock({ $0.waited(seat.waiter, continuation) }) {
@@ -124,11 +137,6 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     } onCancel: {
       leave(seat)
     }
-    if let refusal {
-      end.giveUp()
-      throw refusal
-    }
-    return HeldResult(try end.get(), disposal: end.disposal)
   }
 
   private func leave(_ seat: StateMachine.Seat) {

@@ -84,7 +84,9 @@ private final class SlowObserver: OperationObserver {
     case .ended: log.add("ended")
     case .created: log.add("created")
     case .started: log.add("started")
-    case .childStarted, .finishedAgain, .abandonedBodyEnded: log.add("something else")
+    case .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .finishedAgain,
+      .abandonedBodyEnded:
+      log.add("something else")
     }
   }
 }

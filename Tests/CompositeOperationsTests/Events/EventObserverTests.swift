@@ -109,7 +109,9 @@ extension OperationEvent {
   fileprivate var isFromElsewhere: Bool {
     switch kind {
     case .childStarted, .cancellationRequested: true
-    case .created, .started, .finishedAgain, .abandonedBodyEnded, .ended: false
+    case .created, .started, .waitingBegan, .waitingEnded, .retryScheduled, .finishedAgain,
+      .abandonedBodyEnded, .ended:
+      false
     }
   }
 }

@@ -49,6 +49,10 @@ extension OperationEvent {
     case .created: "\(name) created"
     case .started: "\(name) started"
     case .childStarted: "\(name) started a child"
+    case .waitingBegan(let wait): "\(name) waits for \(wait)"
+    case .waitingEnded(let wait): "\(name) has waited for \(wait)"
+    case .retryScheduled(let attempt, let delay, let error):
+      "\(name) is tried again, attempt \(attempt) after \(delay): \(error)"
     case .cancellationRequested(let reason): "\(name) asked to cancel: \(reason ?? "-")"
     case .finishedAgain(let outcome): "\(name) finished again: \(outcome.kind)"
     case .abandonedBodyEnded(let outcome): "\(name) left a body behind: \(outcome.kind)"

@@ -18,6 +18,9 @@ struct EventLaws {
     let isOfCondition: Bool
     var hasStarted = false
     var wasAskedToCancel = false
+    var waitsFor: OperationEvent.Wait?
+    var wasWaitingAtItsEnd = false
+    var hasLeftABodyBehind = false
     var ended: Ended?
     /// Children that it has announced.
     var announced: Set<OperationID> = []
@@ -37,6 +40,11 @@ struct EventLaws {
     for event in events { read(event) }
     for (id, history) in histories where order == .total || !history.isOfCondition {
       expect(history.ended != nil, "\(history.name) \(id) never ended")
+      expect(history.waitsFor == nil, "\(history.name) \(id) waits for ever")
+      // A body that was left behind may wait longer than its run.
+      expect(
+        !history.wasWaitingAtItsEnd || history.hasLeftABodyBehind,
+        "\(history.name) \(id) ended while it waited")
     }
   }
 
@@ -53,12 +61,24 @@ struct EventLaws {
     }
     if case .abandonedBodyEnded = event.kind {
       abandoned[event.name, default: 0] += 1
+      histories[event.id]?.hasLeftABodyBehind = true
       return expect(history.hasStarted, "\(event) before it could be left")
+    }
+    if case .waitingEnded(let wait) = event.kind {
+      expect(history.waitsFor == wait, "\(event) although it did not wait for that")
+      histories[event.id]?.waitsFor = nil
+      return
     }
     expect(history.ended == nil, "\(event) behind its end")
     expect(history.name == event.name && history.parent == event.parent, "\(event) is another's")
     switch event.kind {
-    case .created, .finishedAgain, .abandonedBodyEnded: break
+    case .created, .waitingEnded, .finishedAgain, .abandonedBodyEnded: break
+    case .waitingBegan(let wait):
+      expect(history.hasStarted || wait == .place, "\(event) before it started")
+      expect(history.waitsFor == nil, "\(event) while it waited already")
+      histories[event.id]?.waitsFor = wait
+    case .retryScheduled(let attempt, _, _):
+      expect(history.hasStarted && attempt >= 2, "\(event) for nothing")
     case .started:
       // With several workers somebody may ask a moment after the run has looked.
       let isAsked = order == .total && history.wasAskedToCancel
@@ -102,6 +122,7 @@ struct EventLaws {
     let isAskedInVain = history.wasAskedToCancel && outcome != .cancelled
     expect(order == .partial || !isAskedInVain, "\(event) although it was asked to cancel")
     histories[event.id]?.ended = end
+    histories[event.id]?.wasWaitingAtItsEnd = history.waitsFor != nil
     if let parent = history.parent, !history.isOfCondition { histories[parent]?.liveChildren -= 1 }
     if history.hasStarted { ended[event.name, default: []].append(end) }
   }

@@ -1,0 +1,153 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct EventWaitTests {
+  /// What a run is told to wait for, and what it does before and after.
+  private func told(_ recorder: RecordingObserver, _ name: String = "root") -> [String] {
+    recorder.events(of: name).compactMap { event in
+      switch event.kind {
+      case .started: "started"
+      case .waitingBegan(let wait): "waits for \(wait)"
+      case .waitingEnded(let wait): "has waited for \(wait)"
+      case .ended: "ended"
+      default: nil
+      }
+    }
+  }
+
+  /// Runs an operation on one worker, and opens what it waits for.
+  private func run(
+    _ operation: some ComposableOperation<Int>, clock: ManualClock = ManualClock(),
+    opening open: () -> Void
+  ) async -> RecordingObserver {
+    let recorder = RecordingObserver()
+    let executor = SeededExecutor(seed: 1)
+    let environment = OperationEnvironment(
+      clock: clock, observers: [recorder], executor: executor)
+    let run = operation.named("root").start(in: environment)
+    executor.drain()
+    open()
+    executor.drain()
+    #expect(await run.outcome.result == 1)
+    return recorder
+  }
+
+  @Test func `V1: a run that waits says for what, and when it has waited`() async {
+    let one = SimpleOperation { 1 }
+    let second = Duration.seconds(1)
+    let waits: [(wait: String, operation: (ManualClock) -> any ComposableOperation<Int>)] = [
+      ("\(second)", { _ in one.delayed(by: second) }),
+      ("a moment", { clock in one.delayed(until: clock.now.advanced(by: second), on: clock) }),
+      ("\(second)", { _ in one.repeating(times: 2, backoff: .constant(second)) }),
+    ]
+    for (wait, operation) in waits {
+      let clock = ManualClock()
+      let recorder = await run(AnyOperation(operation(clock)), clock: clock) {
+        clock.advance(by: second)
+      }
+      #expect(
+        told(recorder) == ["started", "waits for \(wait)", "has waited for \(wait)", "ended"])
+    }
+
+    let gate = Gate()
+    let locks = [Permits(1, name: "a"), Permits(1, name: "b")]
+    let holder = SimpleOperation { try await gate.pass() }.exclusive(in: locks[0]).start()
+    await gate.waitForArrivals(1)
+    let recorder = RecordingObserver()
+    let waiter = one.exclusive(in: locks[0], locks[1]).named("root")
+      .start(in: OperationEnvironment(observers: [recorder]))
+    while locks[0].waitingCount == 0 { await Task.yield() }
+    gate.open()
+    #expect(await waiter.outcome.result == 1)
+    _ = await holder.outcome
+    #expect(
+      told(recorder) == ["started", "waits for a, b", "has waited for a, b", "ended"])
+  }
+
+  @Test func `V1: waiting for a rate, for conditions and for a shared result is told, too`() async {
+    let one = SimpleOperation { 1 }
+    let clock = ManualClock()
+    let limit = RateLimit(1, per: .seconds(1))
+    let throttled = one.throttled(by: limit)
+    #expect(await throttled.run(in: OperationEnvironment(clock: clock)).result == 1)
+    let recorder = await run(throttled, clock: clock) { clock.advance(by: .seconds(1)) }
+    #expect(
+      told(recorder) == ["started", "waits for its turn", "has waited for its turn", "ended"])
+
+    let gate = Gate()
+    let required = one.requiring("is open") {
+      try await gate.pass()
+      return true
+    }
+    let asking = await run(required) { gate.open() }
+    #expect(told(asking) == ["started", "waits for is open", "has waited for is open", "ended"])
+    #expect(told(await run(one.requiring("is so") { true }) {}) == ["started", "ended"])
+
+    let shared = Gate()
+    let runs = SharedRuns<Int, Int>()
+    let wanted = SimpleOperation {
+      try await shared.pass()
+      return 1
+    }.shared(in: runs, for: 7)
+    let sharing = await run(wanted) { shared.open() }
+    let wait = "the shared result for 7"
+    // The run that is shared bears the same name, and waits for nothing.
+    #expect(
+      told(sharing)
+        == [
+          "started", "waits for \(wait)", "has waited for \(wait)", "ended",
+        ])
+  }
+
+  @Test func `V1: a wait that is cancelled has ended`() async {
+    let lock = Permits(1, name: "lock")
+    let gate = Gate()
+    let holder = SimpleOperation { try await gate.pass() }.exclusive(in: lock).start()
+    await gate.waitForArrivals(1)
+    let recorder = RecordingObserver()
+    let run = SimpleOperation { 1 }.exclusive(in: lock).named("root")
+      .start(in: OperationEnvironment(observers: [recorder]))
+    while lock.waitingCount == 0 { await Task.yield() }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(told(recorder) == ["started", "waits for lock", "has waited for lock", "ended"])
+    gate.open()
+    _ = await holder.outcome
+  }
+
+  @Test func `V2: a retry is told before its wait, and its run has the number of the attempt`()
+    async
+  {
+    let clock = ManualClock()
+    let recorder = RecordingObserver()
+    let executor = SeededExecutor(seed: 1)
+    let failing = SimpleOperation<Int> { throw TestError("failed") }.named("try")
+    let run = failing.retrying(attempts: 3, backoff: .constant(.seconds(1))).named("root")
+      .start(in: OperationEnvironment(clock: clock, observers: [recorder], executor: executor))
+    for _ in 0..<3 {
+      executor.drain()
+      clock.advance(by: .seconds(1))
+    }
+    #expect(await run.outcome.error is RetryError)
+    let scheduled = recorder.events(of: "root").compactMap { event -> String? in
+      guard case .retryScheduled(let attempt, let delay, let error) = event.kind else { return nil }
+      return "\(attempt) after \(delay): \(error)"
+    }
+    let second = Duration.seconds(1)
+    #expect(scheduled == ["2 after \(second): failed", "3 after \(second): failed"])
+    #expect(recorder.events(of: "try").filter(\.isStart).map(\.attempt) == [1, 2, 3])
+    #expect(recorder.events(of: "root").allSatisfy { $0.attempt == 1 })
+  }
+
+  @Test func `V3: an event has its moment, and those of a run never go back`() async {
+    let before = ContinuousClock.now
+    let recorder = RecordingObserver()
+    let operation = ParallelOperation((0..<100).map { number in SimpleOperation { number } })
+    _ = await operation.run(in: OperationEnvironment(observers: [recorder]))
+    let after = ContinuousClock.now
+    let instants = Dictionary(grouping: recorder.events, by: \.id).values.map { $0.map(\.instant) }
+    for instants in instants { #expect(instants == instants.sorted()) }
+    #expect(instants.joined().allSatisfy { before <= $0 && $0 <= after })
+  }
+}
