@@ -37,11 +37,16 @@ extension ComposableOperation {
   /// let outcome = await run.outcome
   /// ```
   ///
-  /// - Parameter environment: The clock, random numbers and observers of the run and of everything
-  ///   below it, and where its bodies run.
+  /// - Parameters:
+  ///   - environment: The clock, random numbers and observers of the run and of everything below it, and
+  ///     where its bodies run.
+  ///   - count: How many events are kept for ``OperationRun/events``, the last ones; none by default, because
+  ///     a run that keeps some is an observed one.
+  /// - Precondition: `count` is not negative.
   public func start(
-    in environment: OperationEnvironment = OperationEnvironment()
+    in environment: OperationEnvironment = OperationEnvironment(), keepingEvents count: Int = 0
   ) -> OperationRun<Success> {
-    OperationRun(of: self, in: environment)
+    precondition(count >= 0, "At least 0 events of a run are kept, and not \(count).")
+    return OperationRun(of: self, in: environment, keepingEvents: count)
   }
 }

@@ -6,21 +6,33 @@ public struct OperationRun<Success: Sendable>: Sendable {
   private let task: Task<TypedEnding<Success>, Never>
   /// Called when the run is cancelled, before its task is.
   private let onCancel: (@Sendable () -> Void)?
+  private let log: EventLog?
 
-  init(of operation: some ComposableOperation<Success>, in environment: OperationEnvironment) {
+  /// - Parameter count: How many events are kept.
+  init(
+    of operation: some ComposableOperation<Success>, in environment: OperationEnvironment,
+    keepingEvents count: Int
+  ) {
+    var environment = environment
+    let log = count > 0 ? EventLog(keeping: count) : nil
+    if let log { environment.observers.append(log) }
     let scope = OperationScope(of: operation, in: environment)
-    self.init(in: scope) { await scope.typedEnding(of: operation, depth: 0) }
+    self.init(in: scope, keepingEventsIn: log) {
+      await scope.typedEnding(of: operation, depth: 0)
+    }
   }
 
   /// - Parameters:
   ///   - startsAtOnce: Whether the body runs on the calling thread until it waits.
   ///   - body: The run, from its first event to its last.
   init(
-    in scope: OperationScope, startsAtOnce: Bool = false, onCancel: (@Sendable () -> Void)? = nil,
+    in scope: OperationScope, keepingEventsIn log: EventLog? = nil, startsAtOnce: Bool = false,
+    onCancel: (@Sendable () -> Void)? = nil,
     _ body: @escaping @Sendable () async -> TypedEnding<Success>
   ) {
     self.scope = scope
     self.onCancel = onCancel
+    self.log = log
     task = UnstructuredTasks.start(
       on: scope.environment.executor, isImmediate: startsAtOnce, body)
   }
@@ -49,6 +61,17 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// The same, for the one who is given the value in custody.
   var end: RunEnd<Success> {
     get async { await RunEnd(task.value) }
+  }
+
+  /// The events of the run and of everything below it, as many of them as it was started to keep; of a run
+  /// that keeps none, its end.
+  public var events: OperationEvents {
+    OperationEvents(log) { [task, place = scope.place] in
+      let ending = await task.value
+      let end = OperationEvent.Kind.ended(
+        ending.outcome.map { $0 }, late: ending.late.map { $0.map { $0 } })
+      return OperationEvent(kind: end, place: place)
+    }
   }
 
   /// Cancels the run.

@@ -1,0 +1,104 @@
+/// Keeps the last events of one run and of everything below it, for whoever wants to see them, until it has
+/// ended.
+final class EventLog: OperationObserver {
+  typealias Waiter = CheckedContinuation<Void, Never>
+
+  private let machine: Lock<StateMachine>
+
+  /// - Parameter capacity: How many events are kept.
+  init(keeping capacity: Int) { machine = Lock(StateMachine(capacity: capacity)) }
+
+  func observe(_ event: OperationEvent) {
+    // What is forgotten may hold somebody's values, which are freed outside the lock.
+    let (forgotten, waiters) = machine.withLock { $0.observed(event) }
+    withExtendedLifetime(forgotten) {}
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// The event at a place in the order of all of them, or the next one that is kept; waits for it.
+  ///
+  /// - Returns: Nil behind the last one, and when the task is cancelled.
+  nonisolated(nonsending) func event(
+    at index: Int
+  ) async -> (event: OperationEvent, index: Int)? {
+    while true {
+      switch machine.withLock({ $0.asked(for: index) }) {
+      case .event(let event, let index): return (event, index)
+      case .isOver: return nil
+      case .wait(let number):
+        await withTaskCancellationHandler {
+          await withCheckedContinuation { waiter in
+            machine.withLock { $0.waited(waiter, as: number, for: index) }?.resume()
+          }
+        } onCancel: {
+          machine.withLock { $0.left(number) }?.resume()
+        }
+        if Task.isCancelled { return nil }
+      }
+    }
+  }
+}
+
+extension EventLog {
+  /// The events that are kept, and who waits for the next one.
+  struct StateMachine: Sendable {
+    enum Answer: Sendable {
+      case event(OperationEvent, at: Int)
+      case wait(as: Int)
+      case isOver
+    }
+
+    private let capacity: Int
+    /// By the index modulo the capacity.
+    private var kept: [OperationEvent] = []
+    private var count = 0
+    private var outermost: OperationID?
+    private var hasEnded = false
+    private var waiters: [Int: Waiter] = [:]
+    /// Those who were cancelled before they waited.
+    private var gone: Set<Int> = []
+    private var lastWaiter = 0
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    /// - Returns: The event that is kept no longer, and who is to be told of the new one.
+    mutating func observed(_ event: OperationEvent) -> (OperationEvent?, [Waiter]) {
+      if hasEnded { return (nil, []) }
+      outermost = outermost ?? event.id
+      if case .ended = event.kind, event.id == outermost { hasEnded = true }
+      var forgotten: OperationEvent?
+      if kept.count < capacity {
+        kept.append(event)
+      } else {
+        forgotten = kept[count % capacity]
+        kept[count % capacity] = event
+      }
+      count += 1
+      defer { waiters = [:] }
+      return (forgotten, Array(waiters.values))
+    }
+
+    mutating func asked(for index: Int) -> Answer {
+      if index < count {
+        let index = max(index, count - kept.count)
+        return .event(kept[index % capacity], at: index)
+      }
+      if hasEnded { return .isOver }
+      lastWaiter += 1
+      return .wait(as: lastWaiter)
+    }
+
+    /// - Returns: The waiter itself if there is nothing to wait for.
+    mutating func waited(_ waiter: Waiter, as number: Int, for index: Int) -> Waiter? {
+      if gone.remove(number) != nil || index < count { return waiter }
+      waiters[number] = waiter
+      return nil
+    }
+
+    mutating func left(_ number: Int) -> Waiter? {
+      if let waiter = waiters.removeValue(forKey: number) { return waiter }
+      gone.insert(number)
+      return nil
+    }
+  }
+}

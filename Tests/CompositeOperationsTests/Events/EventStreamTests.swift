@@ -1,0 +1,89 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct EventStreamTests {
+  private let list: some ComposableOperation<[Int]> = ParallelOperation(
+    (0..<10).map { number in SimpleOperation { number } }, width: .serial
+  ).named("list")
+
+  @Test(arguments: [0, 1, 2, 3] as [UInt64])
+  func `V4: a started run gives its events as they come, and the end last`(seed: UInt64)
+    async throws
+  {
+    let recorder = RecordingObserver()
+    let executor = SeededExecutor(seed: seed)
+    let list = list
+    let lines = try await executor.run {
+      let run = list.start(
+        in: OperationEnvironment(observers: [recorder], executor: executor), keepingEvents: 1_000)
+      var lines: [String] = []
+      let events = run.events
+      for await event in events { lines.append(event.short) }
+      #expect(events.droppedCount == 0)
+      return lines
+    }
+    #expect(lines == recorder.short)
+    #expect(lines.first == "list created" && lines.last?.hasPrefix("list ended: result") == true)
+  }
+
+  @Test func `V4: who comes late gets what is kept and the end, and knows how much it missed`()
+    async
+  {
+    for kept in [1, 5, 41, 1_000] {
+      let recorder = RecordingObserver()
+      let run = list.start(
+        in: OperationEnvironment(observers: [recorder]), keepingEvents: kept)
+      _ = await run.outcome
+      let all = recorder.short
+      for _ in 0..<2 {
+        let events = run.events
+        var lines: [String] = []
+        for await event in events { lines.append(event.short) }
+        #expect(lines == Array(all.suffix(kept)))
+        #expect(events.droppedCount == max(0, all.count - kept))
+      }
+    }
+  }
+
+  @Test func `V4: who is slow loses events, and nobody waits for it`() async {
+    let run = list.start(keepingEvents: 3)
+    let events = run.events
+    var iterator = events.makeAsyncIterator()
+    let first = await iterator.next()
+    _ = await run.outcome
+    var left: [OperationEvent] = []
+    while let event = await iterator.next() { left.append(event) }
+    #expect(first != nil && left.count <= 3)
+    #expect(left.last?.isEnd == true && left.last?.name == "list")
+    // The list has five events and ten times four: of its own, of each child, and of that one's beginning.
+    #expect(1 + left.count + events.droppedCount == 3 + 10 * 4)
+  }
+
+  @Test func `V4: a run that keeps nothing tells of its end`() async {
+    let run = list.start()
+    var events: [OperationEvent] = []
+    for await event in run.events { events.append(event) }
+    #expect(events.count == 1 && events[0].id == run.id)
+    guard case .ended(.result(let value), nil) = events[0].kind else {
+      Issue.record("\(events)")
+      return
+    }
+    #expect(value as? [Int] == Array(0..<10))
+  }
+
+  @Test func `V4: a cancelled task waits for no event any more`() async {
+    let gate = Gate()
+    let run = SimpleOperation { try await gate.pass() }.start(keepingEvents: 10)
+    await gate.waitForArrivals(1)
+    let reader = Task {
+      var count = 0
+      for await _ in run.events { count += 1 }
+      return count
+    }
+    reader.cancel()
+    #expect(await reader.value <= 2)
+    gate.open()
+    #expect(await run.outcome.result != nil)
+  }
+}
