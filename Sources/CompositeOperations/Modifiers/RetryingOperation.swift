@@ -163,7 +163,7 @@ extension OperationContext {
   fileprivate nonisolated(nonsending) func end<Success: Sendable>(
     ofAny child: any ComposableOperation<Success>, attempt: Int
   ) async -> RunEnd<Success> {
-    await end(of: child, attempt: attempt)
+    await end(of: child, asAttempt: attempt)
   }
 
   /// Tells those who observe the run of something, unless it has ended.

@@ -11,11 +11,8 @@ extension OperationContext {
 
   /// The same as a part of the run, whose observers see that it waits.
   @usableFromInline nonisolated(nonsending) func pause(_ delay: Duration) async throws {
-    if delay > .zero {
-      try await waiting(for: .time(delay)) { try await wait(delay) }
-    } else {
-      try Task.checkCancellation()
-    }
+    guard delay > .zero else { return try await wait(delay) }
+    try await waiting(for: .time(delay)) { try await wait(delay) }
   }
 
   /// Tells those who observe the run that it waits while a body is performed.

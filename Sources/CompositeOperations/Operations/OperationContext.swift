@@ -70,12 +70,11 @@
     return await unattendedEnd(of: child).outcome
   }
 
-  /// - Parameter attempt: The number of the attempt that the child's run is, from 1.
   @inlinable nonisolated(nonsending) func end<Child: ComposableOperation>(
-    of child: Child, attempt: Int = 1
+    of child: Child
   ) async -> RunEnd<Child.Success> {
     let actor = #isolation
-    if scope != nil || actor != nil { return await attendedEnd(of: child, attempt: attempt) }
+    if scope != nil || actor != nil { return await attendedEnd(of: child) }
     return await unattendedEnd(of: child)
   }
 
@@ -97,7 +96,7 @@
   /// The child's run where somebody looks, where the environment is not the plain one, or where
   /// the caller stands on an actor, which this leaves.
   @usableFromInline @concurrent func attendedEnd<Child: ComposableOperation>(
-    of child: Child, attempt: Int = 1
+    of child: Child
   ) async -> RunEnd<Child.Success> {
     // The question keeps the hop off the actor: Swift 6.3.1 drops that of a `@concurrent` function
     // which does nothing before it calls one that stays where its caller is.
@@ -105,19 +104,27 @@
     guard let scope, scope.isObserved else {
       return isCancelled ? RunEnd(.cancelled) : await unattendedEnd(of: child)
     }
-    return await child.observedEnd(in: self, attempt: attempt)
+    return await child.observedEnd(in: self)
+  }
+
+  /// The child's run as one of several attempts.
+  // Apart, because one argument more would take the first memory of tasks that wait.
+  @concurrent func end<Child: ComposableOperation>(
+    of child: Child, asAttempt attempt: Int
+  ) async -> RunEnd<Child.Success> {
+    let isCancelled = Task.isCancelled
+    guard let scope, scope.isObserved else {
+      return isCancelled ? RunEnd(.cancelled) : await unattendedEnd(of: child)
+    }
+    let run = child.childScope(in: self, attempt: attempt)
+    return RunEnd(await run.typedEnding(of: child, depth: depth))
   }
 }
 
 extension ComposableOperation {
   /// The run as a child, seen by the observers of its parent and by its own, with its value.
-  ///
-  /// - Parameter attempt: The number of the attempt that it is, from 1.
-  nonisolated(nonsending) func observedEnd(
-    in context: OperationContext, attempt: Int = 1
-  ) async -> RunEnd<Success> {
-    let scope = childScope(in: context, attempt: attempt)
-    return RunEnd(await scope.typedEnding(of: self, depth: context.depth))
+  nonisolated(nonsending) func observedEnd(in context: OperationContext) async -> RunEnd<Success> {
+    RunEnd(await childScope(in: context).typedEnding(of: self, depth: context.depth))
   }
 
   /// The run as a child, seen by the observers of its parent and by its own.
@@ -130,6 +137,8 @@ extension ComposableOperation {
   }
 
   /// A scope for the run as a child. The observers of its parent have been told.
+  ///
+  /// - Parameter attempt: The number of the attempt that it is, from 1.
   func childScope(in context: OperationContext, attempt: Int = 1) -> OperationScope {
     // A context that was kept beyond its run: the child belongs to the calling task alone.
     let parent = context.scope?.hasEnded == true ? nil : context.scope
