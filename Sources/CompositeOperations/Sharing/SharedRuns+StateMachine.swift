@@ -119,7 +119,7 @@ extension SharedRuns {
       guard let flight = flights[seat.flight], flight.waiters.isEmpty else {
         return (continuation, nil)
       }
-      detach(seat.flight)
+      forgetFlight(seat.flight)
       return (continuation, flight.run)
     }
 

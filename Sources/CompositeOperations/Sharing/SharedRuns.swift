@@ -81,7 +81,8 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     let flight = machine.withLock { $0.ended(flight, in: ending.outcome, until: isOver) }
     // In the order in which they came.
     let waiters = flight.waiters.sorted()
-    let end = RunEnd(ending).shared(among: waiters.count, isKept: isOver != nil && flight.isCurrent)
+    let isKept = isOver != nil && flight.isCurrent && ending.outcome.result != nil
+    let end = RunEnd(ending).shared(among: waiters.count, isKept: isKept)
     for waiter in waiters {
       machine.withLock { $0.told(waiter, end) }?.resume(returning: end)
     }
@@ -103,22 +104,22 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   private nonisolated(nonsending) func wait(
     in seat: StateMachine.Seat, below context: OperationContext
   ) async throws -> HeldResult<Success> {
-    var refusal: PermitError?
-    if let hold = context.scope?.hold {
-      // Others may wait for what is held here, the run itself among them.
-      do { try await seat.hold.waitUntilEnd(below: hold) } catch {
-        refusal = error as? PermitError
-        leave(seat)
+    try await context.waiting(for: .sharedResult("\(seat.key)")) {
+      var refusal: PermitError?
+      if let hold = context.scope?.hold {
+        // Others may wait for what is held here, the run itself among them.
+        do { try await seat.hold.waitUntilEnd(below: hold) } catch {
+          refusal = error as? PermitError
+          leave(seat)
+        }
       }
+      let end = await end(for: seat)
+      if let refusal {
+        end.giveUp()
+        throw refusal
+      }
+      return HeldResult(try end.get(), disposal: end.disposal)
     }
-    let end = await context.waiting(for: .sharedResult("\(seat.key)")) {
-      await self.end(for: seat)
-    }
-    if let refusal {
-      end.giveUp()
-      throw refusal
-    }
-    return HeldResult(try end.get(), disposal: end.disposal)
   }
 
   private nonisolated(nonsending) func end(

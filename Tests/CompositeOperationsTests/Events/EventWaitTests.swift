@@ -84,20 +84,26 @@ import Testing
     #expect(told(asking) == ["started", "waits for is open", "has waited for is open", "ended"])
     #expect(told(await run(one.requiring("is so") { true }) {}) == ["started", "ended"])
 
-    let shared = Gate()
     let runs = SharedRuns<Int, Int>()
-    let wanted = SimpleOperation {
-      try await shared.pass()
-      return 1
-    }.shared(in: runs, for: 7)
-    let sharing = await run(wanted) { shared.open() }
-    let wait = "the shared result for 7"
-    // The run that is shared bears the same name, and waits for nothing.
-    #expect(
-      told(sharing)
-        == [
-          "started", "waits for \(wait)", "has waited for \(wait)", "ended",
-        ])
+    for isHolding in [false, true] {
+      let shared = Gate()
+      let wanted = SimpleOperation {
+        try await shared.pass()
+        return 1
+      }.shared(in: runs, for: 7)
+      let waiting =
+        isHolding ? AnyOperation(wanted.exclusive(in: Permits(1))) : AnyOperation(wanted)
+      let recorder = RecordingObserver()
+      let executor = SeededExecutor(seed: 1)
+      let handle = waiting.named("root")
+        .start(in: OperationEnvironment(observers: [recorder], executor: executor))
+      executor.drain()
+      #expect(told(recorder) == ["started", "waits for the shared result for 7"])
+      shared.open()
+      executor.drain()
+      #expect(await handle.outcome.result == 1)
+      #expect(told(recorder).suffix(2) == ["has waited for the shared result for 7", "ended"])
+    }
   }
 
   @Test func `V1: a wait that is cancelled has ended`() async {

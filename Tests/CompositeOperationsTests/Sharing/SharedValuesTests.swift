@@ -62,10 +62,12 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true])
-  func `H2: what a run ends in when the last one has just left is given up`(isError: Bool) async {
+  @Test(arguments: [false, true], [Duration.zero, .seconds(60)])
+  func `H2: what a run ends in when the last one has just left is given up`(
+    isError: Bool, keptFor: Duration
+  ) async {
     let discarded = Log<Int>()
-    let runs = SharedRuns<Int, Int>()
+    let runs = SharedRuns<Int, Int>(keepingResultsFor: keptFor)
     let observer = CancellingAtTheEnd()
     let gate = Gate()
     let value = SimpleOperation { 1 }.discarding { discarded.add($0) }
