@@ -59,10 +59,10 @@ import Testing
       let runs = SharedRuns<String, Int>(keepingResultsFor: .seconds(60))
       let stored = Log<Int>()
       stored.add(1)
-      let gate = Gate()
+      let gates = [Gate(), Gate()]
       let fetch = SimpleOperation {
         let value = stored.count
-        try await gate.pass()
+        try await gates[value - 1].pass()
         return value
       }.shared(in: runs, for: "a")
       let executor = SeededExecutor(seed: 1)
@@ -74,13 +74,16 @@ import Testing
       let fresh = fetch.start(in: environment)
       executor.drain()
       #expect(runs.runningCount == 2)
-      gate.open()
-      executor.drain()
+      // The one that began first ends last.
+      for gate in gates.reversed() {
+        gate.open()
+        executor.drain()
+      }
       #expect(await stale.outcome.result == 1)
       #expect(await fresh.outcome.result == 2)
       let kept = fetch.start(in: environment)
       executor.drain()
-      #expect(await kept.outcome.result == 2 && gate.arrivals == 2)
+      #expect(await kept.outcome.result == 2 && gates[1].arrivals == 1)
     }
   }
 
