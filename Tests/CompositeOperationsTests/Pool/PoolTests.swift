@@ -139,6 +139,18 @@ import Testing
     #expect(crowd.most <= 2)
   }
 
+  @Test func `W4: nobody begins while a barrier runs`() async {
+    let pool = OperationPool(width: .limited(to: 3))
+    let gate = Gate()
+    await pool.submit(SimpleOperation { try await gate.pass() }, isBarrier: true)
+    await gate.waitForArrivals(1)
+    await pool.submit(SimpleOperation {})
+    await pool.submit(SimpleOperation {})
+    #expect(pool.runningCount == 1 && pool.waitingCount == 2)
+    gate.open()
+    await pool.drain()
+  }
+
   // MARK: W5
 
   @Test func `W5: nobody begins in a pause`() async {
