@@ -18,17 +18,6 @@ internal import Synchronization
     var isOwnLoss: Bool { self == .error || self == .cancelledItself }
   }
 
-  /// The nodes that ended without a result of their own accord.
-  struct Failures: Sendable {
-    /// The first in time first.
-    var nodes: [Int] = []
-    var errors: [Int: any Error] = [:]
-    /// What those call themselves that failed.
-    var names: [Int: String] = [:]
-    /// Of those that could not begin, who is to blame: one that ended in an error, if any did.
-    var blame: [Int: Int] = [:]
-  }
-
   let plan: GraphPlan
   let alarm = Alarm()
   let queue: GraphQueue
@@ -39,7 +28,7 @@ internal import Synchronization
   private let hasStopped = Atomic(false)
   /// Whether a node ended without a result. Set before those that need the node are counted down.
   private let hasLosses = Atomic(false)
-  private let failures = Lock(Failures())
+  private let failures = Lock(GraphFailures())
   private let held = Lock<[Int: Disposal]>([:])
 
   // Raw memory, so that running a node counts no reference. A slot and the state of a node are written
@@ -96,7 +85,7 @@ internal import Synchronization
     case .result: .result(value())
     case .error: error(of: node).map(Outcome.error) ?? .cancelled
     case .withoutInput:
-      blame(of: node).flatMap(error).map(Outcome.error) ?? .cancelled
+      failures.withLock { $0.errorBehind(node) }.map(Outcome.error) ?? .cancelled
     case .notBegun, .lateResult, .cancelledItself, .cancelledWithGraph: .cancelled
     }
   }
@@ -136,7 +125,7 @@ internal import Synchronization
 
   /// Notes what the operation of a node is called that fails, for the error.
   @usableFromInline func failed(_ node: Int, as name: String) {
-    failures.withLock { $0.names[node] = name }
+    failures.withLock { $0.called(node, name) }
   }
 
   func endedLate(_ node: Int, disposal: Disposal?) {
@@ -172,10 +161,7 @@ internal import Synchronization
     unsafe states[node] = state
     hasLosses.store(true, ordering: .relaxed)
     guard state.isOwnLoss else { return }
-    failures.withLock { failures in
-      failures.nodes.append(node)
-      failures.errors[node] = error
-    }
+    failures.withLock { $0.lost(node, error) }
   }
 
   /// Stops the run if the end of a node is a reason to.
@@ -216,7 +202,10 @@ internal import Synchronization
     var lost = [node]
     while let node = lost.popLast() {
       unsafe states[node] = .withoutInput
-      findBlame(of: node)
+      let missing = plan.inputs(of: node).filter { input in
+        !input.asksForOutcome && state(of: input.node) != .result
+      }
+      failures.withLock { $0.couldNotBegin(node, without: missing.map(\.node)) }
       finished += 1
       plan.forEachNeeding(node) { needing in
         guard countDown(needing) else { return }
@@ -227,24 +216,6 @@ internal import Synchronization
           lost.append(needing)
         }
       }
-    }
-  }
-
-  private func blame(of node: Int) -> Int? { failures.withLock { $0.blame[node] } }
-
-  private func findBlame(of node: Int) {
-    let lost = plan.inputs(of: node).filter { !$0.asksForOutcome && state(of: $0.node) != .result }
-    failures.withLock { failures in
-      var first: Int?
-      for input in lost {
-        let blamed = failures.blame[input.node] ?? input.node
-        if failures.errors[blamed] != nil {
-          failures.blame[node] = blamed
-          return
-        }
-        first = first ?? blamed
-      }
-      failures.blame[node] = first
     }
   }
 
