@@ -4,12 +4,14 @@
 @usableFromInline enum UnstructuredTasks {
   /// A task of its own.
   ///
-  /// - Parameter isImmediate: Whether it runs on the calling thread until it waits.
+  /// - Parameters:
+  ///   - executor: Where it runs; nil for Swift's own thread pool.
+  ///   - isImmediate: Whether it runs on the calling thread until it waits.
   static func start<Value: Sendable>(
     on executor: (any TaskExecutor)?, isImmediate: Bool = false,
     _ body: @escaping @Sendable () async -> Value
   ) -> Task<Value, Never> {
-    if isImmediate { return Task.immediate { await body() } }
+    if isImmediate { return Task.immediate(executorPreference: executor) { await body() } }
     return Task(executorPreference: executor) { await body() }
   }
 
