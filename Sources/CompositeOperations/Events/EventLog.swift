@@ -54,10 +54,16 @@ extension EventLog {
     private var count = 0
     private var outermost: OperationID?
     private var hasEnded = false
-    private var waiters: [Int: Waiter] = [:]
-    /// Those who were cancelled before they waited.
-    private var gone: Set<Int> = []
+    private var waiters: [Int: Waiting] = [:]
     private var lastWaiter = 0
+
+    private enum Waiting: Sendable {
+      /// Is about to wait.
+      case registered
+      case waits(Waiter)
+      /// Was cancelled before it waited.
+      case gone
+    }
 
     init(capacity: Int) { self.capacity = capacity }
 
@@ -74,8 +80,12 @@ extension EventLog {
         kept[count % capacity] = event
       }
       count += 1
-      defer { waiters = [:] }
-      return (forgotten, Array(waiters.values))
+      var told: [Waiter] = []
+      for case (let number, .waits(let waiter)) in waiters {
+        waiters[number] = nil
+        told.append(waiter)
+      }
+      return (forgotten, told)
     }
 
     mutating func asked(for index: Int) -> Answer {
@@ -85,20 +95,28 @@ extension EventLog {
       }
       if hasEnded { return .isOver }
       lastWaiter += 1
+      waiters[lastWaiter] = .registered
       return .wait(as: lastWaiter)
     }
 
     /// - Returns: The waiter itself if there is nothing to wait for.
     mutating func waited(_ waiter: Waiter, as number: Int, for index: Int) -> Waiter? {
-      if gone.remove(number) != nil || index < count { return waiter }
-      waiters[number] = waiter
+      if case .gone = waiters.removeValue(forKey: number) { return waiter }
+      if index < count { return waiter }
+      waiters[number] = .waits(waiter)
       return nil
     }
 
     mutating func left(_ number: Int) -> Waiter? {
-      if let waiter = waiters.removeValue(forKey: number) { return waiter }
-      gone.insert(number)
-      return nil
+      switch waiters[number] {
+      case .waits(let waiter):
+        waiters[number] = nil
+        return waiter
+      case .registered:
+        waiters[number] = .gone
+        return nil
+      case .gone, nil: return nil
+      }
     }
   }
 }
