@@ -123,8 +123,8 @@ public final class OperationPool: Sendable {
 
   /// Waits until nothing runs and nothing waits.
   ///
-  /// What is submitted meanwhile is waited for too; so a member that waits here waits for itself. A cancellation does not end the wait; while the pool is
-  /// paused and operations wait, nothing does but ``resume()``, ``cancelAll(because:)`` or
-  /// ``close(_:)`` with ``Closing/refusingWhatWaits``.
+  /// What is submitted meanwhile is waited for too; so a member that waits here waits for itself. A
+  /// cancellation does not end the wait; while the pool is paused and operations wait, nothing does but
+  /// ``resume()``, ``cancelAll(because:)`` or ``close(_:)`` with ``Closing/refusingWhatWaits``.
   public func drain() async { await admission.waitUntilDrained() }
 }
