@@ -71,6 +71,21 @@
     }
   }
 
+  /// What the first children weigh together for the progress of their parent.
+  func weight(of count: Int) -> Double {
+    func open<Child: ComposableOperation>(
+      _ type: Child.Type, at place: UnsafeRawPointer
+    ) -> Double {
+      let children = unsafe UnsafeBufferPointer(
+        start: place.assumingMemoryBound(to: type), count: count)
+      return unsafe children.reduce(0) { $0 + $1.weight }
+    }
+    switch children {
+    case .uniform(let type, let place, _): return unsafe open(type, at: place)
+    case .mixed(let place): return (0..<count).reduce(0) { unsafe $0 + place[$1].weight }
+    }
+  }
+
   /// A copy of the result of a child that has left one.
   func value(at index: Int) -> any Sendable {
     func open<Child: ComposableOperation>(_ type: Child.Type) -> any Sendable {

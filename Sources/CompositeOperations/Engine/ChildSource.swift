@@ -16,23 +16,27 @@ internal import Synchronization
   private let advance: Advance
   /// Called when a child has ended that was taken, if somebody wants to know.
   let childEnded: (@Sendable () -> Void)?
+  /// How many children there are going to be at least; 0 if nobody knows.
+  let expectedCount: Int
   private let exhaustion = Atomic(false)
   private let hasDropped = Atomic(false)
 
-  @usableFromInline init(_ advance: Advance) {
+  @usableFromInline init(_ advance: Advance, expectedCount: Int = 0) {
     self.advance = advance
+    self.expectedCount = expectedCount
     childEnded = nil
   }
 
   init(_ advance: Advance, childEnded: @escaping @Sendable () -> Void) {
     self.advance = advance
     self.childEnded = childEnded
+    expectedCount = 0
   }
 
   @inlinable convenience init<Children: Sequence>(over children: Children)
   where Children.Element: ComposableOperation {
     var iterator = children.makeIterator()
-    self.init(.now { iterator.next() })
+    self.init(.now { iterator.next() }, expectedCount: children.underestimatedCount)
   }
 
   @inlinable convenience init<Children: AsyncSequence>(over children: Children)

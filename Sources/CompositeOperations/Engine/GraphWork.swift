@@ -5,6 +5,8 @@
   var name: String { get }
   /// What the operation is called instead of its own name.
   var ownName: String? { get }
+  /// What it weighs for the progress of the graph, as far as that is known.
+  var weight: Double { get }
 }
 
 extension GraphWork {
@@ -33,6 +35,7 @@ extension GraphWork {
 
   @usableFromInline var name: String { operation.operationName }
   @usableFromInline var ownName: String? { nil }
+  @usableFromInline var weight: Double { operation.weight }
 }
 
 /// A node whose operation is made of what it needs.
@@ -44,6 +47,7 @@ extension GraphWork {
   @inlinable init(named ownName: String?) { self.ownName = ownName }
 
   @usableFromInline var name: String { ownName ?? "\(Child.self)" }
+  @usableFromInline var weight: Double { 1 }
 }
 
 /// Stands for an operation whose making failed.

@@ -100,5 +100,13 @@ public struct OperationEnvironment: Sendable {
       && choices.growth == nil
   }
 
+  /// Whether an observer wants to see lines of a level.
+  func wantsLines(of level: OperationLogLevel) -> Bool {
+    guard let box else { return false }
+    return box.choices.observers.contains { observer in
+      observer.leastLogLevel.map { $0 <= level } ?? false
+    }
+  }
+
   func tellObservers(of event: OperationEvent) { box?.choices.tellObservers(of: event) }
 }

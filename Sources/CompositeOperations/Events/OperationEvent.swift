@@ -31,6 +31,18 @@ public struct OperationEvent: Sendable {
     ///   - delay: How long it waits.
     ///   - error: What the attempt before failed by.
     case retryScheduled(attempt: Int, after: Duration, because: any Error)
+    /// The body told how far it is.
+    ///
+    /// - Parameters:
+    ///   - completed: How many units it has done.
+    ///   - total: How many it will have done in the end; nil if it does not know.
+    ///   - unit: What it counts.
+    case progressed(completed: Int, total: Int?, unit: String?)
+    /// The run knows what its children will weigh together for its progress; one weighs 1 if nobody says
+    /// otherwise.
+    case childrenExpected(weight: Double)
+    /// The body has something to say.
+    case logged(OperationLogLevel, String)
     /// Somebody asked the run to stop. It tells why where a reason was given.
     case cancellationRequested(reason: String?)
     /// A callback operation was finished a second time; this outcome was dropped.
@@ -67,7 +79,7 @@ public struct OperationEvent: Sendable {
   /// What happened.
   public let kind: Kind
   /// When it happened, by the clock of the machine and not by that of the environment.
-  public let instant: ContinuousClock.Instant
+  public var instant: ContinuousClock.Instant { time.instant }
   /// Which run it happened to.
   public var id: OperationID { place.id }
   /// The run that runs this one, or nil for an outermost run.
@@ -81,11 +93,12 @@ public struct OperationEvent: Sendable {
   public var path: OperationPath { OperationPath(place: place) }
 
   let place: OperationPlace
+  let time: EventTime
 
   init(kind: Kind, place: OperationPlace) {
     self.kind = kind
     self.place = place
-    instant = .now
+    time = .now
   }
 }
 
@@ -100,6 +113,10 @@ extension OperationEvent: CustomStringConvertible {
       case .waitingEnded(let wait): "has waited for \(wait)"
       case .retryScheduled(let attempt, let delay, let error):
         "is tried again, attempt \(attempt) after \(delay), because: \(error)"
+      case .progressed(let completed, let total, let unit):
+        "is at \(completed)" + (total.map { " of \($0)" } ?? "") + (unit.map { " \($0)" } ?? "")
+      case .childrenExpected(let weight): "expects children of weight \(weight)"
+      case .logged(let level, let text): "says (\(level)): \(text)"
       case .cancellationRequested(let reason):
         "asked to cancel" + (reason.map { " because \($0)" } ?? "")
       case .finishedAgain(let outcome): "finished again: \(outcome)"

@@ -15,4 +15,12 @@
 public protocol OperationObserver: Sendable {
   /// Takes note of an event.
   func observe(_ event: OperationEvent)
+
+  /// The least level of what bodies log that the observer wants to see, nil for nothing. Lines that no
+  /// observer wants are never made. All of them by default.
+  var leastLogLevel: OperationLogLevel? { get }
+}
+
+extension OperationObserver {
+  public var leastLogLevel: OperationLogLevel? { .trace }
 }

@@ -34,10 +34,15 @@ final class OperationPlace: Sendable {
   let name: String
   /// Which attempt the run is, from 1.
   let attempt: Int
+  let share: ProgressShare
 
-  init(below parent: OperationPlace?, name: String, attempt: Int = 1) {
+  init(
+    below parent: OperationPlace?, name: String, attempt: Int = 1,
+    share: ProgressShare = ProgressShare()
+  ) {
     self.parent = parent
     self.name = name
     self.attempt = attempt
+    self.share = share
   }
 }

@@ -30,7 +30,7 @@ internal import Synchronization
 
   init(
     parent: OperationScope?, name: String, environment: consuming OperationEnvironment, joined: Int,
-    hold: PermitHold?, attempt: Int
+    hold: PermitHold?, attempt: Int, share: ProgressShare
   ) {
     self.joined = Atomic(joined)
     self.parent = parent
@@ -38,7 +38,8 @@ internal import Synchronization
     self.hold = hold
     // A run that nobody observes has no name to stand below.
     place = OperationPlace(
-      below: parent?.isObserved == true ? parent?.place : nil, name: name, attempt: attempt)
+      below: parent?.isObserved == true ? parent?.place : nil, name: name, attempt: attempt,
+      share: share)
   }
 
   /// A part of a run, which holds permits or stands in another environment. In everything else it is

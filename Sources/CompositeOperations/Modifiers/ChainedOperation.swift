@@ -42,6 +42,7 @@ struct ChainedOperation<First: ComposableOperation, Next: ComposableOperation>: 
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Next.Success> {
+    context.expectChildren(2)
     let second = try await next(try await context.end(of: first).get())
     let end = await context.end(of: second)
     return HeldResult(try end.get(), disposal: end.disposal)

@@ -7,18 +7,39 @@ extension ComposableOperation {
   public func observed(
     by observers: any OperationObserver...
   ) -> some ComposableOperation<Success> {
-    ObservedOperation(base: self, observers: observers)
+    ObservedOperation(base: self, isIdle: observers.isEmpty) { observers }
+  }
+
+  /// The same operation, and a closure that is told how far it is.
+  ///
+  /// ```swift
+  /// let sync = ParallelOperation(repositories.map { FetchIssues(repository: $0) })
+  ///   .onProgress { progress in print(progress) }
+  /// ```
+  ///
+  /// It is called where something has changed, by whichever operation changed it, never twice at a time, and
+  /// with the newest only: what changes during a call is told of by the next one. The last call is of the end.
+  ///
+  /// - Parameter body: Called on an operation's thread, which waits for it.
+  public func onProgress(
+    _ body: @escaping @Sendable (OperationProgress) -> Void
+  ) -> some ComposableOperation<Success> {
+    ObservedOperation(base: self, isIdle: false) { [ProgressObserver(onChange: body)] }
   }
 }
 
 struct ObservedOperation<Base: ComposableOperation>: TransparentOperation, ObserverBearing {
   let base: Base
-  let observers: [any OperationObserver]
+  /// Whether there are no observers.
+  let isIdle: Bool
+  let makeObservers: @Sendable () -> [any OperationObserver]
+
+  var observers: [any OperationObserver] { makeObservers() }
 
   nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    if observers.isEmpty || context.scope?.takeJoinedObservers() == true {
+    if isIdle || context.scope?.takeJoinedObservers() == true {
       return try await base.performHeld(in: context)
     }
     // Nobody has observed the run so far, so this is where it begins for those who do now.

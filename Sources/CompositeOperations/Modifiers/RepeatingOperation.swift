@@ -44,6 +44,8 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
   let backoff: Backoff
   @usableFromInline let isDone: Question
 
+  @usableFromInline var isRepeating: Bool { true }
+
   @usableFromInline init(
     base: Base, times: Int, backoff: Backoff, isDone: @escaping Question
   ) {

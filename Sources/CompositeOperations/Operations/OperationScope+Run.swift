@@ -9,13 +9,13 @@ extension OperationScope {
     of operation: some ComposableOperation, in environment: consuming OperationEnvironment,
     below parent: OperationScope? = nil, holding hold: PermitHold? = nil, attempt: Int = 1
   ) {
-    let own = OwnObservers(of: operation)
+    let own = ModifierTraits(of: operation)
     if own.bearers > 0 { environment.observers += own.observers }
     // Nobody asks for the name where nobody observes; making it takes longer than a short run.
     let name = environment.isObserved ? operation.operationName : ""
     self.init(
       parent: parent, name: name, environment: environment, joined: own.bearers,
-      hold: hold ?? parent?.hold, attempt: attempt)
+      hold: hold ?? parent?.hold, attempt: attempt, share: own.share)
   }
 
   /// The run that stands in this scope, from its first event to its last, with its value.

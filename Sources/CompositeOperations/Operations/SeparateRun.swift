@@ -5,9 +5,13 @@
 where Success == Base.Success {
   associatedtype Base: ComposableOperation
   var base: Base { get }
+
+  /// Whether it runs what it modifies again after it has ended in a result.
+  var isRepeating: Bool { get }
 }
 
 extension SeparateRun {
+  @inlinable public var isRepeating: Bool { false }
   @inlinable public var operationName: String { base.operationName }
   @inlinable public var modifiedOperation: (any ComposableOperation)? { base }
 

@@ -25,6 +25,8 @@ public struct LinearSequence: OperationSequence {
     builders = operations.map { operation in { _ in operation } }
   }
 
+  public var expectedStepCount: Int? { builders.count }
+
   public mutating func nextOperation(
     after previous: FinishedStep?
   ) throws -> (any ComposableOperation)? {

@@ -44,6 +44,10 @@ public protocol OperationSequence<Output>: Sendable {
   /// How many finished steps are kept. All of them by default.
   var history: StepHistory { get }
 
+  /// How many steps there are going to be, for the progress of the composite. Nil, by default, where that is
+  /// decided on the way.
+  var expectedStepCount: Int? { get }
+
   // MARK: For the engine
 
   /// Runs a copy of the sequence, specialised where its type is known. For the engine.
@@ -54,6 +58,7 @@ public protocol OperationSequence<Output>: Sendable {
 
 extension OperationSequence {
   public var history: StepHistory { .all }
+  public var expectedStepCount: Int? { nil }
 
   @inlinable public nonisolated(nonsending) func performSteps(
     in context: OperationContext

@@ -8,6 +8,9 @@
     self.sequence = sequence
     self.context = context
     steps = FinishedSteps(limit: sequence.history.limit)
+    if context.scope != nil, let count = sequence.expectedStepCount {
+      context.expectChildren(Double(count))
+    }
   }
 
   // The task is asked whether it is cancelled twice a step, without being counted. It is the very

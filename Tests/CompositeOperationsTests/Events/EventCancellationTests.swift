@@ -84,8 +84,8 @@ private final class SlowObserver: OperationObserver {
     case .ended: log.add("ended")
     case .created: log.add("created")
     case .started: log.add("started")
-    case .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .finishedAgain,
-      .abandonedBodyEnded:
+    case .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
+      .childrenExpected, .logged, .finishedAgain, .abandonedBodyEnded:
       log.add("something else")
     }
   }

@@ -109,8 +109,8 @@ extension OperationEvent {
   fileprivate var isFromElsewhere: Bool {
     switch kind {
     case .childStarted, .cancellationRequested: true
-    case .created, .started, .waitingBegan, .waitingEnded, .retryScheduled, .finishedAgain,
-      .abandonedBodyEnded, .ended:
+    case .created, .started, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
+      .childrenExpected, .logged, .finishedAgain, .abandonedBodyEnded, .ended:
       false
     }
   }

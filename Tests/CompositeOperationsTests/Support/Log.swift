@@ -53,6 +53,10 @@ extension OperationEvent {
     case .waitingEnded(let wait): "\(name) has waited for \(wait)"
     case .retryScheduled(let attempt, let delay, let error):
       "\(name) is tried again, attempt \(attempt) after \(delay): \(error)"
+    case .progressed(let completed, let total, let unit):
+      "\(name) is at \(completed) of \(total ?? -1) \(unit ?? "-")"
+    case .childrenExpected(let weight): "\(name) expects \(weight)"
+    case .logged(let level, let line): "\(name) says \(level) \(line)"
     case .cancellationRequested(let reason): "\(name) asked to cancel: \(reason ?? "-")"
     case .finishedAgain(let outcome): "\(name) finished again: \(outcome.kind)"
     case .abandonedBodyEnded(let outcome): "\(name) left a body behind: \(outcome.kind)"
@@ -63,7 +67,10 @@ extension OperationEvent {
 }
 
 extension RecordingObserver {
-  var short: [String] { events.map(\.short) }
+  /// What composites expect is left out: it is of use for the progress alone.
+  var short: [String] {
+    events.filter { if case .childrenExpected = $0.kind { false } else { true } }.map(\.short)
+  }
 }
 
 /// The most earlier children that a child began before.

@@ -77,6 +77,8 @@ struct EventLaws {
       expect(history.hasStarted || wait == .place, "\(event) before it started")
       expect(history.waitsFor == nil, "\(event) while it waited already")
       histories[event.id]?.waitsFor = wait
+    case .progressed, .childrenExpected, .logged:
+      expect(history.hasStarted, "\(event) before it started")
     case .retryScheduled(let attempt, _, _):
       expect(history.hasStarted && attempt >= 2, "\(event) for nothing")
     case .started:

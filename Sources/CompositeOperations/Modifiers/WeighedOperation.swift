@@ -1,0 +1,26 @@
+extension ComposableOperation {
+  /// The same operation, with its share in the progress of whatever runs it.
+  ///
+  /// ```swift
+  /// let sync = FetchUser().then { user in FetchIssuesOf(user).weighing(9) }
+  /// ```
+  ///
+  /// - Parameter weight: What it weighs among the children of its parent; 1 where nobody says otherwise.
+  /// - Precondition: It is a number above 0.
+  @inlinable public func weighing(_ weight: Double) -> some ComposableOperation<Success> {
+    WeighedOperation(base: self, weight: weight)
+  }
+}
+
+@usableFromInline
+struct WeighedOperation<Base: ComposableOperation>: TransparentOperation, WeightBearing {
+  @usableFromInline let base: Base
+  @usableFromInline let weight: Double
+
+  @usableFromInline init(base: Base, weight: Double) {
+    precondition(
+      weight > 0 && weight.isFinite, "An operation weighs more than nothing, and not \(weight).")
+    self.base = base
+    self.weight = weight
+  }
+}

@@ -1,0 +1,57 @@
+/// An operation that brings observers of its own.
+///
+/// They join those who observe its run anyway: it is seen as one run, not as a run in a run. It is a
+/// modifier: it has a ``ComposableOperation/modifiedOperation``.
+protocol ObserverBearing: ComposableOperation {
+  /// Asked once a run.
+  var observers: [any OperationObserver] { get }
+}
+
+/// An operation that says what it weighs for the progress of its parent. It is a modifier.
+protocol WeightBearing: ComposableOperation {
+  var weight: Double { get }
+}
+
+/// What an operation brings by its modifiers, down to the one that makes its run.
+struct ModifierTraits {
+  private(set) var observers: [any OperationObserver] = []
+  /// How many modifiers bring observers.
+  private(set) var bearers = 0
+  private(set) var share = ProgressShare()
+
+  // Asked of every run that is started or observed. The cast to a protocol without arguments is
+  // quick; one to a protocol with arguments takes microseconds.
+  init(of operation: some ComposableOperation) {
+    if operation.modifiedOperation == nil { return }
+    share.weight = operation.weight
+    var next: (any ComposableOperation)? = operation
+    while let current = next {
+      if let separate = current as? any SeparateRun {
+        share.isThatOfChild = !separate.isRepeating
+        return
+      }
+      next = current.modifiedOperation
+      if next != nil { add(current) }
+    }
+  }
+
+  private mutating func add(_ operation: any ComposableOperation) {
+    guard let bearer = operation as? any ObserverBearing else { return }
+    let own = bearer.observers
+    if own.isEmpty { return }
+    observers += own
+    bearers += 1
+  }
+}
+
+extension ComposableOperation {
+  /// What the operation weighs for the progress of its parent.
+  var weight: Double {
+    var next: (any ComposableOperation)? = self
+    while let current = next {
+      if let weighed = current as? any WeightBearing { return weighed.weight }
+      next = current.modifiedOperation
+    }
+    return 1
+  }
+}

@@ -1,0 +1,67 @@
+extension OperationContext {
+  /// Tells those who observe the run how far it is.
+  ///
+  /// ```swift
+  /// for (index, line) in lines.enumerated() {
+  ///   try await save(line)
+  ///   context.report(index + 1, of: lines.count, unit: "lines")
+  /// }
+  /// ```
+  ///
+  /// What a body tells of itself goes before what its children tell. Where nobody observes, and once the body
+  /// has ended, nothing happens.
+  ///
+  /// - Parameters:
+  ///   - completed: How many units are done.
+  ///   - total: How many there are; nil if nobody knows.
+  ///   - unit: What is counted, such as files or bytes.
+  @inlinable public func report(_ completed: Int, of total: Int? = nil, unit: String? = nil) {
+    if scope != nil {
+      tell { .progressed(completed: completed, total: total, unit: unit) }
+    }
+  }
+
+  /// Tells those who observe the run how many children it is going to run, so that theirs makes its progress.
+  ///
+  /// ```swift
+  /// context.expectChildren(2)
+  /// let user = try await context.run(FetchUser())
+  /// let issues = try await context.run(FetchIssuesOf(user).weighing(9))
+  /// ```
+  ///
+  /// Composites of the library that know it do so by themselves.
+  ///
+  /// - Parameter weight: What they weigh together. One weighs 1 if it does not say otherwise.
+  @inlinable public func expectChildren(_ weight: Double) {
+    if scope != nil { tell { .childrenExpected(weight: weight) } }
+  }
+
+  /// Logs a line, for those who observe the run.
+  ///
+  /// ```swift
+  /// context.log("fetched \(issues.count) issues")
+  /// context.log(.warning, "no answer for \(delay), trying the mirror")
+  /// ```
+  ///
+  /// Where nobody wants lines of that level it is not even made.
+  ///
+  /// - Parameters:
+  ///   - level: How much it matters.
+  ///   - line: What to say.
+  @inlinable public func log(
+    _ level: OperationLogLevel = .info, _ line: @autoclosure () -> String
+  ) {
+    if scope != nil, wantsLines(of: level) { tell { .logged(level, line()) } }
+  }
+
+  @usableFromInline func wantsLines(of level: OperationLogLevel) -> Bool {
+    guard let scope, scope.isObserved else { return false }
+    return scope.environment.wantsLines(of: level)
+  }
+
+  /// Tells those who observe the run of something, if it has not ended.
+  @usableFromInline func tell(_ kind: () -> OperationEvent.Kind) {
+    guard let scope, scope.isObserved, !scope.hasEnded else { return }
+    scope.report(kind())
+  }
+}

@@ -1,0 +1,66 @@
+extension OperationTrace {
+  /// A tree, a line a run: when it came to be, its name, how long it took, how it ended, and what it waited
+  /// for.
+  ///
+  /// ```
+  ///      0.0 ms  Sync  12.4 ms  result
+  ///      0.1 ms    FetchUser  4.0 ms  result
+  ///      4.2 ms    FetchIssues  8.1 ms  error: HTTP 500  waited 2.0 ms for a place
+  /// ```
+  public var text: String {
+    var below: [OperationID: [Int]] = [:]
+    var stack: [(index: Int, level: Int)] = []
+    let known = Set(spans.map(\.id))
+    for (index, span) in spans.enumerated().reversed() {
+      if let parent = span.parent, known.contains(parent) {
+        below[parent, default: []].append(index)
+      } else {
+        stack.append((index, 0))
+      }
+    }
+    var lines: [String] = []
+    while let (index, level) = stack.popLast() {
+      let span = spans[index]
+      // Deeper than that nobody sees the difference.
+      let margin = String(repeating: "  ", count: min(level, 40))
+      let time = span.created.inMilliseconds
+      lines.append(
+        String(repeating: " ", count: max(0, 12 - time.count)) + time + "  " + margin + span.line)
+      for child in below[span.id] ?? [] { stack.append((child, level + 1)) }
+    }
+    if droppedCount > 0 { lines.append("\(droppedCount) events were not kept") }
+    return lines.map { $0 + "\n" }.joined()
+  }
+}
+
+extension OperationTrace.Span {
+  fileprivate var line: String {
+    var parts = [attempt > 1 ? "\(name) (attempt \(attempt))" : name]
+    parts.append(duration.map(\.inMilliseconds) ?? "goes on")
+    if let end { parts.append("\(end)") }
+    for wait in waits {
+      parts.append(
+        "waited \((wait.ended.map { $0 - wait.began })?.inMilliseconds ?? "on") for \(wait.kind)")
+    }
+    return parts.joined(separator: "  ").withHangingLines
+  }
+}
+
+extension OperationTrace.End: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .result: "result"
+    case .error(let error): "error: \(error)"
+    case .cancelled(let reason): "cancelled" + (reason.map { " because \($0)" } ?? "")
+    }
+  }
+}
+
+extension Duration {
+  /// `12.4 ms`, to a tenth.
+  var inMilliseconds: String {
+    let (seconds, attoseconds) = components
+    let tenths = seconds * 10_000 + attoseconds / 100_000_000_000_000
+    return "\(tenths / 10).\(abs(tenths % 10)) ms"
+  }
+}

@@ -1,0 +1,100 @@
+/// What ran: every run with its time, what it waited for, and how it ended.
+///
+/// ```swift
+/// let recorder = TraceRecorder()
+/// _ = await sync.observed(by: recorder).run()
+/// print(recorder.trace.text)
+/// ```
+///
+/// Times count from ``beginning``. What the runs gave is not in it.
+public struct OperationTrace: Sendable {
+  /// The moment from which times count, in nanoseconds since the beginning of 1970, UTC.
+  public let beginning: Int64
+  /// The runs, in the order of their creation.
+  public let spans: [Span]
+  /// How many runs were not kept, because there were too many.
+  public let droppedCount: Int
+
+  package init(beginning: Int64, spans: [Span], droppedCount: Int = 0) {
+    self.beginning = beginning
+    self.spans = spans
+    self.droppedCount = droppedCount
+  }
+
+  /// The time at which the last thing happened that is known.
+  public var end: Duration { spans.map(\.lastTime).max() ?? .zero }
+}
+
+extension OperationTrace {
+  /// One run.
+  public struct Span: Sendable, Identifiable {
+    public let id: OperationID
+    /// The run that ran this one; nil for an outermost one.
+    public let parent: OperationID?
+    /// The name of the operation.
+    public let name: String
+    /// The number of the attempt that the run is, from 1.
+    public let attempt: Int
+    /// When the run came to be.
+    public let created: Duration
+    /// When its body began; nil if it never did.
+    public package(set) var started: Duration?
+    /// When it ended; nil if it had not.
+    public package(set) var ended: Duration?
+    /// How it ended; nil if it had not.
+    public package(set) var end: End?
+    /// What it waited for, in the order of the beginnings.
+    public package(set) var waits: [Wait] = []
+    /// What else happened to it, in the order of time.
+    public package(set) var notes: [Note] = []
+    /// A row of a picture: at any moment the runs of a row stand one below another.
+    public let lane: Int
+
+    package init(
+      id: OperationID, parent: OperationID?, name: String, attempt: Int, created: Duration,
+      lane: Int
+    ) {
+      self.id = id
+      self.parent = parent
+      self.name = name
+      self.attempt = attempt
+      self.created = created
+      self.lane = lane
+    }
+
+    /// The time from its creation to its end; nil if it had not ended.
+    public var duration: Duration? { ended.map { $0 - created } }
+
+    /// The time of the last thing that happened to it.
+    var lastTime: Duration {
+      max(
+        ended ?? started ?? created, waits.last.map { $0.ended ?? $0.began } ?? .zero,
+        notes.last?.time ?? .zero)
+    }
+  }
+
+  /// How a run ended.
+  public enum End: Sendable, Equatable {
+    case result
+    /// In an error, by its description.
+    case error(String)
+    /// In a cancellation, and why if whoever cancelled it said so.
+    case cancelled(reason: String?)
+  }
+
+  /// A time that a run waited for something.
+  public struct Wait: Sendable {
+    public let kind: OperationEvent.Wait
+    public let began: Duration
+    /// Nil if it went on.
+    public package(set) var ended: Duration?
+  }
+
+  /// Something else that happened to a run.
+  public struct Note: Sendable {
+    public let time: Duration
+    /// The level of a line that the body logged; nil for what the engine tells.
+    public let level: OperationLogLevel?
+    public let text: String
+  }
+}
