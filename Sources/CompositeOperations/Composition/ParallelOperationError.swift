@@ -78,6 +78,10 @@ public struct ParallelOperationError: Error, Sendable {
   }
 }
 
+extension ParallelOperationError.Child {
+  fileprivate var label: String { "[\(index)] \(name)" }
+}
+
 extension ParallelOperationError: CancellationRepresenting {
   /// Whether neither a child nor the source failed: those that ended without a result cancelled
   /// themselves or were cancelled.
@@ -91,20 +95,24 @@ extension ParallelOperationError: ValueCarrying {
 }
 
 extension ParallelOperationError: EvidenceDescribing {
-  func description(levels: Int) -> String {
-    var lines = failures.map { child in
-      "[\(child.index)] \(child.name): "
-        + (child.outcome.error?.description(belowLevels: levels) ?? "")
+  var branches: [ErrorBranch] {
+    var branches = failures.map { child in
+      ErrorBranch(label: child.label, cause: child.outcome.error.map { .error($0) } ?? .text(""))
     }
     if let sourceError {
-      lines.append("The source of the children: \(sourceError.description(belowLevels: levels))")
+      branches.append(
+        ErrorBranch(label: "The source of the children", cause: .error(sourceError)))
     }
-    if lines.isEmpty {
-      lines = children.filter { $0.origin == .itself && $0.outcome.isCancelled }.map { child in
-        "[\(child.index)] \(child.name): cancelled itself"
-      }
+    if !branches.isEmpty { return branches }
+    return children.filter { $0.origin == .itself && $0.outcome.isCancelled }.map { child in
+      ErrorBranch(label: child.label, cause: .text("cancelled itself"))
     }
-    if lines.isEmpty { lines = ["cancelled"] }
-    return lines.map(\.withHangingLines).joined(separator: "\n")
+  }
+
+  var aftermath: [String] {
+    let cancelled = children.filter { $0.origin == .composite }
+    return .aftermath(
+      cancelled: cancelled.prefix(3).map(\.label), of: cancelled.count,
+      unbegun: children.count { $0.origin == .neverBegan })
   }
 }

@@ -15,10 +15,9 @@ extension NoConditionMetError: ValueCarrying {
 }
 
 extension NoConditionMetError: EvidenceDescribing {
-  func description(levels: Int) -> String {
-    if errors.isEmpty { return "no condition was met, because none was given" }
-    return errors.map { error in
-      "no condition was met: \(error.description(belowLevels: levels))".withHangingLines
-    }.joined(separator: "\n")
+  var branches: [ErrorBranch] {
+    errors.map { ErrorBranch(label: "no condition was met", cause: .error($0)) }
   }
+
+  var nothing: String { "no condition was met, because none was given" }
 }

@@ -103,28 +103,29 @@ public struct OperationEvent: Sendable {
 }
 
 extension OperationEvent: CustomStringConvertible {
-  public var description: String {
-    let what =
-      switch kind {
-      case .created: "created"
-      case .started: "started"
-      case .childStarted(let child): "started child \(child)"
-      case .waitingBegan(let wait): "waits for \(wait)"
-      case .waitingEnded(let wait): "has waited for \(wait)"
-      case .retryScheduled(let attempt, let delay, let error):
-        "is tried again, attempt \(attempt) after \(delay), because: \(error)"
-      case .progressed(let completed, let total, let unit):
-        "is at \(completed)" + (total.map { " of \($0)" } ?? "") + (unit.map { " \($0)" } ?? "")
-      case .childrenExpected(let weight): "expects children of weight \(weight)"
-      case .logged(let level, let text): "says (\(level)): \(text)"
-      case .cancellationRequested(let reason):
-        "asked to cancel" + (reason.map { " because \($0)" } ?? "")
-      case .finishedAgain(let outcome): "finished again: \(outcome)"
-      case .abandonedBodyEnded(let outcome): "left a body behind that ended: \(outcome)"
-      case .ended(let outcome, let late):
-        "ended: \(outcome)" + (late.map { " (late: \($0))" } ?? "")
-      }
-    return "\(path) \(id) \(what)"
+  public var description: String { "\(path) \(id) \(what)" }
+
+  /// What happened, in words.
+  var what: String {
+    switch kind {
+    case .created: "created"
+    case .started: "started"
+    case .childStarted(let child): "started child \(child)"
+    case .waitingBegan(let wait): "waits for \(wait)"
+    case .waitingEnded(let wait): "has waited for \(wait)"
+    case .retryScheduled(let attempt, let delay, let error):
+      "is tried again, attempt \(attempt) after \(delay), because: \(error)"
+    case .progressed(let completed, let total, let unit):
+      "is at \(completed)" + (total.map { " of \($0)" } ?? "") + (unit.map { " \($0)" } ?? "")
+    case .childrenExpected(let weight): "expects children of weight \(weight)"
+    case .logged(let level, let text): "says (\(level)): \(text)"
+    case .cancellationRequested(let reason):
+      "asked to cancel" + (reason.map { " because \($0)" } ?? "")
+    case .finishedAgain(let outcome): "finished again: \(outcome)"
+    case .abandonedBodyEnded(let outcome): "left a body behind that ended: \(outcome)"
+    case .ended(let outcome, let late):
+      "ended: \(outcome)" + (late.map { " (late: \($0))" } ?? "")
+    }
   }
 }
 

@@ -87,6 +87,10 @@ extension GraphBoard.NodeState {
   }
 }
 
+extension OperationGraphError.Node {
+  fileprivate var label: String { "[\(index)] \(name)" }
+}
+
 extension OperationGraphError: CancellationRepresenting {
   /// Whether no failure is to blame: the nodes that are missed cancelled themselves or were cancelled, and
   /// those that failed were dealt with by those who asked for their outcome.
@@ -110,21 +114,26 @@ extension OperationGraphError: ValueCarrying {
 }
 
 extension OperationGraphError: EvidenceDescribing {
-  func description(levels: Int) -> String {
-    var lines = failures.map { node in
-      "[\(node.index)] \(node.name): "
-        + (node.outcome.error?.description(belowLevels: levels) ?? "")
+  var branches: [ErrorBranch] {
+    var branches = failures.map { node in
+      ErrorBranch(label: node.label, cause: node.outcome.error.map { .error($0) } ?? .text(""))
     }
     let consequences = consequences
-    if !lines.isEmpty, !consequences.isEmpty {
-      lines.append("did not begin: " + consequences.map(\.name).joined(separator: ", "))
+    if !branches.isEmpty, !consequences.isEmpty {
+      let names = consequences.map(\.name).joined(separator: ", ")
+      branches.append(ErrorBranch(label: "did not begin", cause: .text(names)))
     }
-    if lines.isEmpty {
-      lines = nodes.filter { $0.origin == .itself && $0.outcome.isCancelled }.map { node in
-        "[\(node.index)] \(node.name): cancelled itself"
-      }
+    if !branches.isEmpty { return branches }
+    return nodes.filter { $0.origin == .itself && $0.outcome.isCancelled }.map { node in
+      ErrorBranch(label: node.label, cause: .text("cancelled itself"))
     }
-    if lines.isEmpty { lines = ["cancelled"] }
-    return lines.map(\.withHangingLines).joined(separator: "\n")
+  }
+
+  var aftermath: [String] {
+    let nodes = nodes
+    let cancelled = nodes.filter { $0.origin == .graph }.map(\.label)
+    return .aftermath(
+      cancelled: Array(cancelled.prefix(3)), of: cancelled.count,
+      unbegun: nodes.count { $0.origin == .neverBegan })
   }
 }

@@ -34,6 +34,7 @@ struct MappedOperation<Base: ComposableOperation, Success: Sendable>: Composable
   @inlinable nonisolated(nonsending) func perform(in context: OperationContext) async throws
     -> Success
   {
-    try await transform(try await context.end(of: base).get())
+    context.expectChildren(1)
+    return try await transform(try await context.end(of: base).get())
   }
 }

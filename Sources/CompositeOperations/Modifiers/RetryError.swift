@@ -20,10 +20,10 @@ extension RetryError: ValueCarrying {
 }
 
 extension RetryError: EvidenceDescribing {
-  func description(levels: Int) -> String {
+  var branches: [ErrorBranch] {
     errors.enumerated().map { number, error in
-      "attempt \(number + 1): \(error.description(belowLevels: levels))".withHangingLines
-    }.joined(separator: "\n")
+      ErrorBranch(label: "attempt \(number + 1)", cause: .error(error))
+    }
   }
 }
 

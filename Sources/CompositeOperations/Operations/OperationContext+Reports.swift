@@ -36,20 +36,22 @@ extension OperationContext {
     if scope != nil { tell { .childrenExpected(weight: weight) } }
   }
 
+  /// Logs a line of the level ``OperationLogLevel/info``, for those who observe the run.
+  ///
+  /// - Parameter line: What to say. Not even made where nobody wants lines of that level.
+  @inlinable public func log(_ line: @autoclosure () -> String) { log(.info, line()) }
+
   /// Logs a line, for those who observe the run.
   ///
   /// ```swift
-  /// context.log("fetched \(issues.count) issues")
   /// context.log(.warning, "no answer for \(delay), trying the mirror")
   /// ```
   ///
-  /// Where nobody wants lines of that level it is not even made.
-  ///
   /// - Parameters:
   ///   - level: How much it matters.
-  ///   - line: What to say.
+  ///   - line: What to say. Not even made where nobody wants lines of that level.
   @inlinable public func log(
-    _ level: OperationLogLevel = .info, _ line: @autoclosure () -> String
+    _ level: OperationLogLevel, _ line: @autoclosure () -> String
   ) {
     if scope != nil, wantsLines(of: level) { tell { .logged(level, line()) } }
   }

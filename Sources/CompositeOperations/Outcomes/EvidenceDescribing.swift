@@ -1,19 +1,73 @@
-/// An error whose description holds those of other errors.
+/// An error that is made of other errors, and whose description holds theirs.
 protocol EvidenceDescribing: Error, CustomStringConvertible {
-  /// The description down to so many levels of errors within errors; at least one.
-  func description(levels: Int) -> String
+  /// What it is made of, the first cause first.
+  var branches: [ErrorBranch] { get }
+
+  /// What it says where it is made of nothing.
+  var nothing: String { get }
+
+  /// What followed from the causes: a line for each kind of it.
+  var aftermath: [String] { get }
+}
+
+/// One of the causes of an error.
+struct ErrorBranch {
+  /// Whose it is; nil if that is clear.
+  var label: String?
+  var cause: Cause
+
+  enum Cause {
+    case error(any Error)
+    case text(String)
+  }
 }
 
 extension EvidenceDescribing {
+  var nothing: String { "cancelled" }
+  var aftermath: [String] { [] }
+
   // Nobody reads on behind that, and thousands of levels would take the stack and the time of all of
   // them together.
   public var description: String { description(levels: 64) }
+
+  /// The description down to so many levels of errors within errors; at least one.
+  private func description(levels: Int) -> String {
+    let lines = branches.map { branch in
+      (branch.label.map { $0 + ": " } ?? "") + branch.cause.description(belowLevels: levels)
+    }
+    if lines.isEmpty { return nothing }
+    return lines.map(\.withHangingLines).joined(separator: "\n")
+  }
+
+  fileprivate func asEntry(belowLevels levels: Int) -> String {
+    levels > 1 ? description(levels: levels - 1) : "…"
+  }
 }
 
-extension Error {
-  /// The description of an error within another one.
-  func description(belowLevels levels: Int) -> String {
-    guard let evidence = self as? any EvidenceDescribing else { return "\(self)" }
-    return levels > 1 ? evidence.description(levels: levels - 1) : "…"
+extension ErrorBranch.Cause {
+  fileprivate func description(belowLevels levels: Int) -> String {
+    switch self {
+    case .error(let evidence as any EvidenceDescribing): evidence.asEntry(belowLevels: levels)
+    case .error(let error): "\(error)"
+    case .text(let text): text
+    }
+  }
+}
+
+extension [String] {
+  /// What followed from a cause, as one line or none.
+  ///
+  /// - Parameters:
+  ///   - cancelled: The first of those that were cancelled because of it.
+  ///   - count: How many there were.
+  ///   - unbegun: How many did not begin because of it.
+  static func aftermath(cancelled: [String], of count: Int, unbegun: Int) -> [String] {
+    var parts: [String] = []
+    if count > 0 {
+      let names = cancelled.joined(separator: ", ") + (count > cancelled.count ? ", …" : "")
+      parts.append("\(count) \(count == 1 ? "was" : "were") cancelled (\(names))")
+    }
+    if unbegun > 0 { parts.append("\(unbegun) never began") }
+    return parts.isEmpty ? [] : ["because of that " + parts.joined(separator: " and ")]
   }
 }

@@ -25,14 +25,22 @@ package struct EventTime: Sendable {
     return EventTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
-  /// The moment by the clock on the wall, in nanoseconds since the beginning of 1970, UTC.
-  package static var wallClock: Int64 {
+  /// Now by the clock on the wall, in nanoseconds since the beginning of 1970, UTC.
+  package static var wallClockNow: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  private static let anchor = (time: EventTime.now, instant: ContinuousClock.now)
+  private static let anchor = (
+    time: EventTime.now, instant: ContinuousClock.now, wallClock: EventTime.wallClockNow
+  )
+
+  /// The moment by the clock on the wall as that went when the process first asked, in nanoseconds since the
+  /// beginning of 1970, UTC.
+  package var wallClock: Int64 {
+    Self.anchor.wallClock + nanoseconds - Self.anchor.time.nanoseconds
+  }
 
   var instant: ContinuousClock.Instant {
     let anchor = Self.anchor

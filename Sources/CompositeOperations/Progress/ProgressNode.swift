@@ -41,7 +41,8 @@ struct ProgressNode: Sendable {
 
   mutating func told(_ units: Units) {
     var units = units
-    if let own, own.unit == units.unit { units.completed = max(own.completed, units.completed) }
+    let before = own.flatMap { $0.unit == units.unit ? $0.completed : nil }
+    units.completed = max(before ?? 0, units.completed)
     own = units
     if let total = units.total, total > 0 { reach(Double(units.completed) / Double(total)) }
   }

@@ -13,7 +13,7 @@ extension ProgressObserver {
     private var outermost: Set<OperationID> = []
     /// Those that have ended since none went on: how many, and how far they came.
     private var ended = (count: 0, last: OperationProgress())
-    private var told: OperationProgress?
+    private var told = OperationProgress()
     private var isTelling = false
 
     // MARK: Events

@@ -42,11 +42,16 @@ extension ComposableOperation {
   ///     where its bodies run.
   ///   - count: How many events are kept for ``OperationRun/events``, the last ones; none by default, because
   ///     a run that keeps some is an observed one.
+  ///   - tracksProgress: Whether ``OperationRun/progress`` tells how far it is; that makes it an observed one, too.
   /// - Precondition: `count` is not negative.
   public func start(
-    in environment: OperationEnvironment = OperationEnvironment(), keepingEvents count: Int = 0
+    in environment: OperationEnvironment = OperationEnvironment(), keepingEvents count: Int = 0,
+    trackingProgress tracksProgress: Bool = false
   ) -> OperationRun<Success> {
     precondition(count >= 0, "At least 0 events of a run are kept, and not \(count).")
-    return OperationRun(of: self, in: environment, keepingEvents: count)
+    let records = OperationRun<Success>.Records(
+      log: count > 0 ? EventLog(keeping: count) : nil,
+      progress: tracksProgress ? ProgressObserver() : nil)
+    return OperationRun(of: self, in: environment, keeping: records)
   }
 }

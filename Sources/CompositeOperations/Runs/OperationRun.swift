@@ -6,18 +6,19 @@ public struct OperationRun<Success: Sendable>: Sendable {
   private let task: Task<TypedEnding<Success>, Never>
   /// Called when the run is cancelled, before its task is.
   private let onCancel: (@Sendable () -> Void)?
-  private let log: EventLog?
+  /// What those want to know of it who have the handle.
+  private let records: Records
 
-  /// - Parameter count: How many events are kept.
+  /// - Parameter records: What is kept of it for whoever asks.
   init(
     of operation: some ComposableOperation<Success>, in environment: OperationEnvironment,
-    keepingEvents count: Int
+    keeping records: Records
   ) {
     var environment = environment
-    let log = count > 0 ? EventLog(keeping: count) : nil
-    if let log { environment.observers.append(log) }
+    if let log = records.log { environment.observers.append(log) }
+    if let progress = records.progress { environment.observers.append(progress) }
     let scope = OperationScope(of: operation, in: environment)
-    self.init(in: scope, keepingEventsIn: log) {
+    self.init(in: scope, keeping: records) {
       await scope.typedEnding(of: operation, depth: 0)
     }
   }
@@ -26,13 +27,13 @@ public struct OperationRun<Success: Sendable>: Sendable {
   ///   - startsAtOnce: Whether the body runs on the calling thread until it waits.
   ///   - body: The run, from its first event to its last.
   init(
-    in scope: OperationScope, keepingEventsIn log: EventLog? = nil, startsAtOnce: Bool = false,
+    in scope: OperationScope, keeping records: Records = Records(), startsAtOnce: Bool = false,
     onCancel: (@Sendable () -> Void)? = nil,
     _ body: @escaping @Sendable () async -> TypedEnding<Success>
   ) {
     self.scope = scope
     self.onCancel = onCancel
-    self.log = log
+    self.records = records
     task = UnstructuredTasks.start(
       on: scope.environment.executor, isImmediate: startsAtOnce, body)
   }
@@ -66,12 +67,17 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// The events of the run and of everything below it, as many of them as it was started to keep; of a run
   /// that keeps none, its end.
   public var events: OperationEvents {
-    OperationEvents(log) { [task, place = scope.place] in
+    OperationEvents(records.log) { [task, place = scope.place] in
       let ending = await task.value
       let end = OperationEvent.Kind.ended(
         ending.outcome.map { $0 }, late: ending.late.map { $0.map { $0 } })
       return OperationEvent(kind: end, place: place)
     }
+  }
+
+  /// How far the run is; of one that was not started to track that, whether it has ended.
+  public var progress: OperationProgress {
+    records.progress?.progress ?? OperationProgress(fraction: scope.hasEnded ? 1 : nil)
   }
 
   /// Cancels the run.
@@ -90,5 +96,13 @@ public struct OperationRun<Success: Sendable>: Sendable {
     guard scope.cancel(because: reason) else { return }
     onCancel?()
     task.cancel()
+  }
+}
+
+extension OperationRun {
+  /// What is kept of a run for those who have its handle.
+  struct Records: Sendable {
+    var log: EventLog?
+    var progress: ProgressObserver?
   }
 }

@@ -40,14 +40,15 @@ extension SequentialOperationError: ValueCarrying {
 }
 
 extension SequentialOperationError: EvidenceDescribing {
-  func description(levels: Int) -> String {
-    var lines = steps.compactMap { step in
+  var branches: [ErrorBranch] {
+    var branches = steps.compactMap { step in
       step.error.map { error in
-        "step \(step.index), \(step.name): \(error.description(belowLevels: levels))"
+        ErrorBranch(label: "step \(step.index), \(step.name)", cause: .error(error))
       }
     }
-    if let cause, !isCauseOfStep { lines.append(cause.description(belowLevels: levels)) }
-    if lines.isEmpty { lines = ["cancelled after \(steps.count) steps"] }
-    return lines.map(\.withHangingLines).joined(separator: "\n")
+    if let cause, !isCauseOfStep { branches.append(ErrorBranch(cause: .error(cause))) }
+    return branches
   }
+
+  var nothing: String { "cancelled after \(steps.count) steps" }
 }

@@ -2,7 +2,7 @@ extension OperationTrace {
   /// A tree, a line a run: when it came to be, its name, how long it took, how it ended, and what it waited
   /// for.
   ///
-  /// ```
+  /// ```text
   ///      0.0 ms  Sync  12.4 ms  result
   ///      0.1 ms    FetchUser  4.0 ms  result
   ///      4.2 ms    FetchIssues  8.1 ms  error: HTTP 500  waited 2.0 ms for a place

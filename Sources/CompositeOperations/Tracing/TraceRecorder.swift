@@ -48,7 +48,7 @@ public final class TraceRecorder: OperationObserver {
 /// When a trace begins, by both clocks.
 struct TraceBeginning: Sendable {
   let time = EventTime.now
-  let wallClock = EventTime.wallClock
+  let wallClock = EventTime.wallClockNow
 }
 
 extension OperationTrace {

@@ -81,6 +81,7 @@ struct Trial: Sendable {
     var laws = EventLaws(order: judge.order)
     if surroundings == .observed || surroundings == .observedFromInside {
       laws.read(observer.events)
+      laws.readProgress(of: observer.events)
       laws.compare(with: judge)
     }
     return Verdict(self, entries, end.outcome, judge.findings + laws.findings)

@@ -48,7 +48,7 @@ struct EventLaws {
     }
   }
 
-  private mutating func expect(_ isRight: Bool, _ law: @autoclosure () -> String) {
+  mutating func expect(_ isRight: Bool, _ law: @autoclosure () -> String) {
     if !isRight { findings.append("events: " + law()) }
   }
 

@@ -1,0 +1,27 @@
+/// Writes the lines of a log to standard error.
+///
+/// ```text
+/// 2026-11-22T12:03:04.123Z warning Sync/FetchIssues #7 (attempt 2): failed after 12.4 ms: HTTP 500
+/// ```
+///
+/// Every line is written at once and in one piece; what is in it of more lines is set in. Nobody is told where
+/// standard error cannot be written.
+public struct StandardErrorLogHandler: OperationLogHandler {
+  public init() {}
+
+  public func write(_ line: OperationLogLine) { StandardErrorStream.write(line.formatted + "\n") }
+}
+
+extension OperationLogHandler where Self == StandardErrorLogHandler {
+  /// Writes the lines to standard error.
+  public static var standardError: Self { StandardErrorLogHandler() }
+}
+
+extension OperationLogLine {
+  /// The time, the level, the path, the identity and the text, as ``StandardErrorLogHandler`` writes them.
+  public var formatted: String {
+    let attempt = attempt > 1 ? " (attempt \(attempt))" : ""
+    return "\(CivilTime(nanosecondsSince1970)) \(level) \(path) \(id)\(attempt): \(text)"
+      .withHangingLines
+  }
+}

@@ -1,0 +1,52 @@
+/// An error as a tree: what failed, why, and what followed from it.
+///
+/// ```swift
+/// if let error = outcome.error { print(OperationErrorTree(error)) }
+/// ```
+///
+/// ```text
+/// ParallelOperationError
+/// ├─ [3] FetchIssues: RetryError
+/// │  ├─ attempt 1: the connection was lost
+/// │  └─ attempt 2: HTTP 500
+/// ├─ [5] FetchIssues: HTTP 404
+/// └─ because of that 2 were cancelled ([0] FetchIssues, [1] FetchIssues) and 17 never began
+/// ```
+///
+/// The first cause comes first.
+public struct OperationErrorTree: CustomStringConvertible {
+  private let error: any Error
+
+  /// - Parameter error: Any error; those of composites have branches.
+  public init(_ error: any Error) { self.error = error }
+
+  public var description: String { lines(of: error, levels: 64).joined(separator: "\n") }
+
+  /// Behind so many levels of errors within errors nobody reads on.
+  private func lines(of error: any Error, levels: Int) -> [String] {
+    guard let evidence = error as? any EvidenceDescribing else {
+      return "\(error)".split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+    if levels == 0 { return ["…"] }
+    let branches = evidence.branches
+    var entries = branches.map { branch in
+      var entry =
+        switch branch.cause {
+        case .error(let error): lines(of: error, levels: levels - 1)
+        case .text(let text): [text]
+        }
+      if let label = branch.label, let first = entry.first { entry[0] = "\(label): \(first)" }
+      return entry
+    }
+    if entries.isEmpty { entries = [[evidence.nothing]] }
+    entries += evidence.aftermath.map { [$0] }
+    let last = entries.count - 1
+    return ["\(type(of: error))"]
+      + entries.enumerated().flatMap { index, entry in
+        entry.enumerated().map { line, text in
+          let isLast = index == last
+          return (line == 0 ? (isLast ? "└─ " : "├─ ") : (isLast ? "   " : "│  ")) + text
+        }
+      }
+  }
+}

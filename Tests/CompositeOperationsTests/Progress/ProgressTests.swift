@@ -1,0 +1,184 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct ProgressTests {
+  /// What a run tells of its progress, one text a call.
+  private func steps(
+    of operation: some ComposableOperation, in setting: Setting = Setting.all[0]
+  ) async throws -> [String] {
+    let log = Log<String>()
+    let told = operation.onProgress { log.add("\($0)") }
+    _ = try await setting.run { await told.run() }
+    return log.entries
+  }
+
+  private func reporting(_ counts: [Int], of total: Int?) -> SimpleOperation<Void> {
+    SimpleOperation { context in
+      for count in counts { context.report(count, of: total, unit: "files") }
+    }
+  }
+
+  @Test(arguments: Setting.all)
+  func `V6: a body tells how far it is, and that is told on`(setting: Setting) async throws {
+    #expect(
+      try await steps(of: reporting([1, 2, 4], of: 4), in: setting) == [
+        "25 %, 1 of 4 files", "50 %, 2 of 4 files", "100 %, 4 of 4 files",
+      ])
+    #expect(
+      try await steps(of: reporting([1, 2], of: nil), in: setting) == [
+        "1 files", "2 files", "100 %, 2 files",
+      ])
+    #expect(
+      try await steps(of: reporting([-3, 9], of: 4), in: setting) == [
+        "0 %, 0 of 4 files", "100 %, 9 of 4 files",
+      ])
+  }
+
+  @Test func `V6: what is told after the end, or where nobody looks, is told to nobody`() async {
+    let recorder = RecordingObserver()
+    let kept = Log<OperationContext>()
+    let operation = SimpleOperation { context in
+      context.report(1, of: 2)
+      kept.add(context)
+    }
+    _ = await operation.run(in: OperationEnvironment(observers: [recorder]))
+    _ = await operation.run()
+    for context in kept.entries {
+      context.report(2, of: 2)
+      context.expectChildren(1)
+      context.log("late")
+    }
+    #expect(recorder.short.count == 4)
+    #expect(recorder.short[2] == "\(operation.operationName) is at 1 of 2 -")
+  }
+
+  @Test(arguments: Setting.all)
+  func `V7: composites are as far as their children together`(setting: Setting) async throws {
+    let child = SimpleOperation { 1 }
+    let lists: [any ComposableOperation] = [
+      ParallelOperation([child, child, child, child], width: .serial),
+      ParallelOperation(width: .serial) { [child, child, child, child] },
+      SequentialOperation(.linear([child, child, child, child])),
+      OperationGraph(width: .serial) { graph in
+        let first = graph.add(child)
+        let second = graph.add(needing: first) { _ in child }
+        let third = graph.add(needing: second) { _ in child }
+        return graph.add(needing: third) { _ in child }
+      },
+    ]
+    for list in lists {
+      #expect(
+        try await steps(of: list, in: setting) == ["0 %", "25 %", "50 %", "75 %", "100 %"],
+        "\(list.operationName)")
+    }
+    let chain = child.then { _ in child }
+    #expect(try await steps(of: chain, in: setting) == ["0 %", "50 %", "100 %"])
+    let pair = ParallelOperation(child, reporting([1], of: 2), width: .serial)
+    #expect(
+      try await steps(of: pair, in: setting) == ["0 %", "50 %", "75 %, 1 files", "100 %, 1 files"])
+  }
+
+  @Test func `V7: a child counts by its weight, whatever else it is`() async throws {
+    let child = SimpleOperation { 1 }
+    let heavy = child.named("heavy").weighing(3).named("heavier").retrying(attempts: 2)
+    let children: [any ComposableOperation<Int>] = [heavy, child]
+    let list = ParallelOperation(children, width: .serial)
+    #expect(try await steps(of: list) == ["0 %", "75 %", "100 %"])
+    let graph = OperationGraph(width: .serial) { graph in
+      let first = graph.add(heavy)
+      return graph.add(needing: first) { _ in child }
+    }
+    #expect(try await steps(of: graph) == ["0 %", "75 %", "100 %"])
+    let own = SimpleOperation { context in
+      context.expectChildren(10)
+      _ = await context.outcome(of: child.weighing(9))
+      _ = await context.outcome(of: child)
+    }
+    #expect(try await steps(of: own) == ["0 %", "90 %", "100 %"])
+  }
+
+  @Test func `V7: what a body tells of itself goes before what its children tell`() async throws {
+    let operation = SimpleOperation { context in
+      context.report(1, of: 10, unit: "rows")
+      _ = await context.outcome(of: reporting([1, 2], of: 2))
+      context.report(2, of: 10, unit: "rows")
+    }
+    #expect(
+      try await steps(of: operation) == [
+        "10 %, 1 of 10 rows", "20 %, 2 of 10 rows", "100 %, 2 of 10 rows",
+      ])
+  }
+
+  @Test func `V7: units of children add up where they are of one kind`() async throws {
+    let files = ParallelOperation(
+      [reporting([1, 2], of: 2), reporting([3], of: 3)], width: .serial)
+    #expect(
+      try await steps(of: files) == [
+        "0 %", "25 %, 1 files", "50 %, 2 files", "100 %, 5 files",
+      ])
+    let unlike = SimpleOperation { context in context.report(7, unit: "rows") }
+    let mixed = ParallelOperation([reporting([1], of: 1), unlike], width: .serial)
+    #expect(try await steps(of: mixed) == ["0 %", "50 %, 1 files", "100 %, 1 files"])
+  }
+
+  @Test func `V7: what is not known is known at the end`() async throws {
+    let child = SimpleOperation { 1 }
+    #expect(try await steps(of: child) == ["100 %"])
+    #expect(try await steps(of: child.repeating(times: 3)) == ["100 %"])
+    #expect(try await steps(of: RaceOperation([child, child])) == ["100 %"])
+    #expect(try await steps(of: SimpleOperation { throw TestError("failed") }) == ["100 %"])
+  }
+
+  @Test(arguments: Setting.all)
+  func `V8: progress never goes back, whatever is tried again or added`(setting: Setting)
+    async throws
+  {
+    let attempts = Log<Int>()
+    let flaky = SimpleOperation { context in
+      attempts.add(1)
+      for count in attempts.count % 2 == 1 ? [5] : [3, 8] { context.report(count, of: 10) }
+      if attempts.count % 2 == 1 { throw TestError("failed") }
+    }
+    #expect(
+      try await steps(of: flaky.retrying(attempts: 2), in: setting) == [
+        "50 %, 5 of 10", "80 %, 8 of 10", "100 %, 8 of 10",
+      ])
+    #expect(
+      try await steps(of: reporting([6, 2, 8], of: 8), in: setting) == [
+        "75 %, 6 of 8 files", "100 %, 8 of 8 files",
+      ])
+    let child = SimpleOperation { 1 }
+    let growing = SimpleOperation { context in
+      context.expectChildren(2)
+      for _ in 0..<4 { _ = await context.outcome(of: child) }
+    }
+    #expect(try await steps(of: growing, in: setting) == ["0 %", "50 %", "100 %"])
+  }
+
+  @Test func `V8: many threads are told of one at a time, the newest last`() async {
+    let calls = Log<Double>()
+    let crowd = Crowd()
+    let list = ParallelOperation((0..<2_000).map { _ in SimpleOperation { await Task.yield() } })
+    for _ in 0..<3 {
+      let told = list.onProgress { progress in
+        crowd.enter()
+        calls.add(progress.fraction ?? -1)
+        crowd.leave()
+      }
+      _ = await told.run()
+      #expect(calls.entries.last == 1)
+    }
+    let fractions = calls.entries
+    #expect(crowd.most == 1)
+    #expect(zip(fractions, fractions.dropFirst()).allSatisfy { $0 < $1 || $0 == 1 })
+  }
+
+  @Test func `V8: each run of an operation has a progress of its own`() async throws {
+    let list = ParallelOperation((0..<2).map { _ in SimpleOperation { 1 } }, width: .serial)
+    let log = Log<String>()
+    let told = list.onProgress { log.add("\($0)") }
+    for _ in 0..<2 { _ = await told.run() }
+    #expect(log.entries == ["0 %", "50 %", "100 %", "0 %", "50 %", "100 %"])
+  }
+}
