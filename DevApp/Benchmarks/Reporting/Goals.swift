@@ -82,6 +82,7 @@ extension Goal {
     Goal(
       "events", "observer with a clock and a count", .atMost(60),
       obstacle: "a quarter of all that being observed costs a child, not the observer's share"),
+    Goal("recording", "trace recorder", .atMost(60)),
     Goal("observed-busy", "recorder of everything", beside: "nobody observes", .atMostTimes(3)),
   ]
 }

@@ -74,7 +74,7 @@ struct Catalogue {
       { .single(count: count) }, { .pool(count: count) }, { .modifiers(count: min(count, 20_000)) },
       { .observed(id: "observed", count: count) },
       { .observed(id: "observed-busy", count: busyCount, steps: Self.microsecond) },
-      { .events(count: count) },
+      { .events(count: count) }, { .recording(count: count) },
     ]
   }
 

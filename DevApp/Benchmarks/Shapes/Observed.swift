@@ -1,4 +1,5 @@
 import CompositeOperations
+import Dispatch
 
 extension Shape {
   /// A fan-out that is observed, beside the same that is not.
@@ -28,8 +29,41 @@ extension Shape {
       ways: [
         observed("observer with a clock and a count", operation) { TimingObserver() },
         observed("observer that does nothing", operation) { IdleObserver() },
+        observed("trace recorder", operation) { TraceRecorder() },
         observed("recorder of everything", operation) { RecordingObserver() },
         Way("nobody observes", .ours) { try await operation.value.run().get().sum },
+      ])
+  }
+
+  /// What it takes to record an event that is there.
+  static func recording(count: Int) -> Shape {
+    let events = Prepared { () -> [OperationEvent] in
+      let recorder = RecordingObserver()
+      let list = ParallelOperation((0..<count).map { mixed($0) }, width: .serial)
+      let done = DispatchSemaphore(value: 0)
+      Task {
+        _ = await list.run(in: OperationEnvironment(observers: [recorder]))
+        done.signal()
+      }
+      done.wait()
+      return recorder.events
+    }
+    func replayed(
+      _ name: String, by makeObserver: @escaping @Sendable () -> any OperationObserver
+    ) -> Way {
+      Way(name, .ours) {
+        let observer = makeObserver()
+        for event in events.value { observer.observe(event) }
+        return UInt64(events.value.count)
+      }
+    }
+    return Shape(
+      id: "recording", title: "\((4 * count).grouped) events that are there, recorded",
+      operations: 4 * count, unit: .nanosecondsPerEvent,
+      ways: [
+        replayed("trace recorder") { TraceRecorder() },
+        replayed("progress") { ProgressObserver() },
+        replayed("observer that does nothing") { IdleObserver() },
       ])
   }
 

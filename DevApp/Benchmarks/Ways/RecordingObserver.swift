@@ -10,6 +10,8 @@ final class RecordingObserver: OperationObserver {
 
   private let entries = Mutex<[Entry]>([])
 
+  var events: [OperationEvent] { entries.withLock { $0.map(\.event) } }
+
   func observe(_ event: OperationEvent) {
     let entry = Entry(time: .now, event: event)
     entries.withLock { $0.append(entry) }

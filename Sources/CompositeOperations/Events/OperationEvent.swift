@@ -96,9 +96,13 @@ public struct OperationEvent: Sendable {
   let time: EventTime
 
   init(kind: Kind, place: OperationPlace) {
+    self.init(kind: kind, place: place, time: .now)
+  }
+
+  init(kind: Kind, place: OperationPlace, time: EventTime) {
     self.kind = kind
     self.place = place
-    time = .now
+    self.time = time
   }
 }
 

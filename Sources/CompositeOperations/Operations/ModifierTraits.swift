@@ -47,10 +47,12 @@ struct ModifierTraits {
 extension ComposableOperation {
   /// What the operation weighs for the progress of its parent.
   var weight: Double {
+    // Asked of every child of an observed list: most are no modifiers, and a cast takes its time.
+    guard modifiedOperation != nil else { return 1 }
     var next: (any ComposableOperation)? = self
     while let current = next {
-      if let weighed = current as? any WeightBearing { return weighed.weight }
       next = current.modifiedOperation
+      if next != nil, let weighed = current as? any WeightBearing { return weighed.weight }
     }
     return 1
   }

@@ -1,6 +1,6 @@
 extension OperationTrace {
   /// A tree, a line a run: when it came to be, its name, how long it took, how it ended, and what it waited
-  /// for.
+  /// for. Of an error of several lines it has the first.
   ///
   /// ```text
   ///      0.0 ms  Sync  12.4 ms  result
@@ -37,12 +37,15 @@ extension OperationTrace.Span {
   fileprivate var line: String {
     var parts = [attempt > 1 ? "\(name) (attempt \(attempt))" : name]
     parts.append(duration.map(\.inMilliseconds) ?? "goes on")
-    if let end { parts.append("\(end)") }
+    if let end {
+      let lines = "\(end)".split(separator: "\n", maxSplits: 1)
+      parts.append(lines.first.map { $0 + (lines.count > 1 ? " …" : "") } ?? "")
+    }
     for wait in waits {
       parts.append(
         "waited \((wait.ended.map { $0 - wait.began })?.inMilliseconds ?? "on") for \(wait.kind)")
     }
-    return parts.joined(separator: "  ").withHangingLines
+    return parts.joined(separator: "  ")
   }
 }
 
