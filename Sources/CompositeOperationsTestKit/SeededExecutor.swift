@@ -16,7 +16,7 @@ internal import Synchronization
 ///
 /// Everything below the body runs here, children of task groups included. Work that leaves the
 /// executor, such as a real timer or another thread's callback, is not waited for: see
-/// ``run(afterEachJob:_:)``.
+/// ``run(advancing:upTo:afterEachJob:_:)``.
 public final class SeededExecutor: TaskExecutor {
   /// What the order is drawn from.
   public let seed: UInt64
@@ -47,13 +47,15 @@ public final class SeededExecutor: TaskExecutor {
 
   /// Runs what is ready, and what gets ready meanwhile, on the calling thread until nothing is left.
   ///
-  /// - Parameter afterEachJob: Called after each job with how many this call has run. A job is what
-  ///   a task does from one wait to the next.
+  /// - Parameters:
+  ///   - limit: How many jobs to run at most. A job is what a task does from one wait to the next.
+  ///   - afterEachJob: Called after each job with how many this call has run.
   /// - Returns: How many jobs it ran.
   @discardableResult
-  public func drain(afterEachJob: (_ count: Int) -> Void = { _ in }) -> Int {
+  public func drain(upTo limit: Int = .max, afterEachJob: (_ count: Int) -> Void = { _ in }) -> Int
+  {
     var count = 0
-    while let job = state.withLock({ $0.pick() }) {
+    while count < limit, let job = state.withLock({ $0.pick() }) {
       // A job that was enqueued here is run once: it has been taken out of the list.
       unsafe job.runSynchronously(on: asUnownedTaskExecutor())
       count += 1
@@ -64,14 +66,24 @@ public final class SeededExecutor: TaskExecutor {
 
   /// Runs a body and everything below it to its end, on the calling thread.
   ///
+  /// ```swift
+  /// let clock = ManualClock()
+  /// let outcome = try await SeededExecutor(seed: 7).run(advancing: clock) {
+  ///   await sync.run(in: OperationEnvironment(clock: clock))
+  /// }
+  /// ```
+  ///
   /// - Parameters:
-  ///   - afterEachJob: Called after each job with how many there have been. A job is what a task
-  ///     does from one wait to the next.
+  ///   - clock: A clock to advance whenever nothing is left to run, to the next moment that somebody sleeps
+  ///     until; nil to leave every clock alone.
+  ///   - limit: How many jobs to run at most. A job is what a task does from one wait to the next.
+  ///   - afterEachJob: Called after each job with how many there have been.
   ///   - body: What to run.
   /// - Returns: What the body returned.
-  /// - Throws: What the body threw, and a ``SeededExecutorStuckError`` if nothing was left to run
-  ///   before the body had ended.
+  /// - Throws: What the body threw, and a ``SeededExecutorStuckError`` if nothing was left to run, or as
+  ///   many jobs as may be had been run, before the body had ended.
   public func run<Value: Sendable>(
+    advancing clock: ManualClock? = nil, upTo limit: Int = .max,
     afterEachJob: (_ count: Int) -> Void = { _ in },
     _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -80,30 +92,19 @@ public final class SeededExecutor: TaskExecutor {
       defer { hasEnded.isSet.store(true, ordering: .releasing) }
       return try await body()
     }
-    let count = drain(afterEachJob: afterEachJob)
-    guard hasEnded.isSet.load(ordering: .acquiring) else {
-      throw SeededExecutorStuckError(seed: seed, jobs: count)
+    var count = drain(upTo: limit, afterEachJob: afterEachJob)
+    while !hasEnded.isSet.load(ordering: .acquiring) {
+      guard count < limit, let clock, let deadline = clock.nextDeadline else {
+        throw SeededExecutorStuckError(seed: seed, jobs: count, isAtLimit: count == limit)
+      }
+      clock.advance(to: deadline)
+      let before = count
+      count += drain(upTo: limit - before) { afterEachJob(before + $0) }
     }
     return try await task.value
   }
 
   private final class Flag: Sendable {
     let isSet = Atomic(false)
-  }
-}
-
-/// The error of a seeded executor that ran out of jobs before its body had ended.
-///
-/// The body waits for something that nobody under the executor will do: for a gate that stays
-/// closed, for a clock that is not advanced, or for work that left the executor.
-public struct SeededExecutorStuckError: Error, CustomStringConvertible {
-  /// The seed of the executor.
-  public let seed: UInt64
-  /// How many jobs had been run.
-  public let jobs: Int
-
-  public var description: String {
-    "Nothing was left to run after \(jobs) jobs of seed \(seed), but the body had not ended: it "
-      + "waits for something that nothing under the executor will do."
   }
 }

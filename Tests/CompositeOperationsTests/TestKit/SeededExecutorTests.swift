@@ -128,4 +128,50 @@ import Testing
     gate.open()
     #expect(executor.drain() == 1)
   }
+
+  @Test func `a clock is advanced when nothing is left to run, from moment to moment`() async throws
+  {
+    let clock = ManualClock()
+    let log = Log<Duration>()
+    var counts: [Int] = []
+    let executor = SeededExecutor(seed: 1)
+    let body = { @Sendable in
+      for _ in 0..<3 {
+        try await clock.sleep(for: .seconds(5))
+        log.add(clock.now.offset)
+      }
+    }
+    try await executor.run(advancing: clock, afterEachJob: { counts.append($0) }, body)
+    #expect(log.entries == [.seconds(5), .seconds(10), .seconds(15)])
+    #expect(counts.count >= 4)
+    #expect(counts == Array(1...counts.count))
+    let error = await #expect(throws: SeededExecutorStuckError.self) {
+      try await executor.run { try await clock.sleep(for: .seconds(1)) }
+    }
+    #expect(error?.isAtLimit == false)
+  }
+
+  @Test func `no more jobs are run than may be`() async throws {
+    let executor = SeededExecutor(seed: 42)
+    let log = Log<String>()
+    Task(executorPreference: executor) {
+      for _ in 0..<9 { await Task.yield() }
+      log.add("over")
+    }
+    #expect(executor.drain(upTo: 3) == 3)
+    #expect(executor.drain(upTo: 0) == 0)
+    #expect(log.count == 0)
+    #expect(executor.drain() >= 7)
+    #expect(log.count == 1)
+    let clock = ManualClock()
+    let error = await #expect(throws: SeededExecutorStuckError.self) {
+      try await executor.run(advancing: clock, upTo: 100) {
+        while true { try await clock.sleep(for: .seconds(1)) }
+      }
+    }
+    #expect(error?.isAtLimit == true)
+    #expect(error?.jobs == 100)
+    #expect(
+      error?.description.hasPrefix("The body had not ended after 100 jobs of seed 42") == true)
+  }
 }
