@@ -1,7 +1,7 @@
 /// The one place where unstructured tasks are made, for what needs them by nature.
 ///
 /// Each copies priority and task-local values, and inherits nothing else.
-@usableFromInline enum UnstructuredTasks {
+@usableFromInline package enum UnstructuredTasks {
   /// A task of its own.
   ///
   /// - Parameters:
@@ -35,7 +35,7 @@
   /// Runs a body that is not cancelled with the calling task, and waits for its end.
   ///
   /// Not on the calling thread's stack: the body may run the very operation again that it belongs to.
-  @usableFromInline static func runShielded(
+  @usableFromInline package static func runShielded(
     _ body: @escaping @Sendable () async -> Void
   ) async {
     await start(on: Task.preferredExecutor, body).value
