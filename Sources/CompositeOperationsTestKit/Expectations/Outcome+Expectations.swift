@@ -1,0 +1,88 @@
+public import CompositeOperations
+
+extension Outcome {
+  /// Expects a result.
+  ///
+  /// ```swift
+  /// let issues = try await fetch.run().expectResult()
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - file: The module and the file that an error names.
+  ///   - line: The line that an error names.
+  /// - Returns: The value.
+  /// - Throws: An ``ExpectationError`` if the run ended otherwise.
+  @discardableResult
+  public func expectResult(file: String = #fileID, line: Int = #line) throws -> Success {
+    guard case .result(let value) = self else {
+      throw unexpected("a result", file: file, line: line)
+    }
+    return value
+  }
+
+  /// Expects a result that is equal to a value.
+  ///
+  /// ```swift
+  /// try await sync.run().expectResult(expected)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - expected: What the result is to be.
+  ///   - file: The module and the file that an error names.
+  ///   - line: The line that an error names.
+  /// - Throws: An ``ExpectationError`` if the run ended otherwise.
+  public func expectResult(
+    _ expected: Success, file: String = #fileID, line: Int = #line
+  ) throws where Success: Equatable {
+    guard case .result(expected) = self else {
+      throw unexpected("the result \(expected)", file: file, line: line)
+    }
+  }
+
+  /// Expects an error of a type.
+  ///
+  /// ```swift
+  /// let error = try await fetch.retrying(attempts: 3).run().expectError(RetryError.self)
+  /// #expect(error.errors.count == 3)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: What the error is to be; any error by default.
+  ///   - file: The module and the file that an error names.
+  ///   - line: The line that an error names.
+  /// - Returns: The error.
+  /// - Throws: An ``ExpectationError`` if the run ended otherwise.
+  @discardableResult
+  public func expectError<Failure: Error>(
+    _ type: Failure.Type = (any Error).self, file: String = #fileID, line: Int = #line
+  ) throws -> Failure {
+    guard let error = error as? Failure else {
+      throw unexpected("an error of type \(type)", file: file, line: line)
+    }
+    return error
+  }
+
+  /// Expects a cancellation.
+  ///
+  /// - Parameters:
+  ///   - file: The module and the file that an error names.
+  ///   - line: The line that an error names.
+  /// - Throws: An ``ExpectationError`` if the run ended otherwise.
+  public func expectCancelled(file: String = #fileID, line: Int = #line) throws {
+    guard isCancelled else { throw unexpected("a cancellation", file: file, line: line) }
+  }
+
+  private func unexpected(_ expected: String, file: String, line: Int) -> ExpectationError {
+    ExpectationError(
+      message: "expected \(expected), and saw \(nameInSentence)", file: file, line: line)
+  }
+
+  /// What the outcome is, within a sentence.
+  var nameInSentence: String {
+    switch self {
+    case .result(let value): "the result \(value)"
+    case .error(let error): "an error of type \(type(of: error)): \(error)"
+    case .cancelled: "a cancellation"
+    }
+  }
+}

@@ -1,0 +1,136 @@
+internal import CompositeOperations
+
+extension RecordingObserver {
+  /// Expects that something has happened, or how often.
+  ///
+  /// ```swift
+  /// try recorder.expect(.waited("save", for: .permits(["database"])))
+  /// try recorder.expect(.retried("fetch"), times: 2)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - pattern: What is to have happened.
+  ///   - count: How often; nil for once or more.
+  ///   - file: The module and the file that an error names.
+  ///   - line: The line that an error names.
+  /// - Throws: An ``ExpectationError`` if it has not.
+  /// - Precondition: `count` is not negative.
+  public func expect(
+    _ pattern: EventPattern, times count: Int? = nil, file: String = #fileID, line: Int = #line
+  ) throws {
+    precondition(count ?? 0 >= 0, "Something happens 0 times at least, and not \(count ?? 0).")
+    let events = events
+    let seen = events.count(where: pattern.matches)
+    if count.map({ $0 == seen }) ?? (seen > 0) { return }
+    let expected = count.map { "\($0) times" } ?? "once or more"
+    throw unexpected(
+      "expected that \(pattern), \(expected), and saw it \(seen) times", among: events, file: file,
+      line: line)
+  }
+
+  /// Expects that something has not happened.
+  ///
+  /// ```swift
+  /// try recorder.expectNever(.started("save"))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - pattern: What is not to have happened.
+  ///   - file: The module and the file that an error names.
+  ///   - line: The line that an error names.
+  /// - Throws: An ``ExpectationError`` if it has.
+  public func expectNever(
+    _ pattern: EventPattern, file: String = #fileID, line: Int = #line
+  ) throws {
+    try expect(pattern, times: 0, file: file, line: line)
+  }
+
+  /// Expects that things have happened one after the other, whatever happened in between.
+  ///
+  /// ```swift
+  /// try recorder.expectOrder(.started("fetch"), .succeeded("fetch"), .started("save"))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - patterns: What is to have happened, in this order.
+  ///   - file: The module and the file that an error names.
+  ///   - line: The line that an error names.
+  /// - Throws: An ``ExpectationError`` that names the first one that was not seen behind those before it.
+  public func expectOrder(
+    _ patterns: EventPattern..., file: String = #fileID, line: Int = #line
+  ) throws {
+    let events = events
+    var rest = events[...]
+    var before: EventPattern?
+    for pattern in patterns {
+      guard let index = rest.firstIndex(where: pattern.matches) else {
+        let place = before.map { " behind the first that fits \"\($0)\"" } ?? ""
+        throw unexpected(
+          "expected that \(pattern)\(place), and did not see it there", among: events, file: file,
+          line: line)
+      }
+      rest = events[(index + 1)...]
+      before = pattern
+    }
+  }
+
+  /// Expects that never more runs of a name were going on at once than a number.
+  ///
+  /// ```swift
+  /// try recorder.expectAtMost(3, inFlight: "fetch")
+  /// ```
+  ///
+  /// An operation that is retried counts once, with all of its attempts.
+  ///
+  /// - Parameters:
+  ///   - limit: How many may have been going on at once.
+  ///   - name: What the operations are called.
+  ///   - file: The module and the file that an error names.
+  ///   - line: The line that an error names.
+  /// - Throws: An ``ExpectationError`` if there were more.
+  /// - Precondition: `limit` is not negative.
+  public func expectAtMost(
+    _ limit: Int, inFlight name: String, file: String = #fileID, line: Int = #line
+  ) throws {
+    precondition(limit >= 0, "The most runs at once are 0 or more, and not \(limit).")
+    let events = events
+    let most = mostInFlight(name, in: events)
+    if most <= limit { return }
+    throw unexpected(
+      "expected at most \(limit) runs of \(name) at once, and saw \(most)", among: events,
+      file: file, line: line)
+  }
+
+  private func mostInFlight(_ name: String, in events: [OperationEvent]) -> Int {
+    var parents: [OperationID: OperationID] = [:]
+    var running: Set<OperationID> = []
+    var most = 0
+    for event in events {
+      parents[event.id] = event.parent
+      guard event.name == name else { continue }
+      switch event.kind {
+      case .started:
+        // An attempt runs within the run that it is an attempt of.
+        var above = event.parent
+        while let id = above, !running.contains(id) { above = parents[id] }
+        if above == nil { running.insert(event.id) }
+        most = max(most, running.count)
+      case .ended: running.remove(event.id)
+      case .created, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled,
+        .cancellationRequested, .finishedAgain, .abandonedBodyEnded:
+        break
+      }
+    }
+    return most
+  }
+
+  private func unexpected(
+    _ message: String, among events: [OperationEvent], file: String, line: Int
+  ) -> ExpectationError {
+    let shown = 50
+    var lines = [message + (events.isEmpty ? "; there were no events" : ". The events:")]
+    lines += events.prefix(shown).map { "  \($0)" }
+    if events.count > shown { lines.append("  … and \(events.count - shown) more") }
+    return ExpectationError(message: lines.joined(separator: "\n"), file: file, line: line)
+  }
+}

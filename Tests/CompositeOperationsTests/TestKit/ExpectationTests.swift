@@ -1,0 +1,181 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct ExpectationTests {
+  private static func outcomes() -> [Outcome<Int>] {
+    [.result(7), .error(TestError("broken")), .cancelled]
+  }
+
+  /// Says what an expectation threw, or that it was met.
+  private func message(_ expect: () throws -> Void) -> String {
+    do {
+      try expect()
+      return "met"
+    } catch {
+      return (error as? ExpectationError)?.message ?? "\(error)"
+    }
+  }
+
+  @Test func `an outcome is what is expected, or the error says what it is`() throws {
+    let outcomes = Self.outcomes()
+    let seen = [
+      "saw the result 7", "saw an error of type TestError: broken", "saw a cancellation",
+    ]
+    let results = outcomes.map { outcome in message { try outcome.expectResult(7) } }
+    #expect(
+      results == [
+        "met", "expected the result 7, and \(seen[1])", "expected the result 7, and \(seen[2])",
+      ])
+    #expect(
+      message { try outcomes[0].expectResult(8) } == "expected the result 8, and saw the result 7")
+    #expect(try outcomes[0].expectResult() == 7)
+    #expect(message { try outcomes[2].expectResult() } == "expected a result, and \(seen[2])")
+    let errors = outcomes.map { outcome in
+      message { try outcome.expectError(TestError.self) }
+    }
+    #expect(
+      errors == [
+        "expected an error of type TestError, and \(seen[0])", "met",
+        "expected an error of type TestError, and \(seen[2])",
+      ])
+    #expect(
+      message { try outcomes[1].expectError(TimeoutError.self) }
+        == "expected an error of type TimeoutError, and \(seen[1])")
+    #expect(try outcomes[1].expectError(TestError.self) == TestError("broken"))
+    try outcomes[1].expectError()
+    let cancellations = outcomes.map { outcome in message { try outcome.expectCancelled() } }
+    #expect(
+      cancellations == [
+        "expected a cancellation, and \(seen[0])", "expected a cancellation, and \(seen[1])", "met",
+      ])
+  }
+
+  @Test func `an expectation that is not met tells its file and line`() throws {
+    let line = #line + 1
+    let error = #expect(throws: ExpectationError.self) { try Outcome.result(7).expectResult(8) }
+    #expect(error?.line == line)
+    #expect(
+      error?.description == "\(#fileID):\(line): expected the result 8, and saw the result 7")
+  }
+
+  /// A flow of which many things can be said.
+  private func record() async -> RecordingObserver {
+    let recorder = RecordingObserver()
+    let gate = Gate()
+    let fetch = ScriptedOperation(
+      "fetch", runs: [.error(ScriptedError("offline")), .error(ScriptedError("busy")), .result(1)]
+    ).retrying(attempts: 3)
+    let save = ScriptedOperation("save", runs: [], thereafter: .result(2).behind(gate))
+    let database = Permits(1, name: "database")
+    let flow = fetch.then { _ in
+      ParallelOperation((0..<4).map { _ in save }, width: .limited(to: 3))
+    }.then { _ in SimpleOperation { 3 }.named("tell").exclusive(in: database) }
+    let run = flow.start(in: OperationEnvironment(observers: [recorder]))
+    await gate.waitForArrivals(3)
+    gate.open()
+    #expect(await run.outcome.result == 3)
+    return recorder
+  }
+
+  @Test func `things have happened, so often, or never`() async throws {
+    let recorder = await record()
+    try recorder.expect(.started("save"))
+    try recorder.expect(.started("save"), times: 4)
+    try recorder.expect(.succeeded("save"), times: 4)
+    try recorder.expect(.retried("fetch"), times: 2)
+    try recorder.expect(.failed("fetch"), times: 2)
+    try recorder.expectNever(.failed("save"))
+    try recorder.expectNever(.cancelled("save"))
+    try recorder.expectNever(.waited("save"))
+    #expect(
+      message { try recorder.expect(.started("save"), times: 5) }
+        .hasPrefix("expected that save starts, 5 times, and saw it 4 times. The events:\n  "))
+    #expect(
+      message { try recorder.expect(.cancelled("save")) }
+        .hasPrefix("expected that save ends in a cancellation, once or more, and saw it 0 times."))
+    #expect(
+      message { try recorder.expectNever(.retried("fetch")) }
+        .hasPrefix("expected that fetch is tried again, 0 times, and saw it 2 times."))
+    #expect(
+      message { try RecordingObserver().expect(.ended("save")) }
+        == "expected that save ends, once or more, and saw it 0 times; there were no events")
+  }
+
+  @Test func `runs that wait are seen to, and for what`() throws {
+    let recorder = RecordingObserver()
+    let executor = SeededExecutor(seed: 1)
+    let gate = Gate()
+    let database = Permits(1, name: "database")
+    let save = ScriptedOperation("save", runs: [], thereafter: .result(2).behind(gate))
+      .exclusive(in: database)
+    _ = ParallelOperation([save, save]).start(
+      in: OperationEnvironment(observers: [recorder], executor: executor))
+    executor.drain()
+    gate.open()
+    executor.drain()
+    try recorder.expect(.succeeded("save"), times: 2)
+    try recorder.expect(.waited("save"), times: 1)
+    try recorder.expect(.waited("save", for: .permits(["database"])), times: 1)
+    try recorder.expectNever(.waited("save", for: .rate))
+  }
+
+  @Test func `things have happened in an order, whatever came in between`() async throws {
+    let recorder = await record()
+    try recorder.expectOrder()
+    try recorder.expectOrder(
+      .started("fetch"), .retried("fetch"), .retried("fetch"), .succeeded("fetch"),
+      .started("save"), .ended("save"), .started("tell"))
+    #expect(
+      message { try recorder.expectOrder(.ended("save"), .started("tell"), .started("save")) }
+        .hasPrefix(
+          "expected that save starts behind the first that fits \"tell starts\", and did not see it "
+            + "there. The events:\n"))
+    #expect(
+      message { try recorder.expectOrder(.started("nobody"), .started("save")) }
+        .hasPrefix("expected that nobody starts, and did not see it there."))
+    // One event is one thing.
+    #expect(message { try recorder.expectOrder(.started("tell"), .started("tell")) } != "met")
+  }
+
+  @Test func `at most so many ran at once, and attempts are part of what is retried`() async throws
+  {
+    let recorder = await record()
+    try recorder.expectAtMost(3, inFlight: "save")
+    try recorder.expectAtMost(1, inFlight: "fetch")
+    try recorder.expectAtMost(0, inFlight: "nobody")
+    #expect(
+      message { try recorder.expectAtMost(2, inFlight: "save") }
+        .hasPrefix("expected at most 2 runs of save at once, and saw 3. The events:\n"))
+    #expect(message { try recorder.expectAtMost(0, inFlight: "fetch") }.contains("and saw 1."))
+  }
+
+  @Test func `a pattern of one's own counts like those that there are`() async throws {
+    let recorder = await record()
+    let second = EventPattern("the second attempt starts") { event in
+      if case .started = event.kind { event.attempt == 2 } else { false }
+    }
+    try recorder.expect(second, times: 1)
+    #expect(
+      message { try recorder.expectNever(second) }.hasPrefix(
+        "expected that the second attempt starts, 0 times"))
+  }
+
+  @Test func `of many events the first are shown`() async throws {
+    let recorder = RecordingObserver()
+    let list = ParallelOperation((0..<30).map { _ in SimpleOperation { 1 } })
+    _ = await list.observed(by: recorder).run()
+    let text = message { try recorder.expect(.started("nobody")) }
+    #expect(text.split(separator: "\n").count == 52)
+    #expect(text.hasSuffix("  … and \(recorder.events.count - 50) more"))
+  }
+
+  @Test func `less than nothing cannot be expected`() async {
+    await #expect(processExitsWith: .failure) {
+      try RecordingObserver().expect(.started("save"), times: -1)
+    }
+    await #expect(processExitsWith: .failure) {
+      try RecordingObserver().expectAtMost(-1, inFlight: "save")
+    }
+  }
+}
