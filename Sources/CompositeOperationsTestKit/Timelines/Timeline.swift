@@ -1,0 +1,66 @@
+/// What happens to one operation, tick by tick.
+struct Timeline: Sendable {
+  /// The marks of every tick from 0. A tick has one mark, or several that came one after the other.
+  private(set) var ticks: [[TimelineMark]]
+
+  init(ticks: [[TimelineMark]]) { self.ticks = ticks }
+
+  /// - Throws: A ``TimelineSyntaxError`` if it cannot be read.
+  init(_ text: String) throws {
+    ticks = []
+    var group: (start: Int, marks: [TimelineMark])?
+    for (offset, character) in text.enumerated() {
+      func unclear(_ reason: String) -> TimelineSyntaxError {
+        TimelineSyntaxError(timeline: text, offset: offset, reason: reason)
+      }
+      switch (character, TimelineMark(rawValue: character)) {
+      case (" ", _): break
+      case ("[", _):
+        if group != nil { throw unclear("\"[\" begins a tick of several marks, inside one.") }
+        group = (offset, [])
+      case ("]", _):
+        guard let marks = group?.marks else { throw unclear("\"]\" ends what no \"[\" has begun.") }
+        if marks.isEmpty { throw unclear("A tick has at least one mark.") }
+        ticks.append(marks)
+        group = nil
+      case (_, let mark?):
+        if group == nil { ticks.append([mark]) }
+        group?.marks.append(mark)
+      case (_, nil):
+        throw unclear("\"\(character)\" is none of -.r^;x! and of [ and ].")
+      }
+    }
+    if let group {
+      throw TimelineSyntaxError(
+        timeline: text, offset: group.start, reason: "No \"]\" ends the tick that begins here.")
+    }
+  }
+
+  /// The same without what says nothing: how long nothing follows, or an operation goes on for ever.
+  private var significantTicks: [[TimelineMark]] {
+    var ticks = ticks
+    while ticks.last == [.absent] { ticks.removeLast() }
+    while ticks.last == [.passes], let before = ticks.dropLast().last,
+      before == [.passes] || before.last == .asked
+    {
+      ticks.removeLast()
+    }
+    return ticks
+  }
+}
+
+extension Timeline: Equatable {
+  static func == (left: Timeline, right: Timeline) -> Bool {
+    left.significantTicks == right.significantTicks
+  }
+}
+
+extension Timeline {
+  /// The characters of each tick, as they are written.
+  var columns: [String] {
+    ticks.map { marks in
+      let characters = String(marks.map(\.rawValue))
+      return marks.count == 1 ? characters : "[\(characters)]"
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/// What a child of a timeline test does by itself: its runs, and what each comes to.
+struct TimelineScript: Sendable {
+  let text: String
+  let runs: [ScriptedRun<Int>]
+
+  /// - Parameters:
+  ///   - text: The runs, with a `|` between one and the next.
+  ///   - child: The number of the child, which is its result.
+  /// - Throws: A ``TimelineSyntaxError`` if it cannot be read.
+  init(_ text: String, ofChild child: Int) throws {
+    self.text = text
+    var offset = 0
+    runs = try text.split(separator: "|", omittingEmptySubsequences: false).enumerated()
+      .map { number, part in
+        defer { offset += part.count + 1 }
+        return try Self.run(
+          part, at: offset, of: text, child: child, failure: "failed in run \(number + 1)")
+      }
+  }
+
+  private static func run(
+    _ part: Substring, at start: Int, of text: String, child: Int, failure: String
+  ) throws -> ScriptedRun<Int> {
+    var waits: [(ticks: Int, isDeaf: Bool)] = []
+    var end: ScriptedRun<Int>?
+    func unclear(_ reason: String, at offset: Int) -> TimelineSyntaxError {
+      TimelineSyntaxError(timeline: text, offset: start + offset, reason: reason)
+    }
+    for (offset, character) in part.enumerated() where character != " " {
+      if end != nil { throw unclear("Nothing stands behind the end of a run.", at: offset) }
+      switch character {
+      case "-", "=":
+        let isDeaf = character == "="
+        if let last = waits.last, last.isDeaf == isDeaf {
+          waits[waits.count - 1].ticks += 1
+        } else {
+          waits.append((1, isDeaf))
+        }
+      case "r": end = .result(child)
+      case "^": end = .error(ScriptedError(failure))
+      case ";": end = .cancelled
+      default: throw unclear("\"\(character)\" is none of -=r^; and |.", at: offset)
+      }
+    }
+    if end == nil, waits.isEmpty { throw unclear("A run has one tick at least.", at: part.count) }
+    if end == nil, waits.contains(where: \.isDeaf) {
+      throw unclear("A run that minds no cancellation has an end of its own.", at: part.count)
+    }
+    // One that never ends by itself does so when it is cancelled.
+    guard let end else { return .untilCancelled }
+    return waits.reduce(end) { run, wait in
+      run.waiting(for: .time(.seconds(wait.ticks)), isDeaf: wait.isDeaf)
+    }
+  }
+}

@@ -1,0 +1,250 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+@Suite struct TimelineDiagramTests {
+  @Test
+  func `a parallel composite ends with its last child, or cancels the others at the first failure`()
+    throws
+  {
+    let parallel = { @Sendable (children: [AnyOperation<Int>]) in ParallelOperation(children) }
+    try TimelineTest([], composing: parallel).expect("r", children: [])
+    try TimelineTest(["--r", "r", "---r"], composing: parallel)
+      .expect("---r", children: ["--r", "r", "---r"])?.expectResult([0, 1, 2])
+    try TimelineTest(["---r", "-^", "--r"], composing: parallel)
+      .expect("-^", children: ["-x", "-^", "-x"])?.expectError(ParallelOperationError.self)
+    try TimelineTest(["---r", "-;"], composing: parallel).expect("-;", children: ["-x", "-;"])
+    // Who does not mind its cancellation is waited for.
+    try TimelineTest(["=====r", "-^"], composing: parallel)
+      .expect("-----^", children: ["-!---r", "-^"])
+    try TimelineTest(["=--r", "^"], composing: parallel).expect("-^", children: ["!x", "^"])
+    try TimelineTest(["-", "--r"], composing: parallel).expect("-----", children: ["-", "--r"])
+  }
+
+  @Test func `children that wait for a place begin later`() throws {
+    let test = TimelineTest(["--r", "---r", "-r", "r"]) { children in
+      ParallelOperation(children, width: .limited(to: 2))
+    }
+    try test.expect("---r", children: ["--r", "---r", "..-r", "...r"])
+    try TimelineTest(["-^", "-r"]) { ParallelOperation($0, width: .limited(to: 1)) }
+      .expect("-^", children: ["-^", ""])
+    try TimelineTest(["-^", "-r"]) { children in
+      ParallelOperation(children, width: .limited(to: 1), onFailure: .runAll)
+    }.expect("--^", children: ["-^", ".-r"])
+  }
+
+  @Test func `a composite that is cancelled from outside cancels its children before they go on`()
+    throws
+  {
+    let parallel = { @Sendable (children: [AnyOperation<Int>]) in ParallelOperation(children) }
+    try TimelineTest(["--r", "r"], composing: parallel).expect("--x", children: ["--x", "r"])
+    try TimelineTest(["-r", "====r"], composing: parallel)
+      .expect("--!-x", children: ["-r", "--!-r"])
+    try TimelineTest(["-r"], composing: parallel).expect("x", children: [""])
+    // Nothing would happen until then.
+    try TimelineTest(["-"], composing: parallel).expect("---x", children: ["---x"])
+    // It has ended before.
+    #expect(throws: TimelineMismatchError.self) {
+      try TimelineTest(["-r"], composing: parallel).expect("--x")
+    }
+  }
+
+  @Test func `a child that does otherwise is a mismatch, though the composite does as expected`()
+    throws
+  {
+    let test = TimelineTest(["-^", "-r"]) { ParallelOperation($0, width: .limited(to: 1)) }
+    for never in ["", ".", "...", " "] {
+      try test.expect("-^", children: ["-^..", never])
+    }
+    let others = [
+      ["-x", ""], ["--^", ""], ["^", ""], ["-^.^", ""], ["-^", "-"], ["-^", ".-x"],
+    ]
+    for other in others {
+      #expect(throws: TimelineMismatchError.self, "\(other)") {
+        try test.expect("-^", children: other)
+      }
+    }
+  }
+
+  @Test func `a race is won by the first result`() throws {
+    try TimelineTest(["---r", "-^", "--r"]) { RaceOperation($0) }
+      .expect("--r", children: ["--x", "-^", "--r"])?.expectResult(2)
+    try TimelineTest(["--^", "-;"]) { RaceOperation($0) }.expect("--^", children: ["--^", "-;"])
+  }
+
+  @Test func `steps follow one another, and a fallback follows an error`() throws {
+    try TimelineTest(["--r", "-r", "r"]) { SequentialOperation(.linear($0)) }
+      .expect("---r", children: ["--r", "..-r", "...r"])
+    try TimelineTest(["--r", "-^", "r"]) { SequentialOperation(.linear($0)) }
+      .expect("---^", children: ["--r", "..-^", ""])
+    try TimelineTest(["-^", "--r"]) { SequentialOperation(.fallingBack($0)) }
+      .expect("---r", children: ["-^", ".--r"])
+  }
+
+  @Test func `every run of a child that is retried has a script of its own`() throws {
+    let child = "-^|--^|-r"
+    try TimelineTest([child]) { $0[0].retrying(attempts: 3) }
+      .expect("----r", children: ["-^-^r"])?.expectResult(0)
+    try TimelineTest([child]) { $0[0].retrying(attempts: 3, backoff: .constant(.seconds(2))) }
+      .expect("--------r", children: ["-^.--^.-r"])
+    try TimelineTest(["^|^|r"]) { $0[0].retrying(attempts: 3) }.expect("r", children: ["[^^r]"])
+    try TimelineTest(["-^|-;"]) { $0[0].retrying(attempts: 3) }.expect("--;", children: ["-^;"])
+    // Cancelled in a pause.
+    try TimelineTest(["-^|r"]) { $0[0].retrying(attempts: 2, backoff: .constant(.seconds(5))) }
+      .expect("---x", children: ["-^"])
+  }
+
+  @Test func `a timeout cancels its body, waits for it or leaves it behind`() throws {
+    let limit = Duration.seconds(2)
+    try TimelineTest(["-r"]) { $0[0].timingOut(after: limit) }.expect("-r", children: ["-r"])
+    try TimelineTest(["---r"]) { $0[0].timingOut(after: limit) }.expect("--^", children: ["--x"])
+    try TimelineTest(["====r"]) { $0[0].timingOut(after: limit) }
+      .expect("----^", children: ["--!-r"])
+    try TimelineTest(["====r"]) { $0[0].timingOut(after: limit, .abandoning) }
+      .expect("--^", children: ["--!-r"])
+    try TimelineTest(["---r|-r"]) { $0[0].timingOut(after: limit).retrying(attempts: 2) }
+      .expect("---r", children: ["--x r"])
+  }
+
+  @Test func `what happens between two ticks shows at the earlier one, and in its order`() throws {
+    try TimelineTest(["---r", "--r"]) { children in
+      ParallelOperation([
+        AnyOperation(children[0].timingOut(after: .milliseconds(1_500))), children[1],
+      ])
+    }.expect("-^", children: ["-x", "-x"])
+  }
+
+  @Test func `a mismatch shows what was expected above what was seen, tick under tick`() throws {
+    let test = TimelineTest(["^|--r", "----r"]) { children in
+      ParallelOperation([AnyOperation(children[0].retrying(attempts: 2)), children[1]])
+    }
+    let error = try #require(
+      #expect(throws: TimelineMismatchError.self) {
+        try test.expect("--r", children: ["[^-]-r", "----r"], file: "Tests/Sync.swift", line: 12)
+      })
+    #expect(
+      error.description == """
+        Tests/Sync.swift:12: the timelines are not as expected, under seed 0:
+
+          tick                 0   1234
+          composite  expected  -   -r
+                     seen      -   ---r  ← differs
+          child 0    expected  [^-]-r
+          ^|--r      seen      ^   -r    ← differs
+          child 1    expected  -   ---r
+          ----r      seen      -   ---r
+
+        The composite came to the result [0, 1]
+        """)
+    let brief = try #require(
+      #expect(throws: TimelineMismatchError.self) {
+        try TimelineTest(["-"]) { ParallelOperation($0) }.expect("-^")
+      })
+    #expect(
+      brief.description.hasSuffix(
+        """
+          tick                 01
+          composite  expected  -^
+                     seen      -   ← differs
+          child 0    seen      -
+          -
+
+        The composite came to no end
+        """), "\(brief)")
+  }
+
+  @Test func `an order that matters at one tick is told by its seed, which shows it again`() throws
+  {
+    let tie = TimelineTest(["-r", "-r"]) { children in
+      RaceOperation(children).map { winner in if winner == 1 { throw ScriptedError("lost") } }
+    }
+    let error = #expect(throws: TimelineMismatchError.self) { try tie.expect("-r") }
+    let seed = try #require(error?.seed)
+    #expect(throws: TimelineMismatchError.self) { try tie.expect("-r", seeds: seed..<seed + 1) }
+    if seed > 0 { try tie.expect("-r", seeds: 0..<seed) }
+    let other = #expect(throws: TimelineMismatchError.self) { try tie.expect("-^") }
+    #expect(other?.seed != seed)
+  }
+
+  @Test func `a child that is run more often than it has runs is told of`() {
+    let error = #expect(throws: ScriptExhaustedError.self) {
+      try TimelineTest(["-^"]) { $0[0].retrying(attempts: 2) }.expect("-^")
+    }
+    #expect(error?.name == "child 0" && error?.scriptedRuns == 1 && error?.run == 2)
+  }
+
+  @Test func `a composite that goes on for ever within one tick, or for ever, is no hang`() throws {
+    let spinning = SimpleOperation<Int> { while true { await Task.yield() } }
+    let error = #expect(throws: SeededExecutorStuckError.self) {
+      try TimelineTest([]) { _ in spinning }.expect("r", seeds: 0..<1)
+    }
+    #expect(error?.isAtLimit == true)
+    let polling = SimpleOperation { 1 }
+      .repeating(backoff: .constant(.seconds(1))) { _ in false }
+    #expect(try TimelineTest([]) { _ in polling }.expect("---") == nil)
+    #expect(throws: TimelineMismatchError.self) {
+      try TimelineTest([]) { _ in polling }.expect("---r")
+    }
+  }
+
+  /// A timeline that cannot be read, where, and a word of why.
+  private struct Unclear: Sendable {
+    let child: String
+    let composite: String
+    let offset: Int
+    let word: String
+
+    init(child: String = "r", composite: String = "r", at offset: Int, _ word: String) {
+      self.child = child
+      self.composite = composite
+      self.offset = offset
+      self.word = word
+    }
+  }
+
+  @Test func `a timeline that cannot be read is told with the place and the reason`() {
+    let cases = [
+      Unclear(child: "--a", at: 2, "\"a\" is none of"),
+      Unclear(child: "--r^", at: 3, "behind the end"),
+      Unclear(child: "-r-", at: 2, "behind the end"),
+      Unclear(child: "", at: 0, "one tick"),
+      Unclear(child: "-r|", at: 3, "one tick"),
+      Unclear(child: "-r|-x", at: 4, "\"x\" is none of"),
+      Unclear(child: "-==", at: 3, "an end of its own"),
+      Unclear(composite: "", at: 0, "one tick"),
+      Unclear(composite: "--=r", at: 2, "\"=\" is none of"),
+      Unclear(composite: "-r^", at: 2, "ends once"),
+      Unclear(composite: "-.r", at: 1, "until it ends"),
+      Unclear(composite: "-!!x", at: 2, "once"),
+      Unclear(composite: "-!r", at: 2, "only end by"),
+      Unclear(composite: "-[r", at: 1, "No \"]\""),
+      Unclear(composite: "-]r", at: 1, "no \"[\" has begun"),
+      Unclear(composite: "-[]", at: 2, "one mark"),
+      Unclear(composite: "[[r]]", at: 1, "inside one"),
+    ]
+    for unclear in cases {
+      let error = #expect(throws: TimelineSyntaxError.self, "\(unclear)") {
+        try TimelineTest([unclear.child]) { ParallelOperation($0) }.expect(unclear.composite)
+      }
+      #expect(error?.offset == unclear.offset, "\(unclear)")
+      #expect(
+        error?.reason.contains(unclear.word) == true, "\(unclear): \(String(describing: error))")
+    }
+    let error = #expect(throws: TimelineSyntaxError.self) {
+      try TimelineTest(["r"]) { ParallelOperation($0) }.expect("r", children: ["--?"])
+    }
+    #expect(error?.description.hasSuffix("\n  --?\n    ▲") == true)
+  }
+
+  @Test func `spaces do not count`() throws {
+    try TimelineTest(["- - r", "-^ | -r"]) { children in
+      ParallelOperation([children[0], AnyOperation(children[1].retrying(attempts: 2))])
+    }.expect("-- r", children: ["--  r", "- ^ r"])
+  }
+
+  @Test func `as many children are expected as there are, else it is a programming error`() async {
+    await #expect(processExitsWith: .failure) {
+      try TimelineTest(["r"]) { ParallelOperation($0) }.expect("r", children: ["r", "r"])
+    }
+  }
+}
