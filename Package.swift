@@ -41,6 +41,9 @@ let package = Package(
       dependencies: ["CAllocationCounter", "CompositeOperations", "CompositeOperationsTestKit"],
       path: "Tests/AllocationCounts", swiftSettings: strict),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    // As users write their tests who have not left XCTest.
+    .testTarget(
+      name: "XCTestUserTests", dependencies: ["CompositeOperations", "CompositeOperationsTestKit"]),
     // As the modules of users are compiled: with the compiler's own settings, in either language mode.
     .testTarget(name: "CallSitesTests", dependencies: ["CompositeOperations"]),
     .testTarget(
