@@ -2,6 +2,7 @@
 // and never run.
 
 import CompositeOperations
+import CompositeOperationsTestKit
 import Foundation
 
 // MARK: Folders
@@ -100,6 +101,13 @@ struct SaveIssues: ComposableOperation {
   let issues: [Issue]
   init(_ issues: [Issue]) { self.issues = issues }
   func perform(in context: OperationContext) async throws {}
+}
+
+/// The issues of all repositories of a list.
+struct OpenIssues: ComposableOperation {
+  let list: AnyOperation<[Repository]>
+  let issues: @Sendable (Repository) -> AnyOperation<[Issue]>
+  func perform(in context: OperationContext) async throws -> [Issue] { [] }
 }
 
 // MARK: What things need
@@ -247,6 +255,7 @@ let job = 7
 let poll = Poll()
 let items = [1, 2, 3]
 let manualClock = ContinuousClock()
+let recorder = RecordingObserver()
 
 func use(_ item: Int) async throws {}
 
