@@ -5,7 +5,7 @@ internal import Synchronization
 /// An operation is a value that can run many times; each time has an identity of its own. Later
 /// runs have greater identities.
 public struct OperationID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  private let number: UInt64
+  let number: UInt64
 
   private static let last = Atomic<UInt64>(0)
 

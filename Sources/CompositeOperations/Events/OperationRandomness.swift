@@ -33,7 +33,14 @@ private final class SplitMix64: Sendable {
   init(seed: UInt64) { state = Atomic(seed) }
 
   func next() -> UInt64 {
-    var bits = state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+    state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue.mixed
+  }
+}
+
+extension UInt64 {
+  /// Bits that look random, other ones for every other number: the last step of SplitMix64.
+  var mixed: UInt64 {
+    var bits = self
     bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
     bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
     return bits ^ (bits >> 31)

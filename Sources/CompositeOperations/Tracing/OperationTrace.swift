@@ -14,9 +14,12 @@ public struct OperationTrace: Sendable {
   public let spans: [Span]
   /// How many runs were not kept, because there were too many.
   public let droppedCount: Int
+  /// What identities in the files of others are made of.
+  package let seed: TraceSeed
 
-  package init(beginning: Int64, spans: [Span], droppedCount: Int = 0) {
+  package init(beginning: Int64, seed: TraceSeed, spans: [Span], droppedCount: Int = 0) {
     self.beginning = beginning
+    self.seed = seed
     self.spans = spans
     self.droppedCount = droppedCount
   }
@@ -31,6 +34,8 @@ extension OperationTrace {
     public let id: OperationID
     /// The run that ran this one; nil for an outermost one.
     public let parent: OperationID?
+    /// The run that has none above it, which may be this one.
+    package let outermost: OperationID
     /// The name of the operation.
     public let name: String
     /// The number of the attempt that the run is, from 1.
@@ -48,14 +53,15 @@ extension OperationTrace {
     /// What else happened to it, in the order of time.
     public package(set) var notes: [Note] = []
     /// A row of a picture: at any moment the runs of a row stand one below another.
-    public let lane: Int
+    public package(set) var lane: Int
 
     package init(
-      id: OperationID, parent: OperationID?, name: String, attempt: Int, created: Duration,
-      lane: Int
+      id: OperationID, parent: OperationID?, outermost: OperationID, name: String, attempt: Int,
+      created: Duration, lane: Int
     ) {
       self.id = id
       self.parent = parent
+      self.outermost = outermost
       self.name = name
       self.attempt = attempt
       self.created = created
@@ -88,6 +94,8 @@ extension OperationTrace {
     public let began: Duration
     /// Nil if it went on.
     public package(set) var ended: Duration?
+    /// The row of a picture that it has, which is that of its run if nothing else stands there.
+    package var lane: Int
   }
 
   /// Something else that happened to a run.

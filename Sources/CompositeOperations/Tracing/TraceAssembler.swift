@@ -6,7 +6,7 @@ struct TraceAssembler: Sendable {
     /// A run has ended.
     case ended(OperationTrace.Span)
     /// Something happened to a run that had ended, or that had begun before anybody looked.
-    case note(OperationTrace.Note, of: OperationID)
+    case note(OperationTrace.Note, of: OperationID, below: OperationID)
   }
 
   /// The moment from which times count.
@@ -24,45 +24,50 @@ struct TraceAssembler: Sendable {
   /// The runs that have not ended, in the order of their creation.
   var unfinished: [OperationTrace.Span] { open.values.map(\.span).sorted { $0.id < $1.id } }
 
-  mutating func observed(_ event: OperationEvent) -> Step {
-    let time = Duration.nanoseconds(event.time.nanoseconds - beginning.nanoseconds)
-    switch event.kind {
+  mutating func observed(_ entry: TraceEntry) -> Step {
+    let id = entry.place.id
+    let time = Duration.nanoseconds(entry.time.nanoseconds - beginning.nanoseconds)
+    switch entry.what {
     case .created:
-      begin(event, at: time)
+      begin(entry, at: time)
       return .nothing
-    case .childStarted, .progressed, .childrenExpected: return .nothing
     case .started:
-      open[event.id]?.span.started = time
+      open[id]?.span.started = time
       return .nothing
     case .waitingBegan(let wait):
-      open[event.id]?.span.waits.append(OperationTrace.Wait(kind: wait, began: time))
+      beginWait(for: wait, of: id, at: time)
       return .nothing
     case .waitingEnded(let wait):
-      endWait(for: wait, of: event.id, at: time)
+      endWait(for: wait, of: id, at: time)
       return .nothing
-    case .retryScheduled(let attempt, let delay, let error):
-      return note(
-        "attempt \(attempt) after \(delay), because of: \(error)", at: time, of: event.id)
-    case .cancellationRequested(let reason):
-      if open[event.id]?.reason == nil { open[event.id]?.reason = reason }
-      return note(
-        "asked to cancel" + (reason.map { " because \($0)" } ?? ""), at: time, of: event.id)
-    case .logged(let level, let text): return note(text, at: time, level: level, of: event.id)
-    case .finishedAgain(let outcome):
-      return note("finished again: \(outcome.kind)", at: time, of: event.id)
-    case .abandonedBodyEnded(let outcome):
-      return note("left a body behind that ended: \(outcome.kind)", at: time, of: event.id)
-    case .ended(let outcome, let late): return end(event.id, at: time, outcome, late: late)
+    case .noted(let level, let text):
+      return note(OperationTrace.Note(time: time, level: level, text: text), entry)
+    case .askedToCancel(let reason):
+      if let reason, open[id]?.reason == nil { open[id]?.reason = reason }
+      let text = "asked to cancel" + (reason.map { " because \($0)" } ?? "")
+      return note(OperationTrace.Note(time: time, level: nil, text: text), entry)
+    case .ended(let end, let late): return self.end(id, at: time, end, late: late)
     }
   }
 
-  private mutating func begin(_ event: OperationEvent, at time: Duration) {
-    let parent = event.parent.flatMap { open[$0]?.span }
-    let lane = lanes.place(event.id, below: parent.map { ($0.id, $0.lane) })
-    open[event.id] = Open(
+  private mutating func begin(_ entry: TraceEntry, at time: Duration) {
+    let id = entry.place.id
+    let parent = entry.place.parent.flatMap { open[$0.id]?.span }
+    let lane = lanes.place(.run(id), at: time, below: parent.map { ($0.id, $0.lane) })
+    open[id] = Open(
       span: OperationTrace.Span(
-        id: event.id, parent: event.parent, name: event.name, attempt: event.attempt,
-        created: time, lane: lane))
+        id: id, parent: entry.place.parent?.id, outermost: parent?.outermost ?? entry.outermost,
+        name: entry.place.name, attempt: entry.place.attempt, created: time, lane: lane))
+  }
+
+  private mutating func beginWait(
+    for wait: OperationEvent.Wait, of id: OperationID, at time: Duration
+  ) {
+    guard let run = open[id].map({ (lane: $0.span.lane, waitCount: $0.span.waits.count) }) else {
+      return
+    }
+    let lane = lanes.place(.wait(id, run.waitCount), at: time, below: (id, run.lane))
+    open[id]?.span.waits.append(OperationTrace.Wait(kind: wait, began: time, lane: lane))
   }
 
   private mutating func endWait(
@@ -71,47 +76,54 @@ struct TraceAssembler: Sendable {
     guard
       let index = open[id]?.span.waits.lastIndex(where: { $0.kind == wait && $0.ended == nil })
     else { return }
-    open[id]?.span.waits[index].ended = time
+    endWait(index, of: id, at: time)
   }
 
-  private mutating func note(
-    _ text: String, at time: Duration, level: OperationLogLevel? = nil, of id: OperationID
-  ) -> Step {
-    let note = OperationTrace.Note(time: time, level: level, text: text)
-    guard open[id] != nil else { return .note(note, of: id) }
-    open[id]?.span.notes.append(note)
+  private mutating func endWait(_ index: Int, of id: OperationID, at time: Duration) {
+    guard let lane = open[id]?.span.waits[index].lane else { return }
+    let ended = leave(.wait(id, index), lane: lane, at: time)
+    open[id]?.span.waits[index].ended = ended
+  }
+
+  /// - Returns: The time of the departure.
+  private mutating func leave(
+    _ occupant: TraceLanes.Occupant, lane: Int, at time: Duration
+  ) -> Duration {
+    let departure = lanes.leave(occupant, lane: lane, at: time)
+    for moved in departure.moved {
+      switch moved {
+      case .run(let id): open[id]?.span.lane = departure.lane
+      case .wait(let id, let index): open[id]?.span.waits[index].lane = departure.lane
+      }
+    }
+    return departure.time
+  }
+
+  private mutating func note(_ note: OperationTrace.Note, _ entry: TraceEntry) -> Step {
+    guard open[entry.place.id] != nil else {
+      return .note(note, of: entry.place.id, below: entry.outermost)
+    }
+    open[entry.place.id]?.span.notes.append(note)
     return .nothing
   }
 
   private mutating func end(
-    _ id: OperationID, at time: Duration, _ outcome: Outcome<any Sendable>,
-    late: Outcome<any Sendable>?
+    _ id: OperationID, at time: Duration, _ end: OperationTrace.End, late: String?
   ) -> Step {
+    guard let span = open[id]?.span else { return .nothing }
+    // Waits that nobody ended end with their run.
+    for index in span.waits.indices where span.waits[index].ended == nil {
+      endWait(index, of: id, at: time)
+    }
+    let time = leave(.run(id), lane: span.lane, at: time)
     guard var ended = open.removeValue(forKey: id) else { return .nothing }
-    lanes.leave(id, lane: ended.span.lane)
     if let late {
-      let what = late.error.map { "\($0)" } ?? late.kind
       ended.span.notes.append(
-        OperationTrace.Note(time: time, level: nil, text: "came too late: \(what)"))
+        OperationTrace.Note(time: time, level: nil, text: "came too late: \(late)"))
     }
     ended.span.ended = time
-    ended.span.end =
-      switch outcome {
-      case .result: .result
-      case .error(let error): .error("\(error)")
-      case .cancelled: .cancelled(reason: ended.reason)
-      }
+    ended.span.end = end
+    if case .cancelled(nil) = end { ended.span.end = .cancelled(reason: ended.reason) }
     return .ended(ended.span)
-  }
-}
-
-extension Outcome {
-  /// What it is, without what is in it.
-  fileprivate var kind: String {
-    switch self {
-    case .result: "a result"
-    case .error(let error): "an error, \(error)"
-    case .cancelled: "a cancellation"
-    }
   }
 }

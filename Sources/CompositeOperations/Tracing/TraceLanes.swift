@@ -1,37 +1,103 @@
-/// Gives every run a row, so that those of one row at one moment stand one below another.
+/// Gives every run and every wait a row, so that those of one row at one moment stand one below another.
 ///
 /// A run stands on its parent's row if nobody else stands there below the parent, and else on the first
-/// row that is free.
-struct TraceLanes: Sendable {
-  /// The runs of every row, the outermost first.
-  private var rows: [[OperationID]] = []
+/// row that is free; so does a wait. What outlives the run above it goes to another row.
+///
+/// Events of several threads may come in another order than that of their times, so a row is free for what
+/// began when nobody stood there, and not for what began before.
+package struct TraceLanes: Sendable {
+  package enum Occupant: Hashable, Sendable {
+    case run(OperationID)
+    /// The wait of a run that has this place among its waits.
+    case wait(OperationID, Int)
+
+    package var id: OperationID {
+      switch self {
+      case .run(let id), .wait(let id, _): id
+      }
+    }
+  }
+
+  /// How somebody left a row.
+  package struct Departure: Sendable {
+    /// The time; later than was said if something that stood below left later.
+    package let time: Duration
+    /// Who stood below and goes on.
+    package var moved: [Occupant] = []
+    /// The row of those.
+    package var lane = 0
+  }
+
+  private struct Stay: Sendable {
+    let occupant: Occupant
+    let since: Duration
+  }
+
+  private struct Row: Sendable {
+    /// The outermost first.
+    var stays: [Stay] = []
+    /// When the last one left.
+    var leftAt: Duration = .zero
+  }
+
+  private var rows: [Row] = []
   /// A bit for every row that is free.
   private var free: [UInt64] = []
 
-  mutating func place(_ id: OperationID, below parent: (id: OperationID, lane: Int)?) -> Int {
-    if let parent, rows[parent.lane].last == parent.id {
-      rows[parent.lane].append(id)
+  package init() {}
+
+  package mutating func place(
+    _ occupant: Occupant, at time: Duration, below parent: (id: OperationID, lane: Int)?
+  ) -> Int {
+    let stay = Stay(occupant: occupant, since: time)
+    if let parent, let last = rows[parent.lane].stays.last, last.occupant.id == parent.id,
+      rows[parent.lane].leftAt <= time
+    {
+      rows[parent.lane].stays.append(stay)
       return parent.lane
     }
-    let lane = takeFree() ?? addRow()
-    rows[lane].append(id)
+    return place([stay], at: time)
+  }
+
+  package mutating func leave(_ occupant: Occupant, lane: Int, at time: Duration) -> Departure {
+    guard let index = rows[lane].stays.lastIndex(where: { $0.occupant == occupant }) else {
+      return Departure(time: time)
+    }
+    let below = Array(rows[lane].stays[(index + 1)...])
+    rows[lane].stays.removeSubrange(index...)
+    rows[lane].leftAt = max(rows[lane].leftAt, time)
+    var departure = Departure(time: rows[lane].leftAt)
+    if rows[lane].stays.isEmpty { free[lane / 64] |= 1 << UInt64(lane % 64) }
+    if let first = below.first {
+      departure.moved = below.map(\.occupant)
+      departure.lane = place(below, at: first.since)
+    }
+    return departure
+  }
+
+  private mutating func place(_ stays: [Stay], at time: Duration) -> Int {
+    let lane = takeFree(at: time) ?? addRow()
+    rows[lane].stays = stays
     return lane
   }
 
-  mutating func leave(_ id: OperationID, lane: Int) {
-    if let index = rows[lane].lastIndex(of: id) { rows[lane].remove(at: index) }
-    if rows[lane].isEmpty { free[lane / 64] |= 1 << UInt64(lane % 64) }
-  }
-
-  private mutating func takeFree() -> Int? {
-    guard let word = free.firstIndex(where: { $0 != 0 }) else { return nil }
-    let bit = free[word].trailingZeroBitCount
-    free[word] &= ~(1 << UInt64(bit))
-    return word * 64 + bit
+  private mutating func takeFree(at time: Duration) -> Int? {
+    for word in free.indices {
+      var bits = free[word]
+      while bits != 0 {
+        let bit = bits.trailingZeroBitCount
+        bits &= bits - 1
+        let lane = word * 64 + bit
+        guard rows[lane].leftAt <= time else { continue }
+        free[word] &= ~(1 << UInt64(bit))
+        return lane
+      }
+    }
+    return nil
   }
 
   private mutating func addRow() -> Int {
-    rows.append([])
+    rows.append(Row())
     if free.count * 64 < rows.count { free.append(0) }
     return rows.count - 1
   }

@@ -11,45 +11,47 @@
 public final class TraceRecorder: OperationObserver {
   private let beginning = TraceBeginning()
   // Many threads record at once.
-  private let events: BusyLock<TraceEvents>
+  private let entries: BusyLock<TraceEntries>
 
   /// - Parameter count: How many events are kept at most; what comes behind them is counted as dropped.
   /// - Precondition: `count` is not negative.
   public init(keeping count: Int = 10_000_000) {
     precondition(count >= 0, "At least 0 events are kept, and not \(count).")
-    events = BusyLock(TraceEvents(capacity: count))
+    entries = BusyLock(TraceEntries(capacity: count))
   }
 
   public func observe(_ event: OperationEvent) {
-    guard let event = TraceEvents.Event(event) else { return }
-    events.withLock { $0.append(event) }
+    guard let entry = TraceEntry(event) else { return }
+    entries.withLock { $0.append(entry) }
   }
 
   /// What has run so far. What goes on has no end yet.
   ///
   /// - Complexity: O(*n*) in the number of events.
   public var trace: OperationTrace {
-    let events = events.withLock { $0 }
-    return OperationTrace(events, from: beginning)
+    let entries = entries.withLock { $0 }
+    return OperationTrace(entries, from: beginning)
   }
 }
 
-/// When a trace begins, by both clocks.
+/// When a trace begins, by both clocks, and what tells it from others.
 struct TraceBeginning: Sendable {
   let time = EventTime.now
   let wallClock = EventTime.wallClockNow
+  /// What the identities of the trace are made of.
+  let seed = TraceSeed.random()
 }
 
 extension OperationTrace {
-  init(_ events: TraceEvents, from beginning: TraceBeginning) {
+  init(_ entries: TraceEntries, from beginning: TraceBeginning) {
     var assembler = TraceAssembler(from: beginning.time)
     var spans: [Span] = []
     var later: [OperationID: [Note]] = [:]
-    events.replay { event in
-      switch assembler.observed(event) {
+    entries.replay { entry in
+      switch assembler.observed(entry) {
       case .nothing: break
       case .ended(let span): spans.append(span)
-      case .note(let note, let id): later[id, default: []].append(note)
+      case .note(let note, let id, _): later[id, default: []].append(note)
       }
     }
     spans += assembler.unfinished
@@ -57,6 +59,8 @@ extension OperationTrace {
     if !later.isEmpty {
       for index in spans.indices { spans[index].notes += later[spans[index].id] ?? [] }
     }
-    self.init(beginning: beginning.wallClock, spans: spans, droppedCount: events.droppedCount)
+    self.init(
+      beginning: beginning.wallClock, seed: beginning.seed, spans: spans,
+      droppedCount: entries.droppedCount)
   }
 }
