@@ -1,0 +1,150 @@
+/// Writes OpenTelemetry's protocol as JSON: a block is an `ExportTraceServiceRequest` on a line of its own.
+///
+/// The rules are those of the [protocol](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding) and
+/// of its [files](https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/): names in lower camel
+/// case, identities in hexadecimal digits, integers of 64 bits as strings, enumerations as numbers.
+package struct OpenTelemetryEncoder: TraceEncoder {
+  /// As the collector shows it beside the name of this library.
+  static let version = "unreleased"
+
+  private let service: String
+  private let seed: TraceSeed
+  /// In nanoseconds since the beginning of 1970, UTC.
+  private let beginning: Int64
+
+  package init(service: String, seed: TraceSeed, beginning: Int64) {
+    self.service = service
+    self.seed = seed
+    self.beginning = beginning
+  }
+
+  mutating func block(of steps: [TraceAssembler.Step], now: Duration) -> [UInt8] {
+    var json = JSONWriter()
+    request(in: &json) { json in
+      for step in steps {
+        switch step {
+        case .nothing: break
+        case .ended(let span): add(span, now: now, to: &json)
+        case .note(let note, let id, let outermost): add(note, of: id, below: outermost, to: &json)
+        }
+      }
+    }
+    json.raw("\n")
+    return json.bytes
+  }
+
+  mutating func ending() -> [UInt8] { [] }
+
+  /// One request, without a line break.
+  package func request(
+    of spans: some Sequence<OperationTrace.Span>, now: Duration
+  ) -> [UInt8] {
+    var json = JSONWriter()
+    request(in: &json) { json in for span in spans { add(span, now: now, to: &json) } }
+    return json.bytes
+  }
+
+  private func request(in json: inout JSONWriter, spans: (inout JSONWriter) -> Void) {
+    json.object { json in
+      json.objects("resourceSpans") { json in
+        json.name("resource")
+        json.object { $0.attributes([("service.name", .text(service))]) }
+        json.objects("scopeSpans") { json in
+          json.name("scope")
+          json.object { json in
+            json.member("name", "CompositeOperations")
+            json.member("version", Self.version)
+          }
+          json.name("spans")
+          json.array(spans)
+        }
+      }
+    }
+  }
+
+  private func add(_ span: OperationTrace.Span, now: Duration, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("traceId", seed.traceID(of: span.outermost))
+      json.member("spanId", seed.spanID(of: span.id))
+      if let parent = span.parent { json.member("parentSpanId", seed.spanID(of: parent)) }
+      json.member("name", span.name)
+      json.member("kind", Self.kindInternal)
+      json.member("startTimeUnixNano", moment(span.created))
+      json.member("endTimeUnixNano", moment(span.ended ?? now))
+      json.attributes(attributes(of: span, now: now))
+      json.name("events")
+      json.array { json in
+        for wait in span.waits { add(wait, to: &json) }
+        for note in span.notes { add(note, to: &json) }
+      }
+      json.name("status")
+      json.object { json in
+        guard let error = span.error else { return }
+        json.member("code", Self.statusError)
+        json.member("message", error)
+      }
+    }
+  }
+
+  private func attributes(
+    of span: OperationTrace.Span, now: Duration
+  ) -> [(String, JSONWriter.AttributeValue)] {
+    var attributes: [(String, JSONWriter.AttributeValue)] = [
+      ("operation.id", .integer(Int64(bitPattern: span.id.number))),
+      ("operation.attempt", .integer(Int64(span.attempt))),
+      ("operation.outcome", .text(span.outcome)),
+    ]
+    if let reason = span.reason {
+      attributes.append(("operation.cancellation.reason", .text(reason)))
+    }
+    if !span.waits.isEmpty {
+      attributes += [
+        ("operation.waits", .texts(span.waits.map { "\($0.kind)" })),
+        ("operation.waiting_seconds", .number(span.waited(now: now) / .seconds(1))),
+      ]
+    }
+    return attributes
+  }
+
+  private func add(_ wait: OperationTrace.Wait, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("timeUnixNano", moment(wait.began))
+      json.member("name", "waits for \(wait.kind)")
+      guard let ended = wait.ended else { return }
+      json.attributes([("operation.waiting_seconds", .number((ended - wait.began) / .seconds(1)))])
+    }
+  }
+
+  private func add(_ note: OperationTrace.Note, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("timeUnixNano", moment(note.time))
+      json.member("name", note.text)
+      if let level = note.level { json.attributes([("log.severity", .text("\(level)"))]) }
+    }
+  }
+
+  /// What happened to a run after its end is a span without a duration below it: nothing can be added to what
+  /// was written.
+  private func add(
+    _ note: OperationTrace.Note, of id: OperationID, below outermost: OperationID,
+    to json: inout JSONWriter
+  ) {
+    json.object { json in
+      json.member("traceId", seed.traceID(of: outermost))
+      json.member("spanId", seed.spanID(of: id, at: note.time.inNanoseconds))
+      json.member("parentSpanId", seed.spanID(of: id))
+      json.member("name", note.text)
+      json.member("kind", Self.kindInternal)
+      json.member("startTimeUnixNano", moment(note.time))
+      json.member("endTimeUnixNano", moment(note.time))
+      if let level = note.level { json.attributes([("log.severity", .text("\(level)"))]) }
+    }
+  }
+
+  private func moment(_ time: Duration) -> String { "\(beginning + time.inNanoseconds)" }
+
+  /// `SPAN_KIND_INTERNAL`.
+  private static let kindInternal = 1
+  /// `STATUS_CODE_ERROR`.
+  private static let statusError = 2
+}

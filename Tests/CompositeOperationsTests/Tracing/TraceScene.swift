@@ -1,0 +1,48 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+
+/// A flow that has something of all that a trace tells, in an order that is always the same.
+enum TraceScene {
+  /// What a format has to escape.
+  static let oddText = "\"odd\" \\ / \u{0}\u{1B}\u{7F}\r\n\t é🙂\u{2028}"
+
+  /// Runs it to its end.
+  static func run(observedBy observer: some OperationObserver) async {
+    let clock = ManualClock()
+    let executor = SeededExecutor(seed: 1)
+    let environment = OperationEnvironment(clock: clock, observers: [observer], executor: executor)
+    let run = operation().start(in: environment)
+    executor.drain()
+    clock.advance(by: .seconds(1))
+    executor.drain()
+    _ = await run.outcome
+    executor.drain()
+  }
+
+  static var trace: OperationTrace {
+    get async {
+      let recorder = TraceRecorder()
+      await run(observedBy: recorder)
+      return recorder.trace
+    }
+  }
+
+  private static func operation() -> some ComposableOperation {
+    let tries = Log<Int>()
+    let list: [any ComposableOperation<Void>] = [
+      SimpleOperation { context in context.log(.warning, oddText) }.named("logs"),
+      SimpleOperation {
+        tries.add(0)
+        if tries.count < 2 { throw TestError("not yet") }
+      }.named("tried").retrying(attempts: 2, backoff: .constant(.seconds(1))),
+      SimpleOperation { throw TestError(oddText) }.named(oddText),
+      SimpleOperation { throw CancellationError() }.named("stops"),
+      SimpleOperation {}.delayed(by: .seconds(1)).named("waits"),
+      SimpleOperation<Void>(callback: { finish in
+        finish(.result(()))
+        finish(.result(()))
+      }).named("finishes again"),
+    ]
+    return ParallelOperation(list, onFailure: .runAll).named("root")
+  }
+}
