@@ -34,7 +34,7 @@ let package = Package(
     .testTarget(
       name: "CompositeOperationsTests",
       dependencies: ["CompositeOperations", "CompositeOperationsTestKit"],
-      swiftSettings: strict),
+      exclude: ["Support/check-formats.py"], swiftSettings: strict),
     // No test depends on it: its objects, and so its `malloc`, would go into the bundle of all tests.
     .executableTarget(
       name: "AllocationCounts",

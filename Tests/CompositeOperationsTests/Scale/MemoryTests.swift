@@ -94,6 +94,33 @@ struct MemoryTests {
       }
     }
 
+    @Test(arguments: TraceFormat.allCases)
+    func `a million runs go into a file in memory that does not grow`(format: TraceFormat)
+      async
+    {
+      await #expect(processExitsWith: .success) { [isChrome = format == .chrome] in
+        let target = TemporaryFile(".trace")
+        let file = try TraceFile(target.path, format: isChrome ? .chrome : .openTelemetry)
+        await expectNoGrowth(of: "a run in a file") { count in
+          let steps = SequentialOperation(RepeatSequence(SimpleOperation { 1 }, times: count))
+          #expect(await steps.observed(by: file).run().result == 1)
+        }
+        try file.close()
+        #expect(try target.size > 20_000_000)
+      }
+    }
+
+    @Test func `a million runs are counted in memory that does not grow`() async {
+      await #expect(processExitsWith: .success) {
+        let counters = OperationCounters()
+        await expectNoGrowth(of: "a counted run") { count in
+          let steps = SequentialOperation(RepeatSequence(SimpleOperation { 1 }, times: count))
+          #expect(await steps.observed(by: counters).run().result == 1)
+        }
+        #expect(counters.total.ended > 200_000)
+      }
+    }
+
     @Test func `P1: a million children in a list take their results and a byte each`() async {
       await #expect(processExitsWith: .success) {
         let children = (0..<1_000_000).map { index in Numbered(index: index) }

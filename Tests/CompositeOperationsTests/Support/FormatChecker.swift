@@ -1,0 +1,39 @@
+import Foundation
+
+/// Reads exports with the parsers that the owners of the formats publish: those of the Python packages
+/// opentelemetry-proto and prometheus_client, where they are installed.
+enum FormatChecker {
+  enum Format: String { case otlp, prometheus }
+
+  private static let script = Checkout.path(
+    of: "Tests/CompositeOperationsTests/Support/check-formats.py")
+
+  /// The interpreter that `COMPOSITE_PYTHON` names, else the first `python3`.
+  private static let python: URL? = {
+    let environment = ProcessInfo.processInfo.environment
+    if let path = environment["COMPOSITE_PYTHON"] { return URL(fileURLWithPath: path) }
+    return (environment["PATH"] ?? "").split(separator: ":")
+      .map { URL(fileURLWithPath: "\($0)/python3") }
+      .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+  }()
+
+  /// Whether the interpreter has the parsers.
+  static func isAvailable() async throws -> Bool {
+    guard let python else { return false }
+    return try await Program(file: python, arguments: [script, "modules"]).run().status == 0
+  }
+
+  /// What the parser finds in a text, a line each.
+  ///
+  /// - Throws: What it has against the text.
+  static func findings(in text: String, _ format: Format) async throws -> [String] {
+    guard let python else { throw TestError("There is no python3.") }
+    let file = TemporaryFile(".txt")
+    try file.write(text)
+    let end = try await Program(
+      file: python, arguments: [script, format.rawValue, file.path]
+    ).run()
+    if end.status != 0 { throw TestError(end.output) }
+    return end.output.split(separator: "\n").map(String.init)
+  }
+}
