@@ -16,11 +16,16 @@ let package = Package(
   platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
   products: [
     .library(name: "CompositeOperations", targets: ["CompositeOperations"]),
+    .library(
+      name: "CompositeOperationsFoundation", targets: ["CompositeOperationsFoundation"]),
     .library(name: "CompositeOperationsTestKit", targets: ["CompositeOperationsTestKit"]),
     .executable(name: "DevApp", targets: ["DevApp"]),
   ],
   targets: [
     .target(name: "CompositeOperations", swiftSettings: strict),
+    .target(
+      name: "CompositeOperationsFoundation", dependencies: ["CompositeOperations"],
+      swiftSettings: strict),
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
       swiftSettings: strict),
@@ -35,6 +40,12 @@ let package = Package(
       name: "CompositeOperationsTests",
       dependencies: ["CompositeOperations", "CompositeOperationsTestKit"],
       exclude: ["Support/check-formats.py"], swiftSettings: strict),
+    .testTarget(
+      name: "CompositeOperationsFoundationTests",
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
+      ],
+      swiftSettings: strict),
     // No test depends on it: its objects, and so its `malloc`, would go into the bundle of all tests.
     .executableTarget(
       name: "AllocationCounts",

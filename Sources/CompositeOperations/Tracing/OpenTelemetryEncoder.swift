@@ -18,7 +18,7 @@ package struct OpenTelemetryEncoder: TraceEncoder {
     self.beginning = beginning
   }
 
-  mutating func block(of steps: [TraceAssembler.Step], now: Duration) -> [UInt8] {
+  package mutating func block(of steps: [TraceAssembler.Step], now: Duration) -> [UInt8] {
     var json = JSONWriter()
     request(in: &json) { json in
       for step in steps {
@@ -33,7 +33,7 @@ package struct OpenTelemetryEncoder: TraceEncoder {
     return json.bytes
   }
 
-  mutating func ending() -> [UInt8] { [] }
+  package mutating func ending() -> [UInt8] { [] }
 
   /// One request, without a line break.
   package func request(

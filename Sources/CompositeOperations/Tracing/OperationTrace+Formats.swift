@@ -6,7 +6,7 @@ extension OperationTrace {
   ///
   /// - Complexity: O(*n*) in the number of runs.
   public var chromeJSON: String {
-    var encoder = ChromeEncoder(service: TraceFile.programName)
+    var encoder = ChromeEncoder(service: ProgramName.current)
     let events = encoder.block(of: spans.map { .ended($0) }, now: end) + encoder.ending()
     return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":"
       + String(decoding: events.dropLast(), as: UTF8.self) + "}\n"
@@ -19,7 +19,7 @@ extension OperationTrace {
   /// - Complexity: O(*n*) in the number of runs.
   public var openTelemetryJSON: String {
     let encoder = OpenTelemetryEncoder(
-      service: TraceFile.programName, seed: seed, beginning: beginning)
+      service: ProgramName.current, seed: seed, beginning: beginning)
     return String(decoding: encoder.request(of: spans, now: end), as: UTF8.self) + "\n"
   }
 }

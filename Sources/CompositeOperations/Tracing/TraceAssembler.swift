@@ -1,7 +1,7 @@
 /// Makes spans of events, in the order in which these come. What it keeps grows with the runs that have
 /// not ended.
-struct TraceAssembler: Sendable {
-  enum Step: Sendable {
+package struct TraceAssembler: Sendable {
+  package enum Step: Sendable {
     case nothing
     /// A run has ended.
     case ended(OperationTrace.Span)
@@ -19,12 +19,12 @@ struct TraceAssembler: Sendable {
     var reason: String?
   }
 
-  init(from beginning: EventTime) { self.beginning = beginning }
+  package init(from beginning: EventTime) { self.beginning = beginning }
 
   /// The runs that have not ended, in the order of their creation.
-  var unfinished: [OperationTrace.Span] { open.values.map(\.span).sorted { $0.id < $1.id } }
+  package var unfinished: [OperationTrace.Span] { open.values.map(\.span).sorted { $0.id < $1.id } }
 
-  mutating func observed(_ entry: TraceEntry) -> Step {
+  package mutating func observed(_ entry: TraceEntry) -> Step {
     let id = entry.place.id
     let time = Duration.nanoseconds(entry.time.nanoseconds - beginning.nanoseconds)
     switch entry.what {

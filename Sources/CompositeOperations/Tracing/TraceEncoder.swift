@@ -1,5 +1,5 @@
 /// Makes text of runs, block by block, so that nobody has to have all of them.
-protocol TraceEncoder: Sendable {
+package protocol TraceEncoder: Sendable {
   /// The text of what an assembler said next.
   ///
   /// - Parameter now: The time at which what goes on is told to end.

@@ -1,7 +1,7 @@
 /// What a trace keeps of an event.
 ///
 /// Errors are described when it is made, so that nobody's code runs where entries are put together.
-struct TraceEntry: Sendable {
+package struct TraceEntry: Sendable {
   enum What: Sendable {
     case created
     case started
@@ -18,7 +18,7 @@ struct TraceEntry: Sendable {
   let time: EventTime
 
   /// - Returns: Nil for what is not part of a trace.
-  init?(_ event: OperationEvent) {
+  package init?(_ event: OperationEvent) {
     switch event.kind {
     case .childStarted, .progressed, .childrenExpected: return nil
     case .created: what = .created

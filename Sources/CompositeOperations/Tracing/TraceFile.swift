@@ -37,7 +37,7 @@ public final class TraceFile: OperationObserver {
     self.path = path
     self.format = format ?? TraceFormat(ofFile: path) ?? .chrome
     let beginning = TraceBeginning()
-    let service = service ?? Self.programName
+    let service = service ?? ProgramName.current
     let encoder: any TraceEncoder =
       switch self.format {
       case .chrome: ChromeEncoder(service: service)
@@ -69,14 +69,10 @@ public final class TraceFile: OperationObserver {
     if let error = finish() { throw TraceFileError(path: path, system: error) }
   }
 
-  private var now: Duration {
-    .nanoseconds(EventTime.now.nanoseconds - beginning.time.nanoseconds)
-  }
-
   private func writeBlock() {
     output.withLock { output in
       let block = machine.withLock { $0.taken() }
-      output.write(block, now: now)
+      output.write(block, now: beginning.elapsed)
       if output.error != nil { machine.withLock { $0.failed() } }
     }
   }
@@ -84,17 +80,11 @@ public final class TraceFile: OperationObserver {
   @discardableResult private func finish() -> SystemError? {
     output.withLock { output in
       if let rest = machine.withLock({ $0.closed() }) {
-        output.write(rest, now: now)
+        output.write(rest, now: beginning.elapsed)
         output.writeEnding()
       }
       output.close()
       return output.error
     }
-  }
-
-  /// The name of the program's file, without its folder.
-  static var programName: String {
-    let path = CommandLine.arguments.first ?? ""
-    return path.split(separator: "/").last.map(String.init) ?? "unknown"
   }
 }

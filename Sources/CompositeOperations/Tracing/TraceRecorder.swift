@@ -34,14 +34,6 @@ public final class TraceRecorder: OperationObserver {
   }
 }
 
-/// When a trace begins, by both clocks, and what tells it from others.
-struct TraceBeginning: Sendable {
-  let time = EventTime.now
-  let wallClock = EventTime.wallClockNow
-  /// What the identities of the trace are made of.
-  let seed = TraceSeed.random()
-}
-
 extension OperationTrace {
   init(_ entries: TraceEntries, from beginning: TraceBeginning) {
     var assembler = TraceAssembler(from: beginning.time)

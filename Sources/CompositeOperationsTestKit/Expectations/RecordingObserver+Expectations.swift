@@ -116,8 +116,8 @@ extension RecordingObserver {
         if above == nil { running.insert(event.id) }
         most = max(most, running.count)
       case .ended: running.remove(event.id)
-      case .created, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled,
-        .cancellationRequested, .finishedAgain, .abandonedBodyEnded:
+      case .created, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
+        .childrenExpected, .logged, .cancellationRequested, .finishedAgain, .abandonedBodyEnded:
         break
       }
     }

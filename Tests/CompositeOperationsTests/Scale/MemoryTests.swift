@@ -98,7 +98,7 @@ struct MemoryTests {
     func `a million runs go into a file in memory that does not grow`(format: TraceFormat)
       async
     {
-      await #expect(processExitsWith: .success) { [isChrome = format == .chrome] in
+      await #expect(processExitsWith: .success) { [isChrome = (format == .chrome) as Bool] in
         let target = TemporaryFile(".trace")
         let file = try TraceFile(target.path, format: isChrome ? .chrome : .openTelemetry)
         await expectNoGrowth(of: "a run in a file") { count in

@@ -1,0 +1,14 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+extension URLSession {
+  /// One that waits for answers for an hour, however slow the machine is that tests are run on.
+  static let patient: URLSession = {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = 3_600
+    return URLSession(configuration: configuration)
+  }()
+}
