@@ -9,7 +9,7 @@ public struct OperationID: Hashable, Comparable, Sendable, CustomStringConvertib
 
   private static let last = Atomic<UInt64>(0)
 
-  init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
+  package init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
 
   public static func < (left: OperationID, right: OperationID) -> Bool {
     left.number < right.number

@@ -96,6 +96,15 @@ extension OperationTrace {
     public package(set) var ended: Duration?
     /// The row of a picture that it has, which is that of its run if nothing else stands there.
     package var lane: Int
+
+    package init(
+      kind: OperationEvent.Wait, began: Duration, ended: Duration? = nil, lane: Int = 0
+    ) {
+      self.kind = kind
+      self.began = began
+      self.ended = ended
+      self.lane = lane
+    }
   }
 
   /// Something else that happened to a run.
@@ -104,5 +113,11 @@ extension OperationTrace {
     /// The level of a line that the body logged; nil for what the engine tells.
     public let level: OperationLogLevel?
     public let text: String
+
+    package init(time: Duration, level: OperationLogLevel?, text: String) {
+      self.time = time
+      self.level = level
+      self.text = text
+    }
   }
 }
