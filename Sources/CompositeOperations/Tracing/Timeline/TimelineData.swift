@@ -1,0 +1,109 @@
+/// What the page of a trace knows of it, as JSON: a column for each property, so that it is short.
+///
+/// Times are in nanoseconds since the beginning of the trace, and -1 stands for none. Runs are told by their places.
+struct TimelineData {
+  private var names = TextTable(longest: 300)
+  private var texts = TextTable(longest: 4_000)
+  /// The name of each run, by its number.
+  private var runNames: [Int] = []
+  /// How each run ended, a letter each.
+  private var ends = ""
+  /// A run and its attempt, of those that are not the first.
+  private var attempts: [Int] = []
+  /// A run and the text of its error or of the reason why it was cancelled.
+  private var reasons: [Int] = []
+  /// A run, what it waited for, from when and to when.
+  private var waits: [Int64] = []
+  /// A run, a time, the level of a line of a log, and a text.
+  private var notes: [Int64] = []
+
+  /// - Complexity: O(*n* log *n*).
+  static func json(of trace: OperationTrace, title: String) -> String {
+    var data = TimelineData()
+    for (place, span) in trace.spans.enumerated() { data.add(span, at: place) }
+    let tree = TraceTree(trace)
+    let summary = OperationTrace.Summary(of: trace, tree: tree, buckets: 1_000)
+    var json = JSONText()
+    json.add("title", title)
+    json.add("beginning", trace.beginning / 1_000_000)
+    json.add("from", tree.created.min() ?? 0)
+    json.add("to", tree.end)
+    json.add("created", tree.created)
+    json.add("started", trace.spans.map { $0.started?.inNanoseconds ?? -1 })
+    json.add("ended", tree.ended)
+    json.add("ids", trace.spans.map(\.id.number))
+    json.add("parents", tree.parents.map { $0 ?? -1 })
+    data.addRuns(to: &json)
+    let rows = TimelineRows(trace.spans, tree)
+    json.add("rows", rows.rows)
+    json.add("lanes", rows.lanes)
+    data.add(summary, to: &json)
+    json.add("names", data.names.texts)
+    json.add("texts", data.texts.texts)
+    return json.text
+  }
+
+  private mutating func add(_ span: OperationTrace.Span, at place: Int) {
+    runNames.append(names.number(of: span.name))
+    if span.attempt > 1 { attempts += [place, span.attempt] }
+    switch span.end {
+    case .result: ends += "r"
+    case .error(let text):
+      ends += "e"
+      reasons += [place, texts.number(of: text)]
+    case .cancelled(let reason):
+      ends += "c"
+      if let reason { reasons += [place, texts.number(of: reason)] }
+    case nil: ends += "u"
+    }
+    for wait in span.waits {
+      let kind = Int64(texts.number(of: "\(wait.kind)"))
+      waits += [
+        Int64(place), kind, wait.began.inNanoseconds, wait.ended?.inNanoseconds ?? -1,
+      ]
+    }
+    for note in span.notes {
+      let level = Int64(note.level?.rawValue ?? -1)
+      notes += [
+        Int64(place), note.time.inNanoseconds, level, Int64(texts.number(of: note.text)),
+      ]
+    }
+  }
+
+  private func addRuns(to json: inout JSONText) {
+    json.add("runNames", runNames)
+    json.add("ends", ends)
+    json.add("attempts", attempts)
+    json.add("reasons", reasons)
+    json.add("waits", waits)
+    json.add("notes", notes)
+  }
+
+  private mutating func add(_ summary: OperationTrace.Summary, to json: inout JSONText) {
+    json.add("levels", OperationLogLevel.allCases.map(\.description))
+    json.add(
+      "path",
+      summary.criticalPath.flatMap { stretch in
+        [Int64(stretch.place), stretch.began.inNanoseconds, stretch.ended.inNanoseconds]
+      })
+    json.add("longestRuns", summary.longestRuns.map(\.place))
+    json.add(
+      "longestWaits",
+      summary.longestWaits.flatMap { wait in
+        let kind = wait.kind.map { texts.number(of: "\($0)") } ?? -1
+        return [Int64(wait.place), Int64(kind), wait.duration.inNanoseconds]
+      })
+    json.add("bucket", summary.concurrency.bucketDuration.inNanoseconds)
+    json.add("concurrency", hundredthsOf: summary.concurrency.buckets.map(\.average))
+    json.add("average", hundredthsOf: [summary.concurrency.average])
+    json.add("most", summary.concurrency.most)
+    json.add("leaves", summary.leafCount)
+    json.add("retries", summary.retryCount)
+    json.add("dropped", summary.droppedCount)
+    json.add("wall", summary.wallTime.inNanoseconds)
+    json.add("busy", summary.busyTime.inNanoseconds)
+    json.add("waited", summary.waitTime.inNanoseconds)
+    json.add(
+      "pathWaited", summary.criticalPath.reduce(.zero) { $0 + $1.waited }.inNanoseconds)
+  }
+}
