@@ -17,7 +17,9 @@ public struct OperationTrace: Sendable {
   /// What identities in the files of others are made of.
   package let seed: TraceSeed
 
-  package init(beginning: Int64, seed: TraceSeed, spans: [Span], droppedCount: Int = 0) {
+  package init(
+    beginning: Int64, seed: TraceSeed = .random(), spans: [Span], droppedCount: Int = 0
+  ) {
     self.beginning = beginning
     self.seed = seed
     self.spans = spans
@@ -56,12 +58,12 @@ extension OperationTrace {
     public package(set) var lane: Int
 
     package init(
-      id: OperationID, parent: OperationID?, outermost: OperationID, name: String, attempt: Int,
-      created: Duration, lane: Int
+      id: OperationID, parent: OperationID?, outermost: OperationID? = nil, name: String,
+      attempt: Int, created: Duration, lane: Int
     ) {
       self.id = id
       self.parent = parent
-      self.outermost = outermost
+      self.outermost = outermost ?? id
       self.name = name
       self.attempt = attempt
       self.created = created
