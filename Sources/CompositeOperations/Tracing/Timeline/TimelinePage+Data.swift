@@ -71,7 +71,7 @@ extension TimelinePage {
     }
 
     const number = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
-    const nameOf = (run) => trace.names[trace.runNames[run]];
+    const nameOf = (run) => trace.names[trace.runNames[run]].trim() || "(no name)";
     const titleOf = (run) => nameOf(run) + (attempts.has(run) ? ` (attempt ${attempts.get(run)})` : "");
 
     function pathOf(run) {

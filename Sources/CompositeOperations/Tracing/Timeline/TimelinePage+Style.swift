@@ -55,7 +55,7 @@ extension TimelinePage {
     :focus-visible { outline: 2px solid var(--focus); outline-offset: 1px; position: relative; z-index: 1; }
     #legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 0; padding: 0 16px 10px; list-style: none; color: var(--faint); }
     #legend li { display: flex; align-items: center; gap: 6px; }
-    #legend canvas, #summary canvas { width: 26px; height: 14px; flex: none; }
+    #legend canvas { width: 26px; height: 14px; flex: none; }
     main { flex: 1; min-height: 0; display: flex; border-top: 1px solid var(--line); }
     #stage { position: relative; flex: 1; min-width: 0; display: flex; flex-direction: column; }
     #axis { height: 84px; width: 100%; flex: none; border-bottom: 1px solid var(--line); cursor: col-resize; touch-action: none; }
@@ -88,7 +88,6 @@ extension TimelinePage {
     .pick { display: grid; grid-template-columns: 1fr auto; gap: 8px; width: calc(100% + 14px); height: auto; padding: 2px 6px; margin: 0 -7px; border-color: transparent; background: none; text-align: left; }
     .pick span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
     .pick:hover { background: var(--page); }
-    .count { display: inline-flex; align-items: center; gap: 6px; margin-right: 14px; }
     .unseen { position: absolute; top: 0; left: 0; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
     @media (max-width: 860px) {
       main { flex-direction: column; }
