@@ -4,6 +4,10 @@
 struct JSONWriter: Sendable {
   private(set) var bytes: [UInt8] = []
   private var needsComma = false
+  /// Whether it may stand in a script of HTML: no text in it can end the script, or a line of JavaScript.
+  private let isForScript: Bool
+
+  init(forScript isForScript: Bool = false) { self.isForScript = isForScript }
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
@@ -29,21 +33,30 @@ struct JSONWriter: Sendable {
   mutating func string(_ text: String) {
     separate()
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\":
         bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-      case ..<0x20:
-        bytes.append(contentsOf: "\\u00".utf8)
-        for digit in [byte >> 4, byte & 15] {
-          bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-        }
-      default: bytes.append(byte)
+        bytes.append(UInt8(ascii: scalar))
+      case "\n": bytes.append(contentsOf: "\\n".utf8)
+      case "\u{0}"..<" ": escape(scalar)
+      case "<", ">", "&", "\u{7f}"..."\u{9f}", "\u{2028}", "\u{2029}":
+        if isForScript { escape(scalar) } else { append(scalar) }
+      default: append(scalar)
       }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func append(_ scalar: Unicode.Scalar) {
+    bytes.append(contentsOf: UTF8.encode(scalar) ?? .init())
+  }
+
+  private mutating func escape(_ scalar: Unicode.Scalar) {
+    let digits = String(scalar.value, radix: 16)
+    bytes.append(contentsOf: "\\u".utf8)
+    bytes.append(contentsOf: String(repeating: "0", count: 4 - digits.count).utf8)
+    bytes.append(contentsOf: digits.utf8)
   }
 
   mutating func integer(_ number: some BinaryInteger) { literal("\(number)") }
@@ -102,11 +115,19 @@ extension JSONWriter {
     self.name(name)
     integer(number)
   }
-}
 
-extension Duration {
-  var inNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  mutating func member(_ name: String, _ texts: [String]) {
+    self.name(name)
+    array { json in for text in texts { json.string(text) } }
+  }
+
+  mutating func member(_ name: String, _ numbers: [some BinaryInteger]) {
+    self.name(name)
+    array { json in for number in numbers { json.integer(number) } }
+  }
+
+  mutating func member(_ name: String, _ numbers: [Double]) {
+    self.name(name)
+    array { json in for number in numbers { json.number(number) } }
   }
 }

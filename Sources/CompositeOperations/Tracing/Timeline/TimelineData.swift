@@ -23,23 +23,25 @@ struct TimelineData {
     for (place, span) in trace.spans.enumerated() { data.add(span, at: place) }
     let tree = TraceTree(trace)
     let summary = OperationTrace.Summary(of: trace, tree: tree, buckets: 1_000)
-    var json = JSONText()
-    json.add("title", title)
-    json.add("beginning", trace.beginning / 1_000_000)
-    json.add("from", tree.created.min() ?? 0)
-    json.add("to", tree.end)
-    json.add("created", tree.created)
-    json.add("started", trace.spans.map { $0.started?.inNanoseconds ?? -1 })
-    json.add("ended", tree.ended)
-    json.add("ids", trace.spans.map(\.id.number))
-    json.add("parents", tree.parents.map { $0 ?? -1 })
-    data.addRuns(to: &json)
-    let rows = TimelineRows(trace.spans, tree)
-    json.add("rows", rows.rows)
-    json.add("lanes", rows.lanes)
-    data.add(summary, to: &json)
-    json.add("names", data.names.texts)
-    json.add("texts", data.texts.texts)
+    var json = JSONWriter(forScript: true)
+    json.object { json in
+      json.member("title", title)
+      json.member("beginning", trace.beginning / 1_000_000)
+      json.member("from", tree.created.min() ?? 0)
+      json.member("to", tree.end)
+      json.member("created", tree.created)
+      json.member("started", trace.spans.map { $0.started?.inNanoseconds ?? -1 })
+      json.member("ended", tree.ended)
+      json.member("ids", trace.spans.map(\.id.number))
+      json.member("parents", tree.parents.map { $0 ?? -1 })
+      data.addRuns(to: &json)
+      let rows = TimelineRows(trace.spans, tree)
+      json.member("rows", rows.rows)
+      json.member("lanes", rows.lanes)
+      data.add(summary, to: &json)
+      json.member("names", data.names.texts)
+      json.member("texts", data.texts.texts)
+    }
     return json.text
   }
 
@@ -70,40 +72,44 @@ struct TimelineData {
     }
   }
 
-  private func addRuns(to json: inout JSONText) {
-    json.add("runNames", runNames)
-    json.add("ends", ends)
-    json.add("attempts", attempts)
-    json.add("reasons", reasons)
-    json.add("waits", waits)
-    json.add("notes", notes)
+  private func addRuns(to json: inout JSONWriter) {
+    json.member("runNames", runNames)
+    json.member("ends", ends)
+    json.member("attempts", attempts)
+    json.member("reasons", reasons)
+    json.member("waits", waits)
+    json.member("notes", notes)
   }
 
-  private mutating func add(_ summary: OperationTrace.Summary, to json: inout JSONText) {
-    json.add("levels", OperationLogLevel.allCases.map(\.description))
-    json.add(
+  private mutating func add(_ summary: OperationTrace.Summary, to json: inout JSONWriter) {
+    json.member("levels", OperationLogLevel.allCases.map(\.description))
+    json.member(
       "path",
       summary.criticalPath.flatMap { stretch in
         [Int64(stretch.place), stretch.began.inNanoseconds, stretch.ended.inNanoseconds]
       })
-    json.add("longestRuns", summary.longestRuns.map(\.place))
-    json.add(
+    json.member("longestRuns", summary.longestRuns.map(\.place))
+    json.member(
       "longestWaits",
       summary.longestWaits.flatMap { wait in
         let kind = wait.kind.map { texts.number(of: "\($0)") } ?? -1
         return [Int64(wait.place), Int64(kind), wait.duration.inNanoseconds]
       })
-    json.add("bucket", summary.concurrency.bucketDuration.inNanoseconds)
-    json.add("concurrency", hundredthsOf: summary.concurrency.buckets.map(\.average))
-    json.add("average", hundredthsOf: [summary.concurrency.average])
-    json.add("most", summary.concurrency.most)
-    json.add("leaves", summary.leafCount)
-    json.add("retries", summary.retryCount)
-    json.add("dropped", summary.droppedCount)
-    json.add("wall", summary.wallTime.inNanoseconds)
-    json.add("busy", summary.busyTime.inNanoseconds)
-    json.add("waited", summary.waitTime.inNanoseconds)
-    json.add(
+    json.member("bucket", summary.concurrency.bucketDuration.inNanoseconds)
+    json.member("concurrency", summary.concurrency.buckets.map { $0.average.toHundredths })
+    json.member("average", [summary.concurrency.average.toHundredths])
+    json.member("most", summary.concurrency.most)
+    json.member("leaves", summary.leafCount)
+    json.member("retries", summary.retryCount)
+    json.member("dropped", summary.droppedCount)
+    json.member("wall", summary.wallTime.inNanoseconds)
+    json.member("busy", summary.busyTime.inNanoseconds)
+    json.member("waited", summary.waitTime.inNanoseconds)
+    json.member(
       "pathWaited", summary.criticalPath.reduce(.zero) { $0 + $1.waited }.inNanoseconds)
   }
+}
+
+extension Double {
+  fileprivate var toHundredths: Double { (self * 100).rounded() / 100 }
 }
