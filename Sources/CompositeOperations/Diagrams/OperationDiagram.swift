@@ -16,6 +16,21 @@ public struct OperationDiagram: Sendable, Equatable {
     public let name: String
     /// Whether what it gives is what the whole gives.
     public let isOutput: Bool
+    /// What has become of it; nil for one that has not run.
+    public let state: State?
+
+    init(name: String, isOutput: Bool = false, state: State? = nil) {
+      self.name = name
+      self.isOutput = isOutput
+      self.state = state
+    }
+  }
+
+  /// What has become of an operation.
+  public enum State: Sendable, CaseIterable {
+    case result, error, cancelled
+    /// It has not ended.
+    case goesOn
   }
 
   /// A need of an operation.
@@ -33,7 +48,8 @@ public struct OperationDiagram: Sendable, Equatable {
   public let edges: [Edge]
 
   /// A flowchart in the language of Mermaid, from the top down. Results are solid arrows and outcomes
-  /// dotted ones; what the whole gives has a double border.
+  /// dotted ones; what the whole gives has a double border. How those ended that have run shows
+  /// by colours that the colour-blind can tell, and by borders.
   public var mermaid: String {
     var lines = ["flowchart TD"]
     for (index, node) in nodes.enumerated() {
@@ -43,16 +59,23 @@ public struct OperationDiagram: Sendable, Equatable {
     for edge in edges {
       lines.append("  n\(edge.source) \(edge.asksForOutcome ? "-.->" : "-->") n\(edge.target)")
     }
+    for state in State.allCases {
+      let names = nodes.indices.filter { nodes[$0].state == state }.map { "n\($0)" }
+      if names.isEmpty { continue }
+      lines.append("  classDef \(state) \(state.mermaid)")
+      lines.append("  class \(names.joined(separator: ",")) \(state)")
+    }
     return lines.map { $0 + "\n" }.joined()
   }
 
   /// A graph in the language of Graphviz, for its `dot`. Results are solid arrows and outcomes dashed
-  /// ones; what the whole gives has a double border.
+  /// ones; what the whole gives has a double border. How those ended that have run shows as in ``mermaid``.
   public var graphviz: String {
     var lines = ["digraph {", "  node [shape=box]"]
     for (index, node) in nodes.enumerated() {
       let border = node.isOutput ? ", peripheries=2" : ""
-      lines.append("  n\(index) [label=\"\(node.name.escapedForGraphviz)\"\(border)]")
+      let look = node.state.map { ", " + $0.graphviz } ?? ""
+      lines.append("  n\(index) [label=\"\(node.name.escapedForGraphviz)\"\(border)\(look)]")
     }
     for edge in edges {
       let style = edge.asksForOutcome ? " [style=dashed]" : ""
@@ -60,6 +83,40 @@ public struct OperationDiagram: Sendable, Equatable {
     }
     lines.append("}")
     return lines.map { $0 + "\n" }.joined()
+  }
+}
+
+extension OperationDiagram.State {
+  /// After the palette of Okabe and Ito (Color Universal Design, 2008), lightened.
+  private var colours: (fill: String, border: String) {
+    switch self {
+    case .result: ("#d3efe6", "#009e73")
+    case .error: ("#fbdcc8", "#d55e00")
+    case .cancelled: ("#e8e8e8", "#6b6b6b")
+    case .goesOn: ("#d6eaf8", "#0072b2")
+    }
+  }
+
+  fileprivate var mermaid: String {
+    let border =
+      switch self {
+      case .result: "stroke-width:1px"
+      case .error: "stroke-width:3px"
+      case .cancelled: "stroke-dasharray:5 3"
+      case .goesOn: "stroke-dasharray:1 3"
+      }
+    return "fill:\(colours.fill),stroke:\(colours.border),color:#000,\(border)"
+  }
+
+  fileprivate var graphviz: String {
+    let style =
+      switch self {
+      case .result: "filled"
+      case .error: "filled,bold"
+      case .cancelled: "filled,dashed"
+      case .goesOn: "filled,dotted"
+      }
+    return "style=\"\(style)\", fillcolor=\"\(colours.fill)\", color=\"\(colours.border)\""
   }
 }
 

@@ -1,0 +1,39 @@
+extension OperationTrace {
+  /// Writes the trace into a file, in the form that the ending of its name stands for.
+  ///
+  /// | ending | form |
+  /// |---|---|
+  /// | `.html` | ``html(title:)`` |
+  /// | `.svg` | ``svg`` |
+  /// | `.json` | ``chromeJSON`` |
+  /// | `.otlp`, `.otlp.json`, `.otlp.jsonl` | ``openTelemetryJSON`` |
+  /// | `.mmd`, `.mermaid` | ``diagram`` for Mermaid |
+  /// | `.dot`, `.gv` | ``diagram`` for Graphviz |
+  /// | another one | ``text``, and the ``summary`` below |
+  ///
+  /// - Parameter path: The name of the file; one that is there is replaced.
+  /// - Throws: A ``TraceFileError`` if it cannot be written.
+  public func write(to path: String) throws {
+    do throws(SystemError) {
+      let file = try OutputFile(creating: path)
+      try file.write(Array(written(forFile: path.lowercased()).utf8))
+      try file.close()
+    } catch {
+      throw TraceFileError(path: path, system: error)
+    }
+  }
+
+  private func written(forFile path: String) -> String {
+    switch TraceFormat(ofFile: path) {
+    case .chrome: return chromeJSON
+    case .openTelemetry: return openTelemetryJSON
+    case nil: break
+    }
+    func ends(_ endings: String...) -> Bool { endings.contains(where: path.hasSuffix) }
+    if ends(".html") { return html }
+    if ends(".svg") { return svg }
+    if ends(".mmd", ".mermaid") { return diagram.mermaid }
+    if ends(".dot", ".gv") { return diagram.graphviz }
+    return "\(text)\n\(summary)\n"
+  }
+}
