@@ -1,8 +1,8 @@
 /// Takes the lines of a log: where a log goes.
 ///
 /// ```swift
-/// struct LineCollector: OperationLogHandler {
-///   func write(_ line: OperationLogLine) { collect("\(line.level) \(line.path): \(line.text)") }
+/// struct LinePrinter: OperationLogHandler {
+///   func write(_ line: OperationLogLine) { print("\(line.level) \(line.path): \(line.text)") }
 /// }
 /// ```
 ///

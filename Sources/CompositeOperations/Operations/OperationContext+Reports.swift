@@ -2,9 +2,11 @@ extension OperationContext {
   /// Tells those who observe the run how far it is.
   ///
   /// ```swift
-  /// for (index, line) in lines.enumerated() {
-  ///   try await save(line)
-  ///   context.report(index + 1, of: lines.count, unit: "lines")
+  /// let save = SimpleOperation { context in
+  ///   for (index, item) in items.enumerated() {
+  ///     try await use(item)
+  ///     context.report(index + 1, of: items.count, unit: "items")
+  ///   }
   /// }
   /// ```
   ///
@@ -21,12 +23,14 @@ extension OperationContext {
     }
   }
 
-  /// Tells those who observe the run how many children it is going to run, so that theirs makes its progress.
+  /// Tells those who observe the run what its children are going to weigh, so that their progress makes its own.
   ///
   /// ```swift
-  /// context.expectChildren(2)
-  /// let user = try await context.run(FetchUser())
-  /// let issues = try await context.run(FetchIssuesOf(user).weighing(9))
+  /// let issues = SimpleOperation { context in
+  ///   context.expectChildren(10)
+  ///   let user = try await context.run(FetchUser())
+  ///   return try await context.run(FetchIssuesOf(user).weighing(9))
+  /// }
   /// ```
   ///
   /// Composites of the library that know it do so by themselves.
@@ -44,7 +48,10 @@ extension OperationContext {
   /// Logs a line, for those who observe the run.
   ///
   /// ```swift
-  /// context.log(.warning, "no answer for \(delay), trying the mirror")
+  /// let fetch = SimpleOperation { context in
+  ///   context.log(.debug, "asking the mirror")
+  ///   return try await context.run(FetchUser())
+  /// }
   /// ```
   ///
   /// - Parameters:

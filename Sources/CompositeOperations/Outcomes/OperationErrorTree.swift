@@ -1,7 +1,7 @@
 /// An error as a tree: what failed, why, and what followed from it.
 ///
 /// ```swift
-/// if let error = outcome.error { print(OperationErrorTree(error)) }
+/// if let error = await sync.run().error { print(OperationErrorTree(error)) }
 /// ```
 ///
 /// ```text
