@@ -7,7 +7,7 @@ import Testing
     (["a\nb"], "unknown command $'a\\nb'; expected"),
     (["duplicates"], "no PATH; expected"), (["duplicates", ""], "an empty PATH; expected"),
     (["duplicates", "--fast", "."], "unknown option --fast; expected"),
-    (["tour", "twice"], "unexpected argument twice; expected none"),
+    (["tour", "twice"], "unexpected argument twice; expected --trace or --timeline"),
   ])
   func `wrong arguments get one line that says what was expected`(
     arguments: [String], message: String
@@ -89,7 +89,7 @@ import Testing
       }
       #expect(printed.status == 130)
       #expect(printed.output.isEmpty)
-      #expect(printed.error == "DevApp duplicates: interrupted\n")
+      #expect(printed.error.hasSuffix("DevApp duplicates: interrupted\n"))
     }
 
     @Test func `a file that changes while it is compared is reported`() async throws {

@@ -6,11 +6,12 @@ import CompositeOperations
 /// on in groups of their own.
 struct CompareFiles: ComposableOperation {
   let group: CandidateGroup
-  let progress: ProgressMeter
 
   func perform(in context: OperationContext) throws -> Comparison {
     var comparison = Comparison()
     var readers = group.files.map { FileReader($0) }
+    let all = group.size * group.files.count
+    var done = 0
     var pending = [Part(members: Array(readers.indices), offset: 0)]
     while let part = pending.popLast() {
       try Task.checkCancellation()
@@ -26,7 +27,8 @@ struct CompareFiles: ComposableOperation {
           let keepsOpen = !isLast && part.members.count <= Self.mostOpen
           let block = try readers[member].read(length, at: part.offset, keepsOpen: keepsOpen)
           classes.add(member, block)
-          progress.add(files: isLast ? 1 : 0, bytes: length)
+          done += length
+          context.report(done, of: all, unit: "bytes")
         } catch {
           comparison.problems.append(error)
         }

@@ -3,32 +3,37 @@ import CompositeOperations
 /// `DevApp duplicates [--json] [--empty] PATH…`
 struct DuplicatesCommand {
   static let usage = """
-    usage: DevApp duplicates [--json] [--empty] PATH…
+    usage: DevApp duplicates [--json] [--empty] [--trace FILE] [--timeline FILE] PATH…
 
     Finds files with the same contents in the folders and files named PATH.
 
-      --json    one JSON object on standard output, for programs
-      --empty   empty files are a group, too
-      --        what follows is a PATH, whatever it looks like
+      --json            one JSON object on standard output, for programs
+      --empty           empty files are a group, too
+    \(FlowOptions.usage)
+      --                what follows is a PATH, whatever it looks like
 
     Every PATH has to exist. Hard links to a file are one file. Symbolic links are not followed, except those named as a
     PATH. Exit status: 0 result, 1 error, 64 wrong arguments, 130 interrupted.
     """
 
+  private var options = FlowOptions()
   private var isJSON = false
   private var includesEmpty = false
   private var paths: [RawPath] = []
 
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
     var takesOptions = true
-    for argument in arguments {
+    var rest = arguments
+    while let argument = rest.popFirst() {
+      if takesOptions, try options.take(argument, from: &rest, for: "duplicates") { continue }
       switch argument.utf8 {
       case "--" where takesOptions: takesOptions = false
       case "--json" where takesOptions: isJSON = true
       case "--empty" where takesOptions: includesEmpty = true
       case let text? where takesOptions && text.hasPrefix("-"):
         throw UsageError(
-          "duplicates: unknown option \(argument); expected --json, --empty or a PATH")
+          "duplicates: unknown option \(argument); expected --json, --empty, --trace, --timeline or a PATH"
+        )
       case "":
         throw UsageError("duplicates: an empty PATH; expected a file or a folder to look into")
       default: paths.append(argument)
@@ -42,19 +47,19 @@ struct DuplicatesCommand {
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
     let standardError = StandardError()
-    let progress = ProgressMeter()
-    let find = FindDuplicates(in: paths, includesEmpty: includesEmpty, progress: progress)
+    let observation = try FlowObservation(options, progressOn: standardError)
+    let find = FindDuplicates(in: paths, includesEmpty: includesEmpty)
     let start = ContinuousClock.now
     let interruption = try Interruption()
-    let run = SequentialOperation(find).start()
+    let run = SequentialOperation(find).named("duplicates").start(in: observation.environment)
     interruption.setHandler { run.cancel(because: "interrupted") }
-    let line = ProgressLine(progress, on: standardError)
     let outcome = await run.outcome
-    line?.end()
+    let duration = ContinuousClock.now - start
     withExtendedLifetime(interruption) {}
+    try observation.end()
     switch outcome {
     case .result(let report):
-      return show(report, after: ContinuousClock.now - start, standardError)
+      return show(report, after: duration, standardError)
     case .error(let error):
       let cause = (error as? SequentialOperationError)?.cause ?? error
       standardError.writeLine("DevApp duplicates: \(cause)")

@@ -7,15 +7,13 @@ import CompositeOperations
 struct FindDuplicates: OperationSequence {
   private let paths: [RawPath]
   private let includesEmpty: Bool
-  private let progress: ProgressMeter
   private var report = DuplicateReport()
   /// Groups that need no look at their first blocks.
   private var small: [CandidateGroup] = []
 
-  init(in paths: [RawPath], includesEmpty: Bool, progress: ProgressMeter) {
+  init(in paths: [RawPath], includesEmpty: Bool) {
     self.paths = paths
     self.includesEmpty = includesEmpty
-    self.progress = progress
   }
 
   var history: StepHistory { .none }
@@ -23,8 +21,7 @@ struct FindDuplicates: OperationSequence {
   mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
     guard let previous else { return FindRoots(paths: paths) }
     if let roots = previous.result(of: FindRoots.self) {
-      progress.begin(.scanning)
-      return SequentialOperation(ScanTree(roots, progress: progress))
+      return SequentialOperation(ScanTree(roots)).named("scan")
     }
     if let tree = previous.result(of: SequentialOperation<ScanTree>.self) {
       report.add(tree)
@@ -48,11 +45,10 @@ struct FindDuplicates: OperationSequence {
     small = groups.filter { $0.size <= ReadFirstBlocks.blockSize && $0.files.count <= 256 }
     let large = groups.filter { $0.size > ReadFirstBlocks.blockSize || $0.files.count > 256 }
       .flatMap(\.files)
-    progress.begin(.readingFirstBlocks, files: large.count)
     let batches = stride(from: 0, to: large.count, by: ReadFirstBlocks.batchSize).map { start in
       Array(large[start..<min(start + ReadFirstBlocks.batchSize, large.count)])
     }
-    return ParallelOperation(batches.map { ReadFirstBlocks(files: $0, progress: progress) })
+    return ParallelOperation(batches.map { ReadFirstBlocks(files: $0) }).named("read first blocks")
   }
 
   private mutating func compare(_ blocks: [FirstBlocks]) -> any ComposableOperation {
@@ -62,7 +58,10 @@ struct FindDuplicates: OperationSequence {
       for entry in part.files { byBlock[entry.key, default: []].append(entry.file) }
     }
     let groups = small + byBlock.values.filter { $0.count > 1 }.map { CandidateGroup(files: $0) }
-    progress.begin(.comparing, files: groups.reduce(0) { $0 + $1.files.count })
-    return ParallelOperation(groups.map { CompareFiles(group: $0, progress: progress) })
+    return ParallelOperation(
+      groups.map { group in
+        CompareFiles(group: group).weighing(Double(max(1, group.size * group.files.count)))
+      }
+    ).named("compare")
   }
 }

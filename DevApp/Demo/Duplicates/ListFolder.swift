@@ -3,12 +3,11 @@ import CompositeOperations
 /// Lists what stands in a folder. A folder that cannot be read is a problem, not an error.
 struct ListFolder: ComposableOperation {
   let path: RawPath
-  let progress: ProgressMeter
 
   func perform(in context: OperationContext) -> FolderListing {
     do {
       let entries = try FolderEntries(of: path)
-      progress.add(files: entries.files.count)
+      context.report(entries.files.count, unit: "files")
       return .entries(entries)
     } catch {
       return .problem(Problem(path, error))

@@ -9,21 +9,20 @@ struct ReadFirstBlocks: ComposableOperation {
   static let batchSize = 64
 
   let files: [FileEntry]
-  let progress: ProgressMeter
 
   func perform(in context: OperationContext) throws -> FirstBlocks {
     var result = FirstBlocks()
-    for file in files {
+    for (index, file) in files.enumerated() {
       try Task.checkCancellation()
       do throws(Problem) {
         let count = min(Self.blockSize, file.status.size)
         let block = try file.read(count, at: 0, from: try file.open())
         let key = FirstBlocks.Key(size: file.status.size, hash: block.hash64)
         result.files.append(FirstBlocks.Entry(key: key, file: file))
-        progress.add(files: 1, bytes: count)
       } catch {
         result.problems.append(error)
       }
+      context.report(index + 1, of: files.count, unit: "files")
     }
     return result
   }

@@ -7,12 +7,10 @@ struct ScanTree: OperationSequence {
   private var tree = FileTree()
   private var folders: [RawPath] = []
   private var seen: Set<FileStatus.Identity> = []
-  private let progress: ProgressMeter
 
-  init(_ roots: Roots, progress: ProgressMeter) {
+  init(_ roots: Roots) {
     tree.files = roots.files
     folders = roots.folders
-    self.progress = progress
   }
 
   var history: StepHistory { .none }
@@ -23,7 +21,7 @@ struct ScanTree: OperationSequence {
       for listing in listings { add(listing) }
     }
     if folders.isEmpty { return nil }
-    return ParallelOperation(folders.map { ListFolder(path: $0, progress: progress) })
+    return ParallelOperation(folders.map { ListFolder(path: $0) })
   }
 
   func output(of steps: FinishedSteps) -> FileTree { tree }

@@ -15,20 +15,25 @@ struct StandardOutput: Sendable {
 struct StandardError: Sendable {
   var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-  /// How many characters fit on a line.
-  private var width: Int {
+  /// What fits on the terminal.
+  var size: TerminalSize {
     var size = winsize()
     let isKnown = unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-    return isKnown ? Int(size.ws_col) : 80
+    return isKnown
+      ? TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
+      : TerminalSize(columns: 80, rows: 24)
   }
 
   func writeLine(_ text: String) { write(text + "\n") }
 
-  /// Writes over the line that the cursor is on, in one piece so that it does not flicker.
-  func replaceLine(with text: String) { write("\r\u{1B}[K" + text.prefix(max(0, width - 1))) }
-
   // Nobody is left to be told that standard error cannot be written.
-  private func write(_ text: String) { try? writeAll(Array(text.utf8), to: STDERR_FILENO) }
+  func write(_ text: String) { try? writeAll(Array(text.utf8), to: STDERR_FILENO) }
+}
+
+/// In characters.
+struct TerminalSize {
+  let columns: Int
+  let rows: Int
 }
 
 private func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {

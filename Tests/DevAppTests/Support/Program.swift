@@ -12,7 +12,7 @@ struct Printed: Sendable {
 /// A program that a test runs as a person would.
 struct Program {
   let executable: URL
-  let arguments: [String]
+  var arguments: [String]
   var folder: URL?
   var output: URL?
 

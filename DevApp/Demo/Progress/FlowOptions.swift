@@ -1,0 +1,42 @@
+import CompositeOperations
+
+/// What every command understands: `--trace FILE` and `--timeline FILE`.
+struct FlowOptions {
+  static let usage = """
+      --trace FILE      what ran: for Perfetto and Chrome (.json), OpenTelemetry (.otlp.json), Mermaid (.mmd), Graphviz
+                        (.dot), or as text
+      --timeline FILE   what ran, as a page for the browser (.html) or as a picture (.svg)
+    """
+
+  private(set) var trace: String?
+  private(set) var timeline: String?
+
+  /// Takes an option and its value out of the arguments of a command, if it is one of these.
+  ///
+  /// - Returns: Whether it was.
+  mutating func take(
+    _ argument: RawPath, from rest: inout ArraySlice<RawPath>, for command: String
+  ) throws(UsageError) -> Bool {
+    switch argument.utf8 {
+    case "--trace": trace = try Self.file(behind: "--trace", in: &rest, for: command)
+    case "--timeline":
+      let name = try Self.file(behind: "--timeline", in: &rest, for: command)
+      guard name.hasSuffix(".html") || name.hasSuffix(".svg") else {
+        throw UsageError(
+          "\(command): the timeline \(name); expected a name that ends in .html or .svg")
+      }
+      timeline = name
+    default: return false
+    }
+    return true
+  }
+
+  private static func file(
+    behind option: String, in rest: inout ArraySlice<RawPath>, for command: String
+  ) throws(UsageError) -> String {
+    guard let name = rest.popFirst()?.utf8, !name.isEmpty else {
+      throw UsageError("\(command): \(option) without a FILE; expected the name of a file to write")
+    }
+    return name
+  }
+}
