@@ -21,7 +21,7 @@ struct ScanTree: OperationSequence {
       for listing in listings { add(listing) }
     }
     if folders.isEmpty { return nil }
-    return ParallelOperation(folders.map { ListFolder(path: $0) })
+    return ParallelOperation(folders.map { ListFolder(path: $0) }).named("list folders")
   }
 
   func output(of steps: FinishedSteps) -> FileTree { tree }

@@ -38,8 +38,12 @@ struct ProgressPage {
     if let fraction = progress.fraction { parts.append("\(Int(fraction * 100)) %") }
     // Of a sequence of unlike steps the sum of what they count says nothing.
     if progress.completed > 0, branch.level > 0 || progress.fraction != nil {
-      let total = progress.total.map { " of \(amount($0, progress.unit))" } ?? ""
-      parts.append(amount(progress.completed, progress.unit) + total)
+      parts.append(
+        progress.total.map { total in
+          let done =
+            progress.unit == "bytes" ? progress.completed.asBytes : progress.completed.grouped
+          return "\(done) of \(amount(total, progress.unit))"
+        } ?? amount(progress.completed, progress.unit))
       // A rate of less than two tenths of a second says nothing.
       if seconds >= 0.2 {
         parts.append("\(amount(Int(Double(progress.completed) / seconds), progress.unit))/s")
