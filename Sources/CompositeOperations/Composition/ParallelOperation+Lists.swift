@@ -11,12 +11,14 @@ extension ParallelOperation {
     onFailure mode: FailureMode = .cancelRemaining
   ) where Success == [Child.Success] {
     let children = ContiguousArray(children)
-    self.init { context in
-      let run = ListRun<Child.Success>(
-        count: children.count, limit: width.limit, goal: mode.goal)
-      await run.run(children, in: context)
-      return try run.heldResults { [children] in children[$0].operationName }
-    }
+    self.init(
+      listing: { children.map { $0 } },
+      performing: { context in
+        let run = ListRun<Child.Success>(
+          count: children.count, limit: width.limit, goal: mode.goal)
+        await run.run(children, in: context)
+        return try run.heldResults { [children] in children[$0].operationName }
+      })
   }
 
   /// Operations of several types that give the same, side by side.
@@ -30,11 +32,13 @@ extension ParallelOperation {
     onFailure mode: FailureMode = .cancelRemaining
   ) where Success == [Value] {
     let children = ContiguousArray(children)
-    self.init { context in
-      let run = ListRun<Value>(count: children.count, limit: width.limit, goal: mode.goal)
-      await run.run(children, in: context)
-      return try run.heldResults { [children] in children[$0].operationName }
-    }
+    self.init(
+      listing: { children.map { $0 } },
+      performing: { context in
+        let run = ListRun<Value>(count: children.count, limit: width.limit, goal: mode.goal)
+        await run.run(children, in: context)
+        return try run.heldResults { [children] in children[$0].operationName }
+      })
   }
 
   @available(

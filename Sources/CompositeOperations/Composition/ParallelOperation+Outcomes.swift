@@ -15,7 +15,7 @@ extension ParallelOperation {
   public func collectingOutcomes<Value>() -> ParallelOperation<[Outcome<Value>]>
   where Success == [Value] {
     let performing = performing
-    return ParallelOperation<[Outcome<Value>]> { context in
+    return ParallelOperation<[Outcome<Value>]>(listing: listing) { context in
       do {
         let held = try await performing(context)
         return HeldResult(held.value.map(Outcome.result), disposal: held.disposal)

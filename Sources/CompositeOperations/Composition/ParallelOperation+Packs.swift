@@ -13,9 +13,11 @@ extension ParallelOperation {
     _ child: repeat each Child, width: OperationWidth = .adaptive,
     onFailure mode: FailureMode = .cancelRemaining
   ) where Success == (repeat (each Child).Success) {
-    self.init { context in
-      try await performEach(repeat each child, width: width, mode: mode, in: context)
-    }
+    self.init(
+      listing: { listed(repeat each child) },
+      performing: { context in
+        try await performEach(repeat each child, width: width, mode: mode, in: context)
+      })
   }
 
   /// Operations that give different things, side by side; a tuple says how each of them ended.
@@ -31,17 +33,19 @@ extension ParallelOperation {
     collectingOutcomesOf child: repeat each Child, width: OperationWidth = .adaptive,
     onFailure mode: FailureMode = .cancelRemaining
   ) where Success == (repeat Outcome<(each Child).Success>) {
-    self.init { context in
-      let run = PackRun(repeat each child, limit: width.limit, goal: mode.goal)
-      await run.run(in: context)
-      var index = -1
-      func next<Value>(_ type: Value.Type) -> Outcome<Value> {
-        index += 1
-        return run.takeOutcome(type, at: index)
-      }
-      return HeldResult(
-        (repeat next((each Child).Success.self)), disposal: run.board.disposalOfAll)
-    }
+    self.init(
+      listing: { listed(repeat each child) },
+      performing: { context in
+        let run = PackRun(repeat each child, limit: width.limit, goal: mode.goal)
+        await run.run(in: context)
+        var index = -1
+        func next<Value>(_ type: Value.Type) -> Outcome<Value> {
+          index += 1
+          return run.takeOutcome(type, at: index)
+        }
+        return HeldResult(
+          (repeat next((each Child).Success.self)), disposal: run.board.disposalOfAll)
+      })
   }
 }
 
@@ -69,4 +73,12 @@ private nonisolated(nonsending) func performEach<each Child: ComposableOperation
   let children = run.children
   throw ParallelOperationError(
     evidence: ListEvidence(outcomes, on: run.board) { children[$0].operationName })
+}
+
+private func listed<each Child: ComposableOperation>(
+  _ child: repeat each Child
+) -> [any ComposableOperation] {
+  var list: [any ComposableOperation] = []
+  for child in repeat each child { list.append(child) }
+  return list
 }

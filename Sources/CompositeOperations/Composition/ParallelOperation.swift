@@ -23,9 +23,16 @@ public struct ParallelOperation<Success: Sendable>: ComposableOperation {
   @usableFromInline typealias Performing =
     nonisolated(nonsending) @Sendable (OperationContext) async throws -> HeldResult<Success>
 
-  let performing: Performing
+  /// The children, where they are known before it runs.
+  @usableFromInline typealias Listing = @Sendable () -> [any ComposableOperation]
 
-  @usableFromInline init(performing: @escaping Performing) { self.performing = performing }
+  let performing: Performing
+  let listing: Listing?
+
+  @usableFromInline init(listing: Listing? = nil, performing: @escaping Performing) {
+    self.performing = performing
+    self.listing = listing
+  }
 
   public var operationName: String { "ParallelOperation" }
 
@@ -42,4 +49,8 @@ public struct ParallelOperation<Success: Sendable>: ComposableOperation {
     if Task.isCancelled { throw CancellationError() }
     return try await performing(context)
   }
+}
+
+extension ParallelOperation: OutlineBearing {
+  var outline: OperationOutline { listing.map { .parallel($0()) } ?? .start([]) }
 }

@@ -10,12 +10,14 @@
 /// themselves, in a cancellation.
 public struct RaceOperation<Success: Sendable>: ComposableOperation {
   private let performing: ParallelOperation<Success>.Performing
+  private let contenders: ContiguousArray<any ComposableOperation<Success>>
 
   /// - Parameter contenders: The operations, of any types that give the same.
   /// - Precondition: There is at least one contender.
   public init(_ contenders: [any ComposableOperation<Success>]) {
     precondition(!contenders.isEmpty, "A race needs at least one contender.")
     let contenders = ContiguousArray(contenders)
+    self.contenders = contenders
     performing = { context in
       let run = ListRun<Success>(
         count: contenders.count, limit: .max, goal: .firstResult)
@@ -39,6 +41,10 @@ public struct RaceOperation<Success: Sendable>: ComposableOperation {
     if Task.isCancelled { throw CancellationError() }
     return try await performing(context)
   }
+}
+
+extension RaceOperation: OutlineBearing {
+  var outline: OperationOutline { .parallel(Array(contenders)) }
 }
 
 extension ListRun {

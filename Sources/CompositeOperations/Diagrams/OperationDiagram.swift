@@ -18,11 +18,16 @@ public struct OperationDiagram: Sendable, Equatable {
     public let isOutput: Bool
     /// What has become of it; nil for one that has not run.
     public let state: State?
+    /// Whether it stands for what is decided while the others run.
+    public let isDecidedLater: Bool
 
-    init(name: String, isOutput: Bool = false, state: State? = nil) {
+    init(
+      name: String, isOutput: Bool = false, state: State? = nil, isDecidedLater: Bool = false
+    ) {
       self.name = name
       self.isOutput = isOutput
       self.state = state
+      self.isDecidedLater = isDecidedLater
     }
   }
 
@@ -60,12 +65,20 @@ public struct OperationDiagram: Sendable, Equatable {
       lines.append("  n\(edge.source) \(edge.asksForOutcome ? "-.->" : "-->") n\(edge.target)")
     }
     for state in State.allCases {
-      let names = nodes.indices.filter { nodes[$0].state == state }.map { "n\($0)" }
-      if names.isEmpty { continue }
-      lines.append("  classDef \(state) \(state.mermaid)")
-      lines.append("  class \(names.joined(separator: ",")) \(state)")
+      lines += mermaidClass("\(state)", state.mermaid) { $0.state == state }
+    }
+    lines += mermaidClass("decidedLater", "stroke-dasharray:5 3,font-style:italic") {
+      $0.isDecidedLater
     }
     return lines.map { $0 + "\n" }.joined()
+  }
+
+  private func mermaidClass(
+    _ name: String, _ look: String, of isMember: (Node) -> Bool
+  ) -> [String] {
+    let members = nodes.indices.filter { isMember(nodes[$0]) }.map { "n\($0)" }
+    if members.isEmpty { return [] }
+    return ["  classDef \(name) \(look)", "  class \(members.joined(separator: ",")) \(name)"]
   }
 
   /// A graph in the language of Graphviz, for its `dot`. Results are solid arrows and outcomes dashed
@@ -74,7 +87,8 @@ public struct OperationDiagram: Sendable, Equatable {
     var lines = ["digraph {", "  node [shape=box]"]
     for (index, node) in nodes.enumerated() {
       let border = node.isOutput ? ", peripheries=2" : ""
-      let look = node.state.map { ", " + $0.graphviz } ?? ""
+      let look =
+        node.state.map { ", " + $0.graphviz } ?? (node.isDecidedLater ? ", style=dashed" : "")
       lines.append("  n\(index) [label=\"\(node.name.escapedForGraphviz)\"\(border)\(look)]")
     }
     for edge in edges {

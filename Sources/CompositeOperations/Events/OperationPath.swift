@@ -33,7 +33,8 @@ final class OperationPlace: Sendable {
   let parent: OperationPlace?
   let name: String
   /// Which attempt the run is, from 1.
-  let attempt: Int
+  var attempt: Int { Int(shortAttempt) }
+  private let shortAttempt: Int32
   let share: ProgressShare
 
   init(
@@ -42,7 +43,7 @@ final class OperationPlace: Sendable {
   ) {
     self.parent = parent
     self.name = name
-    self.attempt = attempt
+    shortAttempt = Int32(clamping: attempt)
     self.share = share
   }
 }

@@ -1,7 +1,8 @@
 /// What a run means for the progress of its parent, and a child for its own.
 struct ProgressShare: Sendable {
   /// What it weighs among its parent's children.
-  var weight = 1.0
+  // As short as the place of a run has room for.
+  var weight: Float = 1
   /// Whether it is as far as its child, because it is a modifier that runs one operation once at a time
   /// and ends as that does.
   var isThatOfChild = false

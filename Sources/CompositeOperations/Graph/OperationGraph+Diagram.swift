@@ -17,3 +17,7 @@ extension OperationGraph {
     return OperationDiagram(nodes: nodes, edges: edges)
   }
 }
+
+extension OperationGraph: OutlineBearing {
+  var outline: OperationOutline { .graph(diagram) }
+}

@@ -48,3 +48,7 @@ struct ChainedOperation<First: ComposableOperation, Next: ComposableOperation>: 
     return HeldResult(try end.get(), disposal: end.disposal)
   }
 }
+
+extension ChainedOperation: OutlineBearing {
+  var outline: OperationOutline { .start([first]) }
+}

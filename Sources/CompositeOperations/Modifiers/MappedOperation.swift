@@ -38,3 +38,7 @@ struct MappedOperation<Base: ComposableOperation, Success: Sendable>: Composable
     return try await transform(try await context.end(of: base).get())
   }
 }
+
+extension MappedOperation: OutlineBearing {
+  var outline: OperationOutline { .sequence([base]) }
+}

@@ -23,7 +23,7 @@ struct ModifierTraits {
   // quick; one to a protocol with arguments takes microseconds.
   init(of operation: some ComposableOperation) {
     if operation.modifiedOperation == nil { return }
-    share.weight = operation.weight
+    share.weight = Float(min(operation.weight, 1e30))
     var next: (any ComposableOperation)? = operation
     while let current = next {
       if let separate = current as? any SeparateRun {

@@ -53,7 +53,7 @@ struct ProgressNode: Sendable {
   }
 
   mutating func childBegan(_ child: ProgressNode) {
-    begunWeight += child.share.weight
+    begunWeight += Double(child.share.weight)
     reachWithChildren()
   }
 
@@ -68,7 +68,7 @@ struct ProgressNode: Sendable {
     takeOverUnits(&child)
     let fraction = child.fraction ?? 0
     if !share.isThatOfChild {
-      doneWeight += (fraction - child.contribution.fraction) * child.share.weight
+      doneWeight += (fraction - child.contribution.fraction) * Double(child.share.weight)
       child.contribution.fraction = fraction
       reachWithChildren()
     } else if !hasEnded, own == nil, child.fraction != nil {

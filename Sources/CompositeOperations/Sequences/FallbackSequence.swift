@@ -27,6 +27,10 @@ public struct FallbackSequence<Value: Sendable>: LastStepSequence {
   }
 }
 
+extension FallbackSequence: StepsKnowing {
+  var outline: OperationOutline { .start(Array(operations.prefix(1))) }
+}
+
 extension OperationSequence {
   /// The next operation after an error; the first result wins.
   ///

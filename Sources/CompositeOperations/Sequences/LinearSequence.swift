@@ -15,13 +15,19 @@ public struct LinearSequence: OperationSequence {
   public typealias Builder = @Sendable (FinishedStep?) throws -> (any ComposableOperation)?
 
   private let builders: [Builder]
+  /// The steps, where they do not depend on one another.
+  private let operations: [any ComposableOperation]?
   private var begun = 0
 
   /// Steps that are each made from the one before it.
-  public init(_ builders: Builder...) { self.builders = builders }
+  public init(_ builders: Builder...) {
+    self.builders = builders
+    operations = nil
+  }
 
   /// Steps that do not depend on one another's results.
   public init(_ operations: [any ComposableOperation]) {
+    self.operations = operations
     builders = operations.map { operation in { _ in operation } }
   }
 
@@ -35,6 +41,10 @@ public struct LinearSequence: OperationSequence {
     begun += 1
     return try builders[begun - 1](previous)
   }
+}
+
+extension LinearSequence: StepsKnowing {
+  var outline: OperationOutline { operations.map { .sequence($0) } ?? .start([]) }
 }
 
 extension OperationSequence where Self == LinearSequence {

@@ -48,6 +48,10 @@ public struct RepeatSequence<Repeated: ComposableOperation>: LastStepSequence {
   }
 }
 
+extension RepeatSequence: StepsKnowing {
+  var outline: OperationOutline { .start([operation]) }
+}
+
 extension OperationSequence {
   /// The same operation a number of times; the result is the last one's.
   ///

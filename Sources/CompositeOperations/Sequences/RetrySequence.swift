@@ -30,6 +30,10 @@ public struct RetrySequence<Attempt: ComposableOperation>: LastStepSequence {
   }
 }
 
+extension RetrySequence: StepsKnowing {
+  var outline: OperationOutline { .start([attempt]) }
+}
+
 extension OperationSequence {
   /// The same operation again while it fails, `attempts` times at most, the first one included.
   ///

@@ -32,3 +32,12 @@ public struct SequentialOperation<Steps: OperationSequence>: ComposableOperation
     try await sequence.performSteps(in: context)
   }
 }
+
+extension SequentialOperation: OutlineBearing {
+  var outline: OperationOutline { (sequence as? any StepsKnowing)?.outline ?? .start([]) }
+}
+
+/// A sequence that knows something of its steps before it runs.
+protocol StepsKnowing {
+  var outline: OperationOutline { get }
+}

@@ -4,7 +4,7 @@ import Testing
 @Suite struct SemanticsTests {
   private static let rules = [
     ("O", 8), ("P", 9), ("S", 7), ("G", 7), ("W", 10), ("H", 4), ("T", 3), ("R", 6), ("E", 5),
-    ("Q", 3), ("V", 11), ("C", 5),
+    ("Q", 3), ("V", 13), ("C", 5),
   ].flatMap { group, count in (1...count).map { "\(group)\($0)" } }
 
   private static func page() throws -> String {

@@ -1,0 +1,100 @@
+extension OperationDiagram {
+  /// What an operation is going to run, as far as that is known before it runs.
+  ///
+  /// ```swift
+  /// let all = ParallelOperation([FetchIssues(repository: repository)], width: .serial)
+  /// print(OperationDiagram(of: all.named("Sync")).mermaid)
+  /// ```
+  ///
+  /// An arrow leads from a composite to each of its children: of lists, of linear sequences, of graphs, whose own
+  /// arrows are there too. What is decided on the way, by a sequence or a closure, is one node that says so. Of a
+  /// list the first 100 are shown.
+  ///
+  /// - Parameter operation: Any operation; a simple one is a single node.
+  public init(of operation: some ComposableOperation) {
+    var drawing = CompositionDrawing()
+    drawing.add(operation, below: nil, level: 0)
+    self.init(nodes: drawing.nodes, edges: drawing.edges)
+  }
+}
+
+private struct CompositionDrawing {
+  private static let mostChildren = 100
+  /// Nobody looks at a picture that is deeper, and calls within calls would take the stack.
+  private static let mostLevels = 64
+
+  private(set) var nodes: [OperationDiagram.Node] = []
+  private(set) var edges: [OperationDiagram.Edge] = []
+
+  /// - Parameters:
+  ///   - parent: The node of whoever runs it.
+  ///   - number: Its place among steps, from 1.
+  mutating func add(
+    _ operation: any ComposableOperation, below parent: Int?, level: Int, number: Int? = nil
+  ) {
+    if level == Self.mostLevels { return addNode("…", below: parent) }
+    let name = (number.map { "\($0). " } ?? "") + operation.operationName
+    let node = nodes.count
+    switch outline(of: operation) {
+    case nil: addNode(name, below: parent)
+    case .parallel(let children):
+      addNode(name + "\nside by side", below: parent)
+      add(children, below: node, level: level + 1, areSteps: false)
+    case .sequence(let steps):
+      addNode(name + "\none after another", below: parent)
+      add(steps, below: node, level: level + 1, areSteps: true)
+    case .start(let steps):
+      addNode(name + "\none after another", below: parent)
+      add(steps, below: node, level: level + 1, areSteps: true)
+      addNode("decided while it runs", below: node, isDecidedLater: true)
+    case .graph(let graph):
+      addNode(name + "\neach when what it needs is there", below: parent)
+      add(graph, below: node)
+    }
+  }
+
+  private func outline(of operation: any ComposableOperation) -> OperationOutline? {
+    var next: (any ComposableOperation)? = operation
+    while let current = next {
+      if let bearing = current as? any OutlineBearing { return bearing.outline }
+      next = current.modifiedOperation
+    }
+    return nil
+  }
+
+  private mutating func add(
+    _ operations: [any ComposableOperation], below parent: Int, level: Int, areSteps: Bool
+  ) {
+    for (index, operation) in operations.prefix(Self.mostChildren).enumerated() {
+      add(operation, below: parent, level: level, number: areSteps ? index + 1 : nil)
+    }
+    let left = operations.count - Self.mostChildren
+    if left > 0 { addNode("… and \(left) more", below: parent) }
+  }
+
+  private mutating func add(_ graph: OperationDiagram, below parent: Int) {
+    let first = nodes.count
+    let needing = Set(graph.edges.map(\.target))
+    for (index, node) in graph.nodes.enumerated() {
+      nodes.append(node)
+      if !needing.contains(index) { addEdge(from: parent, to: first + index) }
+    }
+    for edge in graph.edges {
+      edges.append(
+        OperationDiagram.Edge(
+          source: first + edge.source, target: first + edge.target,
+          asksForOutcome: edge.asksForOutcome))
+    }
+  }
+
+  private mutating func addNode(
+    _ name: String, below parent: Int?, isDecidedLater: Bool = false
+  ) {
+    if let parent { addEdge(from: parent, to: nodes.count) }
+    nodes.append(OperationDiagram.Node(name: name, isDecidedLater: isDecidedLater))
+  }
+
+  private mutating func addEdge(from source: Int, to target: Int) {
+    edges.append(OperationDiagram.Edge(source: source, target: target, asksForOutcome: false))
+  }
+}
