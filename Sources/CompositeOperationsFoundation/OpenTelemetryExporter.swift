@@ -54,9 +54,10 @@ public struct OpenTelemetryExporter: Sendable {
   public func export(_ trace: OperationTrace) async throws {
     let encoder = OpenTelemetryEncoder(
       service: service, seed: trace.seed, beginning: trace.beginning)
+    let end = trace.end
     var rest = trace.spans[...]
     while !rest.isEmpty {
-      try await post(encoder.request(of: rest.prefix(1_000), now: trace.end))
+      try await post(encoder.request(of: rest.prefix(1_000), now: end))
       rest = rest.dropFirst(1_000)
     }
   }

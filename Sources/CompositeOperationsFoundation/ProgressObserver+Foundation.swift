@@ -25,15 +25,17 @@ extension ProgressObserver {
 
 extension Progress {
   fileprivate func show(_ progress: OperationProgress) {
-    if let total = progress.total, total > 0, progress.fraction != nil {
-      totalUnitCount = Int64(total)
-      completedUnitCount = progress.fraction == 1 ? Int64(total) : Int64(progress.completed)
-    } else if let fraction = progress.fraction {
-      totalUnitCount = 1_000
-      completedUnitCount = Int64(fraction * 1_000)
-    } else {
+    guard let fraction = progress.fraction else {
       totalUnitCount = -1
       completedUnitCount = Int64(progress.completed)
+      return
     }
+    let total = progress.total.flatMap { $0 > 0 ? Int64($0) : nil } ?? 1_000
+    // What it has of them by the fraction, which never goes back as the units may.
+    let completed = fraction == 1 ? total : min(Int64(fraction * Double(total) + 1e-9), total - 1)
+    // A progress with as many units as it has to do is over for whoever sums it up: it must never look so.
+    if completed < completedUnitCount { completedUnitCount = completed }
+    if totalUnitCount != total { totalUnitCount = total }
+    completedUnitCount = completed
   }
 }

@@ -56,7 +56,15 @@ struct DuplicatesCommand {
     let outcome = await run.outcome
     let duration = ContinuousClock.now - start
     withExtendedLifetime(interruption) {}
+    observation.endProgress()
+    let status = show(outcome, after: duration, standardError)
     try observation.end()
+    return status
+  }
+
+  private func show(
+    _ outcome: Outcome<DuplicateReport>, after duration: Duration, _ standardError: StandardError
+  ) -> Int32 {
     switch outcome {
     case .result(let report):
       return show(report, after: duration, standardError)

@@ -18,6 +18,9 @@ final class FlowObservation {
     file = try options.trace.flatMap { path in
       try TraceFormat(ofFile: path).map { try TraceFile(path, format: $0) }
     }
+    let paths = [options.timeline, file == nil ? options.trace : nil].compactMap(\.self)
+    // Made beforehand, so that one that cannot be made is known before the work is done.
+    for path in paths { try TraceFile(path).close() }
     let needsRecorder = options.timeline != nil || options.trace != nil && file == nil
     recorder = needsRecorder ? TraceRecorder() : nil
     progress = output.map { LiveProgress(on: $0) }
@@ -32,14 +35,19 @@ final class FlowObservation {
     return environment
   }
 
-  /// Takes the progress away and writes the files.
+  /// Takes the progress away.
+  func endProgress() { progress?.end() }
+
+  /// Writes the files.
   ///
   /// - Throws: ``TraceFileError`` if one cannot be written.
   func end() throws {
-    progress?.end()
+    let trace = recorder?.trace
+    if let path = options.timeline { try trace?.write(to: path) }
+    if let path = options.trace, file == nil { try trace?.write(to: path) }
     try file?.close()
-    guard let trace = recorder?.trace else { return }
-    if let path = options.timeline { try trace.write(to: path) }
-    if let path = options.trace, file == nil { try trace.write(to: path) }
   }
+
+  // What is written as it runs is closed in any case.
+  deinit { try? file?.close() }
 }

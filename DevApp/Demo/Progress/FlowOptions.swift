@@ -21,7 +21,7 @@ struct FlowOptions {
     case "--trace": trace = try Self.file(behind: "--trace", in: &rest, for: command)
     case "--timeline":
       let name = try Self.file(behind: "--timeline", in: &rest, for: command)
-      guard name.hasSuffix(".html") || name.hasSuffix(".svg") else {
+      guard [".html", ".svg"].contains(where: name.lowercased().hasSuffix) else {
         throw UsageError(
           "\(command): the timeline \(name); expected a name that ends in .html or .svg")
       }

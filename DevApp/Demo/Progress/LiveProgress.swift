@@ -48,8 +48,9 @@ private final class Screen: @unchecked Sendable {
     // A terminal that became narrower since has broken the lines.
     let columns = max(1, output.size.columns)
     let rows = widths.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
-    let back = rows > 0 ? "\u{1B}[\(rows)A\r\u{1B}[J" : ""
-    output.write(back + lines.map { $0 + "\n" }.joined())
+    let back = rows > 0 ? "\u{1B}[\(rows)A\r" : ""
+    // Line by line: some terminals keep what they clear as a whole for scrolling back.
+    output.write(back + lines.map { "\u{1B}[2K\($0)\n" }.joined() + "\u{1B}[J")
     widths = lines.map(\.count)
   }
 }

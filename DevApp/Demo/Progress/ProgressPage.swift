@@ -35,7 +35,7 @@ struct ProgressPage {
     let seconds = branch.began.duration(to: now) / .seconds(1)
     let progress = branch.progress
     var parts = [branch.attempt > 1 ? "\(branch.name) (attempt \(branch.attempt))" : branch.name]
-    if let fraction = progress.fraction { parts.append("\(Int(fraction * 100)) %") }
+    if let percent = progress.percent { parts.append("\(percent) %") }
     // Of a sequence of unlike steps the sum of what they count says nothing.
     if progress.completed > 0, branch.level > 0 || progress.fraction != nil {
       parts.append(

@@ -110,9 +110,19 @@ extension ParallelOperationError: EvidenceDescribing {
   }
 
   var aftermath: [String] {
+    let stopped = children.filter { $0.origin == .itself && $0.outcome.isCancelled }.map(\.label)
     let cancelled = children.filter { $0.origin == .composite }
-    return .aftermath(
-      cancelled: cancelled.prefix(3).map(\.label), of: cancelled.count,
-      unbegun: children.count { $0.origin == .neverBegan })
+    // Where nothing failed they are the causes.
+    let ofThemselves =
+      stopped.isEmpty || failures.isEmpty
+      ? []
+      : [
+        "\(stopped.count) cancelled \(stopped.count == 1 ? "itself" : "themselves") "
+          + "(\(stopped.prefix(3).joined(separator: ", "))\(stopped.count > 3 ? ", …" : ""))"
+      ]
+    return ofThemselves
+      + .aftermath(
+        cancelled: cancelled.prefix(3).map(\.label), of: cancelled.count,
+        unbegun: children.count { $0.origin == .neverBegan })
   }
 }

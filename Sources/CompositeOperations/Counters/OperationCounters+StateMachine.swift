@@ -3,6 +3,8 @@ extension OperationCounters {
   struct StateMachine: Sendable {
     private struct Run: Sendable {
       let index: Int
+      /// Whether it counts; a modifier that runs one operation once at a time does not count beside that.
+      let counts: Bool
       let created: EventTime
       var waits: [OperationCounts.Wait] = []
     }
@@ -25,8 +27,9 @@ extension OperationCounters {
       switch event.kind {
       case .created:
         let index = index(of: event.name)
-        runs[event.id] = Run(index: index, created: event.time)
-        counts[index].begun += 1
+        let isCounted = !event.place.share.isThatOfChild
+        runs[event.id] = Run(index: index, counts: isCounted, created: event.time)
+        if isCounted { counts[index].begun += 1 }
       case .waitingBegan(let wait):
         guard let index = runs[event.id]?.index else { return }
         let wait = OperationCounts.Wait(wait)
@@ -62,6 +65,7 @@ extension OperationCounters {
     private mutating func end(_ event: OperationEvent, _ outcome: Outcome<any Sendable>) {
       guard let run = runs.removeValue(forKey: event.id) else { return }
       for wait in run.waits { counts[run.index].waiting[wait, default: 0] -= 1 }
+      if !run.counts { return }
       switch outcome {
       case .result: counts[run.index].results += 1
       case .error: counts[run.index].errors += 1

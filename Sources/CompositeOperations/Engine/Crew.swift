@@ -29,7 +29,7 @@ final class Crew: Sendable {
   /// Runs the children, as many as begin before the run is to stop, and returns when they have ended.
   nonisolated(nonsending) func run() async {
     if isObserved, board.goal != .firstResult {
-      context.expectChildren(list.weight(of: board.count))
+      context.expectChildren(weighing: list.weight(of: board.count))
     }
     // Once is enough, unless a child cancels the very task it runs in and others are left over.
     repeat { await lead() } while board.goesOn && !Task.isCancelled

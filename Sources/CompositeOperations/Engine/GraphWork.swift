@@ -5,8 +5,6 @@
   var name: String { get }
   /// What the operation is called instead of its own name.
   var ownName: String? { get }
-  /// What it weighs for the progress of the graph, as far as that is known.
-  var weight: Double { get }
 }
 
 extension GraphWork {
@@ -35,7 +33,6 @@ extension GraphWork {
 
   @usableFromInline var name: String { operation.operationName }
   @usableFromInline var ownName: String? { nil }
-  @usableFromInline var weight: Double { operation.weight }
 }
 
 /// A node whose operation is made of what it needs.
@@ -47,7 +44,6 @@ extension GraphWork {
   @inlinable init(named ownName: String?) { self.ownName = ownName }
 
   @usableFromInline var name: String { ownName ?? "\(Child.self)" }
-  @usableFromInline var weight: Double { 1 }
 }
 
 /// Stands for an operation whose making failed.

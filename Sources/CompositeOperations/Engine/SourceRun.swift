@@ -67,7 +67,7 @@ final class SourceRun: Sendable {
   /// Runs the children and returns what became of them, when all that began have ended.
   nonisolated(nonsending) func run(in context: OperationContext) async -> Record {
     let context = context.oneDeeper
-    if source.expectedCount > 0 { context.expectChildren(Double(source.expectedCount)) }
+    if source.expectedCount > 0 { context.expectChildren(source.expectedCount) }
     if context.isTooDeep {
       await withDiscardingTaskGroup { group in
         group.addTask { await self.feed(in: context.onFreshStack) }

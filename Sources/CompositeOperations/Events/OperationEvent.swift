@@ -38,9 +38,8 @@ public struct OperationEvent: Sendable {
     ///   - total: How many it will have done in the end; nil if it does not know.
     ///   - unit: What it counts.
     case progressed(completed: Int, total: Int?, unit: String?)
-    /// The run knows what its children will weigh together for its progress; one weighs 1 if nobody says
-    /// otherwise.
-    case childrenExpected(weight: Double)
+    /// The run knows how many children it is going to run, or what they weigh together for its progress.
+    case childrenExpected(ExpectedChildren)
     /// The body has something to say.
     case logged(OperationLogLevel, String)
     /// Somebody asked the run to stop. It tells why where a reason was given.
@@ -56,6 +55,14 @@ public struct OperationEvent: Sendable {
     /// ``ParallelOperationError``, a ``SequentialOperationError`` or an ``OperationGraphError``. Nil if
     /// there is nothing more to know.
     case ended(Outcome<any Sendable>, late: Outcome<any Sendable>?)
+  }
+
+  /// What a run knows of its children before it runs them.
+  public enum ExpectedChildren: Hashable, Sendable {
+    /// How many they are. Those that have not begun count as if they weighed 1.
+    case count(Int)
+    /// What they weigh together.
+    case weight(Double)
   }
 
   /// What a run waits for.
@@ -121,7 +128,8 @@ extension OperationEvent: CustomStringConvertible {
       "is tried again, attempt \(attempt) after \(delay), because: \(error)"
     case .progressed(let completed, let total, let unit):
       "is at \(completed)" + (total.map { " of \($0)" } ?? "") + (unit.map { " \($0)" } ?? "")
-    case .childrenExpected(let weight): "expects children of weight \(weight)"
+    case .childrenExpected(.count(let count)): "expects \(count) children"
+    case .childrenExpected(.weight(let weight)): "expects children of weight \(weight)"
     case .logged(let level, let text): "says (\(level)): \(text)"
     case .cancellationRequested(let reason):
       "asked to cancel" + (reason.map { " because \($0)" } ?? "")

@@ -107,9 +107,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     let board = GraphBoard(
       plan, limit: width.limit, stopsAtFailure: mode == .cancelRemaining,
       isObserved: context.scope?.isObserved == true)
-    if board.isObserved {
-      context.expectChildren(plan.nodes.reduce(0) { $0 + $1.work.weight })
-    }
+    if board.isObserved { context.expectChildren(plan.count) }
     await GraphRun(board, limit: width.limit, in: context.oneDeeper).run()
     guard board.isComplete else { throw OperationGraphError(board) }
     return HeldResult(read(board), disposal: board.disposalOfOutputs())

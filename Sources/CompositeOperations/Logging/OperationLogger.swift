@@ -9,10 +9,10 @@
 /// |---|---|
 /// | ``OperationContext/log(_:_:)`` | that of the line |
 /// | an outermost run ended in an error | ``OperationLogLevel/error`` |
-/// | another run did; a callback operation was finished twice | ``OperationLogLevel/warning`` |
+/// | another run ended in an error of its own; a callback operation was finished twice | ``OperationLogLevel/warning`` |
 /// | a retry; a cancellation of an outermost run; what a body that was left behind came to | ``OperationLogLevel/notice`` |
 /// | an outermost run ended in a result | ``OperationLogLevel/info`` |
-/// | the starts, ends, cancellations and waits of all others | ``OperationLogLevel/debug`` |
+/// | the starts, ends, cancellations and waits of all others, also ends in an error of children | ``OperationLogLevel/debug`` |
 /// | everything else | ``OperationLogLevel/trace`` |
 ///
 /// An outermost run is one that no observed run runs.
@@ -57,7 +57,9 @@ extension OperationEvent {
   fileprivate func level(isOutermost: Bool) -> OperationLogLevel {
     switch kind {
     case .logged(let level, _): level
-    case .ended(.error, _): isOutermost ? .error : .warning
+    case .ended(.error(let error), _):
+      // What is made of the errors of others has been told already.
+      isOutermost ? .error : error is any EvidenceDescribing ? .debug : .warning
     case .ended(.cancelled, _), .cancellationRequested: isOutermost ? .notice : .debug
     case .ended(.result, _): isOutermost ? .info : .debug
     case .finishedAgain: .warning
@@ -71,7 +73,7 @@ extension OperationEvent {
   ///
   /// - Parameter duration: How long the run took that has ended.
   fileprivate func line(after duration: Duration?) -> String {
-    let time = duration.map { " after \($0.inMilliseconds)" } ?? ""
+    let time = duration.map { " after \($0.readable)" } ?? ""
     return switch kind {
     case .logged(_, let text): text
     case .ended(.result, _): "ended in a result" + time
@@ -79,7 +81,7 @@ extension OperationEvent {
     case .ended(.cancelled, let late):
       "cancelled" + time + (late?.error.map { "; came too late: \(OperationErrorTree($0))" } ?? "")
     case .retryScheduled(let attempt, let delay, let error):
-      "attempt \(attempt) follows after \(delay.inMilliseconds): \(OperationErrorTree(error))"
+      "attempt \(attempt) follows after \(delay.readable): \(OperationErrorTree(error))"
     case .created, .started, .childStarted, .waitingBegan, .waitingEnded, .progressed,
       .childrenExpected, .cancellationRequested, .finishedAgain, .abandonedBodyEnded:
       what

@@ -2,7 +2,8 @@
   // Nobody here has a machine to test it on.
   public import os
 
-  /// Writes the lines of a log to the system's log, where Console shows them.
+  /// Writes the lines of a log to the system's log. What they say is private there unless a debugger is
+  /// attached, as all strings are; the path and the identity of the run are not.
   public struct SystemLogHandler: OperationLogHandler {
     private let logger: Logger
 
@@ -18,32 +19,43 @@
         case .error: .error
         case .critical: .fault
         }
-      logger.log(level: type, "\(line.path.description) \(line.id.description): \(line.text)")
+      let (path, id) = (line.path.description, line.id.description)
+      logger.log(level: type, "\(path, privacy: .public) \(id, privacy: .public): \(line.text)")
     }
   }
 
   /// Makes an interval of signposts of every run, for Instruments.
-  public final class SignpostObserver: OperationObserver {
-    private let signposter: OSSignposter
-    private let states = Lock<[OperationID: OSSignpostIntervalState]>([:])
+  public struct SignpostObserver: OperationObserver {
+    private let log: OSLog
 
-    /// - Parameter signposter: The system's signposter, with its subsystem and category.
-    public init(_ signposter: OSSignposter) { self.signposter = signposter }
+    /// - Parameter log: The system's log, with its subsystem and category.
+    public init(_ log: OSLog) { self.log = log }
 
     public var leastLogLevel: OperationLogLevel? { nil }
 
     public func observe(_ event: OperationEvent) {
+      let id = OSSignpostID(event.id.number)
       switch event.kind {
-      case .started:
-        let state = signposter.beginInterval(
-          "Operation", id: signposter.makeSignpostID(), "\(event.path.description)")
-        states.withLock { $0[event.id] = state }
+      case .created:
+        os_signpost(
+          .begin, log: log, name: "Operation", signpostID: id, "%{public}s",
+          event.path.description)
       case .ended(let outcome, _):
-        guard let state = states.withLock({ $0.removeValue(forKey: event.id) }) else { return }
-        signposter.endInterval("Operation", state, "\(outcome)")
-      case .created, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
+        os_signpost(
+          .end, log: log, name: "Operation", signpostID: id, "%{public}s", outcome.word)
+      case .started, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
         .childrenExpected, .logged, .cancellationRequested, .finishedAgain, .abandonedBodyEnded:
         break
+      }
+    }
+  }
+
+  extension Outcome {
+    fileprivate var word: String {
+      switch self {
+      case .result: "result"
+      case .error: "error"
+      case .cancelled: "cancelled"
       }
     }
   }

@@ -18,7 +18,7 @@ extension ComposableOperation {
   /// ```
   ///
   /// It is called where something has changed, by whichever operation changed it, never twice at a time, and
-  /// with the newest only: what changes during a call is told of by the next one. The last call is of the end.
+  /// with the newest only: what changes during a call is told of by the next one.
   ///
   /// - Parameter body: Called on an operation's thread, which waits for it.
   public func onProgress(

@@ -2,7 +2,7 @@ extension ComposableOperation {
   /// The same operation, with its share in the progress of whatever runs it.
   ///
   /// ```swift
-  /// let sync = FetchUser().then { user in FetchIssuesOf(user).weighing(9) }
+  /// let sync = ParallelOperation(repositories.map { FetchIssues(repository: $0).weighing(9) })
   /// ```
   ///
   /// - Parameter weight: What it weighs among the children of its parent; 1 where nobody says otherwise.

@@ -23,21 +23,38 @@ extension OperationContext {
     }
   }
 
-  /// Tells those who observe the run what its children are going to weigh, so that their progress makes its own.
+  /// Tells those who observe the run how many children it is going to run, so that their progress makes its own.
   ///
   /// ```swift
   /// let issues = SimpleOperation { context in
-  ///   context.expectChildren(10)
+  ///   context.expectChildren(2)
+  ///   let user = try await context.run(FetchUser())
+  ///   return try await context.run(FetchIssuesOf(user))
+  /// }
+  /// ```
+  ///
+  /// Composites of the library that know it do so by themselves. Those that have not begun count as if they
+  /// weighed 1.
+  ///
+  /// - Parameter count: How many they are.
+  @inlinable public func expectChildren(_ count: Int) {
+    if scope != nil { tell { .childrenExpected(.count(count)) } }
+  }
+
+  /// Tells those who observe the run what its children are going to weigh together.
+  ///
+  /// ```swift
+  /// let issues = SimpleOperation { context in
+  ///   context.expectChildren(weighing: 10)
   ///   let user = try await context.run(FetchUser())
   ///   return try await context.run(FetchIssuesOf(user).weighing(9))
   /// }
   /// ```
   ///
-  /// Composites of the library that know it do so by themselves.
-  ///
-  /// - Parameter weight: What they weigh together. One weighs 1 if it does not say otherwise.
-  @inlinable public func expectChildren(_ weight: Double) {
-    if scope != nil { tell { .childrenExpected(weight: weight) } }
+  /// - Parameter weight: The sum of what they say by ``ComposableOperation/weighing(_:)``; one weighs 1 if it
+  ///   does not say otherwise.
+  @inlinable public func expectChildren(weighing weight: Double) {
+    if scope != nil { tell { .childrenExpected(.weight(weight)) } }
   }
 
   /// Logs a line of the level ``OperationLogLevel/info``, for those who observe the run.

@@ -14,7 +14,7 @@
 /// ```
 ///
 /// The first cause comes first.
-public struct OperationErrorTree: CustomStringConvertible {
+public struct OperationErrorTree: Sendable, CustomStringConvertible {
   private let error: any Error
 
   /// - Parameter error: Any error; those of composites have branches.
@@ -22,10 +22,15 @@ public struct OperationErrorTree: CustomStringConvertible {
 
   public var description: String { lines(of: error, levels: 64).joined(separator: "\n") }
 
+  /// At least one.
+  private static func lines(of text: String) -> [String] {
+    text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+  }
+
   /// Behind so many levels of errors within errors nobody reads on.
   private func lines(of error: any Error, levels: Int) -> [String] {
     guard let evidence = error as? any EvidenceDescribing else {
-      return "\(error)".split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      return Self.lines(of: "\(error)")
     }
     if levels == 0 { return ["…"] }
     let branches = evidence.branches
@@ -33,10 +38,11 @@ public struct OperationErrorTree: CustomStringConvertible {
       var entry =
         switch branch.cause {
         case .error(let error): lines(of: error, levels: levels - 1)
-        case .text(let text): [text]
+        case .text(let text): Self.lines(of: text)
         }
-      if let label = branch.label, let first = entry.first { entry[0] = "\(label): \(first)" }
-      return entry
+      guard let label = branch.label.map(Self.lines), let last = label.last else { return entry }
+      entry[0] = "\(last): \(entry[0])"
+      return label.dropLast() + entry
     }
     if entries.isEmpty { entries = [[evidence.nothing]] }
     entries += evidence.aftermath.map { [$0] }

@@ -1,6 +1,6 @@
 extension String {
   /// The text with every line but the first set in, so that it can stand as one entry of a list.
   var withHangingLines: String {
-    split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n  ")
+    split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).joined(separator: "\n  ")
   }
 }

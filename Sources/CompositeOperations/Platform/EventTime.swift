@@ -32,15 +32,10 @@ package struct EventTime: Sendable {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  private static let anchor = (
-    time: EventTime.now, instant: ContinuousClock.now, wallClock: EventTime.wallClockNow
-  )
+  private static let anchor = (time: EventTime.now, instant: ContinuousClock.now)
 
-  /// The moment by the clock on the wall as that went when the process first asked, in nanoseconds since the
-  /// beginning of 1970, UTC.
-  package var wallClock: Int64 {
-    Self.anchor.wallClock + nanoseconds - Self.anchor.time.nanoseconds
-  }
+  /// The moment by the clock on the wall as that goes now, in nanoseconds since the beginning of 1970, UTC.
+  package var wallClock: Int64 { Self.wallClockNow - (Self.now.nanoseconds - nanoseconds) }
 
   var instant: ContinuousClock.Instant {
     let anchor = Self.anchor

@@ -20,7 +20,7 @@ enum StandardErrorStream {
         #else
           let count = unsafe Glibc.write(STDERR_FILENO, start + written, bytes.count - written)
         #endif
-        if count < 0, errno != EINTR { return }
+        if count == 0 || count < 0 && errno != EINTR { return }
         written += max(0, count)
       }
     }

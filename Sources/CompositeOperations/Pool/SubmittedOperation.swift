@@ -28,6 +28,9 @@ struct SubmittedOperation<Base: ComposableOperation>: SeparateRun {
   let priority: OperationPool.Priority
   let isBarrier: Bool
 
+  /// What it runs is no child of it, so nothing is known of how far that is.
+  var isRepeating: Bool { true }
+
   nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {

@@ -19,7 +19,8 @@ struct ProgressNode: Sendable {
   private var own: Units?
   /// What its children told, in the unit of the first of them that told anything.
   private var ofChildren: Units?
-  private var expectedWeight: Double?
+  private var expected: OperationEvent.ExpectedChildren?
+  private var begunCount = 0
   private var begunWeight = 0.0
   /// Of its children, each as far as it is.
   private var doneWeight = 0.0
@@ -41,37 +42,46 @@ struct ProgressNode: Sendable {
 
   mutating func told(_ units: Units) {
     var units = units
-    let before = own.flatMap { $0.unit == units.unit ? $0.completed : nil }
-    units.completed = max(before ?? 0, units.completed)
+    let isSame = own.map { $0.unit == units.unit && $0.total == units.total } ?? false
+    units.completed = max(isSame ? own?.completed ?? 0 : 0, units.completed)
     own = units
     if let total = units.total, total > 0 { reach(Double(units.completed) / Double(total)) }
   }
 
-  mutating func expects(_ weight: Double) {
-    expectedWeight = weight
+  mutating func expects(_ children: OperationEvent.ExpectedChildren) {
+    expected = children
     reachWithChildren()
   }
 
   mutating func childBegan(_ child: ProgressNode) {
+    begunCount += 1
     begunWeight += Double(child.share.weight)
     reachWithChildren()
   }
 
-  mutating func ended() { reach(1) }
+  /// How a run has ended, as far as it matters for the progress.
+  enum End { case result, error, cancelled }
+
+  mutating func ended(in end: End) {
+    // Where it failed or was cancelled it stays where it was.
+    if end == .result { reach(1) }
+  }
 
   /// Takes over what a child has come to since the last time.
   ///
+  /// - Parameter end: How it has ended; nil if it goes on.
   /// - Returns: Whether anything has changed.
-  mutating func takeOver(_ child: inout ProgressNode, hasEnded: Bool) -> Bool {
+  mutating func takeOver(_ child: inout ProgressNode, end: End?) -> Bool {
     let before = progress
-    if hasEnded { endedCount += 1 }
+    if end != nil { endedCount += 1 }
     takeOverUnits(&child)
-    let fraction = child.fraction ?? 0
+    // Of a child that failed nothing is left to do; one that was cancelled may have been so for another attempt.
+    let fraction = end == .error ? 1 : child.fraction ?? 0
     if !share.isThatOfChild {
       doneWeight += (fraction - child.contribution.fraction) * Double(child.share.weight)
       child.contribution.fraction = fraction
       reachWithChildren()
-    } else if !hasEnded, own == nil, child.fraction != nil {
+    } else if end == nil, own == nil, child.fraction != nil {
       // The end of a child is not that of the run: an attempt may have failed.
       reach(fraction)
     }
@@ -83,18 +93,24 @@ struct ProgressNode: Sendable {
     var sum = ofChildren ?? Units(completed: 0, unit: units.unit)
     guard sum.unit == units.unit else { return }
     if share.isThatOfChild {
-      sum.completed = max(sum.completed, units.completed)
+      sum.completed = max(sum.total == units.total ? sum.completed : 0, units.completed)
       sum.total = units.total
     } else {
-      sum.completed += max(0, units.completed - child.contribution.completed)
+      let more = max(0, units.completed - child.contribution.completed)
+      sum.completed = more > .max - sum.completed ? .max : sum.completed + more
       child.contribution.completed = max(child.contribution.completed, units.completed)
     }
     ofChildren = sum
   }
 
   private mutating func reachWithChildren() {
-    guard own?.total == nil, let expectedWeight else { return }
-    reach(doneWeight / max(expectedWeight, begunWeight, .leastNonzeroMagnitude))
+    guard own?.total == nil, let expected else { return }
+    let rest =
+      switch expected {
+      case .count(let count): Double(count) - Double(begunCount)
+      case .weight(let weight): weight - begunWeight
+      }
+    reach(doneWeight / max(begunWeight + max(0, rest), .leastNonzeroMagnitude))
   }
 
   /// Never goes back.

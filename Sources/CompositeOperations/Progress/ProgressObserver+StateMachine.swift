@@ -13,6 +13,10 @@ extension ProgressObserver {
     private var outermost: Set<OperationID> = []
     /// Those that have ended since none went on: how many, and how far they came.
     private var ended = (count: 0, last: OperationProgress())
+    /// The fractions of the outermost runs that go on, together.
+    private var doneSum = 0.0
+    /// How many of them there are whose fraction is known.
+    private var knownCount = 0
     private var told = OperationProgress()
     private var isTelling = false
 
@@ -25,12 +29,12 @@ extension ProgressObserver {
         change(event.id) {
           $0.told(ProgressNode.Units(completed: completed, total: total, unit: unit))
         }
-      case .childrenExpected(let weight): change(event.id) { $0.expects(weight) }
+      case .childrenExpected(let children): change(event.id) { $0.expects(children) }
       case .waitingBegan(let wait): runs[event.id]?.waits.append(wait)
       case .waitingEnded(let wait):
         guard let index = runs[event.id]?.waits.lastIndex(of: wait) else { return }
         runs[event.id]?.waits.remove(at: index)
-      case .ended: ended(event.id)
+      case .ended(let outcome, _): ended(event.id, in: outcome.end)
       case .started, .childStarted, .retryScheduled, .logged, .cancellationRequested,
         .finishedAgain, .abandonedBodyEnded:
         break
@@ -47,30 +51,44 @@ extension ProgressObserver {
       outermost.insert(event.id)
     }
 
-    private mutating func ended(_ id: OperationID) {
+    private mutating func ended(_ id: OperationID, in end: ProgressNode.End) {
       guard var run = runs.removeValue(forKey: id) else { return }
-      run.node.ended()
-      handOn(&run.node, hasEnded: true)
-      if outermost.remove(id) != nil { ended = (ended.count + 1, run.node.progress) }
+      let before = run.node.fraction
+      run.node.ended(in: end)
+      handOn(&run.node, end: end)
+      guard outermost.remove(id) != nil else { return }
+      ended = (ended.count + 1, run.node.progress)
+      recount(from: before, to: nil)
     }
 
     private mutating func change(_ id: OperationID, _ body: (inout ProgressNode) -> Void) {
       guard var run = runs[id] else { return }
+      let before = run.node.fraction
       body(&run.node)
-      handOn(&run.node, hasEnded: false)
+      handOn(&run.node, end: nil)
       runs[id] = run
+      if run.node.parent == nil { recount(from: before, to: run.node.fraction) }
     }
 
     /// Tells those above of it, as far up as that changes anything.
-    private mutating func handOn(_ node: inout ProgressNode, hasEnded: Bool) {
+    private mutating func handOn(_ node: inout ProgressNode, end: ProgressNode.End?) {
       guard var id = node.parent, var above = runs[id] else { return }
-      var hasChanged = above.node.takeOver(&node, hasEnded: hasEnded)
+      var before = above.node.fraction
+      var hasChanged = above.node.takeOver(&node, end: end)
       while hasChanged, let next = above.node.parent, var upper = runs[next] {
-        hasChanged = upper.node.takeOver(&above.node, hasEnded: false)
+        let upperBefore = upper.node.fraction
+        hasChanged = upper.node.takeOver(&above.node, end: nil)
         runs[id] = above
-        (id, above) = (next, upper)
+        (id, above, before) = (next, upper, upperBefore)
       }
       runs[id] = above
+      if above.node.parent == nil { recount(from: before, to: above.node.fraction) }
+    }
+
+    /// Takes note of how far an outermost run has come, or that it does not go on any more.
+    private mutating func recount(from before: Double?, to after: Double?) {
+      knownCount += (after == nil ? 0 : 1) - (before == nil ? 0 : 1)
+      doneSum = knownCount == 0 ? 0 : doneSum + (after ?? 0) - (before ?? 0)
     }
 
     // MARK: The whole
@@ -79,10 +97,9 @@ extension ProgressObserver {
       if outermost.count + ended.count == 1 {
         return outermost.first.flatMap { runs[$0]?.node.progress } ?? ended.last
       }
-      let parts = outermost.compactMap { runs[$0]?.node.progress }
-      if ended.count == 0, parts.allSatisfy({ $0.fraction == nil }) { return OperationProgress() }
-      let done = parts.reduce(Double(ended.count)) { $0 + ($1.fraction ?? 0) }
-      return OperationProgress(fraction: done / Double(parts.count + ended.count))
+      if ended.count == 0, knownCount == 0 { return OperationProgress() }
+      let done = Double(ended.count) + doneSum
+      return OperationProgress(fraction: min(1, done / Double(outermost.count + ended.count)))
     }
 
     /// - Returns: Whether the caller is to tell of it.
@@ -129,6 +146,16 @@ extension ProgressObserver {
         for child in below[id] ?? [] { stack.append((child, level + 1)) }
       }
       return branches
+    }
+  }
+}
+
+extension Outcome {
+  fileprivate var end: ProgressNode.End {
+    switch self {
+    case .result: .result
+    case .error: .error
+    case .cancelled: .cancelled
     }
   }
 }

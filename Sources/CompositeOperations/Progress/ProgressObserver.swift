@@ -10,8 +10,9 @@
 /// A run is as far as its body tells by ``OperationContext/report(_:of:unit:)``. One that tells nothing is as
 /// far as its children are together, each by its weight, if it is known how many there will be: composites of
 /// lists, graphs and linear sequences know it, and a body can say it by
-/// ``OperationContext/expectChildren(_:)``. Of others it is known when they have ended. What was tried again
-/// counts as its last attempt does.
+/// ``OperationContext/expectChildren(_:)``. Of others it is known when they have ended in a result. What was
+/// tried again is as far as the attempt that came furthest; a child that failed counts as done, one that was cancelled
+/// as far as it came.
 ///
 /// What it keeps grows with the runs that go on, and not with those that have ended.
 public final class ProgressObserver: OperationObserver {
@@ -26,7 +27,7 @@ public final class ProgressObserver: OperationObserver {
   }
 
   /// The progress of the outermost run that is seen or was seen last. Where several go on at once, all of them
-  /// count the same, those that ended included.
+  /// count the same, those that ended since none went on included; when one more begins it falls.
   public var progress: OperationProgress { machine.withLock { $0.progress } }
 
   /// What runs, each behind its parent, and how far it is.

@@ -75,7 +75,8 @@ public struct OperationRun<Success: Sendable>: Sendable {
     }
   }
 
-  /// How far the run is; of one that was not started to track that, whether it has ended.
+  /// How far the run is; of one that was not started to track that nothing is known until it has ended, and then
+  /// that it has.
   public var progress: OperationProgress {
     records.progress?.progress ?? OperationProgress(fraction: scope.hasEnded ? 1 : nil)
   }

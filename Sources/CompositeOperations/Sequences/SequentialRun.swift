@@ -9,7 +9,7 @@
     self.context = context
     steps = FinishedSteps(limit: sequence.history.limit)
     if context.scope != nil, let count = sequence.expectedStepCount {
-      context.expectChildren(Double(count))
+      context.expectChildren(count)
     }
   }
 

@@ -133,7 +133,7 @@ extension JSONWriter {
     array { json in
       for wait in span.waits {
         json.string(
-          "\(((wait.ended ?? span.ended ?? now) - wait.began).inMilliseconds) for \(wait.kind)")
+          "\(((wait.ended ?? span.ended ?? now) - wait.began).readable) for \(wait.kind)")
       }
     }
   }

@@ -81,7 +81,8 @@ package struct OpenTelemetryEncoder: TraceEncoder {
       json.object { json in
         guard let error = span.error else { return }
         json.member("code", Self.statusError)
-        json.member("message", error)
+        // Every composite above tells the errors of those below: a long list makes a long message.
+        json.member("message", error.clipped(to: 4_000))
       }
     }
   }

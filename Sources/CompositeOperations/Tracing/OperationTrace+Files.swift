@@ -15,8 +15,14 @@ extension OperationTrace {
   /// - Throws: A ``TraceFileError`` if it cannot be written.
   public func write(to path: String) throws {
     do throws(SystemError) {
+      let bytes = Array(written(forFile: path.lowercased()).utf8)
       let file = try OutputFile(creating: path)
-      try file.write(Array(written(forFile: path.lowercased()).utf8))
+      do throws(SystemError) {
+        try file.write(bytes)
+      } catch {
+        try? file.close()
+        throw error
+      }
       try file.close()
     } catch {
       throw TraceFileError(path: path, system: error)

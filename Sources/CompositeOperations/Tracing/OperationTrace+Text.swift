@@ -35,15 +35,15 @@ extension OperationTrace {
 
 extension OperationTrace.Span {
   fileprivate var line: String {
-    var parts = [attempt > 1 ? "\(name) (attempt \(attempt))" : name]
-    parts.append(duration.map(\.inMilliseconds) ?? "goes on")
+    var parts = [name.clippedLine(to: 300) + (attempt > 1 ? " (attempt \(attempt))" : "")]
+    parts.append(duration?.readable ?? "goes on")
     if let end {
-      let lines = "\(end)".split(separator: "\n", maxSplits: 1)
+      let lines = "\(end)".split(maxSplits: 1, whereSeparator: \.isNewline)
       parts.append(lines.first.map { $0 + (lines.count > 1 ? " …" : "") } ?? "")
     }
     for wait in waits {
       parts.append(
-        "waited \((wait.ended.map { $0 - wait.began })?.inMilliseconds ?? "on") for \(wait.kind)")
+        "waited \((wait.ended.map { $0 - wait.began })?.readable ?? "on") for \(wait.kind)")
     }
     return parts.joined(separator: "  ")
   }
@@ -60,10 +60,9 @@ extension OperationTrace.End: CustomStringConvertible {
 }
 
 extension Duration {
-  /// `12.4 ms`, to a tenth.
-  var inMilliseconds: String {
-    let (seconds, attoseconds) = components
-    let tenths = seconds * 10_000 + attoseconds / 100_000_000_000_000
-    return "\(tenths / 10).\(abs(tenths % 10)) ms"
+  /// `12.4 ms`, to a tenth, for a column.
+  fileprivate var inMilliseconds: String {
+    let tenths = max(0, inNanoseconds) / 100_000
+    return "\(tenths / 10).\(tenths % 10) ms"
   }
 }

@@ -12,7 +12,7 @@ public struct OperationTrace: Sendable {
   public let beginning: Int64
   /// The runs, in the order of their creation.
   public let spans: [Span]
-  /// How many runs were not kept, because there were too many.
+  /// How many events were not kept, because there were too many.
   public let droppedCount: Int
   /// What identities in the files of others are made of.
   package let seed: TraceSeed
@@ -54,6 +54,8 @@ extension OperationTrace {
     public package(set) var waits: [Wait] = []
     /// What else happened to it, in the order of time.
     public package(set) var notes: [Note] = []
+    /// How many waits and notes were not kept, because it had more than 1,000 of either.
+    public package(set) var droppedCount = 0
     /// A row of a picture: at any moment the runs of a row stand one below another.
     public package(set) var lane: Int
 
@@ -69,6 +71,9 @@ extension OperationTrace {
       self.created = created
       self.lane = lane
     }
+
+    /// How many waits and how many notes are kept: a run may go on for ever.
+    static let mostDetails = 1_000
 
     /// The time from its creation to its end; nil if it had not ended.
     public var duration: Duration? { ended.map { $0 - created } }

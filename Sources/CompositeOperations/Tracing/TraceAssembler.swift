@@ -63,9 +63,9 @@ package struct TraceAssembler: Sendable {
   private mutating func beginWait(
     for wait: OperationEvent.Wait, of id: OperationID, at time: Duration
   ) {
-    guard let run = open[id].map({ (lane: $0.span.lane, waitCount: $0.span.waits.count) }) else {
-      return
-    }
+    guard let run = open[id].map({ (lane: $0.span.lane, waitCount: $0.span.waits.count) }),
+      hasRoom(run.waitCount, in: id)
+    else { return }
     let lane = lanes.place(.wait(id, run.waitCount), at: time, below: (id, run.lane))
     open[id]?.span.waits.append(OperationTrace.Wait(kind: wait, began: time, lane: lane))
   }
@@ -103,8 +103,17 @@ package struct TraceAssembler: Sendable {
     guard open[entry.place.id] != nil else {
       return .note(note, of: entry.place.id, below: entry.outermost)
     }
-    open[entry.place.id]?.span.notes.append(note)
+    if let count = open[entry.place.id]?.span.notes.count, hasRoom(count, in: entry.place.id) {
+      open[entry.place.id]?.span.notes.append(note)
+    }
     return .nothing
+  }
+
+  /// Whether a run may have one more than so many waits or notes; counts it if not.
+  private mutating func hasRoom(_ count: Int, in id: OperationID) -> Bool {
+    if count < OperationTrace.Span.mostDetails { return true }
+    open[id]?.span.droppedCount += 1
+    return false
   }
 
   private mutating func end(

@@ -17,8 +17,9 @@ struct TraceEntries: Sendable {
   private(set) var droppedCount = 0
   /// Of one size, so that none is copied when more are needed.
   private var chunks: [ContiguousArray<Entry>] = []
-  /// What the entries of the kind ``Kind/other`` tell, in their order.
-  private var others: [TraceEntry.What] = []
+  /// What the entries of the kind ``Kind/other`` tell, in their order, in chunks too.
+  private var others: [[TraceEntry.What]] = []
+  private var otherCount = 0
 
   init(capacity: Int) { self.capacity = capacity }
 
@@ -39,14 +40,18 @@ struct TraceEntries: Sendable {
       case .ended(.result, late: nil): .endedInResult
       case .waitingBegan, .waitingEnded, .noted, .askedToCancel, .ended: .other
       }
-    if kind == .other { others.append(entry.what) }
+    if kind == .other {
+      if otherCount % Self.chunkSize == 0 { others.append([]) }
+      others[others.count - 1].append(entry.what)
+      otherCount += 1
+    }
     chunks[chunks.count - 1].append(Entry(place: entry.place, time: entry.time, kind: kind))
     count += 1
   }
 
   /// Gives the entries in the order in which they came.
   func replay(_ body: (TraceEntry) -> Void) {
-    var others = others.makeIterator()
+    var others = others.joined().makeIterator()
     for chunk in chunks {
       for entry in chunk {
         let what: TraceEntry.What? =

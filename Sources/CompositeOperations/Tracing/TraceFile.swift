@@ -10,7 +10,8 @@
 /// ended runs at a time, on the thread of the last of them; no other run waits for that unless it fills a
 /// block too.
 ///
-/// An error while writing does not concern the runs: ``close()`` throws it. A file that is dropped without
+/// An error while writing does not concern the runs: ``close()`` throws it. (Where the file is a pipe that nobody
+/// reads any more the system ends a program that does not ignore `SIGPIPE`.) A file that is dropped without
 /// being closed is closed then. One whose program died lacks the runs that went on and at most 256 others:
 /// as lines of OpenTelemetry what is there can be read, and as trace of Chrome too, because the `]` at
 /// its end may be missing.

@@ -12,7 +12,7 @@ import Testing
     var texts: [String] {
       lines.entries.map { line in
         "\(line.level) \(line.path): "
-          + line.text.replacing(/[0-9.]+ ms/, with: "n ms")
+          + line.text.replacing(/[0-9.]+ (ns|µs|ms|s)\b/, with: "n ms")
       }
     }
   }
@@ -140,6 +140,16 @@ import Testing
       level: .info, text: "a\nb", id: Self.id, path: OperationContext().path, attempt: 1,
       nanosecondsSince1970: nanoseconds)
     #expect(line.formatted == "\(expected) info  \(Self.id): a\n  b")
+  }
+
+  @Test func `V9: what is in a line does nothing to a terminal and begins no line of its own`() {
+    let text = "GET /\u{1B}[2J\rfake\r\n2026 error all is lost\u{7}"
+    let line = OperationLogLine(
+      level: .info, text: text, id: Self.id, path: OperationContext().path, attempt: 1,
+      nanosecondsSince1970: 0)
+    #expect(
+      line.formatted.hasSuffix(
+        ": GET /\\u{1b}[2J\n  fake\n  2026 error all is lost\\u{7}"))
   }
 
   private static let id = SimpleOperation {}.start().id

@@ -55,7 +55,7 @@ extension OperationEvent {
       "\(name) is tried again, attempt \(attempt) after \(delay): \(error)"
     case .progressed(let completed, let total, let unit):
       "\(name) is at \(completed) of \(total ?? -1) \(unit ?? "-")"
-    case .childrenExpected(let weight): "\(name) expects \(weight)"
+    case .childrenExpected(let children): "\(name) expects \(children)"
     case .logged(let level, let line): "\(name) says \(level) \(line)"
     case .cancellationRequested(let reason): "\(name) asked to cancel: \(reason ?? "-")"
     case .finishedAgain(let outcome): "\(name) finished again: \(outcome.kind)"

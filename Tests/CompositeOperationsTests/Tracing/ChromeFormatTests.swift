@@ -14,8 +14,8 @@ import Testing
       #expect(run.args.attempt == span.attempt)
       #expect(run.pid == 1)
       #expect(run.tid == span.lane + 1)
-      #expect(run.ts.map { Duration.microseconds($0) } == span.created)
-      #expect(run.dur.map { Duration.microseconds($0) } == span.duration)
+      #expect(run.ts.map { Duration.nanoseconds(Int64(($0 * 1_000).rounded())) } == span.created)
+      #expect(run.dur.map { Duration.nanoseconds(Int64(($0 * 1_000).rounded())) } == span.duration)
     }
     let ends = Dictionary(runs.map { ($0.name, $0.args) }) { _, last in last }
     #expect(ends["logs"]?.outcome == "result")
@@ -34,8 +34,10 @@ import Testing
     for (slice, (span, wait)) in zip(chrome.waits, waits) {
       #expect(slice.name == "waits for \(wait.kind)")
       #expect(slice.tid == span.lane + 1)
-      #expect(slice.ts.map { Duration.microseconds($0) } == wait.began)
-      #expect(slice.dur.map { Duration.microseconds($0) } == wait.ended.map { $0 - wait.began })
+      #expect(slice.ts.map { Duration.nanoseconds(Int64(($0 * 1_000).rounded())) } == wait.began)
+      #expect(
+        slice.dur.map { Duration.nanoseconds(Int64(($0 * 1_000).rounded())) }
+          == wait.ended.map { $0 - wait.began })
       let run = chrome.runs.first { "#\($0.args.id ?? 0)" == "\(span.id)" }
       #expect(run?.args.waits?.count == 1)
     }

@@ -110,6 +110,19 @@ import Testing
     #expect(long.spans.count == 10_001 && long.spans.allSatisfy { $0.end == .result })
   }
 
+  @Test func `V11: of a run that goes on and on a thousand waits and notes are kept`() async throws
+  {
+    let polling = SimpleOperation { context in context.log("again") }
+      .repeating(times: 2_500, backoff: .constant(.nanoseconds(1)))
+    let span = try #require(await trace(of: polling).spans.first)
+    #expect(span.waits.count == 1_000 && span.droppedCount == 1_499)
+    let chatting = SimpleOperation { context in
+      for number in 0..<1_010 { context.log("\(number)") }
+    }
+    let talk = try #require(await trace(of: chatting).spans.first)
+    #expect(talk.notes.count == 1_000 && talk.droppedCount == 10)
+  }
+
   @Test func `V11: a body that was left behind is told of at its run`() async throws {
     let recorder = TraceRecorder()
     let gate = Gate()
@@ -140,7 +153,7 @@ import Testing
         as [any ComposableOperation<[Int]>],
       width: .serial)
     let text = await trace(of: all.named("all")).text
-      .replacing(/[0-9]+\.[0-9] ms/, with: "n ms").replacing(/(?m)^ +/, with: "")
+      .replacing(/[0-9]+(\.[0-9]+)? (ns|µs|ms|s)\b/, with: "n ms").replacing(/(?m)^ +/, with: "")
     #expect(
       text == """
         n ms  all  n ms  error: [1] failing: two …

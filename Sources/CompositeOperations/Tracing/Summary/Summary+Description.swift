@@ -3,7 +3,7 @@ extension OperationTrace.Summary: CustomStringConvertible {
   ///
   /// ```text
   /// 14 runs, 11 of them leaves: 12 results, 1 error, 1 cancelled; 2 were later attempts
-  /// wall 1.24 s   busy 2.10 s   waited 820 ms   at once 1.7 on average, 4 at most
+  /// wall 1.24 s   busy 2.10 s   waited 820 ms in leaves   at once 1.7 on average, 4 at most
   ///
   /// At once, over time
   ///   ▁▂▅███▇▅··▂▁
@@ -64,7 +64,8 @@ extension OperationTrace.Summary: CustomStringConvertible {
 
   private var times: String {
     let tenths = Int(concurrency.average * 10)
-    return "wall \(wallTime.readable)   busy \(busyTime.readable)   waited \(waitTime.readable)   "
+    return
+      "wall \(wallTime.readable)   busy \(busyTime.readable)   waited \(waitTime.readable) in leaves   "
       + "at once \(tenths / 10).\(tenths % 10) on average, \(concurrency.most) at most\n"
   }
 
