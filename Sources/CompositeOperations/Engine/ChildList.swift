@@ -58,16 +58,18 @@
   }
 
   /// A scope for the run of a child below another run. The other run's observers have been told.
-  func childScope(at index: Int, in context: OperationContext) -> OperationScope {
+  func childScope(
+    at index: Int, in context: OperationContext, at time: EventTime
+  ) -> OperationScope {
     func open<Child: ComposableOperation>(
       _ type: Child.Type, at place: UnsafeRawPointer
     ) -> OperationScope {
-      unsafe place.assumingMemoryBound(to: type).pointee.childScope(in: context)
+      unsafe place.assumingMemoryBound(to: type).pointee.childScope(in: context, at: time)
     }
     switch children {
     case .uniform(let type, let place, let stride):
       return unsafe open(type, at: place + index * stride)
-    case .mixed(let place): return unsafe place[index].childScope(in: context)
+    case .mixed(let place): return unsafe place[index].childScope(in: context, at: time)
     }
   }
 

@@ -41,10 +41,12 @@ extension Crew {
   private func beginObserved(
     _ puller: inout Puller, in task: UnsafeCurrentTask
   ) -> OperationContext? {
-    let scope = list.childScope(at: puller.child, in: context)
-    scope.report(.created)
+    // Nothing but the observers' own time passes between the three events.
+    let time = EventTime.now
+    let scope = list.childScope(at: puller.child, in: context, at: time)
+    scope.report(.created, at: time)
     puller.attended.begin(scope)
-    if scope.begin(isTaskCancelled: unsafe task.isCancelled) {
+    if scope.begin(isTaskCancelled: unsafe task.isCancelled, at: time) {
       return scope.bodyContext(depth: context.depth)
     }
     tellEnd(.neverBegan, of: &puller)

@@ -102,11 +102,7 @@ public struct OperationEvent: Sendable {
   let place: OperationPlace
   let time: EventTime
 
-  init(kind: Kind, place: OperationPlace) {
-    self.init(kind: kind, place: place, time: .now)
-  }
-
-  init(kind: Kind, place: OperationPlace, time: EventTime) {
+  init(kind: Kind, place: OperationPlace, time: EventTime = .now) {
     self.kind = kind
     self.place = place
     self.time = time

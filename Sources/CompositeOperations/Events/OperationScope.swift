@@ -99,8 +99,11 @@ internal import Synchronization
 
   // MARK: Events
 
-  func report(_ kind: consuming OperationEvent.Kind) {
-    environment.tellObservers(of: OperationEvent(kind: kind, place: place))
+  /// - Parameter time: When it happened. What happens at once can have one moment: taking one costs more than
+  ///   anything else that is done for an event.
+  func report(_ kind: consuming OperationEvent.Kind, at time: @autoclosure () -> EventTime = .now) {
+    guard isObserved else { return }
+    environment.tellObservers(of: OperationEvent(kind: kind, place: place, time: time()))
   }
 
   /// Tells once that the run was asked to stop.

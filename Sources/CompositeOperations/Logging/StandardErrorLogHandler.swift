@@ -10,7 +10,9 @@
 public struct StandardErrorLogHandler: OperationLogHandler {
   public init() {}
 
-  public func write(_ line: OperationLogLine) { StandardErrorStream.write(line.formatted + "\n") }
+  public func write(_ line: OperationLogLine) {
+    try? OutputFile.standardError.write(Array((line.formatted + "\n").utf8))
+  }
 }
 
 extension OperationLogHandler where Self == StandardErrorLogHandler {

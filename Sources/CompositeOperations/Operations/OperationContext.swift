@@ -138,14 +138,18 @@ extension ComposableOperation {
 
   /// A scope for the run as a child. The observers of its parent have been told.
   ///
-  /// - Parameter attempt: The number of the attempt that it is, from 1.
-  func childScope(in context: OperationContext, attempt: Int = 1) -> OperationScope {
+  /// - Parameters:
+  ///   - attempt: The number of the attempt that it is, from 1.
+  ///   - time: When that is.
+  func childScope(
+    in context: OperationContext, attempt: Int = 1, at time: EventTime = .now
+  ) -> OperationScope {
     // A context that was kept beyond its run: the child belongs to the calling task alone.
     let parent = context.scope?.hasEnded == true ? nil : context.scope
     var environment = context.surroundings
     if parent == nil, environment.isObserved { environment.observers = [] }
     let scope = OperationScope(of: self, in: environment, below: parent, attempt: attempt)
-    parent?.report(.childStarted(scope.place.id))
+    parent?.report(.childStarted(scope.place.id), at: time)
     return scope
   }
 }

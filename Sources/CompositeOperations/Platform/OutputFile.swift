@@ -10,6 +10,11 @@
 struct OutputFile: Sendable {
   private let descriptor: Int32
 
+  /// What is said to a person. It is not to be closed.
+  static let standardError = OutputFile(descriptor: STDERR_FILENO)
+
+  private init(descriptor: Int32) { self.descriptor = descriptor }
+
   /// Makes the file, or empties the one that is there.
   ///
   /// - Throws: What the system says against it.

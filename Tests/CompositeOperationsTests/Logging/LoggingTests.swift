@@ -12,7 +12,7 @@ import Testing
     var texts: [String] {
       lines.entries.map { line in
         "\(line.level) \(line.path): "
-          + line.text.replacing(/[0-9.]+ (ns|µs|ms|s)\b/, with: "n ms")
+          + line.text.replacing(/([0-9]+ (h|min) )?[0-9.]+ (ns|µs|ms|s|min)\b/, with: "n ms")
       }
     }
   }

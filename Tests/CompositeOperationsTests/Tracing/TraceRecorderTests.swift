@@ -153,7 +153,8 @@ import Testing
         as [any ComposableOperation<[Int]>],
       width: .serial)
     let text = await trace(of: all.named("all")).text
-      .replacing(/[0-9]+(\.[0-9]+)? (ns|µs|ms|s)\b/, with: "n ms").replacing(/(?m)^ +/, with: "")
+      .replacing(/([0-9]+ (h|min) )?[0-9]+(\.[0-9]+)? (ns|µs|ms|s|min)\b/, with: "n ms").replacing(
+        /(?m)^ +/, with: "")
     #expect(
       text == """
         n ms  all  n ms  error: [1] failing: two …
