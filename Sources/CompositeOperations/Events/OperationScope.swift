@@ -101,6 +101,9 @@ internal import Synchronization
 
   /// - Parameter time: When it happened. What happens at once can have one moment: taking one costs more than
   ///   anything else that is done for an event.
+  // Not inlined: what it makes would take room in the frames of those who call it, and so the first memory of
+  // their task.
+  @inline(never)
   func report(_ kind: consuming OperationEvent.Kind, at time: @autoclosure () -> EventTime = .now) {
     guard isObserved else { return }
     environment.tellObservers(of: OperationEvent(kind: kind, place: place, time: time()))

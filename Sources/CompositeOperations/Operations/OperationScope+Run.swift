@@ -57,12 +57,12 @@ extension OperationScope {
   /// Begins the run, or ends it if it has been cancelled (O2).
   ///
   /// - Returns: Whether the body is to begin.
-  func begin(isTaskCancelled: Bool, at time: @autoclosure () -> EventTime = .now) -> Bool {
+  func begin(isTaskCancelled: Bool, at time: EventTime? = nil) -> Bool {
     if isTaskCancelled || isCancelled {
       _ = decideEnd()
       return false
     }
-    report(.started, at: time())
+    report(.started, at: time ?? .now)
     return true
   }
 
