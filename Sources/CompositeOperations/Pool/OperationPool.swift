@@ -13,7 +13,7 @@
 /// tells how; the pool keeps nothing of it.
 ///
 /// Runs belong to nobody's task: they copy the priority and the task-local values of whoever submits them
-/// and leave the actor, as those do that are started by ``ComposableOperation/start(in:keepingEvents:)``.
+/// and leave the actor, as those do that are started by ``ComposableOperation/start(in:keepingEvents:trackingProgress:)``.
 ///
 /// A pool that is dropped is closed, and runs what it has taken to its end; if it was paused, it goes on.
 ///
