@@ -35,35 +35,40 @@ extension Shape {
       ])
   }
 
-  /// What it takes to record an event that is there.
+  /// What it takes to record an event that has just been made: a few thousand of them, again and again.
   static func recording(count: Int) -> Shape {
-    let events = Prepared { () -> [OperationEvent] in
+    let rounds = 100
+    let children = Prepared { () -> [ObservedChild] in
       let recorder = RecordingObserver()
-      let list = ParallelOperation((0..<count).map { mixed($0) }, width: .serial)
+      let list = ParallelOperation((0..<count / rounds).map { mixed($0) }, width: .serial)
       let done = DispatchSemaphore(value: 0)
       Task {
         _ = await list.run(in: OperationEnvironment(observers: [recorder]))
         done.signal()
       }
       done.wait()
-      return recorder.events
+      // Those of a child follow one another where one core runs them all.
+      let events = recorder.events.filter { $0.parent != nil || $0.isBeginningOfChild }
+      return stride(from: 0, to: events.count - 3, by: 4).map { ObservedChild(events[$0..<$0 + 4]) }
     }
-    func replayed(
-      _ name: String, by makeObserver: @escaping @Sendable () -> any OperationObserver
+    func told(
+      _ name: String, to makeObserver: @escaping @Sendable () -> any OperationObserver
     ) -> Way {
       Way(name, .ours) {
         let observer = makeObserver()
-        for event in events.value { observer.observe(event) }
-        return UInt64(events.value.count)
+        for _ in 0..<rounds {
+          for child in children.value { child.tell(observer) }
+        }
+        return UInt64(children.value.count)
       }
     }
     return Shape(
       id: "recording", title: "\((4 * count).grouped) events that are there, recorded",
       operations: 4 * count, unit: .nanosecondsPerEvent,
       ways: [
-        replayed("trace recorder") { TraceRecorder() },
-        replayed("progress") { ProgressObserver() },
-        replayed("observer that does nothing") { IdleObserver() },
+        told("trace recorder") { TraceRecorder() },
+        told("progress") { ProgressObserver() },
+        told("observer that does nothing") { IdleObserver() },
       ])
   }
 
@@ -75,5 +80,31 @@ extension Shape {
       let environment = OperationEnvironment(observers: [makeObserver()])
       return try await operation.value.run(in: environment).get().sum
     }
+  }
+}
+
+/// The four events of a child, lent to observers and not copied, as a run lends its own.
+private final class ObservedChild: Sendable {
+  private let announced: OperationEvent
+  private let created: OperationEvent
+  private let started: OperationEvent
+  private let ended: OperationEvent
+
+  init(_ events: ArraySlice<OperationEvent>) {
+    let events = Array(events)
+    (announced, created, started, ended) = (events[0], events[1], events[2], events[3])
+  }
+
+  @inline(never) func tell(_ observer: any OperationObserver) {
+    observer.observe(announced)
+    observer.observe(created)
+    observer.observe(started)
+    observer.observe(ended)
+  }
+}
+
+extension OperationEvent {
+  fileprivate var isBeginningOfChild: Bool {
+    if case .childStarted = kind { true } else { false }
   }
 }

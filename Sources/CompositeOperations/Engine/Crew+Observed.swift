@@ -44,7 +44,7 @@ extension Crew {
     // Nothing but the observers' own time passes between the three events.
     let time = EventTime.now
     let scope = list.childScope(at: puller.child, in: context, at: time)
-    scope.report(.created, at: time)
+    scope.report(.created, step: .created, at: time)
     puller.attended.begin(scope)
     if scope.begin(isTaskCancelled: unsafe task.isCancelled, at: time) {
       return scope.bodyContext(depth: context.depth)

@@ -99,13 +99,27 @@ public struct OperationEvent: Sendable {
   /// The names from the outermost run to this one.
   public var path: OperationPath { OperationPath(place: place) }
 
+  /// The kind, if it is one of those that most runs have.
+  let step: Step?
   let place: OperationPlace
   let time: EventTime
 
-  init(kind: Kind, place: OperationPlace, time: EventTime = .now) {
+  init(kind: Kind, step: Step? = nil, place: OperationPlace, time: EventTime = .now) {
     self.kind = kind
+    self.step = step
     self.place = place
     self.time = time
+  }
+}
+
+extension OperationEvent {
+  /// What happens to most runs.
+  ///
+  /// A `switch` over a ``Kind``, which can hold values of any type, copies all of it first; one over this does not.
+  enum Step: UInt8, Sendable {
+    case created, started, childStarted
+    /// Ended in a result, with nothing that came too late.
+    case endedInResult
   }
 }
 

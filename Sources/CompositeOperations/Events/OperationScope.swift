@@ -99,14 +99,20 @@ internal import Synchronization
 
   // MARK: Events
 
-  /// - Parameter time: When it happened. What happens at once can have one moment: taking one costs more than
-  ///   anything else that is done for an event.
+  /// - Parameters:
+  ///   - step: The kind once more, if it is one of those.
+  ///   - time: When it happened. What happens at once can have one moment: taking one costs more than
+  ///     anything else that is done for an event.
   // Not inlined: what it makes would take room in the frames of those who call it, and so the first memory of
   // their task.
   @inline(never)
-  func report(_ kind: consuming OperationEvent.Kind, at time: @autoclosure () -> EventTime = .now) {
+  func report(
+    _ kind: consuming OperationEvent.Kind, step: OperationEvent.Step? = nil,
+    at time: @autoclosure () -> EventTime = .now
+  ) {
     guard isObserved else { return }
-    environment.tellObservers(of: OperationEvent(kind: kind, place: place, time: time()))
+    environment.tellObservers(
+      of: OperationEvent(kind: kind, step: step, place: place, time: time()))
   }
 
   /// Tells once that the run was asked to stop.

@@ -40,6 +40,12 @@
 
   // MARK: The outcome
 
+  /// Whether the run ends in a result.
+  var isResult: Bool {
+    if case .value = body { return !isCancelled }
+    return false
+  }
+
   /// The error that the run ends in.
   var error: (any Error)? {
     if case .error(let error) = body, !isCancelled { return error }

@@ -149,7 +149,7 @@ extension ComposableOperation {
     var environment = context.surroundings
     if parent == nil, environment.isObserved { environment.observers = [] }
     let scope = OperationScope(of: self, in: environment, below: parent, attempt: attempt)
-    parent?.report(.childStarted(scope.place.id), at: time)
+    parent?.report(.childStarted(scope.place.id), step: .childStarted, at: time)
     return scope
   }
 }

@@ -44,7 +44,7 @@ extension OperationScope {
       ending.discardLate()
       return ending
     }
-    report(.created)
+    report(.created, step: .created)
     let ending = await withTaskCancellationHandler {
       await decidedEnding(of: operation, into: slot, depth: depth)
     } onCancel: {
@@ -62,7 +62,7 @@ extension OperationScope {
       _ = decideEnd()
       return false
     }
-    report(.started, at: time ?? .now)
+    report(.started, step: .started, at: time ?? .now)
     return true
   }
 
@@ -79,7 +79,9 @@ extension OperationScope {
   func tell(_ ending: Ending, value: () -> any Sendable) {
     // The handle may have cancelled the run a moment before its task.
     if ending.wasCancelled { reportCancellation() }
-    report(.ended(ending.outcome(value), late: ending.late(value)))
+    report(
+      .ended(ending.outcome(value), late: ending.late(value)),
+      step: ending.isResult ? .endedInResult : nil)
     ending.discardLate()
   }
 

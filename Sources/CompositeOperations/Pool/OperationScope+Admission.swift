@@ -22,7 +22,7 @@ extension OperationScope {
       ending.discardLate()
       return TypedEnding(ending, valueIn: slot)
     }
-    report(.created)
+    report(.created, step: .created)
     let ending = await withTaskCancellationHandler {
       await decidedEnding(of: operation, into: slot, admittedBy: admission)
     } onCancel: {

@@ -21,8 +21,12 @@ public final class TraceRecorder: OperationObserver {
   }
 
   public func observe(_ event: OperationEvent) {
-    guard let entry = TraceEntry(event) else { return }
-    entries.withLock { $0.append(entry) }
+    if let step = event.step {
+      if step == .childStarted { return }
+      entries.withLock { $0.append(step, of: event) }
+    } else if let entry = TraceEntry(event) {
+      entries.withLock { $0.append(entry) }
+    }
   }
 
   /// What has run so far. What goes on has no end yet.
