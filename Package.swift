@@ -34,7 +34,8 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks", dependencies: ["CompositeOperations", "HeapUse"],
-      path: "DevApp/Benchmarks", exclude: ["Heap", "Peers", "README.md", "exact"]),
+      path: "DevApp/Benchmarks",
+      exclude: ["Heap", "Peers", "README.md", "exact", "without-events.patch"]),
     .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),
     .testTarget(
       name: "CompositeOperationsTests",
