@@ -63,14 +63,18 @@ import Testing
     let discarded = Log<Int>()
     let pool = OperationPool()
     let gate = Gate()
-    let value = SimpleOperation { 1 }.discarding { discarded.add($0) }.submitted(to: pool)
+    let begun = Log<Int>()
+    let value = SimpleOperation {
+      begun.add(1)
+      return 1
+    }.discarding { discarded.add($0) }.submitted(to: pool)
     let late = SimpleOperation {
       try? await gate.pass()
       return 2
     }.discarding { discarded.add($0) }.submitted(to: pool)
     let run = ParallelOperation([AnyOperation(value), AnyOperation(late)]).start()
     await gate.waitForArrivals(1)
-    while pool.runningCount > 1 { await Task.yield() }
+    while begun.count == 0 || pool.runningCount > 1 { await Task.yield() }
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(discarded.entries.sorted() == [1, 2])
