@@ -79,7 +79,7 @@ public final class SeededExecutor: TaskExecutor {
   ///   - limit: How many jobs to run at most. A job is what a task does from one wait to the next.
   ///   - afterEachJob: Called after each job with how many there have been.
   ///   - body: What to run.
-  /// - Returns: What the body returned.
+  /// - Returns: What the body returned. One that is given up is cancelled.
   /// - Throws: What the body threw, and a ``SeededExecutorStuckError`` if nothing was left to run, or as
   ///   many jobs as may be had been run, before the body had ended.
   public func run<Value: Sendable>(
@@ -95,6 +95,9 @@ public final class SeededExecutor: TaskExecutor {
     var count = drain(upTo: limit, afterEachJob: afterEachJob)
     while !hasEnded.isSet.load(ordering: .acquiring) {
       guard count < limit, let clock, let deadline = clock.nextDeadline else {
+        // So that what heeds that ends, and is not kept for ever.
+        task.cancel()
+        drain(upTo: 1_000)
         throw SeededExecutorStuckError(seed: seed, jobs: count, isAtLimit: count == limit)
       }
       clock.advance(to: deadline)

@@ -40,6 +40,11 @@ struct TimelineTrial<Success: Sendable> {
     let number = recorder.began(Self.composite)
     let run = composing(children).start(
       in: OperationEnvironment(clock: clock, randomness: .seeded(seed), executor: executor))
+    defer {
+      // Also where a tick does not end, nobody is to be left behind.
+      run.cancel()
+      executor.drain(upTo: 1_000)
+    }
     let ending = Ending()
     Task(executorPreference: executor) { [recorder] in
       let outcome = await run.outcome
