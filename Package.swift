@@ -24,8 +24,9 @@ let package = Package(
   targets: [
     .target(name: "CompositeOperations", swiftSettings: strict),
     .target(
-      name: "CompositeOperationsFoundation", dependencies: ["CompositeOperations"],
+      name: "CompositeOperationsFoundation", dependencies: ["CompositeOperations", "CProcesses"],
       swiftSettings: strict),
+    .target(name: "CProcesses"),
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
       swiftSettings: strict),
