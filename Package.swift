@@ -31,8 +31,8 @@ let package = Package(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
       swiftSettings: strict),
     .executableTarget(
-      name: "DevApp", dependencies: ["CompositeOperations"], path: "DevApp/Demo",
-      swiftSettings: strict),
+      name: "DevApp", dependencies: ["CompositeOperations", "CompositeOperationsFoundation"],
+      path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks", dependencies: ["CompositeOperations", "HeapUse"],
       path: "DevApp/Benchmarks",

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `cancelling ends the program and its children at once`() async throws {
     let watched = Watched(lines: 3)
     // The shell waits in the foreground, where it hears no trap before its child has ended.
@@ -59,7 +59,7 @@ import Testing
     #expect(watched.process?.send(.terminate) == false)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `who does not mind SIGTERM is killed after the grace`() async throws {
     let watched = Watched(lines: 2)
     let run = await watched.start(
@@ -74,10 +74,11 @@ import Testing
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(start.duration(to: .now) >= .milliseconds(100))
-    for identifier in watched.identifiers { #expect(!isAlive(identifier)) }
+    // The program is gone, and who was killed with it may still be about to go.
+    try await eventually { !watched.identifiers.contains(where: isAlive) }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `without a grace they are killed at once`() async throws {
     let folder = try TestFolder()
     let watched = Watched()
@@ -88,7 +89,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path(of: "asked")))
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `a program has time to end in order, and its children too`() async throws {
     let folder = try TestFolder()
     let watched = Watched(lines: 2)
@@ -110,7 +111,7 @@ import Testing
     for identifier in watched.identifiers { #expect(!isAlive(identifier)) }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `who has left the group and holds the pipes keeps no cancelled run`() async throws {
     let watched = Watched(lines: 2)
     let run = await watched.start(
@@ -122,7 +123,7 @@ import Testing
     kill(left, SIGKILL)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `who is left behind with the output is waited for so long and no longer`() async throws {
     let script = shell("echo $$; sleep 3600 & echo $!")
     let start = ContinuousClock.now
@@ -140,7 +141,7 @@ import Testing
     #expect(late.output.isComplete)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `what was written before the end is read even if nothing is waited for`() async throws {
     let script = shell("sleep 3600 2>&- & echo $! >&2; head -c 50000 /dev/zero")
     for _ in 0..<10 {
@@ -152,7 +153,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `cancelling while only the output is waited for ends who holds it`() async throws {
     let watched = Watched(lines: 1)
     let run = await watched.start(shell("sleep 3600 & echo $!").draining(for: .seconds(3_600)))
@@ -162,7 +163,7 @@ import Testing
     #expect(!isAlive(left))
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `a program that was suspended ends in order when it is cancelled`() async throws {
     let folder = try TestFolder()
     let watched = Watched()
@@ -174,7 +175,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: folder.path(of: "asked")))
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `a program that is suspended stands still until it is resumed`() async throws {
     let folder = try TestFolder()
     let watched = Watched()
@@ -193,7 +194,7 @@ import Testing
     #expect(!process.resume())
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `a signal reaches the program or its whole group`() async throws {
     let script = """
       (
@@ -220,7 +221,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `a timeout ends the program`() async throws {
     let watched = Watched()
     let operation = watched.watch(shell("echo $$; exec sleep 3600"))
@@ -236,7 +237,7 @@ import Testing
     #expect(!isAlive(identifier))
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `cancelling at any moment leaves nothing`() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededNumbers(seed: seed)
