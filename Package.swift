@@ -34,7 +34,8 @@ let package = Package(
       name: "DevApp", dependencies: ["CompositeOperations", "CompositeOperationsFoundation"],
       path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["CompositeOperations", "HeapUse"],
+      name: "Benchmarks",
+      dependencies: ["CompositeOperations", "CompositeOperationsFoundation", "HeapUse"],
       path: "DevApp/Benchmarks",
       exclude: ["Heap", "Peers", "README.md", "exact", "without-events.patch"]),
     .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),

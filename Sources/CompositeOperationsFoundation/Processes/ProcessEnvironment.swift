@@ -1,5 +1,13 @@
 internal import CProcesses
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
 /// The variables that a program is to have.
 enum ProcessEnvironment: Sendable {
   case inherited
@@ -34,10 +42,7 @@ enum ProcessEnvironment: Sendable {
       if let value = variables[name] { return value }
     case .inherited: break
     }
-    let beginning = Array((name + "=").utf8)
-    return Self.ofThisProcess.first { $0.starts(with: beginning) }.map {
-      String(decoding: $0.dropFirst(beginning.count), as: UTF8.self)
-    }
+    return unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
   /// The variables as NAME=VALUE; nil for those of this process.
