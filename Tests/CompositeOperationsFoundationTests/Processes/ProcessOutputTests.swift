@@ -102,7 +102,7 @@ import Testing
     #expect(seen.allSatisfy { $0.utf8.count <= 1 << 20 })
   }
 
-  @Test func `a program waits for whoever takes its lines`() async throws {
+  @Test func `no line is lost where they are taken more slowly than they come`() async throws {
     let gate = Gate()
     let seen = Lock<[String]>([])
     // More than fits into the pipe and into what waits for the lines.
