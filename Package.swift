@@ -24,16 +24,18 @@ let package = Package(
   targets: [
     .target(name: "CompositeOperations", swiftSettings: strict),
     .target(
-      name: "CompositeOperationsFoundation", dependencies: ["CompositeOperations"],
+      name: "CompositeOperationsFoundation", dependencies: ["CompositeOperations", "CProcesses"],
       swiftSettings: strict),
+    .target(name: "CProcesses"),
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
       swiftSettings: strict),
     .executableTarget(
-      name: "DevApp", dependencies: ["CompositeOperations"], path: "DevApp/Demo",
-      swiftSettings: strict),
+      name: "DevApp", dependencies: ["CompositeOperations", "CompositeOperationsFoundation"],
+      path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["CompositeOperations", "HeapUse"],
+      name: "Benchmarks",
+      dependencies: ["CompositeOperations", "CompositeOperationsFoundation", "HeapUse"],
       path: "DevApp/Benchmarks",
       exclude: ["Heap", "Peers", "README.md", "exact", "without-events.patch"]),
     .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),

@@ -62,7 +62,8 @@ private final class Subscription: @unchecked Sendable {
   init(in center: NotificationCenter) { self.center = center }
 
   func begin(for name: Notification.Name, _ body: @escaping @Sendable (Notification) -> Void) {
-    let token = State(token: center.addObserver(forName: name, object: nil, queue: nil, using: body))
+    let token = State(
+      token: center.addObserver(forName: name, object: nil, queue: nil, using: body))
     state.withLock { $0.token = token.token }
   }
 

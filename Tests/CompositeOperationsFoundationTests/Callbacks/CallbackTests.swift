@@ -34,7 +34,8 @@ import Testing
     }
     let notes = [["other": 9], ["number": 1], ["number": 3], ["number": 4]]
     #expect([3, 4].contains(await outcome(of: change, posting: notes).result))
-    #expect(await outcome(of: NotificationOperation(name, in: center), posting: [[:]]).result != nil)
+    #expect(
+      await outcome(of: NotificationOperation(name, in: center), posting: [[:]]).result != nil)
   }
 
   @Test func `it listens no longer when it was cancelled`() async {

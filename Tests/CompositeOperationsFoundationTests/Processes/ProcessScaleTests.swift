@@ -1,0 +1,101 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+import Testing
+
+@Suite struct ProcessScaleTests {
+  @Test func `many run at the same time, each with its own output`() async throws {
+    let numbers = Array(0..<200)
+    let all = ParallelOperation(
+      numbers.map { shell("sleep 0.05; echo \($0); echo \(-$0) >&2") }, width: .limited(to: 50))
+    let results = try await all.run().get()
+    #expect(results.map(\.output.text) == numbers.map { "\($0)\n" })
+    #expect(results.map(\.errorOutput.text) == numbers.map { "\(-$0)\n" })
+  }
+
+  // In processes of their own, because other tests open and close at the same time.
+
+  @Test func `thousands of runs leave no descriptor open and no zombie`() async {
+    await #expect(processExitsWith: .success) {
+      #if DEBUG
+        let count = 2_000
+      #else
+        let count = 10_000
+      #endif
+      let once = ProcessOperation("true").reading(.text("text"))
+      _ = try await ParallelOperation([once, once], width: .limited(to: 2)).run().get()
+      let before = try Belongings.now
+      let runs = ParallelOperation(width: .limited(to: 2)) { (0..<count).lazy.map { _ in once } }
+      _ = try await runs.run().get()
+      #expect(try Belongings.now == before)
+    }
+  }
+
+  @Test func `runs that fail or are cancelled leave no descriptor open and no zombie`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = NSTemporaryDirectory()
+      let operations = [
+        ProcessOperation("true"), ProcessOperation("false").reading(.text("text")),
+        ProcessOperation("no-such-program"), ProcessOperation(folder).reading(.text("text")),
+        ProcessOperation("ls", in: "/no/such/folder").sendingOutput(to: .discarded),
+        ProcessOperation("ls").reading(.file("/no/such/file")),
+        ProcessOperation("ls").sendingErrorOutput(to: .file("/no/such/folder/file")),
+      ]
+      for operation in operations { _ = await operation.run() }
+      _ = try await ParallelOperation([operations[0], operations[0]]).run().get()
+      let before = try Belongings.now
+      for _ in 0..<50 {
+        for operation in operations { _ = await operation.run() }
+        let input = [UInt8](repeating: 0, count: 1 << 20)
+        let sleeper = shell("sleep 3600 & sleep 3600").reading(.bytes(input))
+        let run = sleeper.start()
+        await Task.yield()
+        run.cancel()
+        #expect(await run.outcome.isCancelled)
+      }
+      #expect(try Belongings.now == before)
+    }
+  }
+
+  @Test func `too many open files are told with what can be done`() async {
+    await #expect(processExitsWith: .success) {
+      for _ in 0..<2 { _ = await ProcessOperation("true").run() }
+      let most = try rlim_t(Belongings.now.descriptors + 20)
+      var limit = rlimit(rlim_cur: most, rlim_max: most)
+      #if canImport(Glibc)
+        #expect(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      #else
+        #expect(unsafe setrlimit(RLIMIT_NOFILE, &limit) == 0)
+      #endif
+      let before = try Belongings.now
+      let all = ParallelOperation(
+        (0..<30).map { _ in ProcessOperation("sleep", "0.2") }, width: .limited(to: 30)
+      ).collectingOutcomes()
+      let errors = try await all.run().get().compactMap(\.error)
+      #expect(!errors.isEmpty)
+      for error in errors {
+        let error = try #require(error as? ProcessLaunchError)
+        #expect(error.description.contains("Too many open files. Run fewer at once"))
+      }
+      #expect(try Belongings.now == before)
+    }
+  }
+
+  @Test func `a status that somebody else took is told`() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGCHLD, SIG_IGN)
+      let error = await ProcessOperation("true").run().error
+      #expect(error is ProcessStatusLostError)
+      #expect(error.map { "\($0)" }?.contains("SIGCHLD") == true)
+    }
+  }
+
+  @Test func `closed standard descriptors are not taken for a program's`() async {
+    await #expect(processExitsWith: .success) {
+      for descriptor in Int32(0)...2 { close(descriptor) }
+      let result = try await shell("cat; echo out; echo error >&2").reading(.text("in ")).run()
+        .get()
+      if result.output.text != "in out\n" || result.errorOutput.text != "error\n" { exit(1) }
+    }
+  }
+}
