@@ -23,10 +23,14 @@ package final class LoopbackServer: Sendable {
   private let socket: Int32
   private let state = Lock(State())
 
-  /// - Parameter handler: Answers a request, on a thread where it may block. The connection is closed after
-  ///   it.
-  package init(_ handler: @escaping Handler) throws {
-    (socket, port) = try Self.listening()
+  /// - Parameters:
+  ///   - port: Where it listens; 0 for one that is free.
+  ///   - readsBodies: Whether bodies of requests are read before they are answered.
+  ///   - handler: Answers a request, on a thread where it may block. The connection is closed after it.
+  package init(
+    at port: UInt16 = 0, readingBodies readsBodies: Bool = true, _ handler: @escaping Handler
+  ) throws {
+    (socket, self.port) = try Self.listening(at: port)
     Thread.detachNewThread { [weak self, socket] in
       // Ends when the socket is shut down.
       while true {
@@ -35,7 +39,7 @@ package final class LoopbackServer: Sendable {
         let server = self
         Thread.detachNewThread {
           let connection = LoopbackConnection(descriptor)
-          if let request = connection.request() {
+          if let request = connection.request(withBody: readsBodies) {
             let number = server?.note(request) ?? 0
             handler(request.numbered(number), connection)
             if connection.sawClose { server?.noteClose() }
@@ -48,8 +52,8 @@ package final class LoopbackServer: Sendable {
   }
 
   /// Gives an answer to each request, and the last one to all that come behind.
-  package convenience init(_ answers: LoopbackAnswer...) throws {
-    try self.init { request, connection in
+  package convenience init(at port: UInt16 = 0, _ answers: LoopbackAnswer...) throws {
+    try self.init(at: port) { request, connection in
       connection.send(answers[min(request.number, answers.count - 1)])
     }
   }
@@ -96,15 +100,21 @@ extension LoopbackServer {
     return port
   }
 
-  private static func listening() throws -> (socket: Int32, port: UInt16) {
+  static func listening(
+    at port: UInt16 = 0, backlog: Int32 = 64
+  ) throws -> (socket: Int32, port: UInt16) {
     #if canImport(Glibc)
       let kind = Int32(SOCK_STREAM.rawValue)
     #else
       let kind = SOCK_STREAM
     #endif
     let socket = makeSocket(AF_INET, kind, 0)
+    var isReused: Int32 = 1
+    unsafe setsockopt(
+      socket, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
@@ -113,7 +123,7 @@ extension LoopbackServer {
           && getsockname(socket, pointer, &length) == 0
       }
     }
-    guard isBound, listen(socket, 64) == 0 else { throw SocketError() }
+    guard isBound, listen(socket, backlog) == 0 else { throw SocketError() }
     return (socket, UInt16(bigEndian: address.sin_port))
   }
 }

@@ -32,16 +32,17 @@ struct FileError: Error {
   let explanation: String
 
   init(_ path: String, _ problem: String, _ error: SystemError) {
+    self.init(path, problem, error, because: "\(error). \(error.advice)")
+  }
+
+  init(_ path: String, _ problem: String, _ error: SystemError, because explanation: String) {
     self.path = path
     self.problem = problem
     code = error.code
-    explanation = "\(error). \(error.advice)"
+    self.explanation = explanation
   }
 
   init(_ path: String, _ problem: String, because explanation: String) {
-    self.path = path
-    self.problem = problem
-    code = 0
-    self.explanation = explanation
+    self.init(path, problem, SystemError(code: 0), because: explanation)
   }
 }

@@ -18,7 +18,7 @@ public struct HTTPTransferError: HTTPRequestError {
     case certificateRefused
     /// The connection could not be made secure.
     case notSecure
-    /// The answer is not HTTP.
+    /// The answer is not HTTP, or not as HTTP has it.
     case badAnswer
     /// The request cannot be made, because of what is said here.
     case badRequest(String)
@@ -70,7 +70,7 @@ extension HTTPTransferError: CustomStringConvertible {
       "\(received) of \(expected) bytes came"
     case .certificateRefused: "the certificate of \(request.host) is refused"
     case .notSecure: "the connection to \(request.host) cannot be made secure"
-    case .badAnswer: "\(request.host) answered with something that is not HTTP"
+    case .badAnswer: "\(request.host) answered with something that is not proper HTTP"
     case .badRequest(let problem): problem
     case .other(let code): "error \(code) of the system"
     }

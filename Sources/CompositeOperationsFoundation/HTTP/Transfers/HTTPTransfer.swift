@@ -69,9 +69,7 @@ final class HTTPTransfer: Sendable {
     }
   }
 
-  func send(_ count: Int64, of total: Int64) {
-    sent?.report(Int(count), of: total > 0 ? Int(total) : nil)
-  }
+  func send(_ count: Int64) { sent?.report(Int(count)) }
 
   func end(_ task: URLSessionTask, _ error: (any Error)?) {
     // On Linux the session says nothing of a redirect that points nowhere.

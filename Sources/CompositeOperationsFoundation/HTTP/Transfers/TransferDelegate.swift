@@ -37,7 +37,7 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
     totalBytesSent: Int64, totalBytesExpectedToSend: Int64
   ) {
-    transfer(of: task)?.send(totalBytesSent, of: totalBytesExpectedToSend)
+    transfer(of: task)?.send(totalBytesSent)
   }
 
   func urlSession(

@@ -5,12 +5,19 @@ final class TransferProgress: Sendable {
   private let context: OperationContext
   private let told = Lock(0)
 
-  init(_ context: OperationContext) { self.context = context }
+  private let total: Int?
+
+  /// - Parameter total: How many bytes there are, where that is known beforehand.
+  init(_ context: OperationContext, total: Int? = nil) {
+    self.context = context
+    self.total = total
+  }
 
   /// - Parameters:
   ///   - count: How many bytes have gone.
   ///   - total: How many there are; nil if nobody knows.
-  func report(_ count: Int, of total: Int?) {
+  func report(_ count: Int, of total: Int? = nil) {
+    let total = self.total ?? total
     let step = max(65_536, (total ?? 0) / 200)
     let isNews = told.withLock { told in
       // Less than before after a new beginning.
