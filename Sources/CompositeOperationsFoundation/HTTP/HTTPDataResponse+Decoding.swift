@@ -48,10 +48,9 @@ extension ComposableOperation where Success: Encodable {
   /// ```swift
   /// import CompositeOperationsFoundation
   ///
-  /// let request = URLRequest(url: url)
   /// let sent = SimpleOperation { ["title": "It does not work"] }
   ///   .encoding()
-  ///   .then { HTTPUploadOperation(request, from: .data($0)) }
+  ///   .then { HTTPUploadOperation(url, method: "POST", from: .data($0)) }
   /// ```
   ///
   /// An error of the encoder is the run's.

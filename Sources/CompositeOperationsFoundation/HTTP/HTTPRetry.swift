@@ -16,7 +16,7 @@ extension ComposableOperation {
   ///   ``HTTPRequestOptions/isRepeatable`` says so. One that cannot have reached the server may be in any case.
   ///
   /// What the server says by `Retry-After` is waited for, in seconds or until a date by its own clock, if that
-  /// is longer than the backoff. In the end the error is a ``CompositeOperations/RetryError`` with that of every
+  /// is longer than the backoff. In the end the error is a `RetryError` with that of every
   /// attempt.
   ///
   /// - Parameters:

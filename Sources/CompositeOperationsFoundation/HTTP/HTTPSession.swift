@@ -11,6 +11,7 @@ internal import CompositeOperations
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
+/// import FoundationNetworking  // on Linux alone
 ///
 /// let configuration = URLSessionConfiguration.ephemeral
 /// configuration.timeoutIntervalForRequest = 20

@@ -24,7 +24,7 @@ extension Condition {
   ///
   /// Inside of a retry, as here, every attempt waits for it. Observers see the wait as one for a condition, and a
   /// cancellation ends it at once. It never says no: give it a time with
-  /// ``CompositeOperations/ComposableOperation/timingOut(after:_:)``, if it may take too long.
+  /// `timingOut(after:)`, if it may take too long.
   ///
   /// - Parameter monitor: What knows of the network.
   public static func connectivity(_ monitor: some ConnectivityMonitor) -> Condition {

@@ -1,7 +1,6 @@
 /// An error of a request over HTTP, which knows whether the request may be made again.
 ///
-/// ``CompositeOperations/ComposableOperation/retryingHTTP(attempts:backoff:longestDelay:within:)`` goes by it; errors of yours
-/// may adopt it.
+/// `retryingHTTP` goes by it; errors of yours may adopt it.
 public protocol HTTPRequestError: Error {
   /// What was asked for.
   var request: HTTPRequestSummary { get }

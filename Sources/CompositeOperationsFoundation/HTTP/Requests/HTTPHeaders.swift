@@ -7,6 +7,9 @@ internal import Foundation
 /// The headers of a response, whose names may be written in any case.
 ///
 /// ```swift
+/// import CompositeOperationsFoundation
+///
+/// let response = try await HTTPDataOperation(url).run().get()
 /// let type = response.headers["content-type"]
 /// ```
 public struct HTTPHeaders: Sendable, Hashable {
