@@ -36,8 +36,8 @@ public final class HTTPSession: Sendable {
       let queue = ImmediateQueue()
     #else
       let queue = OperationQueue()
-      queue.maxConcurrentOperationCount = 1
     #endif
+    queue.maxConcurrentOperationCount = 1
     session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
   }
 

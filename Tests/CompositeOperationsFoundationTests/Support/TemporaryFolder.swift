@@ -13,6 +13,12 @@ final class TemporaryFolder: Sendable {
 
   subscript(name: String) -> URL { url.appendingPathComponent(name) }
 
+  /// Makes a symbolic link.
+  func link(_ name: String, to path: String) throws -> URL {
+    try FileManager.default.createSymbolicLink(atPath: self[name].path, withDestinationPath: path)
+    return self[name]
+  }
+
   /// What is in it, in the order of the alphabet.
   func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
