@@ -47,7 +47,11 @@ let package = Package(
       name: "CompositeOperationsFoundationTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
+        "LoopbackServer",
       ],
+      swiftSettings: strict),
+    .target(
+      name: "LoopbackServer", dependencies: ["CompositeOperations"], path: "Tests/LoopbackServer",
       swiftSettings: strict),
     // No test depends on it: its objects, and so its `malloc`, would go into the bundle of all tests.
     .executableTarget(
@@ -63,7 +67,8 @@ let package = Package(
     .testTarget(
       name: "CallSitesSwift5Tests", dependencies: ["CompositeOperations"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
-    .testTarget(name: "DevAppTests", dependencies: ["DevApp"], swiftSettings: strict),
+    .testTarget(
+      name: "DevAppTests", dependencies: ["DevApp", "LoopbackServer"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

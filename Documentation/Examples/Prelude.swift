@@ -278,3 +278,12 @@ let oldAPI = OldAPI()
 let isOnBattery = false
 struct SavingPowerError: Error {}
 let cancelButton = Button()
+
+// MARK: An album
+
+struct Studio: Sendable {
+  struct NoAlbum: Error {}
+  func photos(of album: String, _ completion: @escaping @Sendable ([String]?) -> Void) {}
+  func shrink(_ photo: String) -> String { photo }
+  func page(of photos: [String]) -> String { "" }
+}

@@ -40,7 +40,7 @@ struct PostSpans: ComposableOperation {
         url: url,
         reason: .refused(
           status: response.statusCode, body: String(decoding: body.prefix(500), as: UTF8.self)),
-        retryDelay: RetryAfter.delay(in: response))
+        retryDelay: RetryAfter.delay(in: HTTPHeaders(response)).map { min($0, RetryAfter.longest) })
     }
     let answer = try? JSONDecoder().decode(Answer.self, from: body)
     if let refused = answer?.partialSuccess, refused.rejectedSpans > 0 {

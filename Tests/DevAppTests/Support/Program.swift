@@ -15,6 +15,8 @@ struct Program {
   var arguments: [String]
   var folder: URL?
   var output: URL?
+  /// What is added to the environment of the test.
+  var environment: [String: String] = [:]
 
   /// The demo, from the folder where this test was built.
   static func devApp(_ arguments: String..., in folder: URL? = nil) -> Program {
@@ -46,6 +48,7 @@ struct Program {
     process.executableURL = executable
     process.arguments = arguments
     process.currentDirectoryURL = folder
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     // Files, not pipes: nobody has to read them while the program runs.
     let files = try TemporaryFolder()
     let outputFile = output ?? files.url.appendingPathComponent("output")

@@ -1,0 +1,147 @@
+public import CompositeOperations
+public import Foundation
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// Downloads a file over HTTP.
+///
+/// ```swift
+/// import CompositeOperationsFoundation
+///
+/// let download = HTTPDownloadOperation(url, to: URL(fileURLWithPath: path)).retryingHTTP()
+/// ```
+///
+/// The body is written to `NAME.partial` beside the destination as it comes. When it is whole and has reached
+/// the disk (`fsync`), it gets the name of the destination in place of what had it, at once: nobody sees half a file.
+/// A symbolic link of that name is replaced, and a device or a pipe is written to as it is.
+///
+/// Where that ends early, by an error, a cancellation or the end of the program, the next run goes on from
+/// there, in whatever process: `NAME.partial.json` says by what the server knows the thing (its `ETag`, or when it was
+/// last modified), and `Range` and `If-Range` ask for the rest. Where it has changed, or the server cannot give
+/// parts, the download starts anew. What the server gives no way to recognise is removed. The part itself has
+/// not always reached the disk: after a failure of the power, remove it.
+///
+/// How much has come is told as progress, in bytes, with what was there before. A slow disk holds the server
+/// up. A cancellation ends the request at once.
+///
+/// Its errors, all of them an ``HTTPRequestError``:
+///
+/// - ``HTTPFileError``: the file cannot be written, or another download writes it.
+/// - ``HTTPStatusError``: the server says no, or sends the request elsewhere and redirects are not followed.
+/// - ``HTTPTransferError``: there was no answer, or not all of it.
+/// - ``HTTPRedirectError``: the server sends the request round in circles.
+public struct HTTPDownloadOperation: ComposableOperation {
+  private let request: URLRequest
+  private let destination: URL
+  private let options: HTTPRequestOptions
+  private let session: HTTPSession
+  private let summary: HTTPRequestSummary
+
+  /// - Parameters:
+  ///   - request: What to ask for, mostly by GET. Its headers `Range`, `If-Range` and `Accept-Encoding` are the
+  ///     operation's.
+  ///   - destination: The file to be written. Its folder has to be there.
+  ///   - options: How it is asked, where that is not as usual.
+  ///   - session: What it is asked as: another one of the same configuration does, because a slow disk holds
+  ///     its session up.
+  /// - Precondition: The destination is a file URL.
+  public init(
+    _ request: URLRequest, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
+    session: HTTPSession = .shared
+  ) {
+    precondition(
+      destination.isFileURL, "A download goes to a file, and not to \(destination.withoutSecrets).")
+    self.request = request
+    self.destination = destination
+    self.options = options
+    self.session = session
+    summary = HTTPRequestSummary(request, isRepeatable: options.isRepeatable)
+  }
+
+  /// Downloads what is at an address.
+  ///
+  /// - Parameters:
+  ///   - url: The address.
+  ///   - destination: The file to be written. Its folder has to be there.
+  ///   - options: How it is asked, where that is not as usual.
+  ///   - session: What it is asked as.
+  /// - Precondition: The destination is a file URL.
+  public init(
+    _ url: URL, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
+    session: HTTPSession = .shared
+  ) {
+    self.init(URLRequest(url: url), to: destination, options: options, session: session)
+  }
+
+  public var operationName: String { "download \(summary)" }
+
+  public func perform(in context: OperationContext) async throws -> HTTPDownload {
+    do {
+      let path = destination.path
+      let file = try await BlockingWork.run { try PartialFile(at: path) }
+      return try await download(to: file, in: context)
+    } catch let error as FileError {
+      throw HTTPFileError(error, of: summary)
+    }
+  }
+
+  private func download(
+    to file: PartialFile, in context: OperationContext
+  ) async throws -> HTTPDownload {
+    let download: HTTPDownload
+    do {
+      let url = request.url ?? destination
+      let plan = try await BlockingWork.run { file.plan(for: url) }
+      do {
+        download = try await self.download(plan, to: file, in: context)
+      } catch is DownloadSink.WholeNeeded {
+        // What there is stays until something else comes.
+        download = try await self.download(.whole, to: file, in: context)
+      }
+      try Task.checkCancellation()
+    } catch {
+      try await BlockingWork.run { file.leave() }
+      throw error
+    }
+    try await BlockingWork.run { try file.finish() }
+    return download
+  }
+
+  private func download(
+    _ plan: DownloadPlan, to file: PartialFile, in context: OperationContext
+  ) async throws -> HTTPDownload {
+    let sink = DownloadSink(
+      to: file, plan: plan, url: request.url ?? destination, request: summary,
+      progress: TransferProgress(context))
+    var request = plan.request(request)
+    var body = HTTPRequestBody.none
+    if let data = request.httpBody {
+      body = .data(data)
+      request.httpBody = nil
+    }
+    do {
+      let session = session.separate()
+      let head = try await session.perform(
+        request, body: body, summary: summary, options: options, into: sink)
+      if let total = sink.total, sink.count != total, summary.method != "HEAD" {
+        throw HTTPTransferError(
+          request: summary, reason: .incompleteBody(received: sink.count, expected: total),
+          message: "")
+      }
+      let resumed = head.status == 206 ? plan.offset : 0
+      return HTTPDownload(
+        file: destination, byteCount: sink.count, resumedByteCount: resumed, head: head)
+    } catch let error as HTTPStatusError {
+      switch plan.decision(on: error.head) {
+      case .complete:
+        return HTTPDownload(
+          file: destination, byteCount: plan.offset, resumedByteCount: plan.offset,
+          head: error.head)
+      case .askForWhole: throw DownloadSink.WholeNeeded()
+      case .append, .startAnew, .fail: throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,14 @@
+public import Foundation
+
+/// A response with its body.
+public struct HTTPDataResponse: Sendable, Hashable {
+  public let head: HTTPResponseHead
+  public let body: Data
+  /// The request that it answers, for errors of those who read it.
+  let request: HTTPRequestSummary
+
+  /// Where the response came from: that of the request, or where redirects led.
+  public var url: URL { head.url }
+  public var status: Int { head.status }
+  public var headers: HTTPHeaders { head.headers }
+}

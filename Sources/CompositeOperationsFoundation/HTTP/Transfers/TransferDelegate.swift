@@ -1,0 +1,56 @@
+internal import CompositeOperations
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// Hands what a session tells to the transfers that it is of.
+final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
+  private let transfers = Lock<[Int: HTTPTransfer]>([:])
+
+  func add(_ transfer: HTTPTransfer, for task: URLSessionTask) {
+    transfers.withLock { $0[task.taskIdentifier] = transfer }
+  }
+
+  func remove(_ task: URLSessionTask) {
+    transfers.withLock { $0[task.taskIdentifier] = nil }
+  }
+
+  private func transfer(of task: URLSessionTask) -> HTTPTransfer? {
+    transfers.withLock { $0[task.taskIdentifier] }
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    transfer(of: dataTask)?.begin(response)
+    completionHandler(.allow)
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    transfer(of: dataTask)?.append(data)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
+    totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+  ) {
+    transfer(of: task)?.send(totalBytesSent)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    if transfer(of: task)?.redirect() == true { completionHandler(nil) }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+  ) {
+    transfer(of: task)?.end(task, error)
+  }
+}
