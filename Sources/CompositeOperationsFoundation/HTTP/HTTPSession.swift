@@ -20,6 +20,10 @@ internal import CompositeOperations
 /// ```
 ///
 /// It may be used by any number of operations at the same time and ends when the last one has let it go.
+///
+/// On Linux, a server that sends faster than this machine can read, and without end, holds the session up: nothing
+/// else of it goes on meanwhile, not even the cancellation of that request. Over a network that is hardly so.
+/// Give a server on the same machine that may do so a session of its own.
 public final class HTTPSession: Sendable {
   /// Remembers nothing on disk, and makes as many connections to a host at the same time as the system does by
   /// default (`httpMaximumConnectionsPerHost`, which is 6); what is more waits.
