@@ -37,7 +37,8 @@ import Testing
       contentsOf: root.appendingPathComponent(
         "Tests/CompositeOperationsFoundationTests/Migration/Step\(step).swift"), encoding: .utf8)
     let beginning = try #require(file.range(of: "enum Step\(step) {\n"))
-    let lines = file[beginning.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = file[beginning.upperBound...].split(
+      separator: "\n", omittingEmptySubsequences: false)
     let text = lines.dropLast(2).map { $0.hasPrefix("  ") ? String($0.dropFirst(2)) : String($0) }
       .joined(separator: "\n").replacing("static ", with: "")
     #expect(page.contains(text))

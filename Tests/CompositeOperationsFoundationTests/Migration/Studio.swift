@@ -5,7 +5,9 @@ struct Studio: Sendable {
   struct NoAlbum: Error {}
 
   func photos(of album: String, _ completion: @escaping @Sendable ([String]?) -> Void) {
-    DispatchQueue.global().async { completion(album == "none" ? nil : ["\(album)-1", "\(album)-2"]) }
+    DispatchQueue.global().async {
+      completion(album == "none" ? nil : ["\(album)-1", "\(album)-2"])
+    }
   }
 
   /// Blocks its thread.
