@@ -92,10 +92,17 @@ import Testing
 
   @Test func `closed standard descriptors are not taken for a program's`() async {
     await #expect(processExitsWith: .success) {
+      // What watches processes is open from the first ones on, and not in these places.
+      for _ in 0..<2 { _ = await ProcessOperation("true").run() }
+      let folder = try TestFolder()
+      let file = folder.path(of: "file")
       for descriptor in Int32(0)...2 { close(descriptor) }
-      let result = try await shell("cat; echo out; echo error >&2").reading(.text("in ")).run()
-        .get()
+      let script = shell("cat; echo out; echo error >&2")
+      let result = try await script.reading(.text("in ")).run().get()
+      _ = try await script.sendingOutput(to: .file(file)).run().get()
+      let written = try folder.text(of: "file")
       if result.output.text != "in out\n" || result.errorOutput.text != "error\n" { exit(1) }
+      if written != "out\n" { exit(1) }
     }
   }
 }
