@@ -126,8 +126,23 @@ import Testing
   }
 }
 
+/// With a thread of its own: a function that runs until it is told to stop would keep one of Swift's.
 private actor Counter {
+  private final class Executor: SerialExecutor {
+    private let queue = DispatchQueue(label: "counter")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+  }
+
+  private let executor = Executor()
   private var count = 0
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor {
+    unsafe executor.asUnownedSerialExecutor()
+  }
 
   func add() -> Int {
     count += 1
