@@ -49,11 +49,15 @@ public final class BlockingThreads: Sendable {
     case .nothing: break
     case .wake: alarm.signal()
     case .begin:
-      Thread.detachNewThread {
-        // On Linux a thread can be named by itself alone.
-        Thread.current.name = self.name
+      let isNamed = DispatchSemaphore(value: 0)
+      let thread = Thread {
+        isNamed.wait()
         self.work()
       }
+      thread.start()
+      // On Linux a name is lost on a thread that has not started, or that names itself before this knows it.
+      thread.name = name
+      isNamed.signal()
     }
   }
 

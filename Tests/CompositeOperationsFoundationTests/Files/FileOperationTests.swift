@@ -22,6 +22,21 @@ import Testing
     outcome.error as? FileOperationError
   }
 
+  /// Cancels an operation in the very moment in which it tells for the first time how far it is.
+  private func outcomeOfCancelling<Success>(
+    _ operation: some ComposableOperation<Success>
+  ) async -> Outcome<Success> {
+    let handle = Lock<OperationRun<Success>?>(nil)
+    let run = operation.onProgress { _ in
+      // On a thread that may wait.
+      while true {
+        if let run = handle.withLock(\.self) { return run.cancel() }
+      }
+    }.start()
+    handle.withLock { $0 = run }
+    return await run.outcome
+  }
+
   // MARK: Reading and writing
 
   @Test(arguments: [0, 1, 1 << 20, (1 << 20) + 1, 3_500_000]) func `what is written is read again`(
@@ -95,12 +110,8 @@ import Testing
 
   @Test func `a write that is cancelled leaves the old file and nothing else`() async throws {
     try bytes(5).write(to: folder["a"])
-    let run = FileWriteOperation(Data(count: 200 << 20), to: folder["a"]).start(
-      keepingEvents: 1_000)
-    for await event in run.events {
-      if case .progressed = event.kind { run.cancel() }
-    }
-    #expect(await run.outcome.isCancelled)
+    let write = FileWriteOperation(Data(count: 3 << 20), to: folder["a"])
+    #expect(await outcomeOfCancelling(write).isCancelled)
     #expect(try Data(contentsOf: folder["a"]) == bytes(5))
     #expect(try folder.names() == ["a"])
   }
@@ -161,13 +172,9 @@ import Testing
 
   @Test func `a copy that fails or is cancelled leaves nothing`() async throws {
     try makeTree()
-    try Data(count: 100 << 20).write(to: folder["tree/z"])
-    let run = FileCopyOperation(from: folder["tree"], to: folder["copy"]).start(
-      keepingEvents: 1_000)
-    for await event in run.events {
-      if case .progressed = event.kind { run.cancel() }
-    }
-    #expect(await run.outcome.isCancelled)
+    try Data(count: 3 << 20).write(to: folder["tree/z"])
+    let copy = FileCopyOperation(from: folder["tree"], to: folder["copy"])
+    #expect(await outcomeOfCancelling(copy).isCancelled)
     #expect(try folder.names() == ["tree"])
     #expect(unsafe mkfifo(folder["tree/y"].path, 0o600) == 0)
     let error = error(await FileCopyOperation(from: folder["tree"], to: folder["copy"]).run())
