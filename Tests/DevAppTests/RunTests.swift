@@ -107,7 +107,7 @@ import Testing
     let printed = try await Program.devApp(
       "run", "--", "sh", "-c", "touch \"$1\"; sleep 3600", "sh", file.path
     ).run { process in
-      while !FileManager.default.fileExists(atPath: file.path) { await Task.yield() }
+      await eventually { FileManager.default.fileExists(atPath: file.path) }
       kill(process, SIGINT)
     }
     #expect(printed.status == 130)
