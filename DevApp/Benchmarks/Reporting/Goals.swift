@@ -80,6 +80,8 @@ extension Goal {
     Goal("processes", "output kept", beside: "make -j2", .atLeastTimes(0.9), obstacle: wandering),
     Goal("processes", "output kept", beside: "ninja -j2", .atLeastTimes(0.9), obstacle: wandering),
 
+    Goal("blocking", "BlockingOperation", .atMost(5)),
+
     Goal("memory", "any, results kept", .atMost(16)),
     Goal("memory-waiting", "any, results kept", beside: "withThrowingTaskGroup", .atMostTimes(1.1)),
 

@@ -77,7 +77,7 @@ struct Catalogue {
       { .observed(id: "observed", count: count) },
       { .observed(id: "observed-busy", count: busyCount, steps: Self.microsecond) },
       { .events(count: count) }, { .recording(count: count) },
-      { .processes(count: processCount) },
+      { .processes(count: processCount) }, { .blocking() },
     ]
   }
 
