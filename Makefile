@@ -20,8 +20,9 @@ test: ## Run every test in debug and in release, and build a user's package on t
 	swift test -c release
 	.ci/user-package
 
-lint: ## Check the format of the sources
+lint: ## Check the format of the sources, and that their patch for the benchmarks applies
 	swift format lint --strict --recursive --parallel $(swift_sources)
+	git apply --check DevApp/Benchmarks/without-events.patch
 
 docs: ## Build the documentation site into .build/docs, with warnings as errors
 	.ci/docs
