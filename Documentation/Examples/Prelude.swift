@@ -268,6 +268,7 @@ struct OldAPI: Sendable {
     func cancel() {}
   }
   func fetch(_ completion: @escaping @Sendable (Data?, (any Error)?) -> Void) -> Call { Call() }
+  func fetchPage(_ completion: @escaping @Sendable (Result<Page, any Error>) -> Void) {}
   func reload() {}
 }
 
