@@ -103,4 +103,8 @@ int process_watch_wait(
 /// Runs a function on a thread of its own that takes no signals.
 int process_start_thread(void (*body)(void *), void *context);
 
+/// Runs a function on a thread of its own that has a name, cut to what the system has room for, and takes signals
+/// as the calling one does.
+int process_start_named_thread(const char *name, void (*body)(void *), void *context);
+
 #endif

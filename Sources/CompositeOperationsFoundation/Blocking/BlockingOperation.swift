@@ -4,24 +4,29 @@ public import Dispatch
 /// An operation of a function that blocks its thread: a system call, an old library, a long computation.
 ///
 /// ```swift
-/// let rows = BlockingOperation { try database.query("SELECT * FROM issues") }
-/// let outcome = await rows.run()
+/// import CompositeOperationsFoundation
+///
+/// let text = BlockingOperation { try String(contentsOfFile: "/etc/services", encoding: .utf8) }
+/// let outcome = await text.run()
 /// ```
 ///
 /// It runs on a thread that may wait. The threads of Swift's tasks, of which there are as many as processors,
 /// may not: where all of them wait, no task of the process goes on.
 ///
-/// Cancelling a run that has not begun ends it. One that runs is waited for; a function that can stop is given
-/// a ``BlockingContext``, which tells it:
+/// A function whose run is cancelled before it has begun is not called. Where it waits for a thread or for a queue,
+/// the run ends at once; where it waits for an actor or an executor, when its turn comes. One that runs is waited
+/// for; a function that can stop is given a ``BlockingContext``, which tells it:
 ///
 /// ```swift
-/// let hash = BlockingOperation { context in
-///   var digest = Digest()
-///   for block in blocks {
+/// import CompositeOperationsFoundation
+///
+/// let sum = BlockingOperation { context in
+///   var sum = 0
+///   for number in 1...1_000_000 {
 ///     try context.checkCancellation()
-///     digest.add(block)
+///     sum += number
 ///   }
-///   return digest.value
+///   return sum
 /// }
 /// ```
 public struct BlockingOperation<Success: Sendable>: ComposableOperation {
@@ -52,9 +57,16 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
     let blocking = BlockingContext(context)
     switch place.kind {
     case .threads(let threads):
-      return try await queued(blocking) { threads.add($0) }
+      return try await queued(blocking) { function, fail in
+        let ticket = threads.add(function, orFail: fail)
+        return { threads.remove(ticket) }
+      }
     case .queue(let queue):
-      return try await queued(blocking) { queue.async(execute: $0) }
+      return try await queued(blocking) { function, _ in
+        queue.async(execute: function)
+        // Nothing can be taken out of it. What is left there is small, as the function is gone.
+        return {}
+      }
     case .actor(let actor):
       return try await withTaskCancellationHandler {
         try await perform(in: blocking, isolatedTo: actor)
@@ -70,23 +82,35 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
     }
   }
 
-  /// - Parameter add: Has a function called some time on another thread.
+  private typealias Call = @Sendable () -> Void
+  private typealias Fail = @Sendable (BlockingThreadsError) -> Void
+
+  /// - Parameter add: Has a function called some time on another thread, and gives what takes it back.
   private func queued(
-    _ blocking: BlockingContext, add: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    _ blocking: BlockingContext, add: @escaping @Sendable (@escaping Call, @escaping Fail) -> Call
   ) async throws -> Success {
     let body = Lock(Optional(body))
     let operation = SimpleOperation<Success>(callback: { finish in
+      let remove = Lock<Call?>(nil)
       finish.onCancel {
         blocking.cancel()
         // Whoever takes the function decides: it may wait behind others for long.
         let waiting = body.withLock { $0.take() }
-        if waiting != nil { finish(.cancelled) }
+        guard waiting != nil else { return }
+        remove.withLock(\.self)?()
+        finish(.cancelled)
       }
-      add {
+      let added = add {
         let own = body.withLock { $0.take() }
         guard let own else { return }
         finish(Outcome(Result { try own(blocking) }))
+      } _: { error in
+        let waiting = body.withLock { $0.take() }
+        if waiting != nil { finish(.error(error)) }
       }
+      remove.withLock { $0 = added }
+      // Whoever has cancelled it meanwhile found nothing to take back.
+      if blocking.isCancelled { added() }
     })
     return try await operation.perform(in: blocking.operation)
   }

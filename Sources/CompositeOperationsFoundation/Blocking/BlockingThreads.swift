@@ -1,6 +1,5 @@
 internal import CompositeOperations
 package import Dispatch
-internal import Foundation
 
 /// Threads for functions that block.
 ///
@@ -16,23 +15,32 @@ public final class BlockingThreads: Sendable {
   public let name: String
 
   private let idleTime: DispatchTimeInterval
+  private let startThread: ThreadStart
   private let machine: Lock<StateMachine>
   /// Raised once for every thread that waits and is to look again.
   private let alarm = DispatchSemaphore(value: 0)
 
   /// - Parameters:
   ///   - width: How many threads there are at most.
-  ///   - name: What they are called, for debuggers.
+  ///   - name: What they are called, for debuggers. Linux shows 15 bytes of it.
   /// - Precondition: There is at least one.
   public convenience init(width: Int, name: String) {
     self.init(width: width, name: name, endingAfter: .seconds(10))
   }
 
-  package init(width: Int, name: String, endingAfter idleTime: DispatchTimeInterval) {
+  /// Calls a function on a new thread; gives 0, or why the system made none, one of `errno`.
+  package typealias ThreadStart =
+    @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32
+
+  package init(
+    width: Int, name: String, endingAfter idleTime: DispatchTimeInterval,
+    startingThreadsBy startThread: @escaping ThreadStart = SystemThread.start
+  ) {
     precondition(width >= 1, "At least 1 thread is needed, and not \(width).")
     self.width = width
     self.name = name
     self.idleTime = idleTime
+    self.startThread = startThread
     machine = Lock(StateMachine(width: width))
   }
 
@@ -44,20 +52,37 @@ public final class BlockingThreads: Sendable {
   public var waitingCount: Int { machine.withLock { $0.waitingCount } }
 
   /// Has a function called on one of the threads.
-  func add(_ function: @escaping @Sendable () -> Void) {
-    switch machine.withLock({ $0.added(function) }) {
+  ///
+  /// - Parameters:
+  ///   - function: What is called.
+  ///   - fail: Called instead if there is no thread and none can be made; nil if the function is to be called
+  ///     in any case, if need be on this very thread.
+  /// - Returns: What the function is given up by.
+  @discardableResult package func add(
+    _ function: @escaping @Sendable () -> Void,
+    orFail fail: (@Sendable (BlockingThreadsError) -> Void)? = nil
+  ) -> Ticket {
+    let (ticket, action) = machine.withLock { $0.added(Function(call: function, fail: fail)) }
+    switch action {
     case .nothing: break
     case .wake: alarm.signal()
-    case .begin:
-      let isNamed = DispatchSemaphore(value: 0)
-      let thread = Thread {
-        isNamed.wait()
-        self.work()
-      }
-      thread.start()
-      // On Linux a name is lost on a thread that has not started, or that names itself before this knows it.
-      thread.name = name
-      isNamed.signal()
+    case .begin: begin()
+    }
+    return ticket
+  }
+
+  /// Forgets a function that waits for a thread. One that has been called, or was forgotten, stays as it is.
+  func remove(_ ticket: Ticket) {
+    // Not under the lock: what it keeps may be freed here.
+    _ = machine.withLock { $0.removed(ticket) }
+  }
+
+  private func begin() {
+    let code = startThread(name) { self.work() }
+    if code == 0 { return }
+    let error = BlockingThreadsError(name: name, code: code)
+    for function in machine.withLock({ $0.failedToBegin() }) {
+      if let fail = function.fail { fail(error) } else { function.call() }
     }
   }
 
@@ -76,72 +101,6 @@ public final class BlockingThreads: Sendable {
         }
         step = machine.withLock { $0.looked() }
       }
-    }
-  }
-}
-
-extension BlockingThreads {
-  /// Who works and who waits.
-  private struct StateMachine: Sendable {
-    typealias Function = @Sendable () -> Void
-
-    enum Addition: Sendable {
-      case nothing
-      /// A thread that waits is to look again.
-      case wake
-      /// A thread is to begin.
-      case begin
-    }
-
-    enum Step: Sendable {
-      case call(Function)
-      case wait
-    }
-
-    private let width: Int
-    private(set) var threadCount = 0
-    /// Of the threads that wait, how many nobody has woken.
-    private var idleCount = 0
-    private(set) var runningCount = 0
-    private var line = Line<Function>()
-
-    init(width: Int) { self.width = width }
-
-    var waitingCount: Int { line.count }
-
-    mutating func added(_ function: @escaping Function) -> Addition {
-      line.append(function)
-      if idleCount > 0 {
-        idleCount -= 1
-        return .wake
-      }
-      guard threadCount < width else { return .nothing }
-      threadCount += 1
-      return .begin
-    }
-
-    /// A thread has begun, or was woken.
-    mutating func looked() -> Step {
-      guard let function = line.popFirst() else {
-        // Another one was quicker.
-        idleCount += 1
-        return .wait
-      }
-      runningCount += 1
-      return .call(function)
-    }
-
-    mutating func returned() -> Step {
-      runningCount -= 1
-      return looked()
-    }
-
-    /// - Returns: Whether the thread is to end; if not, one that waits has been woken.
-    mutating func timedOut() -> Bool {
-      guard idleCount > 0 else { return false }
-      idleCount -= 1
-      threadCount -= 1
-      return true
     }
   }
 }

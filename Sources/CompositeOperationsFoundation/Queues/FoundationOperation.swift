@@ -4,21 +4,29 @@ public import Foundation
 /// A composable operation that runs a `Foundation.Operation`.
 ///
 /// ```swift
-/// let download = FoundationOperation(in: downloads) {
-///   LegacyDownload(url: url)
+/// import CompositeOperationsFoundation
+///
+/// struct NoFileError: Error {}
+/// final class LegacyDownload: Operation, @unchecked Sendable {
+///   var file: URL?
+/// }
+///
+/// let download = FoundationOperation {
+///   LegacyDownload()
 /// } result: { download in
-///   guard let file = download.file else { throw DownloadError(url) }
+///   guard let file = download.file else { throw NoFileError() }
 ///   return file
 /// }
 /// let outcome = await download.retrying(attempts: 3).run()
 /// ```
 ///
 /// A `Foundation.Operation` runs once, so the closure makes a new one for every run. What that one depends on
-/// is waited for, and its completion block has returned before the run goes on.
+/// is waited for, and its completion block has returned before the run goes on. One that it is given only when it
+/// has begun takes the place of the other, as always, and is not waited for.
 ///
 /// A run that is cancelled cancels it, and waits for its end if it has begun; one that waits in a queue is
-/// left to the queue, which will not run it unless it begins it in that very moment. If it was cancelled, by
-/// whomever, the run ends as cancelled.
+/// left to the queue, which will not run it unless it begins it in that very moment, and lets go on what depends
+/// on it. If it was cancelled, by whomever, the run ends as cancelled.
 public struct FoundationOperation<Success: Sendable>: ComposableOperation {
   private let name: String
   private let makeRun: @Sendable () -> LegacyRun<Success>

@@ -6,7 +6,6 @@ final class LegacyRun<Success: Sendable>: Sendable {
   private let legacy: Foundation.Operation
   private let queue: OperationQueue
   private let result: @Sendable () throws -> Success
-  private let ending = Ending()
 
   /// - Parameter result: What the run comes to when it has finished.
   init(
@@ -23,60 +22,111 @@ final class LegacyRun<Success: Sendable>: Sendable {
     if legacy.isFinished || legacy.isExecuting {
       throw FoundationOperationError(operation: "\(legacy)")
     }
+    let ending = LegacyEnding()
+    watch(for: ending)
+    if Task.isCancelled { legacy.cancel() }
+    // Also one that is cancelled: its queue finishes it, and lets go on what depends on it. Some finish themselves,
+    // and those no queue takes, which is why nobody cancels between this question and the next line.
+    if !legacy.isFinished { queue.addOperation(legacy) }
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        guard ending.wait(continuation) else { return }
-        legacy.completionBlock = { [ending, own = legacy.completionBlock] in
-          own?()
-          ending.came()
-        }
-        queue.addOperation(legacy)
-      }
+      await ending.wait()
     } onCancel: {
-      legacy.cancel()
+      if !legacy.isCancelled { legacy.cancel() }
       // One that waits for room in its queue may wait for long, and will not run any more.
-      if !legacy.isExecuting { ending.came() }
+      if !legacy.isExecuting && !legacy.isFinished { ending.giveUp() }
     }
-    if legacy.isCancelled { throw CancellationError() }
+    if ending.isGivenUp || legacy.isCancelled { throw CancellationError() }
     return try result()
   }
 
-  /// Where the one who waits and the end meet.
-  private final class Ending: Sendable {
-    private enum State: Sendable {
-      case begun
-      case waiting(CheckedContinuation<Void, Never>)
-      case over
+  /// Has the ending told when the operation has finished and its completion block has returned.
+  private func watch(for ending: LegacyEnding) {
+    let token = LegacyEnding.BlockToken(ending)
+    legacy.completionBlock = { [own = legacy.completionBlock] in
+      own?()
+      token.hasReturned()
     }
+    // The block alone would not do: the operation may be given another one.
+    let end = BlockOperation { ending.came(.finish) }
+    end.addDependency(legacy)
+    // Not in a queue that somebody may suspend.
+    OperationQueue.endings.addOperation(end)
+  }
+}
 
-    private let state = Lock(State.begun)
+/// Where the one who waits for a `Foundation.Operation` and its end meet.
+private final class LegacyEnding: Sendable {
+  /// What an end consists of.
+  struct Part: OptionSet, Sendable {
+    let rawValue: Int
 
-    /// - Returns: Whether the end is still to come. If not, whoever waits has been told.
-    func wait(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
-      let isOver = state.withLock { state in
-        if case .over = state { return true }
-        state = .waiting(continuation)
-        return false
-      }
-      if isOver { continuation.resume() }
-      return !isOver
+    static let finish = Part(rawValue: 1)
+    static let block = Part(rawValue: 2)
+    static let all: Part = [.finish, .block]
+  }
+
+  private struct State: Sendable {
+    var parts: Part = []
+    var isGivenUp = false
+    var waiter: CheckedContinuation<Void, Never>?
+
+    var isOver: Bool { isGivenUp || parts == .all }
+
+    /// - Returns: Who is to be told that it is over, once.
+    mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
+      isOver ? waiter.take() : nil
     }
+  }
 
-    func came() {
-      let before = state.withLock { state in
-        defer { state = .over }
-        return state
-      }
-      if case .waiting(let continuation) = before { continuation.resume() }
+  private let state = Lock(State())
+
+  var isGivenUp: Bool { state.withLock { $0.isGivenUp } }
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      state.withLock { state in
+        state.waiter = continuation
+        return state.takeWaiter()
+      }?.resume()
     }
+  }
+
+  func came(_ part: Part) {
+    state.withLock { state in
+      state.parts.insert(part)
+      return state.takeWaiter()
+    }?.resume()
+  }
+
+  /// Nobody waits any longer.
+  func giveUp() {
+    state.withLock { state in
+      if !state.isOver { state.isGivenUp = true }
+      return state.takeWaiter()
+    }?.resume()
+  }
+
+  /// What a completion block keeps: if it goes away before the block has returned, another one took its place.
+  final class BlockToken: Sendable {
+    private let ending: LegacyEnding
+
+    init(_ ending: LegacyEnding) { self.ending = ending }
+    deinit { ending.came(.block) }
+
+    func hasReturned() { ending.came(.block) }
   }
 }
 
 extension OperationQueue {
   /// For those that name no queue.
-  fileprivate static let composites: OperationQueue = {
+  fileprivate static let composites = named("CompositeOperations")
+
+  /// For what tells of ends.
+  fileprivate static let endings = named("CompositeOperations: ends")
+
+  private static func named(_ name: String) -> OperationQueue {
     let queue = OperationQueue()
-    queue.name = "CompositeOperations"
+    queue.name = name
     return queue
-  }()
+  }
 }

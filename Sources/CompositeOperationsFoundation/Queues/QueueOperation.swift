@@ -4,10 +4,14 @@ public import Foundation
 /// A `Foundation.Operation` that runs a composable operation.
 ///
 /// ```swift
-/// let sync = QueueOperation(SyncContacts())
-/// sync.addDependency(login)
-/// sync.completionBlock = { [unowned sync] in show(sync.outcome) }
-/// queue.addOperation(sync)
+/// import CompositeOperationsFoundation
+///
+/// let queue = OperationQueue()
+/// let login = BlockOperation { print("Welcome") }
+/// let fetch = QueueOperation(FetchUser())
+/// fetch.addDependency(login)
+/// fetch.completionBlock = { [unowned fetch] in print(fetch.outcome?.result?.name ?? "nobody") }
+/// for operation in [login, fetch] { queue.addOperation(operation) }
 /// ```
 ///
 /// It is for a queue that cannot go yet. It has dependencies, priorities, a quality of service and a completion
@@ -58,18 +62,23 @@ public final class QueueOperation<Success: Sendable>: Foundation.Operation, @unc
 
   // MARK: What a queue does
 
-  /// Begins the run, at the priority that its quality of service stands for. A queue calls it.
+  /// Begins the run, at the priority that its quality of service stands for, or else that of its queue. A queue
+  /// calls it.
   ///
   /// - Precondition: It has not begun.
   public override func start() {
     if isCancelled { return finish(.cancelled) }
     willChangeValue(for: \.isExecuting)
-    let priority = TaskPriority(qualityOfService)
+    let priority =
+      TaskPriority(qualityOfService)
+      ?? OperationQueue.current.flatMap { TaskPriority($0.qualityOfService) }
     state.withLock { state in
       guard case .waiting(let run) = state else {
         preconditionFailure("\(self) has been started before; an operation of a queue runs once.")
       }
-      state = .running(Task(priority: priority) { self.finish(await run()) })
+      // Under the lock, so that a body that cancels this finds its task. No code but the system's is called.
+      state = .running(
+        UnstructuredTasks.start(on: nil, at: priority) { self.finish(await run()) })
     }
     didChangeValue(for: \.isExecuting)
     // Whoever has cancelled it meanwhile found nothing to cancel.

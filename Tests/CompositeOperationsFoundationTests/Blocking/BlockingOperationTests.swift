@@ -61,9 +61,12 @@ import Testing
       while true { try context.checkCancellation() }
     }.start()
     let handling = BlockingOperation { context in
-      context.onCancel { stopped.signal() }
-      begun.withLock { $0 += 1 }
-      stopped.wait()
+      context.withCancellationHandler {
+        begun.withLock { $0 += 1 }
+        stopped.wait()
+      } onCancel: {
+        stopped.signal()
+      }
       return context.isCancelled
     }.start()
     while begun.withLock(\.self) < 2 { await Task.yield() }
@@ -104,6 +107,26 @@ import Testing
     #expect(await run.outcome.isCancelled)
   }
 
+  @Test(arguments: [true, false])
+  func `cancelled before its turn with an actor or an executor, the function is not called`(
+    isActor: Bool
+  ) async {
+    let place: BlockingPlace = isActor ? .actor(Counter()) : .executor(CountingExecutor())
+    let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let hasRun = Lock(false)
+    let busy = BlockingOperation(on: place) {
+      hasBegun.signal()
+      mayEnd.wait()
+    }.start()
+    await aside { hasBegun.wait() }
+    let waiting = BlockingOperation(on: place) { hasRun.withLock { $0 = true } }.start()
+    waiting.cancel()
+    mayEnd.signal()
+    #expect(await waiting.outcome.isCancelled)
+    #expect(await busy.outcome.result != nil)
+    #expect(hasRun.withLock(\.self) == false)
+  }
+
   @Test func `it can log and tell how far it is`() async {
     let recorder = RecordingObserver()
     let operation = BlockingOperation { context in context.operation.report(1, of: 2) }.named(
@@ -113,16 +136,6 @@ import Testing
       if case .progressed(1, 2, nil) = $0.kind { true } else { false }
     }
     #expect(progress.count == 1)
-  }
-
-  @Test func `threads that end while work comes lose none of it`() async {
-    let threads = BlockingThreads(width: 3, name: "hasty", endingAfter: .microseconds(1))
-    let operation = ParallelOperation(
-      (0..<200).map { index in BlockingOperation(on: .threads(threads)) { index } },
-      width: .limited(to: 4))
-    for _ in 0..<20 { #expect(await operation.run().result == Array(0..<200)) }
-    #expect(threads.threadCount <= 3 && threads.waitingCount == 0)
-    while threads.threadCount > 0 || threads.runningCount > 0 { await Task.yield() }
   }
 }
 
@@ -163,14 +176,4 @@ private final class CountingExecutor: TaskExecutor {
     let job = UnownedJob(job)
     queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
-}
-
-/// What the system calls the thread that asks.
-private func threadName() -> String? {
-  #if os(Linux)
-    let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
-    return name.map { String($0.dropLast()) }
-  #else
-    return Thread.current.name
-  #endif
 }

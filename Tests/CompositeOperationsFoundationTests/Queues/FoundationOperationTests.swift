@@ -133,6 +133,89 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(hasRun.withLock(\.self) == false)
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `cancelled when it has finished, the run waits for the completion block all the same`() async
+  {
+    let log = Lock<[String]>([])
+    let (isInBlock, mayReturn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let run = FoundationOperation {
+      let block = BlockOperation { log.withLock { $0.append("body") } }
+      block.completionBlock = {
+        isInBlock.signal()
+        mayReturn.wait()
+        log.withLock { $0.append("completion") }
+      }
+      return block
+    }.start()
+    let ended = Task {
+      let outcome = await run.outcome
+      log.withLock { $0.append("end") }
+      return outcome
+    }
+    await aside { isInBlock.wait() }
+    run.cancel()
+    // Opportunity for a run that would not wait.
+    for _ in 0..<1_000 where log.withLock({ $0.count }) == 1 { await aside {} }
+    mayReturn.signal()
+    #expect(await ended.value.isCancelled)
+    #expect(log.withLock(\.self) == ["body", "completion", "end"])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `cancelled before it is in its queue, it is finished by that and lets others go on`() async {
+    let log = Lock<[String]>([])
+    let after = BlockOperation { log.withLock { $0.append("after") } }
+    let hasCompleted = DispatchSemaphore(value: 0)
+    let run = FoundationOperation {
+      let block = BlockOperation { log.withLock { $0.append("body") } }
+      block.completionBlock = { hasCompleted.signal() }
+      after.addDependency(block)
+      unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+      return block
+    }.start()
+    #expect(await run.outcome.isCancelled)
+    await aside {
+      OperationQueue().addOperations([after], waitUntilFinished: true)
+      hasCompleted.wait()
+    }
+    #expect(log.withLock(\.self) == ["after"])
+  }
+
+  @Test func `one that finishes itself when it is cancelled is given to no queue`() async {
+    final class Hasty: Foundation.Operation, @unchecked Sendable {
+      private let isOver = Lock(false)
+
+      override var isFinished: Bool { isOver.withLock(\.self) }
+
+      override func cancel() {
+        super.cancel()
+        isOver.withLock { $0 = true }
+        didChangeValue(for: \.isFinished)
+      }
+    }
+    let run = FoundationOperation {
+      unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+      return Hasty()
+    }
+    #expect(await run.run().isCancelled)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `one that is given another completion block when it runs ends, too`() async {
+    let hasCompleted = DispatchSemaphore(value: 0)
+    let made = Lock<BlockOperation?>(nil)
+    let operation = FoundationOperation {
+      let block = BlockOperation {
+        made.withLock(\.self)?.completionBlock = { hasCompleted.signal() }
+      }
+      made.withLock { $0 = block }
+      return block
+    }
+    #expect(await operation.run().result != nil)
+    await aside { hasCompleted.wait() }
+    made.withLock { $0 = nil }
+  }
+
   @Test func `one that others cancel ends as cancelled`() async {
     let made = Lock<LegacyFetch?>(nil)
     let run = FoundationOperation { () -> LegacyFetch in

@@ -84,15 +84,79 @@ import Testing
     #expect((1...2).contains(most))
   }
 
-  @Test func `the run sees its environment and the priority of its quality of service`() async {
+  @Test func `the run sees its environment`() async {
     let recorder = RecordingObserver()
     let operation = QueueOperation(
-      SimpleOperation { Task.currentPriority }.named("look"),
-      in: OperationEnvironment(observers: [recorder]))
-    operation.qualityOfService = .utility
+      SimpleOperation {}.named("look"), in: OperationEnvironment(observers: [recorder]))
     await aside { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
-    #expect(operation.outcome?.result == .utility)
     #expect(recorder.events(of: "look").count == 3)
+  }
+
+  /// A quality of service, and what it means.
+  private static let services: [(QualityOfService, TaskPriority)] = [
+    (.userInteractive, .userInitiated), (.userInitiated, .userInitiated), (.utility, .utility),
+    (.background, .background),
+  ]
+
+  @Test(arguments: services) func `the run has the priority of its quality of service`(
+    service: QualityOfService, priority: TaskPriority
+  ) async {
+    queue.qualityOfService = service == .utility ? .background : .utility
+    let operation = QueueOperation(SimpleOperation { Task.currentPriority })
+    operation.qualityOfService = service
+    await aside { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
+    #expect(operation.outcome?.result == priority)
+  }
+
+  @Test(arguments: services) func `one without a quality of service has its queue's`(
+    service: QualityOfService, priority: TaskPriority
+  ) async {
+    queue.qualityOfService = service
+    let operation = QueueOperation(SimpleOperation { Task.currentPriority })
+    await aside { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
+    #expect(operation.outcome?.result == priority)
+  }
+
+  @Test func `what is more urgent for its queue begins first`() async {
+    let order = Lock<[Int]>([])
+    queue.maxConcurrentOperationCount = 1
+    queue.isSuspended = true
+    let priorities: [Foundation.Operation.QueuePriority] = [
+      .low, .veryHigh, .normal, .veryLow, .high, .normal,
+    ]
+    for (index, priority) in priorities.enumerated() {
+      let operation = QueueOperation(
+        SimpleOperation {
+          await Task.yield()
+          order.withLock { $0.append(index) }
+        })
+      operation.queuePriority = priority
+      queue.addOperation(operation)
+    }
+    queue.isSuspended = false
+    await aside { [queue] in queue.waitUntilAllOperationsAreFinished() }
+    #expect(order.withLock(\.self) == [1, 4, 2, 5, 0, 3])
+  }
+
+  @Test func `a composite runs in a queue as anywhere, and is cancelled as one`() async {
+    let sum = ParallelOperation((1...10).map { number in SimpleOperation { number } })
+      .map { $0.reduce(0, +) }
+    let steps = QueueOperation(sum.then { total in SimpleOperation { total + 1 } })
+    let gate = Gate()
+    let held = QueueOperation(
+      ParallelOperation((0..<3).map { _ in SimpleOperation { try await gate.pass() } }))
+    let children = (0..<3).map { index in SimpleOperation { if index == 1 { throw Failure() } } }
+    let failing = QueueOperation(ParallelOperation(children))
+    steps.addDependency(failing)
+    let operations: [Foundation.Operation] = [steps, held, failing]
+    for operation in operations { queue.addOperation(operation) }
+    await aside { steps.waitUntilFinished() }
+    #expect(steps.outcome?.result == 56)
+    #expect((failing.outcome?.error as? ParallelOperationError)?.failures.count == 1)
+    await gate.waitForArrivals(3)
+    held.cancel()
+    await aside { held.waitUntilFinished() }
+    #expect(held.outcome?.isCancelled == true)
   }
 
   @Test
