@@ -26,7 +26,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(5)))
   func `a challenge without a body is an error too`() async throws {
-    let server = try LoopbackServer(.init(401, headers: ["WWW-Authenticate: Basic"]))
+    let server = try LoopbackServer(.init(401, headers: [#"WWW-Authenticate: Basic realm="x""#]))
     let outcome = await HTTPDataOperation(server.url()).run()
     #expect((outcome.error as? HTTPStatusError)?.status == 401)
   }
