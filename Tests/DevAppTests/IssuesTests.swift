@@ -37,6 +37,27 @@ import Testing
     #expect(server.requests.allSatisfy { $0["Authorization"] == nil })
   }
 
+  @Test(arguments: [
+    #"</next?labels=a,b&page=2>; rel="next""#, "</next;a=1>;rel=next",
+    #"</other>; rel="last", </next>; title="a, b; c"; rel="prefetch next""#,
+    #"</other>; title="\"<x>; rel=next", </next> ; REL = Next"#, ",, </next>;x;rel=\"next\",",
+    #"</other>; rel="prev"; rel="next", </next>; rel="next""#,
+  ])
+  func `the next page is found, however it is said`(link: String) async throws {
+    let server = try LoopbackServer { request, connection in
+      switch request.path {
+      case let path where path.hasPrefix("/users/"):
+        connection.send(.init(Self.repositories("octocat/a")))
+      case let path where path.hasPrefix("/next"): connection.send(.init(Self.issues(2)))
+      default:
+        connection.send(.init(Self.issues(1), headers: ["Link: \(link)"]))
+      }
+    }
+    let printed = try await issues(of: "octocat", at: server)
+    #expect(printed.error.contains("2 open issues in 1 repository"), "\(printed.error)")
+    #expect(server.requests.last?.path.hasPrefix("/next") == true)
+  }
+
   @Test func `a repository that fails is named beside the results of the others`() async throws {
     let server = try LoopbackServer { request, connection in
       switch request.path.split(separator: "?").first {
@@ -53,7 +74,8 @@ import Testing
     let lines = printed.error.split(separator: "\n").filter { $0.hasPrefix("failed: ") }
     #expect(lines.count == 3)
     #expect(lines[0].hasPrefix("failed: octocat/b: GET \(server.url("/repos/octocat/b/issues"))?"))
-    #expect(lines[0].contains(#"410 (gone): {"message":"disabled"}"#) || lines[0].contains("410"))
+    #expect(lines[0].contains("was answered with 410 ("))
+    #expect(lines[0].contains(#"): {"message":"disabled"}"#))
     #expect(lines[1].contains("octocat/c") && lines[1].contains("a body that is no Array"))
     #expect(lines[2].contains("../x is no name of a repository"))
     #expect(printed.error.contains("4 repositories of octocat, 3 failed"))

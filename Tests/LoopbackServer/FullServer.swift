@@ -11,13 +11,16 @@ package final class FullServer: Sendable {
   package let port: UInt16
   private let sockets: [Int32]
 
-  package init() throws {
-    let (server, port) = try LoopbackServer.listening(backlog: 0)
+  /// - Parameters:
+  ///   - port: Where it listens; 0 for one that is free.
+  ///   - host: The last byte of its address, 127.0.0.x.
+  package init(at port: UInt16 = 0, host: UInt8 = 1) throws {
+    let (server, port) = try LoopbackServer.listening(at: port, host: host, backlog: 0)
     self.port = port
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = (0x7F00_0000 + UInt32(host)).bigEndian
     #if canImport(Glibc)
       let kind = Int32(SOCK_STREAM.rawValue)
     #else

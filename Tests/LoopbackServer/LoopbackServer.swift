@@ -35,7 +35,14 @@ package final class LoopbackServer: Sendable {
       // Ends when the socket is shut down.
       while true {
         let descriptor = accept(socket)
-        if descriptor < 0 { break }
+        if descriptor < 0 {
+          let error = errno
+          if self == nil { break }
+          // Who connected may be gone already.
+          precondition(
+            [EINTR, ECONNABORTED].contains(error), "No connection can be taken: error \(error).")
+          continue
+        }
         let server = self
         Thread.detachNewThread {
           let connection = LoopbackConnection(descriptor)
@@ -93,15 +100,26 @@ package final class LoopbackServer: Sendable {
 package struct SocketError: Error {}
 
 extension LoopbackServer {
-  /// A port at which nobody listens: one that was given out a moment ago.
-  package static func unusedPort() throws -> UInt16 {
-    let (socket, port) = try listening()
-    _ = close(socket)
-    return port
+  /// A port at which nobody listens.
+  ///
+  /// A socket keeps it up to the end of the program, so that it is given to nobody else. On Linux, who reuses addresses
+  /// may listen there all the same.
+  package static func unusedPort() throws -> UInt16 { try bound().port }
+
+  /// - Parameter host: The last byte of an address of this machine, 127.0.0.x.
+  static func listening(
+    at port: UInt16 = 0, host: UInt8 = 1, backlog: Int32 = 64
+  ) throws -> (socket: Int32, port: UInt16) {
+    let bound = try bound(at: port, host: host)
+    guard listen(bound.socket, backlog) == 0 else {
+      _ = close(bound.socket)
+      throw SocketError()
+    }
+    return bound
   }
 
-  static func listening(
-    at port: UInt16 = 0, backlog: Int32 = 64
+  private static func bound(
+    at port: UInt16 = 0, host: UInt8 = 1
   ) throws -> (socket: Int32, port: UInt16) {
     #if canImport(Glibc)
       let kind = Int32(SOCK_STREAM.rawValue)
@@ -115,7 +133,7 @@ extension LoopbackServer {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = (0x7F00_0000 + UInt32(host)).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
@@ -123,7 +141,10 @@ extension LoopbackServer {
           && getsockname(socket, pointer, &length) == 0
       }
     }
-    guard isBound, listen(socket, backlog) == 0 else { throw SocketError() }
+    guard isBound else {
+      _ = close(socket)
+      throw SocketError()
+    }
     return (socket, UInt16(bigEndian: address.sin_port))
   }
 }

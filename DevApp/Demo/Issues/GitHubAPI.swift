@@ -58,17 +58,28 @@ struct GitHubAPI: Sendable {
   ///
   /// - Throws: ``GitHubProblem`` if it is on another server, which is not to have the token.
   func page(after response: HTTPDataResponse) throws(GitHubProblem) -> URL? {
-    for link in response.headers["Link"]?.split(separator: ",") ?? [] {
-      let parts = link.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
-      guard let place = parts.first, place.hasPrefix("<"), place.hasSuffix(">"),
-        parts.dropFirst().contains(where: { $0 == #"rel="next""# || $0 == "rel=next" })
-      else { continue }
-      let text = String(place.dropFirst().dropLast())
-      guard let url = URL(string: text, relativeTo: response.url)?.absoluteURL,
-        url.scheme == base.scheme, url.host == base.host, url.port == base.port
-      else { throw GitHubProblem("the next page is said to be on another server: \(text)") }
-      return url
+    let links = PageLink.all(in: response.headers["Link"] ?? "")
+    guard let text = links.first(where: { $0.relations.contains("next") })?.address else {
+      return nil
     }
-    return nil
+    guard let url = URL(string: text, relativeTo: response.url)?.absoluteURL,
+      Origin(url) == Origin(base)
+    else {
+      throw GitHubProblem("the next page is said to be on another server: \(text.printable)")
+    }
+    return url
+  }
+}
+
+/// What makes a server the same.
+private struct Origin: Equatable {
+  private let scheme: String?
+  private let host: String?
+  private let port: Int
+
+  init(_ url: URL) {
+    scheme = url.scheme?.lowercased()
+    host = url.host?.lowercased()
+    port = url.port ?? (scheme == "https" ? 443 : 80)
   }
 }

@@ -33,8 +33,8 @@ extension GitHubProblem {
     let again =
       if let delay = error.retryAfter {
         "Come back in \(delay.components.seconds) s"
-      } else if let moment = error.headers["X-RateLimit-Reset"].flatMap({ Double($0) }) {
-        "Come back at \(Date(timeIntervalSince1970: moment).formatted(.iso8601))"
+      } else if let moment = error.headers["X-RateLimit-Reset"].flatMap({ UInt32($0) }) {
+        "Come back at \(Date(timeIntervalSince1970: Double(moment)).formatted(.iso8601))"
       } else {
         "Come back later"
       }

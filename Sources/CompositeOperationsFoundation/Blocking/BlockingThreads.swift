@@ -86,6 +86,16 @@ public final class BlockingThreads: Sendable {
     }
   }
 
+  /// Calls a function on one of the threads and waits for what it comes to, whether the task is cancelled or not.
+  func run<Value: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result: Result<Value, Failure> = await withCheckedContinuation { waiter in
+      add { waiter.resume(returning: Result { () throws(Failure) in try body() }) }
+    }
+    return try result.get()
+  }
+
   private func work() {
     var step = machine.withLock { $0.looked() }
     while true {

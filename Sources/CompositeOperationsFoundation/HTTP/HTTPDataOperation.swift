@@ -31,7 +31,8 @@ public struct HTTPDataOperation: ComposableOperation {
   private let summary: HTTPRequestSummary
 
   /// - Parameters:
-  ///   - request: What to ask for. Its `httpBody` is sent; a `httpBodyStream` is an error.
+  ///   - request: What to ask for. Its `httpBody` is sent, which a GET must not have; a `httpBodyStream` is an
+  ///     error.
   ///   - options: How it is made, where that is not as usual.
   ///   - session: What makes it.
   public init(
@@ -62,11 +63,7 @@ public struct HTTPDataOperation: ComposableOperation {
     let sink = MemorySink(
       limit: options.bodyLimit, request: summary, progress: TransferProgress(context))
     var request = request
-    var body = HTTPRequestBody.none
-    if let data = request.httpBody {
-      body = .data(data)
-      request.httpBody = nil
-    }
+    let body = try HTTPRequestBody(takenFrom: &request, of: summary)
     let head = try await session.perform(
       request, body: body, summary: summary, options: options, into: sink)
     return HTTPDataResponse(head: head, body: sink.body, request: summary)

@@ -16,13 +16,13 @@ extension ComposableOperation {
   ///   ``HTTPRequestOptions/isRepeatable`` says so. One that cannot have reached the server may be in any case.
   ///
   /// What the server says by `Retry-After` is waited for, in seconds or until a date by its own clock, if that
-  /// is longer than the backoff. In the end the error is a `RetryError` with that of every
-  /// attempt.
+  /// is longer than the backoff. Where it is longer than the longest delay, no other attempt is made: the server would
+  /// only refuse it. In the end the error is a `RetryError` with that of every attempt.
   ///
   /// - Parameters:
   ///   - attempts: How many attempts there are at most, with the first one.
   ///   - backoff: How long to wait before the next one, by the clock of the environment.
-  ///   - longestDelay: How long to wait at most, whatever the server says.
+  ///   - longestDelay: How long to wait at most.
   ///   - budget: How long the run may take before the last attempt begins; nil for any time.
   /// - Precondition: There is at least one attempt, and neither time is negative.
   public func retryingHTTP(
@@ -37,6 +37,7 @@ extension ComposableOperation {
       }
       // The advice of the error is cut, and whoever allows for more gets more.
       let advised = (error as? HTTPStatusError)?.retryAfter ?? .zero
+      if advised > longestDelay { return .stop }
       return .retry(after: min(max(failure.delay, advised), longestDelay))
     }
   }

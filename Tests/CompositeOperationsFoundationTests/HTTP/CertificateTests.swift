@@ -16,8 +16,13 @@ import Testing
     let make = try Self.start(
       openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
       "-nodes",
-      "-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-days", "1")
-    make.process.waitUntilExit()
+      "-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-days", "1"
+    ).process
+    let status = await aside {
+      make.waitUntilExit()
+      return make.terminationStatus
+    }
+    try #require(status == 0, "openssl made no certificate.")
     let port = try LoopbackServer.unusedPort()
     let server = try Self.start(
       openssl, "s_server", "-accept", "127.0.0.1:\(port)", "-key", key, "-cert", certificate, "-www"
@@ -26,7 +31,8 @@ import Testing
     // It says so when it listens.
     var said = ""
     while !said.contains("ACCEPT") {
-      let bytes = server.output.availableData
+      let output = server.output
+      let bytes = await aside { output.availableData }
       try #require(!bytes.isEmpty, "\(said)")
       said += String(decoding: bytes, as: UTF8.self)
     }

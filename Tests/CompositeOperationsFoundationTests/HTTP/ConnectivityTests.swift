@@ -84,6 +84,31 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(5)))
+  func `an address that never answers does not stand in the way of another`() async throws {
+    let server = try LoopbackServer(.init())
+    let full = try FullServer(at: server.port, host: 2)
+    let addresses = ["127.0.0.2", "127.0.0.1"].flatMap {
+      Reachability.addresses(of: $0, port: server.port)
+    }
+    #expect(addresses.count == 2)
+    let isThere = await aside {
+      Reachability.canConnect(toAnyOf: addresses, within: .seconds(86_400))
+    }
+    #expect(isThere)
+    withExtendedLifetime((server, full)) {}
+  }
+
+  @Test func `a host without an address that answers cannot be connected to`() async throws {
+    let port = try LoopbackServer.unusedPort()
+    let addresses = Reachability.addresses(of: "127.0.0.1", port: port)
+    let isThere = await aside {
+      Reachability.canConnect(toAnyOf: addresses + addresses, within: .seconds(86_400))
+    }
+    #expect(!isThere)
+    #expect(Reachability.addresses(of: "nohost.invalid", port: port).isEmpty)
+  }
+
   @Test func `a probe looks again and again, by the clock of the run`() async throws {
     let port = try LoopbackServer.unusedPort()
     let probe = HostProbe(host: "127.0.0.1", port: port, backoff: .constant(.seconds(5)))
@@ -112,12 +137,10 @@ import Testing
     // A server that is full takes no connection, and refuses none.
     let full = try FullServer()
     let silent = HostProbe(host: "127.0.0.1", port: full.port, timeout: .seconds(3_600))
-    let (looks, looked) = AsyncStream<Void>.makeStream()
-    let looking = SimpleOperation { context in
-      looked.finish()
-      try await silent.waitForConnectivity(in: context)
-    }.start()
-    for await _ in looks {}
+    let observer = RecordingObserver()
+    let looking = SimpleOperation { try await silent.waitForConnectivity(in: $0) }
+      .observed(by: observer).start()
+    while observer.events(of: "look for 127.0.0.1:\(full.port)").isEmpty { await Task.yield() }
     looking.cancel()
     #expect(await looking.outcome.isCancelled)
     withExtendedLifetime(full) {}

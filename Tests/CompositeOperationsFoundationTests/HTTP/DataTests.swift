@@ -158,6 +158,28 @@ import Testing
     }
   }
 
+  @Test(arguments: ["GET", "HEAD"])
+  func `a body of a request that has none is an error, and an empty one is none`(method: String)
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(.init())
+    var request = URLRequest(url: server.url())
+    request.httpMethod = method
+    request.httpBody = Data([1])
+    let outcomes = [
+      await HTTPDataOperation(request).map { _ in }.run(),
+      await HTTPDownloadOperation(request, to: folder["file"]).map { _ in }.run(),
+    ]
+    for outcome in outcomes {
+      let error = try #require(outcome.error as? HTTPTransferError)
+      #expect(error.reason == .badRequest("a \(method) has no body: set the httpMethod, as to PUT"))
+    }
+    #expect(server.requests.isEmpty)
+    request.httpBody = Data()
+    #expect(await HTTPDataOperation(request).run().result?.status == 200)
+  }
+
   @Test func `a body that can be read once only is an error`() async throws {
     var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1/")))
     request.httpBodyStream = InputStream(data: Data([1]))

@@ -31,6 +31,19 @@ import Testing
     #expect(last == 300_000)
   }
 
+  @Test(arguments: [0o600, 0o444, 0o755])
+  func `the new file has the rights of the old one`(rights: Int) async throws {
+    let folder = try TemporaryFolder()
+    try Data("old".utf8).write(to: folder["file"])
+    try FileManager.default.setAttributes(
+      [.posixPermissions: rights], ofItemAtPath: folder["file"].path)
+    let server = try LoopbackServer(.init("new"))
+    _ = try await HTTPDownloadOperation(server.url(), to: folder["file"]).run().get()
+    #expect(try Data(contentsOf: folder["file"]) == Data("new".utf8))
+    let attributes = try FileManager.default.attributesOfItem(atPath: folder["file"].path)
+    #expect(attributes[.posixPermissions] as? Int == rights)
+  }
+
   @Test func `an empty file and one of unknown length come too`() async throws {
     let folder = try TemporaryFolder()
     let empty = try LoopbackServer(.init())

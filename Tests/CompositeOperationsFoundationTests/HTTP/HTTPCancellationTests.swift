@@ -17,9 +17,27 @@ import Testing
       if hasBegun { connection.send(.init("begun", length: 1_000)) }
       connection.waitForClose()
     }
-    let run = HTTPDataOperation(server.url()).start()
+    let (comes, came) = AsyncStream<Void>.makeStream()
+    let run = HTTPDataOperation(server.url())
+      .observed(by: BytesObserver { came.yield() }).start()
     await server.waitForRequests(1)
+    if hasBegun { for await _ in comes { break } }
     run.cancel()
+    #expect(await run.outcome.isCancelled)
+    await server.waitForCloses(1)
+  }
+
+  @Test(.timeLimit(.minutes(5)), arguments: Transfer.allCases)
+  func `whoever is told of progress may cancel`(transfer: Transfer) async throws {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(readingBodies: false) { _, connection in
+      if transfer != .upload { connection.send(.init("begun", length: 1_000)) }
+      connection.waitForClose()
+    }
+    let canceller = Canceller()
+    let operation = transfer.operation(on: server.url(), in: folder)
+    let run = operation.observed(by: BytesObserver { canceller.cancel() }).start()
+    canceller.give { run.cancel() }
     #expect(await run.outcome.isCancelled)
     await server.waitForCloses(1)
   }
@@ -51,5 +69,23 @@ import Testing
   @Test func `O4: URLError.cancelled ends a run as cancelled, and no other code does`() async {
     #expect(await SimpleOperation { throw URLError(.cancelled) }.run().isCancelled)
     #expect(await SimpleOperation { throw URLError(.timedOut) }.run().error is URLError)
+  }
+}
+
+/// Cancels what it is given, on the thread of whoever asks it to.
+private final class Canceller: Sendable {
+  private let given = DispatchSemaphore(value: 0)
+  private let cancelling = Lock<(@Sendable () -> Void)?>(nil)
+
+  func give(_ cancelling: @escaping @Sendable () -> Void) {
+    self.cancelling.withLock { $0 = cancelling }
+    given.signal()
+  }
+
+  /// Waits until it has been given something. It is no thread of Swift's tasks that waits.
+  func cancel() {
+    given.wait()
+    given.signal()
+    cancelling.withLock { $0 }?()
   }
 }

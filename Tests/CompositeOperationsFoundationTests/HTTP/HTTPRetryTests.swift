@@ -83,38 +83,80 @@ import Testing
     #expect((outcome.error as? RetryError)?.errors.count == 3)
   }
 
+  @Test(arguments: [302, 303, 307, 308])
+  func `a POST that a server has sent on to nobody is made once`(status: Int) async throws {
+    let place = "http://127.0.0.1:\(try LoopbackServer.unusedPort())/there"
+    let server = try LoopbackServer(.init(status, headers: ["Location: \(place)"]))
+    let operation = HTTPDataOperation(request("POST", to: server)).retryingHTTP(backoff: .none)
+    let errors = try #require(await operation.run().error as? RetryError).errors
+    #expect(errors.map { ($0 as? HTTPTransferError)?.reason } == [.cannotConnect])
+    #expect(server.requests.count == 1)
+  }
+
+  // The name stands for ::1 as well, where nobody listens.
+  @Test func `a POST that the second address of a host took is made once`() async throws {
+    let server = try LoopbackServer { _, _ in }
+    var request = URLRequest(url: try #require(URL(string: "http://localhost:\(server.port)/")))
+    request.httpMethod = "POST"
+    let outcome = await HTTPDataOperation(request).retryingHTTP(backoff: .none).run()
+    let errors = try #require(outcome.error as? RetryError).errors
+    #expect(errors.map { ($0 as? HTTPTransferError)?.reason } == [.connectionLost], "\(errors)")
+    #expect(server.requests.count == 1)
+  }
+
   @Test func `Retry-After is waited for, in seconds and until a date by the server's clock`()
     async throws
   {
     let dates = [
       "Sun, 22 Nov 2026 10:02:00 GMT", "Sunday, 22-Nov-26 10:02:00 GMT", "Sun Nov 22 10:02:00 2026",
+      "Sun, 1 Nov 2026 10:03:00 GMT", "Sun Nov  1 10:03:00 2026",
     ]
     let server = try LoopbackServer { request, connection in
       switch request.number {
       case 0: connection.send(.init(429, headers: ["Retry-After: 60"]))
-      case 1...3:
+      case 1...5:
+        // Days of one digit are to be written with two, and some do not.
+        let day = request.number < 4 ? "22" : "01"
         connection.send(
           .init(
             503,
             headers: [
-              "Date: Sun, 22 Nov 2026 10:00:00 GMT", "Retry-After: \(dates[request.number - 1])",
+              "Date: Sun, \(day) Nov 2026 10:00:00 GMT",
+              "Retry-After: \(dates[request.number - 1])",
             ]))
-      case 4: connection.send(.init(503, headers: ["Retry-After: soon"]))
+      case 6: connection.send(.init(503, headers: ["Retry-After: soon"]))
       default: connection.send(.init("at last"))
       }
     }
     let fetch = HTTPDataOperation(server.url())
-      .retryingHTTP(attempts: 6, backoff: .constant(.seconds(7)))
-    let delays = try await Self.delays(of: fetch, steps: 5)
-    #expect(delays == [60, 120, 120, 120, 7].map { .seconds($0) })
+      .retryingHTTP(attempts: 8, backoff: .constant(.seconds(7)))
+    let delays = try await Self.delays(of: fetch, steps: 7)
+    #expect(delays == [60, 120, 120, 120, 180, 180, 7].map { .seconds($0) })
   }
 
-  @Test(arguments: [(10, 10), (300, 300), (100_000, 86_400)])
-  func `no delay is longer than is allowed`(longest: Int, expected: Int) async throws {
+  @Test(arguments: [86_400, 100_000])
+  func `a server is not asked again before the time that it names`(longest: Int) async throws {
     let server = try LoopbackServer(.init(429, headers: ["Retry-After: 86400"]), .init())
     let fetch = HTTPDataOperation(server.url())
       .retryingHTTP(backoff: .none, longestDelay: .seconds(longest))
-    #expect(try await Self.delays(of: fetch, steps: 1) == [.seconds(expected)])
+    #expect(try await Self.delays(of: fetch, steps: 1) == [.seconds(86_400)])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a server that names a time behind the longest delay is not asked again`()
+    async throws
+  {
+    let server = try LoopbackServer(.init(429, headers: ["Retry-After: 301"]), .init())
+    let outcome = await HTTPDataOperation(server.url()).retryingHTTP(backoff: .none).run()
+    #expect((outcome.error as? RetryError)?.errors.count == 1)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `no backoff is longer than the longest delay`() async throws {
+    let server = try LoopbackServer(.init(503), .init())
+    let fetch = HTTPDataOperation(server.url())
+      .retryingHTTP(backoff: .constant(.seconds(60)), longestDelay: .seconds(10))
+    #expect(try await Self.delays(of: fetch, steps: 1) == [.seconds(10)])
   }
 
   @Test func `what the error advises the core is cut to five minutes`() async throws {

@@ -85,4 +85,44 @@ import Testing
     #expect(other.requests.map { $0["Authorization"] } == [nil])
     #expect(other.requests.map { $0["X-Other"] } == ["kept"])
   }
+
+  @Test(arguments: ["Authorization", "cookie", "Proxy-Authorization"])
+  func `nor do those of a session`(name: String) async throws {
+    let other = try LoopbackServer(.init("other"))
+    let server = try LoopbackServer(
+      .init(302, headers: ["Location: /here"]),
+      .init(302, headers: ["Location: \(other.url("/there"))"]), .init())
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpAdditionalHeaders = [name: "secret", "X-Other": "kept"]
+    let session = HTTPSession(configuration)
+    _ = try await HTTPDataOperation(server.url(), session: session).run().get()
+    #expect(server.requests.map { $0[name] } == ["secret", "secret"])
+    #expect(other.requests.map { $0[name] } == [nil])
+    #expect(other.requests.map { $0["X-Other"] } == ["kept"])
+    var request = URLRequest(url: server.url())
+    request.setValue("its own", forHTTPHeaderField: name)
+    _ = try await HTTPDataOperation(request, session: session).run().get()
+    #expect(server.requests.last?[name] == "its own")
+  }
+
+  @Test func `errors name the server that a request was sent on to`() async throws {
+    let port = try LoopbackServer.unusedPort()
+    let other = try LoopbackServer(.init(404, "no"), .init("[1"))
+    let places = [
+      "http://127.0.0.1:\(port)/a?key=secret", "\(other.url("/b"))", "\(other.url("/c"))",
+    ]
+    let server = try LoopbackServer { request, connection in
+      connection.send(.init(302, headers: ["Location: \(places[request.number])"]))
+    }
+    let fetch = HTTPDataOperation(server.url("/a")).decoding([Int].self)
+    let shown = ["http://127.0.0.1:\(port)/a?key=…"] + places.dropFirst()
+    let texts = [
+      "failed: 127.0.0.1 cannot be connected to", "was answered with 404", "is no Array",
+    ]
+    for (place, text) in zip(shown, texts) {
+      let description = try #require(await fetch.run().error.map { "\($0)" })
+      #expect(description.hasPrefix("GET \(server.url("/a")) (sent on to \(place)) "))
+      #expect(description.contains(text), "\(description)")
+    }
+  }
 }

@@ -81,6 +81,16 @@ import Testing
     part(from: 60_000, headers: [#"ETag: "v1""#]), part(from: 70_000, headers: [#"ETag: "v2""#]),
     LoopbackAnswer(206, "no range"), LoopbackAnswer(416, headers: ["Content-Range: bytes */9"]),
     LoopbackAnswer(416),
+    // Longer than it was.
+    LoopbackAnswer(
+      206, headers: [#"ETag: "v1""#, "Content-Range: bytes 70000-299999/300000"], length: 230_000),
+    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-99999/*"], length: 30_000),
+    // Places that there are not. (A length that is longer still ends the program, inside of Foundation.)
+    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-200000/200000"], length: 130_001),
+    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-+99999/200000"], length: 130_000),
+    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-199999/*"], length: .max - 1_023),
+    // Packed, so that its places are others.
+    part(from: 70_000, headers: [#"ETag: "v1""#, "Content-Encoding: gzip"]),
   ])
   func `a part that does not fit is not taken, and the whole is asked for`(answer: LoopbackAnswer)
     async throws
@@ -94,6 +104,35 @@ import Testing
     #expect(server.requests.map { $0["Range"] } == [nil, "bytes=70000-", nil])
     #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
     #expect(try folder.names() == ["file"])
+  }
+
+  @Test func `what was changed on another date is another thing`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(
+      .init(headers: Self.modified, body: Array(Self.bytes.prefix(70_000)), length: 200_000),
+      Self.part(from: 70_000, headers: ["Last-Modified: Sun, 22 Nov 2026 09:00:00 GMT"]),
+      .init(body: Self.bytes))
+    let operation = HTTPDownloadOperation(server.url(), to: folder["file"])
+    #expect(await operation.run().error is HTTPTransferError)
+    #expect(try await operation.run().get().resumedByteCount == 0)
+    #expect(server.requests.map { $0["Range"] } == [nil, "bytes=70000-", nil])
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
+  }
+
+  @Test func `what came packed is not gone on with`() async throws {
+    let folder = try TemporaryFolder()
+    let headers = [#"ETag: "v1""#, "Content-Encoding: gzip"]
+    // The head of a gzip file, and of a block of 20,000 bytes that are as they are.
+    let packed = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 0x20, 0x4e, 0xdf, 0xb1].map { UInt8($0) }
+    let server = try LoopbackServer(
+      .init(headers: headers, body: packed + Self.bytes.prefix(10_000), length: 20_023),
+      .init(body: Self.bytes))
+    let operation = HTTPDownloadOperation(server.url(), to: folder["file"])
+    #expect(await operation.run().error is HTTPTransferError)
+    #expect(try folder.names() == [])
+    _ = try await operation.run().get()
+    #expect(server.requests.map { $0["Range"] } == [nil, nil])
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
   }
 
   @Test func `where all was there already the server says so by 416`() async throws {

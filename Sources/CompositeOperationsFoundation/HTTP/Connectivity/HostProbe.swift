@@ -10,8 +10,9 @@ internal import Foundation
 /// let data = HTTPDataOperation(url).requiring(.connectivity(probe))
 /// ```
 ///
-/// A TCP connection is made and closed; nothing is sent. Choose the host that is going to be asked. Each run looks for
-/// itself, so nobody goes by what somebody else saw. Between two looks it waits by the clock of the run.
+/// A TCP connection is made and closed; nothing is sent. All addresses of the host are tried side by side.
+/// Choose the host that is going to be asked. Each run looks for itself, so nobody goes by what somebody else
+/// saw. Between two looks it waits by the clock of the run.
 public struct HostProbe: ConnectivityMonitor {
   private let host: String
   private let port: UInt16
@@ -60,7 +61,8 @@ struct LookForHost: ComposableOperation {
       await withCheckedContinuation { continuation in
         waiter.wait(continuation)
         DispatchQueue.global().async {
-          waiter.resume(Reachability.canConnect(to: host, port: port, within: timeout))
+          let addresses = Reachability.addresses(of: host, port: port)
+          waiter.resume(Reachability.canConnect(toAnyOf: addresses, within: timeout))
         }
       }
     } onCancel: {

@@ -10,15 +10,21 @@ struct ContentRange: Equatable {
     guard let text, text.lowercased().hasPrefix("bytes ") else { return nil }
     let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }
-    total = Int(parts[1])
+    total = Self.number(parts[1])
     if parts[1] != "*", total == nil { return nil }
     if parts[0] == "*" {
       first = nil
       return
     }
     let places = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-    guard places.count == 2, let start = Int(places[0]), let end = Int(places[1]), start <= end
+    guard places.count == 2, let start = Self.number(places[0]), let end = Self.number(places[1]),
+      start <= end, end < total ?? .max
     else { return nil }
     first = start
+  }
+
+  /// - Returns: nil if there are other characters than digits, or more than there are bytes anywhere.
+  private static func number(_ text: Substring) -> Int? {
+    text.allSatisfy { ("0"..."9").contains($0) } ? Int(text) : nil
   }
 }

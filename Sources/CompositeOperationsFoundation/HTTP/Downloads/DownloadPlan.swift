@@ -59,15 +59,18 @@ struct DownloadPlan: Equatable, Sendable {
         return range.total == head.headers.contentLength
           ? .startAnew(total: range.total) : .fail
       }
-      let tag = head.headers["ETag"]
-      if let tag, record.validator.hasPrefix("\""), tag != record.validator { return .askForWhole }
-      return .append(total: range.total ?? head.headers.contentLength.map { $0 + offset })
+      // Where it is packed, its places are not those of what has been written.
+      guard !head.headers.isEncoded, !record.isOfAnother(head) else { return .askForWhole }
+      let (end, isTooLarge) = offset.addingReportingOverflow(head.headers.contentLength ?? 0)
+      guard !isTooLarge else { return .askForWhole }
+      let total = range.total ?? head.headers.contentLength.map { _ in end } ?? record.total
+      // A thing of another length is another thing.
+      return total == record.total ?? total ? .append(total: total) : .askForWhole
     case 200...299: return .startAnew(total: head.headers.contentLength)
     case 416:
       guard let record else { return .fail }
-      let tag = head.headers["ETag"]
-      let isSame = tag == nil || tag == record.validator
-      return isSame && range?.total == offset ? .complete : .askForWhole
+      let isAll = range?.total == offset && offset == record.total ?? offset
+      return isAll && !record.isOfAnother(head) ? .complete : .askForWhole
     default: return .fail
     }
   }

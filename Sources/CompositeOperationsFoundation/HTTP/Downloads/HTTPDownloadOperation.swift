@@ -15,7 +15,9 @@ public import Foundation
 ///
 /// The body is written to `NAME.partial` beside the destination as it comes. When it is whole and has reached
 /// the disk (`fsync`), it gets the name of the destination in place of what had it, at once: nobody sees half a file.
-/// A symbolic link of that name is replaced, and a device or a pipe is written to as it is.
+/// A symbolic link of that name is replaced; a file that is replaced leaves its rights to the new one. A device or
+/// a pipe is written to as it is: a pipe needs somebody who reads it, and where something has gone there, no error
+/// is worth another attempt.
 ///
 /// Where that ends early, by an error, a cancellation or the end of the program, the next run goes on from
 /// there, in whatever process: `NAME.partial.json` says by what the server knows the thing (its `ETag`, or when it was
@@ -23,8 +25,13 @@ public import Foundation
 /// parts, the download starts anew. What the server gives no way to recognise is removed. The part itself has
 /// not always reached the disk: after a failure of the power, remove it.
 ///
-/// How much has come is told as progress, in bytes, with what was there before. A slow disk holds the server
-/// up. A cancellation ends the request at once.
+/// The server is asked for the thing as it is. Where it packs it all the same (`Content-Encoding`), what is written is
+/// unpacked, and cannot be gone on with.
+///
+/// How much has come is told as progress, in bytes, with what was there before. It is written on a thread of its
+/// own; a disk or a pipe that is slower than the server holds it up when 8 MiB wait, and on Linux all other requests
+/// of the process with it. A cancellation ends the request at once, and the run when the disk has
+/// taken what is being written.
 ///
 /// Its errors, all of them an ``HTTPRequestError``:
 ///
@@ -44,8 +51,8 @@ public struct HTTPDownloadOperation: ComposableOperation {
   ///     operation's.
   ///   - destination: The file to be written. Its folder has to be there.
   ///   - options: How it is asked, where that is not as usual.
-  ///   - session: What it is asked as: another one of the same configuration does, because a slow disk holds
-  ///     its session up.
+  ///   - session: What it is asked as: another one of the same configuration does, because what takes long would
+  ///     keep its connections from others.
   /// - Precondition: The destination is a file URL.
   public init(
     _ request: URLRequest, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
@@ -80,7 +87,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
   public func perform(in context: OperationContext) async throws -> HTTPDownload {
     do {
       let path = destination.path
-      let file = try await BlockingWork.run { try PartialFile(at: path) }
+      let file = try await HTTPThreads.files.run { try PartialFile(at: path) }
       return try await download(to: file, in: context)
     } catch let error as FileError {
       throw HTTPFileError(error, of: summary)
@@ -93,7 +100,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
     let download: HTTPDownload
     do {
       let url = request.url ?? destination
-      let plan = try await BlockingWork.run { file.plan(for: url) }
+      let plan = await HTTPThreads.files.run { file.plan(for: url) }
       do {
         download = try await self.download(plan, to: file, in: context)
       } catch is DownloadSink.WholeNeeded {
@@ -102,10 +109,10 @@ public struct HTTPDownloadOperation: ComposableOperation {
       }
       try Task.checkCancellation()
     } catch {
-      try await BlockingWork.run { file.leave() }
+      await HTTPThreads.files.run { file.leave() }
       throw error
     }
-    try await BlockingWork.run { try file.finish() }
+    try await HTTPThreads.files.run { try file.finish() }
     return download
   }
 
@@ -115,16 +122,8 @@ public struct HTTPDownloadOperation: ComposableOperation {
     let sink = DownloadSink(
       to: file, plan: plan, url: request.url ?? destination, request: summary,
       progress: TransferProgress(context))
-    var request = plan.request(request)
-    var body = HTTPRequestBody.none
-    if let data = request.httpBody {
-      body = .data(data)
-      request.httpBody = nil
-    }
     do {
-      let session = session.separate()
-      let head = try await session.perform(
-        request, body: body, summary: summary, options: options, into: sink)
+      let head = try await head(of: plan.request(request), into: sink)
       if let total = sink.total, sink.count != total, summary.method != "HEAD" {
         throw HTTPTransferError(
           request: summary, reason: .incompleteBody(received: sink.count, expected: total),
@@ -142,6 +141,33 @@ public struct HTTPDownloadOperation: ComposableOperation {
       case .askForWhole: throw DownloadSink.WholeNeeded()
       case .append, .startAnew, .fail: throw error
       }
+    } catch let error as HTTPTransferError where file.isDirect && sink.count > 0 {
+      // What has gone to a device or a pipe would go there again.
+      throw HTTPTransferError(
+        request: error.request.unrepeatable, reason: error.reason, message: error.message)
+    }
+  }
+
+  /// Has the sink write what comes, and gives the last response when it has.
+  private func head(
+    of request: URLRequest, into sink: DownloadSink
+  ) async throws -> HTTPResponseHead {
+    var asked = request
+    let body = try HTTPRequestBody(takenFrom: &asked, of: summary)
+    let request = asked
+    return try await withTaskCancellationHandler {
+      do {
+        let head = try await session.separate().perform(
+          request, body: body, summary: summary, options: options, into: sink)
+        try await sink.finish()
+        return head
+      } catch {
+        // Nothing may be written when the file is closed.
+        try await sink.finish()
+        throw error
+      }
+    } onCancel: {
+      sink.stop()
     }
   }
 }

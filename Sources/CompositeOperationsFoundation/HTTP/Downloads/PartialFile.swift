@@ -21,7 +21,9 @@ struct PartialFile: Sendable {
   /// Where it is to be in the end.
   let path: String
   /// Whether bytes go to where they are to be in the end.
-  private let isDirect: Bool
+  let isDirect: Bool
+  /// The rights of the file that is replaced; nil if there is none.
+  private let permissions: mode_t?
 
   private var partialPath: String { Self.partialPath(of: path) }
   private var recordPath: String { partialPath + ".json" }
@@ -41,9 +43,21 @@ struct PartialFile: Sendable {
         path, "cannot be written", because: "It is a folder. Name a file in that folder.")
     }
     isDirect = exists && kind != S_IFREG
-    descriptor =
-      try isDirect
-      ? Self.opened(path, O_WRONLY) : Self.locked(Self.partialPath(of: path), for: path)
+    if isDirect {
+      permissions = nil
+      // A pipe without a reader must not hold this up.
+      descriptor = try Self.opened(path, O_WRONLY | O_NONBLOCK)
+      #if canImport(Darwin)
+        _ = fcntl(descriptor, F_SETNOSIGPIPE, 1)
+      #endif
+      return
+    }
+    // Not those of what a link points to, which stays.
+    let isThere = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    permissions = isThere ? status.st_mode & 0o777 : nil
+    descriptor = try Self.locked(Self.partialPath(of: path), for: path)
+    // Whoever may not read the old one may not read parts of the new one; the owner has to, to go on.
+    if let permissions { fchmod(descriptor, permissions | 0o600) }
   }
 
   private static func opened(_ path: String, _ flags: Int32) throws(FileError) -> Int32 {
@@ -51,7 +65,13 @@ struct PartialFile: Sendable {
     repeat {
       descriptor = unsafe open(path, flags | O_CLOEXEC, 0o666)
     } while descriptor < 0 && errno == EINTR
-    if descriptor < 0 { throw FileError(path, "cannot be written", .last) }
+    if descriptor < 0 {
+      let error = SystemError.last
+      if error.code != ENXIO { throw FileError(path, "cannot be written", error) }
+      throw FileError(
+        path, "cannot be written", error,
+        because: "Nobody reads what is written to it. Have somebody read it before.")
+    }
     return descriptor
   }
 
@@ -112,35 +132,58 @@ struct PartialFile: Sendable {
     }
   }
 
-  func write(_ bytes: Data) throws(FileError) {
-    let failure: SystemError? = unsafe bytes.withUnsafeBytes { bytes in
+  /// - Parameter isStopped: Asked from time to time while a pipe is full.
+  /// - Throws: ``FileError``, or `CancellationError` if it was stopped.
+  func write(_ bytes: Data, unless isStopped: () -> Bool) throws {
+    try unsafe bytes.withUnsafeBytes { bytes in
       var rest = unsafe bytes[...]
-      while let start = unsafe UnsafeRawBufferPointer(rebasing: rest).baseAddress,
-        unsafe !rest.isEmpty
-      {
-        let count = unsafe writeBytes(descriptor, start, rest.count)
-        if count > 0 {
-          unsafe rest = rest.dropFirst(count)
-        } else if count == 0 {
-          return SystemError(code: EIO)
-        } else if errno != EINTR {
-          return .last
+      while unsafe !rest.isEmpty {
+        switch unsafe written(UnsafeRawBufferPointer(rebasing: rest)) {
+        case .success(let count): unsafe rest = rest.dropFirst(count)
+        case .failure(let error) where error.code == EINTR: break
+        case .failure(let error) where error.code == EAGAIN:
+          if isStopped() { throw CancellationError() }
+          var event = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          _ = unsafe poll(&event, 1, 50)
+        case .failure(let error): throw FileError(writtenPath, "cannot be written", error)
         }
       }
-      return nil
     }
-    if let failure { throw FileError(writtenPath, "cannot be written", failure) }
+  }
+
+  private func written(_ bytes: UnsafeRawBufferPointer) -> Result<Int, SystemError> {
+    BrokenPipeSignal.held {
+      let count = unsafe writeBytes(descriptor, bytes)
+      if count > 0 { return .success(count) }
+      return .failure(count < 0 ? .last : SystemError(code: EIO))
+    }
   }
 
   /// Gives the file its name, after everything of it has reached the disk.
   func finish() throws(FileError) {
     defer { _ = close(descriptor) }
     if isDirect { return }
-    if fsync(descriptor) != 0 { throw FileError(writtenPath, "cannot be written", .last) }
+    if let permissions, fchmod(descriptor, permissions) != 0 {
+      throw FileError(writtenPath, "cannot be given the rights of the old file", .last)
+    }
+    try synchronize(descriptor, writtenPath)
     if unsafe rename(partialPath, path) != 0 {
       throw FileError(path, "cannot be given its name", .last)
     }
     unsafe unlink(recordPath)
+    // The name is on the disk when the folder is; one that may not be read cannot be asked for that.
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let folderDescriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if folderDescriptor < 0 { return }
+    defer { _ = close(folderDescriptor) }
+    try synchronize(folderDescriptor, folder)
+  }
+
+  private func synchronize(_ descriptor: Int32, _ path: String) throws(FileError) {
+    // Some have nothing to be written to, which is no error.
+    if fsync(descriptor) != 0, errno != EINVAL, errno != EROFS {
+      throw FileError(path, "cannot be written", .last)
+    }
   }
 
   /// Ends without the whole. What cannot be resumed is removed.
@@ -151,6 +194,6 @@ struct PartialFile: Sendable {
 }
 
 // Under a name that no method has.
-private func writeBytes(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
-  unsafe write(file, bytes, count)
+private func writeBytes(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  unsafe write(file, bytes.baseAddress, bytes.count)
 }

@@ -15,14 +15,16 @@ extension HTTPTransferError {
 }
 
 extension HTTPTransferError.Reason {
-  init(_ error: any Error, hasResponse: Bool) {
+  package init(_ error: any Error, hasResponse: Bool) {
     guard let error = error as? URLError else {
       self = .other(code: (error as NSError).code)
       return
     }
     switch error.code {
     case .cannotFindHost, .dnsLookupFailed: self = .hostNotFound
-    case .cannotConnectToHost: self = .cannotConnect
+    #if !canImport(FoundationNetworking)
+      case .cannotConnectToHost: self = .cannotConnect
+    #endif
     case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
       self = .offline
     case .timedOut: self = .timedOut
@@ -39,7 +41,15 @@ extension HTTPTransferError.Reason {
       // What libcurl knows, Foundation does not hand on: it has few codes there, and says the rest in words.
       case .badServerResponse: self = .connectionLost
       case .unsupportedURL where error.localizedDescription.contains("HTTP/"): self = .badAnswer
-      case .unknown: self = Self(libcurl: error.localizedDescription, hasResponse: hasResponse)
+      case .unknown:
+        self = Self(
+          libcurl: error.localizedDescription, hasResponse: hasResponse,
+          otherwise: .other(code: URLError.Code.unknown.rawValue))
+      // This is said of whatever fails later, too, if one of the addresses of the host has refused a connection
+      // and another one has not: the server may have seen the request.
+      case .cannotConnectToHost:
+        self = Self(
+          libcurl: error.localizedDescription, hasResponse: hasResponse, otherwise: .connectionLost)
     #else
       case .badServerResponse: self = .badAnswer
     #endif
@@ -50,21 +60,30 @@ extension HTTPTransferError.Reason {
   }
 
   #if canImport(FoundationNetworking)
-    private init(libcurl text: String, hasResponse: Bool) {
+    private static let signsOfLoss = [
+      "reset", "failure when", "broken pipe", "recv failure", "send failure", "unexpected eof",
+      "empty reply",
+      // Of HTTP/2.
+      "not closed cleanly", "framing layer", "goaway",
+    ]
+
+    private init(libcurl text: String, hasResponse: Bool, otherwise: Self) {
       let text = text.lowercased()
       if text.contains("certificate") {
         self = .certificateRefused
-      } else if hasResponse || text.contains("reset") || text.contains("failure when")
-        || text.contains("broken pipe") || text.contains("recv failure")
-        || text.contains("send failure") || text.contains("unexpected eof")
-      {
+      } else if hasResponse || Self.signsOfLoss.contains(where: { text.contains($0) }) {
         self = .connectionLost
+      } else if text.contains("connect to") {
+        // "Failed to connect to", "Couldn't connect to server".
+        self = .cannotConnect
+      } else if text.contains("timed out") {
+        self = .timedOut
       } else if text.contains("ssl") || text.contains("tls") {
         self = .notSecure
       } else if text.contains("http") || text.contains("header") {
         self = .badAnswer
       } else {
-        self = .other(code: URLError.Code.unknown.rawValue)
+        self = otherwise
       }
     }
   #endif

@@ -39,10 +39,11 @@ public struct HTTPTransferError: HTTPRequestError {
     }
   }
 
-  /// Whether the server cannot have seen the request.
+  /// Whether no server can have seen the request.
   private var wasNotSent: Bool {
     switch reason {
-    case .hostNotFound, .cannotConnect, .offline: true
+    // One that sent it on has seen it.
+    case .hostNotFound, .cannotConnect, .offline: request.redirectedTo == nil
     case .timedOut, .connectionLost, .incompleteBody, .certificateRefused, .notSecure, .badAnswer,
       .badRequest, .other:
       false

@@ -11,4 +11,12 @@ public struct HTTPDataResponse: Sendable, Hashable {
   public var url: URL { head.url }
   public var status: Int { head.status }
   public var headers: HTTPHeaders { head.headers }
+
+  /// - Parameter request: What was asked for at first.
+  init(head: HTTPResponseHead, body: Data, request: HTTPRequestSummary) {
+    self.head = head
+    self.body = body
+    let isElsewhere = head.url.withoutSecrets != request.address
+    self.request = isElsewhere ? request.sentOn(to: head.url) : request
+  }
 }

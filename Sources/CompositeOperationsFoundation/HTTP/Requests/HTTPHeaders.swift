@@ -36,9 +36,15 @@ extension HTTPHeaders {
     self.init(fields)
   }
 
+  /// Whether the body comes packed.
+  var isEncoded: Bool {
+    let encoding = self["Content-Encoding"]?.trimmingCharacters(in: .whitespaces).lowercased()
+    return !["", "identity"].contains(encoding ?? "")
+  }
+
   /// How long the body is, if the server says so and it comes as it is.
   var contentLength: Int? {
-    if let encoding = self["Content-Encoding"], encoding.lowercased() != "identity" { return nil }
+    if isEncoded { return nil }
     return self["Content-Length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
   }
 }

@@ -21,6 +21,9 @@ public struct HTTPRequestOptions: Sendable, Hashable {
   /// `Idempotency-Key`.
   public var isRepeatable: Bool?
   /// How many bytes of a body are kept in memory at most. A longer one is an ``HTTPBodyLimitError``.
+  ///
+  /// On Linux, Foundation keeps the body of a redirect in memory, whatever its length, and shows it to nobody
+  /// before its end.
   public var bodyLimit: Int
   /// How many bytes of a body an ``HTTPStatusError`` keeps. The rest is not waited for.
   public var errorBodyLimit: Int

@@ -10,11 +10,14 @@ struct HTTPRoute {
   /// What is to be asked for next.
   private(set) var request: URLRequest
   private(set) var body: HTTPRequestBody
-  private let summary: HTTPRequestSummary
+  /// What errors say of the request where it has come to.
+  private(set) var summary: HTTPRequestSummary
+  private let asked: HTTPRequestSummary
   private let limit: Int
   private var addresses: [String] = []
 
-  private static let credentials = ["Authorization", "Cookie", "Proxy-Authorization"]
+  /// Of headers, in small letters.
+  private static let credentials = ["authorization", "cookie", "proxy-authorization"]
 
   init(
     _ request: URLRequest, body: HTTPRequestBody, summary: HTTPRequestSummary,
@@ -23,11 +26,15 @@ struct HTTPRoute {
     self.request = request
     self.body = body
     self.summary = summary
+    asked = summary
     switch redirects {
     case .followed(let limit): self.limit = limit
     case .notFollowed: self.limit = 0
     }
   }
+
+  /// Whether a header says who asks, which is no business of another server.
+  static func isCredential(_ header: String) -> Bool { credentials.contains(header.lowercased()) }
 
   static func isRedirect(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
@@ -36,7 +43,7 @@ struct HTTPRoute {
     addresses.append(head.url.withoutSecrets)
     if addresses.count > limit {
       throw HTTPRedirectError(
-        request: summary, reason: .tooMany(limit: limit), addresses: addresses)
+        request: asked, reason: .tooMany(limit: limit), addresses: addresses)
     }
     let location = head.headers["Location"]
     guard let url = location.flatMap({ URL(string: $0, relativeTo: head.url)?.absoluteURL }),
@@ -44,7 +51,7 @@ struct HTTPRoute {
     else {
       let shown = location.map { URL(string: $0)?.withoutSecrets ?? "an unreadable address" }
       throw HTTPRedirectError(
-        request: summary, reason: .badLocation(shown), addresses: addresses)
+        request: asked, reason: .badLocation(shown), addresses: addresses)
     }
     let method = (request.httpMethod ?? "GET").uppercased()
     // RFC 9110, section 15.4: 303 asks for another thing; a POST becomes a GET by old custom.
@@ -61,6 +68,7 @@ struct HTTPRoute {
       for name in Self.credentials { request.setValue(nil, forHTTPHeaderField: name) }
     }
     request.url = url
+    summary = summary.sentOn(to: url)
   }
 }
 

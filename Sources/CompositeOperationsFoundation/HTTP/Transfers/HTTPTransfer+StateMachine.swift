@@ -31,7 +31,7 @@ extension HTTPTransfer {
       case cancelled
       case error(any Error)
       /// Enough is known of an error.
-      case excerptFull
+      case statusKnown
     }
 
     enum ResponseAction: Sendable {
@@ -80,6 +80,11 @@ extension HTTPTransfer {
     /// - Returns: The task, if it is to be cancelled.
     mutating func failed(by error: any Error) -> URLSessionTask? { stopped(.error(error)) }
 
+    /// The session asks who asks.
+    ///
+    /// - Returns: The task, if it is to be cancelled.
+    mutating func challenged() -> URLSessionTask? { stopped(.statusKnown) }
+
     private mutating func stopped(_ reason: Stop) -> URLSessionTask? {
       switch state {
       case .ended: return nil
@@ -124,7 +129,7 @@ extension HTTPTransfer {
         body.append(bytes.prefix(errorBodyLimit - body.count))
         reply = .failure(head, body)
         guard body.count >= errorBodyLimit else { return .none }
-        return stopped(.excerptFull).map { .cancel($0) } ?? .none
+        return stopped(.statusKnown).map { .cancel($0) } ?? .none
       }
     }
 
@@ -150,7 +155,7 @@ extension HTTPTransfer {
       switch stop {
       case .cancelled: return .failure(CancellationError())
       case .error(let error): return .failure(error)
-      case .excerptFull, nil: break
+      case .statusKnown, nil: break
       }
       switch reply {
       // Of these the status is what matters, even where the body is cut off.

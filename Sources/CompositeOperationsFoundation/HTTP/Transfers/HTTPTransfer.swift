@@ -36,15 +36,16 @@ final class HTTPTransfer: Sendable {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
         if machine.withLock({ $0.begun(task, waiter) }) {
-          task.resume()
+          HTTPThreads.begin(task)
         } else {
           // The session keeps a task until it has ended.
-          task.cancel()
+          HTTPThreads.cancel(task)
           waiter.resume(throwing: CancellationError())
         }
       }
     } onCancel: {
-      machine.withLock { $0.cancelled() }?.cancel()
+      // Whoever cancels may be an observer, who is told on the queue of the session.
+      if let task = machine.withLock({ $0.cancelled() }) { HTTPThreads.cancel(task) }
     }
   }
 
@@ -65,8 +66,13 @@ final class HTTPTransfer: Sendable {
     switch machine.withLock({ $0.received(bytes) }) {
     case .none: break
     case .append: tellSink { try sink.append(bytes) }
-    case .cancel(let task): cancel(task)
+    case .cancel(let task): HTTPThreads.cancel(task)
     }
+  }
+
+  /// The server wants to know who asks. There is nobody to be asked: its answer is the end.
+  func refuseChallenge() {
+    if let task = machine.withLock({ $0.challenged() }) { HTTPThreads.cancel(task) }
   }
 
   func send(_ count: Int64) { sent?.report(Int(count)) }
@@ -85,12 +91,7 @@ final class HTTPTransfer: Sendable {
 
   private func tellSink(_ tell: () throws -> Void) {
     do { try tell() } catch {
-      if let task = machine.withLock({ $0.failed(by: error) }) { cancel(task) }
+      if let task = machine.withLock({ $0.failed(by: error) }) { HTTPThreads.cancel(task) }
     }
-  }
-
-  /// Cancels the task, but not on the queue of the session, which may have to be waited for.
-  private func cancel(_ task: URLSessionTask) {
-    DispatchQueue.global().async { task.cancel() }
   }
 }

@@ -48,6 +48,18 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
     if transfer(of: task)?.redirect() == true { completionHandler(nil) }
   }
 
+  #if canImport(FoundationNetworking)
+    // Where nobody says anything, Foundation of Linux waits for ever after a 401, and its timer is off by then. Nor
+    // may it be told anything here: it would wait for the queue that this is on.
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler:
+        @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      transfer(of: task)?.refuseChallenge()
+    }
+  #endif
+
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
   ) {

@@ -69,10 +69,7 @@ public struct HTTPUploadOperation: ComposableOperation {
 
   public func perform(in context: OperationContext) async throws -> HTTPDataResponse {
     if ["GET", "HEAD"].contains(summary.method) {
-      throw HTTPTransferError(
-        request: summary,
-        reason: .badRequest("a \(summary.method) has no body: set the httpMethod, as to PUT"),
-        message: "")
+      throw HTTPTransferError.bodyOfNoUse(in: summary)
     }
     let body = try await body()
     var request = request
@@ -93,7 +90,8 @@ public struct HTTPUploadOperation: ComposableOperation {
     case .encoded(let encode): return .data(try encode())
     case .file(let url):
       do {
-        return .file(url, byteCount: try await BlockingWork.run { try ReadableFile.size(of: url) })
+        let size = try await HTTPThreads.files.run { try ReadableFile.size(of: url) }
+        return .file(url, byteCount: size)
       } catch let error as FileError {
         throw HTTPFileError(error, of: summary)
       }
