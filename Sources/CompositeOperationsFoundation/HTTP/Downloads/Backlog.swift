@@ -28,7 +28,9 @@ final class Backlog: Sendable {
     while true {
       switch machine.withLock({ $0.added(byteCount, step) }) {
       case .nothing: return
-      case .work: return threads.add { self.work() }
+      case .work:
+        threads.add { self.work() }
+        return
       case .waitForRoom: room.wait()
       case .fail(let error): throw error
       }
