@@ -11,8 +11,8 @@ import Testing
     let sleeper = shell("exec sleep 3600").ending(within: .seconds(3_600))
       .onLaunch { _ in sleeperBegan.open() }.start()
     try await sleeperBegan.pass()
-    // Long arguments, so that the system takes a while for each of the others.
-    let ballast = Array(repeating: String(repeating: "x", count: 100_000), count: 8)
+    // A long argument, so that starting each of the others takes a while.
+    let ballast = [String(repeating: "x", count: 100_000)]
     let count = 1_000
     let began = Lock(0)
     let first = Gate()

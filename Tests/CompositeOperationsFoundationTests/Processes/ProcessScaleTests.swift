@@ -127,6 +127,8 @@ import Testing
       let written = try folder.text(of: "file")
       if result.output.text != "in out\n" || result.errorOutput.text != "error\n" { exit(1) }
       if written != "out\n" { exit(1) }
+      // Nor are they taken by what watches programs, which others would inherit by these places.
+      for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) != -1 { exit(1) }
     }
   }
 }
