@@ -108,6 +108,14 @@ int process_spawn(const struct process_plan *plan, pid_t *process) {
   return error;
 }
 
+bool process_has_ended(pid_t process) {
+  siginfo_t info = {0};
+  int error;
+  do error = waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT);
+  while (error && errno == EINTR);
+  return error || info.si_pid == process;
+}
+
 int process_reap(pid_t process, struct process_end *end) {
   int status;
   pid_t ended;
@@ -118,9 +126,4 @@ int process_reap(pid_t process, struct process_end *end) {
   end->by_signal = WIFSIGNALED(status);
   end->code = end->by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   return 0;
-}
-
-void process_abandon(pid_t process) {
-  kill(-process, SIGKILL);
-  while (waitpid(process, NULL, 0) < 0 && errno == EINTR) {}
 }

@@ -63,13 +63,14 @@ int process_watch_wait(
   if (capacity > 64) capacity = 64;
   struct timespec time = {milliseconds / 1000, (milliseconds % 1000) * 1000000L};
   int count = kevent(watch, NULL, 0, events, capacity, milliseconds < 0 ? NULL : &time);
+  if (count < 0) return errno == EINTR ? 0 : -errno;
   int written = 0;
   for (int index = 0; index < count; index++)
     if (events[index].filter != EVFILT_USER) tokens[written++] = (uintptr_t)events[index].udata;
   return written;
 }
 
-bool process_group_lives(pid_t leader) {
+static bool group_lives(pid_t leader) {
   pid_t members[256];
   int size = proc_listpgrppids(leader, members, sizeof members);
   for (int index = 0; index < size && index < 256; index++) {
@@ -80,5 +81,9 @@ bool process_group_lives(pid_t leader) {
       return true;
   }
   return false;
+}
+
+void process_look_at_groups(const pid_t *leaders, bool *living, size_t count) {
+  for (size_t index = 0; index < count; index++) living[index] = group_lives(leaders[index]);
 }
 #endif

@@ -31,10 +31,12 @@ int process_watch_open(int *watch, int *waker) {
   if (*watch < 0) return errno;
   *waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (*waker < 0) error = errno;
+  if (!error) error = process_lift(watch);
+  if (!error) error = process_lift(waker);
   if (!error) error = add(*watch, *waker, EPOLLIN, waker_token);
   if (error) {
     if (*waker >= 0) close(*waker);
-    close(*watch);
+    if (*watch >= 0) close(*watch);
   }
   return error;
 }
@@ -46,8 +48,13 @@ int process_watch_add(int watch, int descriptor, enum process_interest interest,
 int process_watch_add_end(int watch, pid_t process, uint64_t token, int *descriptor) {
   *descriptor = (int)syscall(SYS_pidfd_open, process, 0);
   if (*descriptor < 0) return errno;
-  int error = add(watch, *descriptor, EPOLLIN, token);
-  if (error) close(*descriptor);
+  int error = process_lift(descriptor);
+  if (error) return error;
+  error = add(watch, *descriptor, EPOLLIN, token);
+  if (error) {
+    close(*descriptor);
+    *descriptor = -1;
+  }
   return error;
 }
 
@@ -67,6 +74,7 @@ int process_watch_wait(
   struct epoll_event events[64];
   if (capacity > 64) capacity = 64;
   int count = epoll_wait(watch, events, capacity, milliseconds);
+  if (count < 0) return errno == EINTR ? 0 : -errno;
   int written = 0;
   for (int index = 0; index < count; index++) {
     if (events[index].data.u64 == waker_token) {
@@ -79,31 +87,39 @@ int process_watch_wait(
   return written;
 }
 
-/// Whether a process has not ended and is of a group, by its line in /proc.
-static bool lives(int folder, const char *process, pid_t group) {
+/// The group of a process that has not ended, by its line in /proc; -1 if it has.
+static pid_t living_group(int folder, const char *process) {
   char path[32], line[512];
-  if (snprintf(path, sizeof path, "%s/stat", process) >= (int)sizeof path) return false;
+  if (snprintf(path, sizeof path, "%s/stat", process) >= (int)sizeof path) return -1;
   int file = openat(folder, path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
+  if (file < 0) return -1;
   ssize_t length = read(file, line, sizeof line - 1);
   close(file);
-  if (length <= 0) return false;
+  if (length <= 0) return -1;
   line[length] = 0;
   // The name stands in parentheses and may hold some itself.
   const char *rest = strrchr(line, ')');
   char state;
-  int parent, found;
-  if (!rest || sscanf(rest + 1, " %c %d %d", &state, &parent, &found) != 3) return false;
-  return found == group && state != 'Z' && state != 'X';
+  int parent, group;
+  if (!rest || sscanf(rest + 1, " %c %d %d", &state, &parent, &group) != 3) return -1;
+  return state == 'Z' || state == 'X' ? -1 : group;
 }
 
-bool process_group_lives(pid_t leader) {
+static int compare(const void *first, const void *second) {
+  pid_t left = *(const pid_t *)first, right = *(const pid_t *)second;
+  return (left > right) - (left < right);
+}
+
+void process_look_at_groups(const pid_t *leaders, bool *living, size_t count) {
+  for (size_t index = 0; index < count; index++) living[index] = false;
   DIR *folder = opendir("/proc");
-  if (!folder) return false;
-  bool found = false;
-  for (struct dirent *entry; !found && (entry = readdir(folder));)
-    found = isdigit((unsigned char)entry->d_name[0]) && lives(dirfd(folder), entry->d_name, leader);
+  if (!folder) return;
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    if (!isdigit((unsigned char)entry->d_name[0])) continue;
+    pid_t group = living_group(dirfd(folder), entry->d_name);
+    const pid_t *found = bsearch(&group, leaders, count, sizeof group, compare);
+    if (found) living[found - leaders] = true;
+  }
   closedir(folder);
-  return found;
 }
 #endif

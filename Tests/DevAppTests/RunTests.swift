@@ -100,18 +100,120 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
-  func `Ctrl-C ends the commands`() async throws {
+  /// Makes a file that has its own number and that of what it has started, says so, and stays.
+  private static let staying = """
+    sleep 3600 & echo $$ $! > "$1.new"; mv "$1.new" "$1"; echo ready; wait
+    """
+
+  @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `Ctrl-C and other signals end the commands`(signal: Int32) async throws {
     let folder = try TemporaryFolder()
     let file = folder.url.appendingPathComponent("running")
     let printed = try await Program.devApp(
-      "run", "--", "sh", "-c", "touch \"$1\"; sleep 3600", "sh", file.path
+      "run", "--", "sh", "-c", Self.staying, "sh", file.path
     ).run { process in
+      await eventually { FileManager.default.fileExists(atPath: file.path) }
+      kill(process, signal)
+    }
+    #expect(printed.status == 128 + signal)
+    #expect(printed.error == "DevApp run: interrupted\n")
+    let left = try identifiers(in: file)
+    #expect(left.count == 2)
+    for identifier in left { #expect(!isAlive(identifier)) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a second Ctrl-C ends the commands by force`() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appendingPathComponent("running")
+    let output = folder.url.appendingPathComponent("output")
+    var program = Program.devApp(
+      "run", "--", "sh", "-c", "trap '' TERM; " + Self.staying, "sh", file.path)
+    program.output = output
+    let printed = try await program.run { process in
+      await eventually {
+        (try? String(contentsOf: output, encoding: .utf8))?.contains("ready") == true
+      }
+      await eventually {
+        if isAlive(process) { kill(process, SIGINT) }
+        return !isAlive(process)
+      }
+    }
+    #expect(printed.status == 130)
+    // The first one would have said so at its end.
+    #expect(printed.error.isEmpty)
+    let left = try identifiers(in: file)
+    #expect(left.count == 2)
+    await eventually { !left.contains(where: isAlive) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `the commands end when nobody reads their lines any more`() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appendingPathComponent("running")
+    let script = """
+      sleep 3600 & echo $$ $! > "$1.new"; mv "$1.new" "$1"
+      while :; do echo line; sleep 0.01; done
+      """
+    let program = Program(
+      executable: URL(fileURLWithPath: "/bin/sh"),
+      arguments: [
+        "-c", #""$1" run -- sh -c "$2" sh "$3" | head -n 1"#, "sh",
+        Program.devApp().executable.path, script, file.path,
+      ])
+    let printed = try await program.run()
+    #expect(printed.text == "[sh] line\n")
+    #expect(printed.error.contains("DevApp run: 1 of 1 command failed"), "\(printed.error)")
+    let left = try identifiers(in: file)
+    #expect(left.count == 2)
+    await eventually { !left.contains(where: isAlive) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a group shows what its command wrote before it was ended`() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appendingPathComponent("running")
+    let program = Program.devApp(
+      "run", "--grouped", "--", "sh", "-c", "echo begun; touch \"$1\"; sleep 3600", "sh",
+      file.path)
+    let printed = try await program.run { process in
       await eventually { FileManager.default.fileExists(atPath: file.path) }
       kill(process, SIGINT)
     }
     #expect(printed.status == 130)
-    #expect(printed.error == "DevApp run: interrupted\n")
+    #expect(printed.text == "[sh]\nbegun\n")
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `what failed before a Ctrl-C is listed`() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appendingPathComponent("running")
+    let program = Program.devApp(
+      "run", "--keep-going", "--width", "1", "--", "false", "---", "sh", "-c",
+      "touch \"$1\"; sleep 3600", "sh", file.path, "---", "true")
+    let printed = try await program.run { process in
+      await eventually { FileManager.default.fileExists(atPath: file.path) }
+      kill(process, SIGINT)
+    }
+    #expect(printed.status == 130)
+    #expect(
+      printed.error == """
+        DevApp run: false: exit status 1
+        DevApp run: 1 of 3 commands failed, 1 ended by the signal, 1 not begun
+        DevApp run: interrupted
+
+        """)
+  }
+
+  @Test(arguments: [[], ["--grouped"]])
+  func `output that is held open is told to be cut off`(option: [String]) async throws {
+    var program = Program.devApp()
+    program.arguments = ["run"] + option + ["--", "sh", "-c", "sleep 3600 & echo $!"]
+    let printed = try await program.run()
+    #expect(printed.status == 0)
+    #expect(printed.error.hasPrefix("[sh] output cut off"), "\(printed.error)")
+    let words = printed.text.split { $0 == " " || $0.isNewline }
+    kill(try #require(words.last.flatMap { Int32($0) }), SIGKILL)
   }
 
   @Test func `help goes to standard output`() async throws {
@@ -123,4 +225,20 @@ import Testing
   private func lines(_ printed: Printed) -> [String] {
     printed.text.split(separator: "\n").map(String.init)
   }
+
+  private func identifiers(in file: URL) throws -> [Int32] {
+    try String(contentsOf: file, encoding: .utf8).split { $0 == " " || $0.isNewline }
+      .compactMap { Int32($0) }
+  }
+}
+
+/// Whether a process of that identifier exists and, where that can be told, has not ended.
+private func isAlive(_ identifier: Int32) -> Bool {
+  #if os(Linux)
+    let line = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
+    let state = line?.split(separator: ")").last?.split(separator: " ").first
+    return state.map { $0 != "Z" && $0 != "X" } ?? false
+  #else
+    return kill(identifier, 0) == 0
+  #endif
 }

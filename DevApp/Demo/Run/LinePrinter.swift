@@ -6,6 +6,12 @@ actor LinePrinter {
 
   func writeError(_ line: String) { StandardError().writeLine(line) }
 
+  /// Says so where what a command left behind held its output open.
+  func writeCuts(of result: ProcessResult, of name: String) {
+    if result.output.isComplete, result.errorOutput.isComplete { return }
+    writeError("[\(name)] output cut off: something that the command left behind holds it open")
+  }
+
   /// All that a command wrote, below its name.
   func write(group output: ProcessOutput, of name: String) throws {
     var bytes = Array("[\(name)]\n".utf8) + output.bytes

@@ -6,41 +6,29 @@ struct PrintCommand: ComposableOperation {
   let command: NamedCommand
   let isGrouped: Bool
   let printer: LinePrinter
+  let running: RunningCommands
 
   var operationName: String { command.name }
 
   func perform(in context: OperationContext) async throws {
     let process = ProcessOperation(command.program, arguments: command.arguments)
-    do {
-      if isGrouped {
-        try await performGrouped(process, in: context)
-      } else {
-        try await performLineByLine(process, in: context)
-      }
-    } catch let error as ProcessExitError {
-      // What it wrote stands above.
-      throw CommandError(status: error.result.status)
-    }
+      .accepting { _ in true }.onLaunch(running.add)
+    // Performed as a part of this, and not run as a child: so what it came to is known also if it is cancelled.
+    let result = try await (isGrouped ? process.mergingErrorOutput() : lineByLine(process))
+      .perform(in: context)
+    if isGrouped { try await printer.write(group: result.output, of: command.name) }
+    // Of one that was ended everybody knows.
+    if !Task.isCancelled { await printer.writeCuts(of: result, of: command.name) }
+    if result.status != .exited(0) { throw CommandError(status: result.status) }
   }
 
-  private func performLineByLine(
-    _ process: ProcessOperation, in context: OperationContext
-  ) async throws {
+  private func lineByLine(_ process: ProcessOperation) -> ProcessOperation {
     let name = command.name
-    let lines =
+    return
       process
       .sendingOutput(to: .kept(first: 0)).sendingErrorOutput(to: .kept(last: 0))
       .onOutputLine { line in try await printer.write("[\(name)] \(line)") }
       .onErrorLine { line in await printer.writeError("[\(name)] \(line)") }
-    _ = try await context.run(lines)
-  }
-
-  private func performGrouped(
-    _ process: ProcessOperation, in context: OperationContext
-  ) async throws {
-    let result = try await context.run(process.mergingErrorOutput().accepting { _ in true })
-    try await printer.write(group: result.output, of: command.name)
-    if result.status != .exited(0) { throw CommandError(status: result.status) }
   }
 }
 

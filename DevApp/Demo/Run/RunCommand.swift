@@ -1,6 +1,14 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// `DevApp run [--width N] [--keep-going] [--grouped] -- COMMAND… [--- COMMAND…]…`
 struct RunCommand {
   static let usage = """
@@ -18,7 +26,10 @@ struct RunCommand {
 
     DevApp run -- swift build --- swift format lint --recursive Sources
 
-    Exit status: 0 all ended with 0, 1 some did not or an error, 64 wrong arguments, 130 interrupted.
+    Ctrl-C, SIGTERM and SIGHUP end the commands in order, and a second one of them by force.
+
+    Exit status: 0 all ended with 0, 1 some did not or an error, 64 wrong arguments, 130 interrupted by Ctrl-C, 143 by
+    SIGTERM, 129 by SIGHUP.
     """
 
   private var options = FlowOptions()
@@ -56,33 +67,48 @@ struct RunCommand {
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
     let observation = try FlowObservation(options)
-    let interruption = try Interruption()
+    // Output that nobody reads any more is an error of the command that wrote it, and not the end of this program.
+    signal(SIGPIPE, SIG_IGN)
+    let interruption = try Interruption(by: [SIGINT, SIGTERM, SIGHUP])
     let printer = LinePrinter()
+    let running = RunningCommands()
     let list = ParallelOperation(
-      commands.map { PrintCommand(command: $0, isGrouped: isGrouped, printer: printer) },
+      commands.map {
+        PrintCommand(command: $0, isGrouped: isGrouped, printer: printer, running: running)
+      },
       width: .limited(to: width), onFailure: keepsGoing ? .runAll : .cancelRemaining)
     let run = list.named("run").start(in: observation.environment)
-    interruption.setHandler { run.cancel(because: "interrupted") }
+    interruption.setHandler(force: running.kill) { run.cancel(because: "interrupted") }
     let outcome = await run.outcome
-    withExtendedLifetime(interruption) {}
-    let status = show(outcome, StandardError())
+    let status = show(outcome, late: await run.late, interruption.firstSignal, StandardError())
     try observation.end()
     return status
   }
 
-  private func show(_ outcome: Outcome<[Void]>, _ standardError: StandardError) -> Int32 {
+  private func show(
+    _ outcome: Outcome<[Void]>, late: Outcome<[Void]>?, _ signal: Int32?,
+    _ standardError: StandardError
+  ) -> Int32 {
     switch outcome {
     case .result: return ExitCode.success
     case .error(let error):
-      if let error = error as? ParallelOperationError {
-        for line in FailureList(error).lines { standardError.writeLine("DevApp run: \(line)") }
-      } else {
-        standardError.writeLine("DevApp run: \(error)")
-      }
+      show(error, "ended because of that", standardError)
       return ExitCode.failure
     case .cancelled:
+      // Some may have failed before that.
+      if let error = late?.error as? ParallelOperationError, !error.failures.isEmpty {
+        show(error, "ended by the signal", standardError)
+      }
       standardError.writeLine("DevApp run: interrupted")
-      return ExitCode.interrupted
+      return ExitCode.signalled(by: signal ?? SIGINT)
     }
+  }
+
+  private func show(
+    _ error: any Error, _ fateOfOthers: String, _ standardError: StandardError
+  ) {
+    let list = (error as? ParallelOperationError).map { FailureList($0, fateOfOthers) }
+    let lines = list?.lines ?? ["\(error)"]
+    for line in lines { standardError.writeLine("DevApp run: \(line)") }
   }
 }

@@ -50,24 +50,33 @@ struct process_end {
   bool by_signal;
 };
 
+/// Whether a process has ended and its status can be taken, or somebody else has taken it. A process that is traced
+/// has not, as long as its tracer has not heard of its end.
+bool process_has_ended(pid_t process);
+
 /// Takes the status of a process that has ended, so that the system forgets it.
 int process_reap(pid_t process, struct process_end *end);
 
-/// Ends a process group of which nobody will hear, and waits for its leader's end.
-void process_abandon(pid_t process);
-
-/// Whether a process group has a member that has not ended, other than its leader that has. False where
-/// nobody can tell.
-bool process_group_lives(pid_t leader);
+/// Whether process groups have a member that has not ended, other than a leader that has. Not where nobody can tell.
+///
+/// `leaders` ascend; what is true of each is written to the same place of `living`.
+void process_look_at_groups(const pid_t *leaders, bool *living, size_t count);
 
 // MARK: Descriptors
+
+/// Moves a descriptor out of the places of the standard streams, which are free where somebody closed them. Where
+/// that cannot be done, the descriptor is closed.
+int process_lift(int *descriptor);
 
 /// Makes a pipe that no other program inherits. The end that this process keeps does not block.
 ///
 /// `keeps_reader` says which one that is; `ends` has the reader first.
 int process_pipe(int ends[2], bool keeps_reader);
 
-/// Opens a file to read it, or to write it from its beginning or behind its end.
+/// Opens a file to read it, or to empty it and write it, or to write behind its end. What several write at the same
+/// time comes one behind the other.
+///
+/// A folder cannot be read, and neither can a named pipe that nobody writes to: whoever reads it would find an end.
 enum process_access { process_access_read, process_access_replace, process_access_append };
 int process_open(const char *path, enum process_access access, int *descriptor);
 
@@ -86,7 +95,8 @@ void process_watch_close(int watch, int waker);
 
 /// Begins to watch a descriptor, or a process, until `process_watch_remove`.
 ///
-/// For a process it makes a descriptor, which the caller closes; it is -1 where the system has no need of one.
+/// For a process it makes a descriptor, which the caller closes; it is -1 where the system has no need of one, and
+/// where the process cannot be watched.
 int process_watch_add(int watch, int descriptor, enum process_interest interest, uint64_t token);
 int process_watch_add_end(int watch, pid_t process, uint64_t token, int *descriptor);
 void process_watch_remove(int watch, int descriptor, enum process_interest interest);
@@ -96,7 +106,7 @@ void process_watch_wake(int watch, int waker);
 
 /// Waits until something watched is ready, until it is woken, or for so many milliseconds; -1 for ever.
 ///
-/// Returns how many tokens it has written.
+/// Returns how many tokens it has written, or the negative `errno` of a failure.
 int process_watch_wait(
   int watch, int waker, uint64_t *tokens, int capacity, int milliseconds);
 

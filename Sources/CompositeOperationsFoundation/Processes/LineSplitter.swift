@@ -12,28 +12,39 @@ struct LineSplitter {
     var lines: [String] = []
     var start = bytes.startIndex
     while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
-      if rest.isEmpty {
+      if rest.isEmpty, end - start <= limit {
         lines.append(Self.text(bytes[start..<end]))
       } else {
         rest += bytes[start..<end]
-        lines.append(Self.text(rest[...]))
+        if rest.last == UInt8(ascii: "\r") { rest.removeLast() }
+        cut(into: &lines)
+        lines.append(String(decoding: rest, as: UTF8.self))
         rest = []
       }
       start = end + 1
     }
     rest += bytes[start...]
-    while rest.count > limit {
+    // A carriage return may turn out to be no part of the line.
+    cut(into: &lines, holding: rest.last == UInt8(ascii: "\r") ? 1 : 0)
+    return lines
+  }
+
+  /// Hands over the beginning of what is too long, apart from so many bytes at its end.
+  private mutating func cut(into lines: inout [String], holding held: Int = 0) {
+    while rest.count - held > limit {
       let part = rest.prefix(partLength)
       lines.append(String(decoding: part, as: UTF8.self))
       rest.removeFirst(part.count)
     }
-    return lines
   }
 
-  /// - Returns: The last line, if it has no end.
+  /// - Returns: The last line, if it has no end, or its parts.
   mutating func finish() -> [String] {
-    defer { rest = [] }
-    return rest.isEmpty ? [] : [String(decoding: rest, as: UTF8.self)]
+    var lines: [String] = []
+    cut(into: &lines)
+    if !rest.isEmpty { lines.append(String(decoding: rest, as: UTF8.self)) }
+    rest = []
+    return lines
   }
 
   /// The limit, or a little less so that no character is broken.

@@ -2,6 +2,10 @@
 struct OutputChoice: Sendable {
   typealias Handler = nonisolated(nonsending) @Sendable (String) async throws -> Void
 
+  /// What becomes of them where nobody chooses.
+  static let standardOutput = OutputChoice(destination: .kept(first: 16 << 20))
+  static let standardError = OutputChoice(destination: .kept(last: 64 << 10))
+
   private(set) var destination: ProcessOutput.Destination
   /// Who gets its lines.
   private(set) var handler: Handler?
@@ -18,7 +22,8 @@ struct OutputChoice: Sendable {
     self.handler = handler
   }
 
-  private var isKept: Bool {
+  /// Whether this process reads it.
+  var isKept: Bool {
     if case .kept = destination.kind { true } else { false }
   }
 }

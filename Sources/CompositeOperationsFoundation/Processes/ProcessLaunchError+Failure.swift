@@ -23,12 +23,21 @@ extension ProcessLaunchError {
       return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// What can be done about it where a file is read.
+    var adviceToReader: String {
+      switch code {
+      case ENXIO: "Nobody writes to that named pipe: begin its writer first."
+      default: "Expected a file for its input."
+      }
+    }
+
     /// What can be done about it where a file is written.
     var adviceToWriter: String {
       switch code {
       case ENOENT, ENOTDIR: "Make its folder first, or name another place."
       case EACCES, EPERM, EROFS: "Name a place that may be written to."
       case EISDIR: "Name a file in that folder."
+      case ENXIO: "Nobody reads that named pipe: begin its reader first."
       default: advice
       }
     }
@@ -40,9 +49,18 @@ extension ProcessLaunchError {
         "Run fewer at once, or raise the limit of open files: each takes up to four."
       case EAGAIN: "Run fewer at once, or raise the limit of processes."
       case ENOMEM: "Run fewer at once: there is not enough memory."
-      case ENOSYS: "Expected Linux 5.3 or later."
+      case ETXTBSY:
+        "Somebody writes that file: close it first, also in programs that have inherited it."
       default: "Try again, or run it by hand to see more."
       }
     }
+  }
+}
+
+extension ProcessLaunchError {
+  /// Whether it may go by itself: a file cannot be run as long as somebody has it open to write
+  /// it, and a program that is being started may have inherited that for a moment.
+  var mayPass: Bool {
+    if case .system(let failure) = reason { failure.code == ETXTBSY } else { false }
   }
 }

@@ -93,7 +93,7 @@ public struct ProcessLaunchError: Error, CustomStringConvertible {
     case .folder(let path, let failure):
       "it cannot run in \(CommandText.quoted(path)): \(failure). Expected a folder that may be entered."
     case .input(let path, let failure):
-      "\(CommandText.quoted(path)) cannot be read: \(failure). Expected a file for its input."
+      "\(CommandText.quoted(path)) cannot be read: \(failure). \(failure.adviceToReader)"
     case .output(let path, let failure):
       "\(CommandText.quoted(path)) cannot be written: \(failure). \(failure.adviceToWriter)"
     case .system(let failure): "\(failure). \(failure.advice)"

@@ -54,7 +54,8 @@ extension ProcessOperation {
   /// The same with another time for the output to end in after the program has. By default 100 milliseconds.
   ///
   /// It matters where a program leaves others behind that write to its output. What they write later is lost, and
-  /// ``ProcessOutput/isComplete`` says so.
+  /// ``ProcessOutput/isComplete`` says so. Nobody ends them, but whoever writes to an output that is not read any more
+  /// gets SIGPIPE, by which most programs end; a service is better given an output of its own, such as a file.
   ///
   /// - Parameter time: How long is waited, by the clock of the machine.
   /// - Precondition: It is not negative.

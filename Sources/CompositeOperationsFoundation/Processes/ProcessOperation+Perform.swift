@@ -4,7 +4,9 @@ extension ProcessOperation {
   /// Runs the program.
   ///
   /// - Throws: ``ProcessLaunchError`` if it cannot be started, ``ProcessExitError`` if it does not end well,
-  ///   ``ProcessStatusLostError`` if nobody can tell how it ended, and what those throw who take lines.
+  ///   ``ProcessStatusLostError`` if nobody can tell how it ended, ``ProcessLeftRunningError`` if it is cancelled and
+  ///   may not be signalled, and what those throw who take lines. Where the run is cancelled, all this is what it
+  ///   came to late.
   public nonisolated(nonsending) func perform(
     in context: OperationContext
   ) async throws -> ProcessResult {
@@ -47,13 +49,12 @@ extension ProcessOperation {
   ) async throws {
     guard let handler else { return }
     for line in lines {
-      try Task.checkCancellation()
+      if Task.isCancelled { return }
       try await handler(line)
     }
   }
 
   private func result(of end: ChildEnd) throws -> ProcessResult {
-    try Task.checkCancellation()
     if isClean(end.result.status) { return end.result }
     throw ProcessExitError(self, end.result, lastErrorOutput: end.lastErrorOutput)
   }

@@ -27,8 +27,9 @@ public import CompositeOperations
 ///
 /// The program is the leader of a process group of its own, which its children belong to as long as they do not
 /// leave it. A run that is cancelled ends the group: by SIGTERM, and by SIGKILL if that is not enough in the time of
-/// ``ending(within:)``. No signal is ignored in the program, even if this process ignores it, and it inherits no
-/// descriptors other than the three standard streams.
+/// ``ending(within:)``. What the program came to in spite of that, and what it wrote, is what the run came to late. No
+/// signal is ignored in the program, even if this process ignores it, and it inherits no descriptors other than the
+/// three standard streams.
 ///
 /// A run is over when the program has ended and its output too. Where something that the program left behind holds
 /// the output open, that is waited for during the time of ``draining(for:)`` and no longer.
@@ -44,8 +45,8 @@ public struct ProcessOperation: ComposableOperation {
 
   var environment = ProcessEnvironment.inherited
   var input = ProcessInput.nothing
-  var output = OutputChoice(destination: .kept(first: 16 << 20))
-  var errorOutput = OutputChoice(destination: .kept(last: 64 << 10))
+  var output = OutputChoice.standardOutput
+  var errorOutput = OutputChoice.standardError
   var isMerged = false
   var isClean: @Sendable (ProcessStatus) -> Bool = { $0 == .exited(0) }
   var grace = Duration.seconds(2)

@@ -62,7 +62,8 @@ extension ProcessOutput {
     public static let inherited = Destination(kind: .inherited)
 
     /// Into a file, which is made, or emptied. A path that does not begin with a slash starts at the folder of
-    /// this process.
+    /// this process. Where several write to it at the same time, as both outputs of a program may, each write goes
+    /// behind the others.
     public static func file(_ path: String) -> Destination {
       Destination(kind: .file(path, isAppended: false))
     }

@@ -1,5 +1,6 @@
 import CompositeOperations
 import CompositeOperationsFoundation
+import CompositeOperationsTestKit
 import Foundation
 import Testing
 
@@ -63,6 +64,23 @@ import Testing
       try await script.sendingErrorOutput(to: .discarded).run().get()
     }
     #expect(error.lastErrorOutput.isEmpty)
+  }
+
+  @Test func `nothing is said of what nobody read`() async throws {
+    let script = shell("echo told >&2; exit 1")
+    let silent = shell("exit 1")
+    let cases: [(ProcessOperation, String)] = [
+      (silent, "status 1 and nothing on standard error"),
+      (silent.mergingErrorOutput(), "status 1 and nothing on its outputs"),
+      (script.sendingErrorOutput(to: .discarded), "status 1"),
+      (script.sendingOutput(to: .discarded).mergingErrorOutput(), "status 1"),
+    ]
+    for (operation, end) in cases {
+      let error = try await #require(throws: ProcessExitError.self) {
+        try await operation.run().get()
+      }
+      #expect(error.description.hasSuffix(end), "\(error)")
+    }
   }
 
   @Test func `what is long or unruly in a command is told on one line`() async throws {
@@ -156,6 +174,43 @@ import Testing
     let error = try await launchError(of: ProcessOperation("ls").sendingOutput(to: .file("/")))
     #expect(error.description.hasSuffix("Name a file in that folder."))
   }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a folder or a pipe without a writer is no input`() async throws {
+    let folder = try TestFolder()
+    let unreadable = try await launchError(of: ProcessOperation("cat").reading(.file(folder.path)))
+    #expect(unreadable.description.hasSuffix("Is a directory. Expected a file for its input."))
+    let fifo = folder.path(of: "fifo")
+    #expect(unsafe mkfifo(fifo, 0o600) == 0)
+    let head = ProcessOperation("head", "-c", "4").reading(.file(fifo))
+    let unwritten = try await launchError(of: head)
+    #expect(unwritten.description.hasSuffix("begin its writer first."))
+    let unread = try await launchError(of: head.sendingOutput(to: .file(fifo)).reading(.nothing))
+    #expect(unread.description.hasSuffix("begin its reader first."))
+    // It is enough that there is a writer, whether or not it has written.
+    let writer = opened(fifo, O_RDWR | O_NONBLOCK)
+    defer { close(writer) }
+    let launched = Gate()
+    let run = head.onLaunch { _ in launched.open() }.start()
+    try await launched.pass()
+    #expect(wrote("text", to: writer))
+    #expect(try await run.outcome.get().output.text == "text")
+  }
+
+  #if os(Linux)
+    @Test(.timeLimit(.minutes(10)))
+    func `a program that somebody writes is tried for a while and then told`() async throws {
+      let folder = try TestFolder()
+      let tool = try folder.write("#!/bin/sh\nexit 0\n", to: "tool", permissions: 0o755)
+      let writer = opened(tool, O_WRONLY)
+      let start = ContinuousClock.now
+      let error = try await launchError(of: ProcessOperation(tool))
+      #expect(start.duration(to: .now) >= .milliseconds(100))
+      #expect(error.description.contains("Somebody writes that file: close it first"))
+      close(writer)
+      #expect(try await ProcessOperation(tool).run().get().status == .exited(0))
+    }
+  #endif
 
   @Test func `what the system would cut off or misread is told`() async throws {
     let text = "a\0b"

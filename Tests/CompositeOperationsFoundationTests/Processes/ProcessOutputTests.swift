@@ -64,10 +64,13 @@ import Testing
     #expect(result.output.lines == lines)
   }
 
-  @Test func `a line that comes in pieces is handed over in one`() async throws {
+  @Test(.timeLimit(.minutes(10)))
+  func `a line that comes in pieces is handed over in one`() async throws {
     let folder = try TestFolder()
     let fifo = folder.path(of: "fifo")
     #expect(unsafe mkfifo(fifo, 0o600) == 0)
+    let writer = opened(fifo, O_RDWR | O_NONBLOCK)
+    defer { close(writer) }
     // Each piece is written when the one before has been seen to arrive by the program's other output.
     let seen = Lock<[String]>([])
     let script = shell("printf one; echo 1 >&2; read go < \"$1\"; printf -- '-two\\nthree'", fifo)
@@ -75,7 +78,7 @@ import Testing
       .onErrorLine { line in
         #expect(line == "1")
         #expect(seen.withLock { $0.isEmpty })
-        try Data("go\n".utf8).write(to: URL(fileURLWithPath: fifo))
+        #expect(wrote("go\n", to: writer))
       }
     _ = try await script.run().get()
     #expect(seen.withLock { $0 } == ["one-two", "three"])
@@ -100,6 +103,59 @@ import Testing
     #expect(seen.last == "next")
     #expect(seen.dropLast().joined() == text)
     #expect(seen.allSatisfy { $0.utf8.count <= 1 << 20 })
+  }
+
+  @Test(arguments: -1...2, ["\n", "\r\n"])
+  func `no part of a line is longer than the limit, however it comes`(
+    excess: Int, end: String
+  ) async throws {
+    let limit = 1 << 20
+    let line = String(repeating: "x", count: limit + excess)
+    let parts = Lock<[String]>([])
+    let cat = ProcessOperation("cat").reading(.text(line + end + "next" + end))
+    _ = try await cat.onOutputLine { part in parts.withLock { $0.append(part) } }.run().get()
+    let seen = parts.withLock { $0 }
+    #expect(seen.last == "next")
+    #expect(seen.dropLast().joined() == line)
+    #expect(seen.count == (excess > 0 ? 3 : 2))
+    #expect(seen.allSatisfy { $0.utf8.count <= limit })
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a program waits while its lines are not taken`() async throws {
+    let folder = try TestFolder()
+    let end = folder.path(of: "end")
+    let gate = Gate()
+    let lines = Lock(0)
+    let launched = Lock<Int32>(0)
+    // The pipe and what waits for the lines hold about a tenth of it.
+    let run = shell("seq 300000; touch \"$1\"", end).sendingOutput(to: .kept(first: 0))
+      .onLaunch { process in launched.withLock { $0 = process.processIdentifier } }
+      .onOutputLine { _ in
+        let count = lines.withLock { lines in
+          lines += 1
+          return lines
+        }
+        if count == 1 { try await gate.pass() }
+      }.start()
+    await gate.waitForArrivals(1)
+    let group = launched.withLock { $0 }
+    let looks = Lock(0)
+    // Whoever is stuck stays so; who only waits for a processor, or for a page, does not for long.
+    try await eventually {
+      let writers = livingMembers(of: group).filter { $0 != group }
+      let isStuck = writers.count == 1 && writers.allSatisfy { state(of: $0) == "S" }
+      let count = looks.withLock { looks in
+        looks = isStuck ? looks + 1 : 0
+        return looks
+      }
+      return count == 20 || FileManager.default.fileExists(atPath: end)
+    }
+    #expect(!FileManager.default.fileExists(atPath: end))
+    gate.open()
+    _ = try await run.outcome.get()
+    #expect(lines.withLock { $0 } == 300_000)
+    #expect(FileManager.default.fileExists(atPath: end))
   }
 
   @Test func `no line is lost where they are taken more slowly than they come`() async throws {
@@ -168,5 +224,26 @@ import Testing
     let kept = echo.onOutputLine(count).sendingOutput(to: .kept(first: 2))
     #expect(try await kept.run().get().output.text == "li")
     #expect(lines.withLock { $0 } == 2)
+  }
+
+  @Test func `the last choice for standard error counts, merged or not`() async throws {
+    let folder = try TestFolder()
+    let file = folder.path(of: "file")
+    let lines = Lock<[String]>([])
+    let script = shell("echo out; echo told >&2")
+    let hand: @Sendable (String) async throws -> Void = { line in
+      lines.withLock { $0.append(line) }
+    }
+    let handed = try await script.mergingErrorOutput().onErrorLine(hand).run().get()
+    #expect(handed.output.text == "out\n")
+    #expect(lines.withLock { $0 } == ["told"])
+    let kept = script.mergingErrorOutput().sendingErrorOutput(to: .kept(first: 2))
+    #expect(try await kept.run().get().errorOutput.text == "to")
+    for before in [script.onErrorLine(hand), script.sendingErrorOutput(to: .file(file))] {
+      let merged = try await before.mergingErrorOutput().run().get()
+      #expect(merged.output.text == "out\ntold\n")
+    }
+    #expect(lines.withLock { $0 } == ["told"])
+    #expect(!FileManager.default.fileExists(atPath: file))
   }
 }

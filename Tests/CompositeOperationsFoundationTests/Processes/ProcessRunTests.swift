@@ -139,6 +139,9 @@ import Testing
     let merged = script.sendingOutput(to: .appended(to: file)).mergingErrorOutput()
     _ = try await merged.run().get()
     #expect(try folder.text(of: "file") == "out\nout\nerror\n")
+    let both = script.sendingOutput(to: .file(file)).sendingErrorOutput(to: .file(file))
+    _ = try await both.run().get()
+    #expect(try folder.text(of: "file") == "out\nerror\n")
   }
 
   @Test func `output can be that of this process`() async throws {

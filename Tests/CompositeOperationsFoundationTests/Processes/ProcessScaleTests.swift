@@ -1,5 +1,6 @@
 import CompositeOperations
 import CompositeOperationsFoundation
+import CompositeOperationsTestKit
 import Foundation
 import Testing
 
@@ -81,6 +82,31 @@ import Testing
     }
   }
 
+  @Test func `a program that was started runs also where nothing is left to watch it by`() async {
+    await #expect(processExitsWith: .success) {
+      for _ in 0..<2 { _ = await ProcessOperation("true").run() }
+      let most = try rlim_t(Belongings.now.descriptors + 20)
+      var limit = rlimit(rlim_cur: most, rlim_max: most)
+      #if canImport(Glibc)
+        #expect(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      #else
+        #expect(unsafe setrlimit(RLIMIT_NOFILE, &limit) == 0)
+      #endif
+      while opened("/dev/null", O_RDONLY) >= 0 {}
+      func bare(_ script: String) -> ProcessOperation {
+        shell(script).sendingOutput(to: .inherited).sendingErrorOutput(to: .inherited)
+      }
+      let ended = try await bare("exit 3").accepting(exitCodes: 3).run().get()
+      #expect(ended.status == .exited(3))
+      let launched = Gate()
+      let run = bare("exec sleep 3600").ending(within: .seconds(3_600))
+        .onLaunch { _ in launched.open() }.start()
+      try await launched.pass()
+      run.cancel()
+      #expect(await run.outcome.isCancelled)
+    }
+  }
+
   @Test func `a status that somebody else took is told`() async {
     await #expect(processExitsWith: .success) {
       signal(SIGCHLD, SIG_IGN)
@@ -92,8 +118,6 @@ import Testing
 
   @Test func `closed standard descriptors are not taken for a program's`() async {
     await #expect(processExitsWith: .success) {
-      // What watches processes is open from the first ones on, and not in these places.
-      for _ in 0..<2 { _ = await ProcessOperation("true").run() }
       let folder = try TestFolder()
       let file = folder.path(of: "file")
       for descriptor in Int32(0)...2 { close(descriptor) }
@@ -103,6 +127,8 @@ import Testing
       let written = try folder.text(of: "file")
       if result.output.text != "in out\n" || result.errorOutput.text != "error\n" { exit(1) }
       if written != "out\n" { exit(1) }
+      // Nor are they taken by what watches programs, which others would inherit by these places.
+      for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) != -1 { exit(1) }
     }
   }
 }

@@ -56,18 +56,49 @@ struct Belongings: Equatable {
   }
 }
 
-/// Whether a process of that identifier exists and has not ended.
-func isAlive(_ identifier: Int32) -> Bool {
-  guard let line = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
-  else { return false }
-  return line.split(separator: ")").last?.split(separator: " ").first.map { $0 != "Z" && $0 != "X" }
-    ?? false
+/// What the system tells of a process behind its name: its state, its parent, its group and more.
+private func fields(of identifier: Int32) -> [Substring] {
+  let line = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
+  return line?.split(separator: ")").last?.split(separator: " ") ?? []
 }
 
-/// Waits until something is so, without keeping a thread.
-func eventually(_ condition: () -> Bool) async throws {
-  while !condition() {
-    try Task.checkCancellation()
-    await Task.yield()
+/// The letter for what a process does; nil if there is none of that identifier.
+func state(of identifier: Int32) -> Substring? { fields(of: identifier).first }
+
+/// Whether a process of that identifier exists and has not ended.
+func isAlive(_ identifier: Int32) -> Bool {
+  state(of: identifier).map { $0 != "Z" && $0 != "X" } ?? false
+}
+
+/// Those of a process group that have not ended.
+func livingMembers(of group: Int32) -> [Int32] {
+  let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+  return names.compactMap { Int32($0) }.filter { identifier in
+    let fields = fields(of: identifier)
+    return fields.count > 2 && fields[2] == "\(group)" && fields[0] != "Z" && fields[0] != "X"
   }
+}
+
+/// A descriptor of a file that no program inherits; -1 if it cannot be opened.
+func opened(_ path: String, _ flags: Int32) -> Int32 { unsafe open(path, flags | O_CLOEXEC) }
+
+/// Whether a short text could be written.
+func wrote(_ text: String, to descriptor: Int32) -> Bool {
+  unsafe write(descriptor, text, text.utf8.count) == text.utf8.count
+}
+
+/// Whether the system has a program.
+func isInstalled(_ program: String) -> Bool {
+  FileManager.default.isExecutableFile(atPath: "/usr/bin/\(program)")
+}
+
+/// Waits until something is so, with a thread of its own that looks.
+func eventually(_ condition: @escaping @Sendable () -> Bool) async throws {
+  let isCancelled = Lock(false)
+  await withTaskCancellationHandler {
+    await aside { while !condition(), !isCancelled.withLock({ $0 }) { usleep(1_000) } }
+  } onCancel: {
+    isCancelled.withLock { $0 = true }
+  }
+  try Task.checkCancellation()
 }

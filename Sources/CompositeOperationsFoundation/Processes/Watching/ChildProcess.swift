@@ -1,9 +1,12 @@
+internal import Synchronization
+
 /// One run of a program, as its task and the thread that watches it know it.
 final class ChildProcess: Sendable {
   let operation: ProcessOperation
   let mailbox = ChildMailbox()
   let hold = ProcessHold()
   private let watcher: ProcessWatcher
+  private let cancelled = Atomic<Bool>(false)
 
   /// - Throws: ``ProcessLaunchError`` if processes cannot be watched.
   init(_ operation: ProcessOperation) throws(ProcessLaunchError) {
@@ -16,7 +19,13 @@ final class ChildProcess: Sendable {
   func begin() { watcher.post(.begin(self)) }
 
   /// Has the process group ended, in order and then by force.
-  func cancel() { watcher.post(.cancel(self)) }
+  func cancel() {
+    cancelled.store(true, ordering: .releasing)
+    watcher.post(.cancel(self))
+  }
+
+  /// Whether it need not be started any more.
+  var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
   /// Waits for something to happen.
   func next() async -> ChildNews {

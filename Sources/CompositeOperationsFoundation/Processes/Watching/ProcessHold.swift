@@ -25,7 +25,24 @@ final class ProcessHold: Sendable {
   func send(_ signal: ProcessSignal, to recipient: RunningProcess.Recipient) -> Bool {
     leader.withLock { leader in
       guard let leader else { return false }
-      return kill(recipient == .group ? -leader : leader, signal.rawValue) == 0
+      switch recipient {
+      case .program: return kill(leader, signal.rawValue) == 0
+      case .group:
+        let isSent = kill(-leader, signal.rawValue) == 0
+        // A program may have gone over to another group.
+        return getpgid(leader) == leader ? isSent : kill(leader, signal.rawValue) == 0 || isSent
+      }
+    }
+  }
+
+  /// Ends the program and its group by force.
+  ///
+  /// - Returns: Whether the program ends; not if this process may not signal it.
+  func endByForce() -> Bool {
+    leader.withLock { leader in
+      guard let leader else { return true }
+      kill(-leader, SIGKILL)
+      return kill(leader, SIGKILL) == 0 || errno != EPERM || process_has_ended(leader)
     }
   }
 
@@ -39,10 +56,5 @@ final class ProcessHold: Sendable {
       return .success(
         end.by_signal ? .signalled(ProcessSignal(rawValue: end.code)) : .exited(end.code))
     }
-  }
-
-  /// Whether anything of the group goes on after its leader has ended.
-  var groupLives: Bool {
-    leader.withLock { $0.map { process_group_lives($0) } ?? false }
   }
 }

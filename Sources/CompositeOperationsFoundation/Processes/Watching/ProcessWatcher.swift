@@ -83,6 +83,12 @@ final class ProcessWatcher: Sendable {
   /// - Returns: How many tokens there are.
   func wait(into tokens: inout [UInt64], milliseconds: Int32) -> Int {
     let capacity = Int32(tokens.count)
-    return Int(unsafe process_watch_wait(watch, waker, &tokens, capacity, milliseconds))
+    let count = unsafe process_watch_wait(watch, waker, &tokens, capacity, milliseconds)
+    if count < 0 {
+      fatalError(
+        "Processes cannot be watched any more: \(Failure(code: -count)). Expected that nobody closes descriptors that "
+          + "are not theirs: look for close().")
+    }
+    return Int(count)
   }
 }

@@ -10,10 +10,12 @@ extension WatchedChild {
       case ending(until: Moment)
       /// The group has got SIGKILL, and the program's end will be heard of.
       case killed
+      /// The program goes on though the run is over, because this process may not signal it.
+      case leftBehind
       /// The program has ended by itself, and its output has not.
       case draining(until: Moment)
       /// The program has ended after SIGTERM, and its group may not have.
-      case sweeping(until: Moment, nextLook: Moment, pause: Duration)
+      case sweeping(until: Moment, looks: Looks)
       case over
     }
 
@@ -24,6 +26,10 @@ extension WatchedChild {
       case lookAtGroup
       case finish
       case killAndFinish
+      /// End the run, and go on waiting for the program.
+      case leave
+      /// The run is over long since.
+      case forget
     }
 
     private var state = State.running
@@ -39,8 +45,9 @@ extension WatchedChild {
     /// When ``timePassed(at:)`` is to be called next.
     var deadline: Moment? {
       switch state {
-      case .running, .killed, .over: nil
-      case .ending(let moment), .draining(let moment), .sweeping(_, let moment, _): moment
+      case .running, .killed, .leftBehind, .over: nil
+      case .ending(let moment), .draining(let moment): moment
+      case .sweeping(let moment, let looks): min(moment, looks.next)
       }
     }
 
@@ -48,8 +55,13 @@ extension WatchedChild {
     var isCancelled: Bool {
       switch state {
       case .running, .draining: false
-      case .ending, .killed, .sweeping, .over: true
+      case .ending, .killed, .leftBehind, .sweeping, .over: true
       }
+    }
+
+    /// Whether the end of the group is waited for.
+    var isSweeping: Bool {
+      if case .sweeping = state { true } else { false }
     }
 
     mutating func cancelled(at now: Moment) -> Action {
@@ -61,10 +73,9 @@ extension WatchedChild {
         if grace <= .zero { return finished(by: .killAndFinish) }
         // The first look is soon enough when the signal has had time to work.
         state = .sweeping(
-          until: now.advanced(by: grace), nextLook: now.advanced(by: .milliseconds(1)),
-          pause: .milliseconds(1))
+          until: now.advanced(by: grace), looks: Looks(from: now.advanced(by: .milliseconds(1))))
         return .terminate
-      case .ending, .killed, .sweeping, .over: return .none
+      case .ending, .killed, .leftBehind, .sweeping, .over: return .none
       }
     }
 
@@ -75,9 +86,11 @@ extension WatchedChild {
         state = .draining(until: now.advanced(by: drainTime))
         return .none
       case .ending(let moment):
-        state = .sweeping(until: moment, nextLook: now, pause: .milliseconds(1))
-        return .lookAtGroup
+        // At once, with the others of whom the same is to be known.
+        state = .sweeping(until: moment, looks: Looks(from: now))
+        return .none
       case .killed: return finished(by: .finish)
+      case .leftBehind: return finished(by: .forget)
       case .draining, .sweeping, .over: return .none
       }
     }
@@ -86,7 +99,17 @@ extension WatchedChild {
       hasOutputEnded = true
       switch state {
       case .draining: return finished(by: .finish)
-      case .running, .ending, .killed, .sweeping, .over: return .none
+      case .running, .ending, .killed, .leftBehind, .sweeping, .over: return .none
+      }
+    }
+
+    /// The program cannot be ended.
+    mutating func killRefused() -> Action {
+      switch state {
+      case .killed:
+        state = .leftBehind
+        return .leave
+      case .running, .ending, .leftBehind, .draining, .sweeping, .over: return .none
       }
     }
 
@@ -96,23 +119,23 @@ extension WatchedChild {
         state = .killed
         return .kill
       case .draining(let moment) where moment <= now: return finished(by: .finish)
-      case .sweeping(let moment, _, _) where moment <= now: return finished(by: .killAndFinish)
-      case .sweeping(_, let moment, _) where moment <= now: return .lookAtGroup
-      case .running, .ending, .killed, .draining, .sweeping, .over: return .none
+      case .sweeping(let moment, _) where moment <= now: return finished(by: .killAndFinish)
+      case .sweeping(_, let looks) where looks.next <= now: return .lookAtGroup
+      case .running, .ending, .killed, .leftBehind, .draining, .sweeping, .over: return .none
       }
     }
 
     /// - Parameter lives: Whether anything of the group is left.
     mutating func looked(lives: Bool, at now: Moment) -> Action {
       switch state {
-      case .sweeping(let moment, _, let pause):
+      case .sweeping(let moment, var looks):
         // The signal once more, for where nobody can look into groups.
         if !lives || moment <= now { return finished(by: .killAndFinish) }
-        state = .sweeping(
-          until: moment, nextLook: min(moment, now.advanced(by: pause)),
-          pause: min(pause * 2, .milliseconds(50)))
+        // It may have been looked at with another whose moment had come.
+        if looks.next <= now { looks.lookedInVain(at: now) }
+        state = .sweeping(until: moment, looks: looks)
         return .none
-      case .running, .ending, .killed, .draining, .over: return .none
+      case .running, .ending, .killed, .leftBehind, .draining, .over: return .none
       }
     }
 

@@ -1,29 +1,32 @@
 internal import CProcesses
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// A process that a thread watches, with the descriptors that belong to it.
 // Not Sendable: only the thread that watches it knows it.
 final class WatchedChild {
   let child: ChildProcess
+  /// The program, which leads the group.
+  let leader: Int32
   private(set) var isOver = false
+  /// Whether somebody is to look whether anything of the group is left.
+  private(set) var isLookDue = false
   private let identifier: UInt64
   private let watch: Int32
-  private let hasVanished: Bool
   private var machine: StateMachine
   /// What tells of the end; nil when it has.
   private var end: Descriptor?
+  /// When to look for the end, where nothing tells of it.
+  private var endLooks: Looks?
   private let input: InputFeed
   private let output: OutputReader
   private let errorOutput: OutputReader
 
-  var deadline: StateMachine.Moment? { machine.deadline }
+  /// When ``timePassed(_:)`` is to be called next.
+  var deadline: StateMachine.Moment? {
+    guard let look = endLooks?.next else { return machine.deadline }
+    return machine.deadline.map { min($0, look) } ?? look
+  }
+
+  var isSweeping: Bool { machine.isSweeping }
 
   /// Starts the program.
   ///
@@ -36,15 +39,12 @@ final class WatchedChild {
     var end: Int32 = -1
     let error = unsafe process_watch_add_end(
       watch, launched.identifier, WatchedPart.end.token(of: identifier), &end)
-    // Where it has ended and is forgotten already, because the program ignores SIGCHLD.
-    hasVanished = error == ESRCH
-    if error != 0, !hasVanished {
-      process_abandon(launched.identifier)
-      throw ProcessLaunchError(operation, .system(ProcessLaunchError.Failure(code: error)))
-    }
+    // It runs, whether or not there is a descriptor left to watch it by, or a system that has such ones.
+    if error != 0 { endLooks = Looks(from: .now) }
     self.child = child
     self.identifier = identifier
     self.watch = watch
+    leader = launched.identifier
     self.end = end >= 0 ? Descriptor(end) : nil
     machine = StateMachine(grace: operation.grace, drainTime: operation.drainTime)
     input = InputFeed(operation.input, into: launched.input.take())
@@ -61,16 +61,15 @@ final class WatchedChild {
   }
 
   /// Begins to watch what the process reads and writes.
-  func began(_ buffer: inout [UInt8]) {
+  func began() {
     for stream in OutputStream.allCases { watchOutput(stream) }
     feed()
     if !hasOpenOutput { perform(machine.outputEnded()) }
-    if hasVanished { programEnded(&buffer) }
   }
 
   func ready(_ part: WatchedPart, _ buffer: inout [UInt8]) {
     switch part {
-    case .end: programEnded(&buffer)
+    case .end: lookForEnd(&buffer, at: .now)
     case .output: read(.output, &buffer, atMost: OutputReader.patience)
     case .errorOutput: read(.errorOutput, &buffer, atMost: OutputReader.patience)
     case .input: feed()
@@ -79,20 +78,47 @@ final class WatchedChild {
 
   func cancelled() { perform(machine.cancelled(at: .now)) }
 
-  func timePassed() { perform(machine.timePassed(at: .now)) }
+  func timePassed(_ buffer: inout [UInt8]) {
+    let now = SuspendingClock.now
+    if let look = endLooks?.next, look <= now { lookForEnd(&buffer, at: now) }
+    perform(machine.timePassed(at: now))
+  }
+
+  /// - Parameter lives: Whether anything of the group is left.
+  func looked(lives: Bool, _ buffer: inout [UInt8]) {
+    isLookDue = false
+    if !lives { readOn(&buffer) }
+    perform(machine.looked(lives: lives, at: .now))
+  }
 
   func resumeReading(_ stream: OutputStream) {
     watchOutput(stream)
   }
 
-  private func programEnded(_ buffer: inout [UInt8]) {
+  private func lookForEnd(_ buffer: inout [UInt8], at now: Looks.Moment) {
     removeEnd()
-    // What it wrote is all there by now, also where nobody was to read on for the time being.
+    if process_has_ended(leader) {
+      endLooks = nil
+      programEnded(&buffer)
+    } else {
+      // Its tracer hears of the end first, and nothing tells when it has.
+      var looks = endLooks ?? Looks(from: now)
+      looks.lookedInVain(at: now)
+      endLooks = looks
+    }
+  }
+
+  private func programEnded(_ buffer: inout [UInt8]) {
+    readOn(&buffer)
+    input.close(on: watch)
+    perform(machine.programEnded(at: .now))
+  }
+
+  /// Reads what is there by now, also where nobody was to read on for the time being.
+  private func readOn(_ buffer: inout [UInt8]) {
     for stream in OutputStream.allCases {
       read(stream, &buffer, atMost: OutputReader.mostInPipe)
     }
-    input.close(on: watch)
-    perform(machine.programEnded(at: .now))
   }
 
   private func perform(_ action: StateMachine.Action) {
@@ -102,21 +128,32 @@ final class WatchedChild {
       _ = child.hold.send(.terminate, to: .group)
       // Those that are suspended hear of it only when they go on.
       _ = child.hold.send(.goOn, to: .group)
-    case .kill: _ = child.hold.send(.kill, to: .group)
-    case .lookAtGroup: perform(machine.looked(lives: child.hold.groupLives, at: .now))
+    case .kill:
+      if !child.hold.endByForce() { perform(machine.killRefused()) }
+    case .lookAtGroup: isLookDue = true
     case .finish: finish()
     case .killAndFinish:
       _ = child.hold.send(.kill, to: .group)
       finish()
+    case .leave:
+      closeStreams()
+      let error = ProcessLeftRunningError(child.operation, identifier: leader)
+      child.mailbox.ended(.failure(error))
+    case .forget:
+      isOver = true
+      _ = child.hold.reap()
     }
+  }
+
+  private func closeStreams() {
+    output.close(on: watch)
+    errorOutput.close(on: watch)
+    input.close(on: watch)
   }
 
   private func finish() {
     isOver = true
-    output.close(on: watch)
-    errorOutput.close(on: watch)
-    input.close(on: watch)
-    removeEnd()
+    closeStreams()
     switch child.hold.reap() {
     case .success(let status):
       let result = ProcessResult(
