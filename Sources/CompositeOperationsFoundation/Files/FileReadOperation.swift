@@ -12,7 +12,10 @@ public import Foundation
 /// Reads a file, block by block; a cancellation is heeded between two of them.
 ///
 /// ```swift
-/// let settings = FileReadOperation(settingsFile).map { try JSONDecoder().decode(Settings.self, from: $0) }
+/// import CompositeOperationsFoundation
+///
+/// let file = URL(fileURLWithPath: "settings.json")
+/// let settings = FileReadOperation(file).map { try JSONDecoder().decode([String: String].self, from: $0) }
 /// ```
 ///
 /// A pipe is read until nobody writes to it any more; where nobody has begun, the run waits. The run tells how many

@@ -12,7 +12,9 @@ public import Foundation
 /// Writes a file so that there is either the old one or all of the new one.
 ///
 /// ```swift
-/// let save = FileWriteOperation(data, to: file)
+/// import CompositeOperationsFoundation
+///
+/// let save = FileWriteOperation(Data("Dear all".utf8), to: URL(fileURLWithPath: "draft.txt"))
 /// ```
 ///
 /// It writes another file beside it, block by block, which then takes its name, and keeps the owner and the rights

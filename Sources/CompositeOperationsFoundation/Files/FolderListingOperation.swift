@@ -4,7 +4,10 @@ public import Foundation
 /// Lists what is in a folder.
 ///
 /// ```swift
-/// let files = FolderListingOperation(folder, isRecursive: true).map { $0.filter { $0.kind == .file } }
+/// import CompositeOperationsFoundation
+///
+/// let photos = URL(fileURLWithPath: "photos", isDirectory: true)
+/// let files = FolderListingOperation(photos, isRecursive: true).map { $0.filter { $0.kind == .file } }
 /// ```
 ///
 /// The entries come in the order of their names, a folder before what is in it. Symbolic links are entries and are
