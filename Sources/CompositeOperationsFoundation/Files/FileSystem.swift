@@ -23,7 +23,11 @@ enum FileSystem {
     // Some file systems, and systems, cannot.
     guard code == EINVAL || code == ENOSYS || code == ENOTSUP else { throw SystemError(code: code) }
     if unsafe linkat(AT_FDCWD, path, AT_FDCWD, other, 0) == 0 {
-      return try OpenFolder.working.removeFile(FileName(path))
+      do { return try OpenFolder.working.removeFile(FileName(path)) } catch {
+        // Whoever may not remove the old name has moved nothing.
+        try? OpenFolder.working.removeFile(FileName(other))
+        throw error
+      }
     }
     if errno == EEXIST { throw .exists }
     // It is a folder, which takes the name of an empty folder only; or there are no links, and nothing is left
