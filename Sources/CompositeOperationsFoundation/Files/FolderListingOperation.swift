@@ -4,37 +4,56 @@ public import Foundation
 /// Lists what is in a folder.
 ///
 /// ```swift
-/// let files = FolderListingOperation(folder, isRecursive: true).map { $0.filter { $0.kind == .file } }
+/// import CompositeOperationsFoundation
+///
+/// let photos = URL(fileURLWithPath: "photos", isDirectory: true)
+/// let files = FolderListingOperation(photos, isRecursive: true).map { $0.filter { $0.kind == .file } }
 /// ```
 ///
-/// The entries come in the order of their paths, a folder before what is in it. Symbolic links are entries and
-/// are not followed. The run tells how many it has found, and fails in a ``FileOperationError``.
+/// The entries come in the order of their names, a folder before what is in it. Symbolic links are entries and are
+/// not followed. What vanishes meanwhile is left out; what has a name that is not UTF-8 is an error, because no URL
+/// can name it. The run tells how many it has found, and fails in a ``FileOperationError``.
 public struct FolderListingOperation: ComposableOperation {
   /// The folder.
   public let url: URL
   private let isRecursive: Bool
+  private let place: BlockingPlace
 
   /// - Parameters:
   ///   - url: The folder.
   ///   - isRecursive: Whether what is in its folders is listed, too.
-  public init(_ url: URL, isRecursive: Bool = false) {
+  ///   - place: Where the run waits for the disk.
+  public init(_ url: URL, isRecursive: Bool = false, on place: BlockingPlace = .threads) {
     self.url = url
     self.isRecursive = isRecursive
+    self.place = place
   }
 
   public func perform(in context: OperationContext) async throws -> [FolderEntry] {
-    try await BlockingOperation { context in
-      var entries: [FolderEntry] = []
-      let tree = FileTree(root: url.path, isRecursive: isRecursive)
-      try tree.walk(FileFailure(.list), context) { item in
+    let path = try FileFailure(.list).path(of: url)
+    return try await BlockingOperation(on: place) { try list(path, $0) }.perform(in: context)
+  }
+
+  private func list(_ path: String, _ context: BlockingContext) throws -> [FolderEntry] {
+    let failure = FileFailure(.list)
+    let root = try failure.at(source: path) { try OpenFolder(path, followingLink: true) }
+    let walk = try TreeWalk(root, at: path, failure, context)
+    var entries: [FolderEntry] = []
+    while let step = try walk.next() {
+      switch step {
+      case .found(let entry):
+        let (path, status) = (walk.path(of: entry.name), entry.status)
+        if entry.name.exactText == nil { throw failure.error(source: path, .notUTF8) }
         entries.append(
           FolderEntry(
-            url: URL(fileURLWithPath: item.path, isDirectory: item.status.kind == .folder),
-            kind: FolderEntry.Kind(item.status.kind), size: item.status.size))
+            url: URL(fileURLWithPath: path, isDirectory: status.kind == .folder),
+            kind: FolderEntry.Kind(status.kind), size: status.size))
         context.operation.report(entries.count, unit: "entries")
+        if isRecursive, status.kind == .folder { _ = try walk.enter(entry) }
+      case .left(_, let folder): folder.close()
       }
-      return entries
-    }.perform(in: context)
+    }
+    return entries
   }
 }
 
@@ -60,47 +79,4 @@ public struct FolderEntry: Hashable, Sendable {
   public let kind: Kind
   /// In bytes; of a file.
   public let size: Int
-}
-
-/// A folder and what is in it.
-struct FileTree: Sendable {
-  struct Item: Sendable {
-    let path: String
-    /// Where it is below the root.
-    let names: [String]
-    let status: FileStatus
-  }
-
-  let root: String
-  var isRecursive = true
-
-  /// Gives everything in it, a folder before what is in it.
-  ///
-  /// - Parameter context: Whose cancellation is heeded; nil to go on to the end.
-  func walk(
-    _ failure: FileFailure, _ context: BlockingContext?, _ body: (Item) throws -> Void
-  ) throws {
-    // With a list of what is still to come, the next one last: folders may be deeper than the stack.
-    var next: [String]? = []
-    var pending: [Item] = []
-    while let names = next {
-      next = nil
-      let folder = ([root] + names).joined(separator: "/")
-      let items = try failure.at(folder) { try FileSystem.names(in: folder) }.map { name in
-        let path = "\(folder)/\(name)"
-        return try failure.at(path) {
-          Item(path: path, names: names + [name], status: try FileStatus(of: path))
-        }
-      }
-      pending += items.reversed()
-      while let item = pending.popLast() {
-        try context?.checkCancellation()
-        try body(item)
-        if isRecursive, item.status.kind == .folder {
-          next = item.names
-          break
-        }
-      }
-    }
-  }
 }

@@ -1,3 +1,4 @@
+internal import CProcesses
 internal import CompositeOperations
 
 #if canImport(Glibc)
@@ -13,16 +14,16 @@ struct OpenFile: Sendable {
   /// What a block of a file has at most: small enough to stop in time, and large enough to be quick.
   static let blockSize = 1 << 20
 
+  /// Opens what may be a pipe or a device, without waiting for whom is at its other end.
+  static let withoutWaiting = O_NONBLOCK | O_NOCTTY
+
   let descriptor: Int32
+
+  init(descriptor: Int32) { self.descriptor = descriptor }
 
   /// - Throws: What the system says against it.
   init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemError) {
-    var descriptor: Int32
-    repeat {
-      descriptor = unsafe open(path, flags | O_CLOEXEC, mode)
-    } while descriptor < 0 && errno == EINTR
-    if descriptor < 0 { throw .last }
-    self.descriptor = descriptor
+    self = try OpenFolder.working.open(FileName(path), flags, mode: mode)
   }
 
   /// - Returns: How many bytes were read; 0 at the end.
@@ -38,21 +39,31 @@ struct OpenFile: Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     var written = 0
     while written < bytes.count {
-      let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
-      let count = unsafe systemWrite(descriptor, rest.baseAddress, rest.count)
-      if count > 0 {
-        written += count
-      } else if count == 0 {
-        throw SystemError(code: EIO)
-      } else if errno != EINTR {
-        throw .last
-      }
+      written += try unsafe writeSome(UnsafeRawBufferPointer(rebasing: bytes[written...]))
+    }
+  }
+
+  /// - Returns: How many bytes of it were written, one at least.
+  private func writeSome(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
+    while true {
+      let count = unsafe file_write_quietly(descriptor, bytes.baseAddress, bytes.count)
+      if count > 0 { return count }
+      if count == 0 { throw SystemError(code: EIO) }
+      if errno != EINTR { throw .last }
     }
   }
 
   /// Waits until what was written is on the disk.
   func synchronize() throws(SystemError) {
-    if fsync(descriptor) != 0, errno != EINVAL, errno != EROFS { throw .last }
+    #if canImport(Darwin)
+      // There, fsync leaves the bytes in the disk's own memory.
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+    #endif
+    while fsync(descriptor) != 0 {
+      // What has no disk below it cannot.
+      if errno == EINVAL || errno == EROFS || errno == ENOTSUP { return }
+      if errno != EINTR { throw .last }
+    }
   }
 
   var status: FileStatus {
@@ -63,9 +74,27 @@ struct OpenFile: Sendable {
     }
   }
 
-  /// Gives the file another's rights and time of change.
+  /// Gives it another's owner, group and rights.
+  ///
+  /// Who may not give files away keeps it. It then has no right to be run as its owner or its group: those would
+  /// be others.
+  func takeRights(of status: FileStatus) throws(SystemError) {
+    let own = try self.status
+    var permissions = status.permissions
+    if own.owner != status.owner || own.group != status.group {
+      if fchown(descriptor, status.owner, status.group) != 0 {
+        // The group alone may be one of one's own.
+        _ = fchown(descriptor, uid_t.max, status.group)
+        permissions &= 0o1777
+      }
+    }
+    // In this order, because a change of the owner takes rights away.
+    if fchmod(descriptor, permissions) != 0 { throw .last }
+  }
+
+  /// Gives it another's owner, group, rights and times.
   func take(_ status: FileStatus) throws(SystemError) {
-    if fchmod(descriptor, status.permissions) != 0 { throw .last }
+    try takeRights(of: status)
     var times = [status.accessed, status.modified]
     if unsafe futimens(descriptor, &times) != 0 { throw .last }
   }
@@ -76,105 +105,50 @@ struct OpenFile: Sendable {
   }
 }
 
-/// What the system knows of a file.
-struct FileStatus: Sendable {
-  enum Kind: Sendable { case file, folder, link, other }
+// MARK: Pipes and devices
 
-  let kind: Kind
-  let size: Int
-  let permissions: mode_t
-  let accessed: timespec
-  let modified: timespec
-
-  /// Of what a path names, and of a symbolic link itself.
-  init(of path: String) throws(SystemError) {
-    var status = stat()
-    if unsafe lstat(path, &status) != 0 { throw .last }
-    self.init(status)
-  }
-
-  init(_ status: stat) {
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: kind = .file
-    case S_IFDIR: kind = .folder
-    case S_IFLNK: kind = .link
-    default: kind = .other
-    }
-    size = Int(status.st_size)
-    permissions = status.st_mode & 0o7777
-    #if canImport(Darwin)
-      (accessed, modified) = (status.st_atimespec, status.st_mtimespec)
-    #else
-      (accessed, modified) = (status.st_atim, status.st_mtim)
-    #endif
-  }
-
-  /// - Returns: Nil if there is nothing.
-  static func ifThere(_ path: String) throws(SystemError) -> FileStatus? {
-    do { return try FileStatus(of: path) } catch {
-      if error.isMissing { return nil }
-      throw error
-    }
-  }
-}
-
-extension SystemError {
-  var isMissing: Bool { code == ENOENT || code == ENOTDIR }
-  var isDenied: Bool { code == EACCES || code == EPERM }
-  var isOnAnotherDisk: Bool { code == EXDEV }
-
-  static var exists: SystemError { SystemError(code: EEXIST) }
-  static var missing: SystemError { SystemError(code: ENOENT) }
-}
-
-/// What the system does with names.
-enum FileSystem {
-  static func rename(_ path: String, to other: String) throws(SystemError) {
-    if systemRename(path, other) != 0 { throw .last }
-  }
-
-  static func removeFile(_ path: String) throws(SystemError) {
-    if unsafe unlink(path) != 0 { throw .last }
-  }
-
-  static func removeFolder(_ path: String) throws(SystemError) {
-    if unsafe rmdir(path) != 0 { throw .last }
-  }
-
-  static func makeFolder(_ path: String) throws(SystemError) {
-    if unsafe mkdir(path, 0o777) != 0 { throw .last }
-  }
-
-  static func setPermissions(_ permissions: mode_t, of path: String) throws(SystemError) {
-    if unsafe chmod(path, permissions) != 0 { throw .last }
-  }
-
-  static func target(ofLink path: String) throws(SystemError) -> [CChar] {
-    var target = [CChar](repeating: 0, count: 4_097)
-    let count = unsafe readlink(path, &target, target.count - 1)
-    if count < 0 { throw .last }
-    return Array(target.prefix(count)) + [0]
-  }
-
-  static func makeLink(_ path: String, to target: [CChar]) throws(SystemError) {
-    if unsafe symlink(target, path) != 0 { throw .last }
-  }
-
-  /// The names in a folder, in their order.
-  static func names(in folder: String) throws(SystemError) -> [String] {
-    guard let stream = unsafe opendir(folder) else { throw .last }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    errno = 0
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+extension OpenFile {
+  /// Reads from what may have nothing yet, and was opened ``withoutWaiting``.
+  ///
+  /// - Parameter check: Asked again and again while there is nothing; it throws to end the wait.
+  /// - Returns: How many bytes were read; 0 at the end.
+  func read(into buffer: UnsafeMutableRawBufferPointer, waiting check: () throws -> Void) throws
+    -> Int
+  {
+    while true {
+      // Before the first read, too: of a pipe that nobody has opened for writing yet, it would say that it has
+      // come to its end.
+      try wait(for: POLLIN, check)
+      do throws(SystemError) { return try unsafe read(into: buffer) } catch {
+        if error.code != EAGAIN { throw error }
       }
-      if name != "." && name != ".." { names.append(name) }
-      errno = 0
     }
-    if errno != 0 { throw .last }
-    return names.sorted()
+  }
+
+  /// Writes all of it to what may have no room yet, and was opened ``withoutWaiting``.
+  ///
+  /// - Parameter check: Asked again and again while there is no room; it throws to end the wait.
+  func write(_ bytes: UnsafeRawBufferPointer, waiting check: () throws -> Void) throws {
+    var written = 0
+    while written < bytes.count {
+      try wait(for: POLLOUT, check)
+      do throws(SystemError) {
+        written += try unsafe writeSome(UnsafeRawBufferPointer(rebasing: bytes[written...]))
+      } catch {
+        if error.code != EAGAIN { throw error }
+      }
+    }
+  }
+
+  private func wait(for events: Int32, _ check: () throws -> Void) throws {
+    var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    while true {
+      try check()
+      // So many milliseconds a cancellation may have to wait.
+      let count = unsafe poll(&request, 1, 50)
+      if count > 0 { return }
+      if count < 0, errno != EINTR { throw SystemError.last }
+    }
   }
 }
 
@@ -182,8 +156,4 @@ enum FileSystem {
 private func systemRead(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
   unsafe read(file, bytes, count)
 }
-private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-  unsafe write(file, bytes, count)
-}
 private func systemClose(_ file: Int32) -> Int32 { close(file) }
-private func systemRename(_ path: String, _ other: String) -> Int32 { unsafe rename(path, other) }
