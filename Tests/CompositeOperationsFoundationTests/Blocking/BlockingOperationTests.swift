@@ -8,7 +8,7 @@ import Testing
 @Suite struct BlockingOperationTests {
   private struct Failure: Error {}
 
-  @Test func `it ends as its function does, on a thread of its own`() async {
+  @Test func `B3: it ends as its function does, on a thread of its own`() async {
     let name = await BlockingOperation { threadName() }.run().result
     #expect(name == "blocking")
     let failing = BlockingOperation<Int> { throw Failure() }
@@ -19,7 +19,7 @@ import Testing
         == "old library")
   }
 
-  @Test func `functions that block keep no task from running`() async {
+  @Test func `B3: functions that block keep no task from running`() async {
     let threads = BlockingThreads(width: 8, name: "blocked")
     let blocked = DispatchSemaphore(value: 0)
     let runs = (0..<1_000).map { index in
@@ -37,7 +37,7 @@ import Testing
     #expect(threads.threadCount == 8)
   }
 
-  @Test func `one that waits for a thread is given up at once`() async {
+  @Test func `B4: one that waits for a thread is given up at once`() async {
     let threads = BlockingThreads(width: 1, name: "one")
     let gate = DispatchSemaphore(value: 0)
     let busy = BlockingOperation(on: .threads(threads)) { gate.wait() }.start()
@@ -53,7 +53,7 @@ import Testing
     #expect(hasRun.withLock(\.self) == false)
   }
 
-  @Test func `one that runs is told, and waited for`() async {
+  @Test func `B4: one that runs is told, and waited for`() async {
     let stopped = DispatchSemaphore(value: 0)
     let begun = Lock(0)
     let asking = BlockingOperation { context in
@@ -93,7 +93,8 @@ import Testing
     #expect(await executed.run().result == true)
   }
 
-  @Test(arguments: [true, false]) func `an actor or an executor tells it of a cancellation, too`(
+  @Test(arguments: [true, false])
+  func `B4: an actor or an executor tells it of a cancellation, too`(
     isActor: Bool
   ) async {
     let begun = Lock(false)

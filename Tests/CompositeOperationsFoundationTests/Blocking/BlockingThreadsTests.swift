@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite struct BlockingThreadsTests {
-  @Test func `threads that end while work comes lose none of it`() async {
+  @Test func `B3: threads that end while work comes lose none of it`() async {
     let threads = BlockingThreads(width: 3, name: "hasty", endingAfter: .microseconds(1))
     let operation = ParallelOperation(
       (0..<200).map { index in BlockingOperation(on: .threads(threads)) { index } },

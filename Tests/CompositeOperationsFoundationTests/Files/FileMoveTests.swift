@@ -69,7 +69,7 @@ struct FileMoveTests {
   }
 
   @Test(arguments: ["added", "sub/b"])
-  func `what is added or changed meanwhile stays, and is an error`(name: String) async throws {
+  func `F2: what is added or changed meanwhile stays, and is an error`(name: String) async throws {
     let changed = folder["tree/\(name)"]
     let move = FileMoveOperation(from: folder["tree"], to: other["new"]).atProgress { completed in
       // After the last byte.

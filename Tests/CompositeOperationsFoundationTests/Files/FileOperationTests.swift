@@ -62,7 +62,7 @@ import Testing
     #expect(await run.outcome.isCancelled)
   }
 
-  @Test func `errors name the file and what to do`() async throws {
+  @Test func `F3: errors name the file and what to do`() async throws {
     let missing = fileError(await FileReadOperation(folder["none"]).run())
     #expect(missing?.path == folder["none"].path && missing?.action == .read)
     #expect(
@@ -82,7 +82,8 @@ import Testing
     #expect(fileError(await list.run())?.action == .list)
   }
 
-  @Test func `a file is replaced as a whole, with its rights, and through links`() async throws {
+  @Test func `F1: a file is replaced as a whole, with its rights, and through links`() async throws
+  {
     try bytes(5).write(to: folder["a"])
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o640], ofItemAtPath: folder["a"].path)
@@ -94,7 +95,7 @@ import Testing
     #expect(try folder.names() == ["a", "link"])
   }
 
-  @Test func `a write that is cancelled leaves the old file and nothing else`() async throws {
+  @Test func `F1: a write that is cancelled leaves the old file and nothing else`() async throws {
     try bytes(5).write(to: folder["a"])
     let write = FileWriteOperation(Data(count: 3 << 20), to: folder["a"])
     #expect(await write.outcomeOfCancelling().isCancelled)
@@ -156,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `a copy that fails or is cancelled leaves nothing`() async throws {
+  @Test func `F1: a copy that fails or is cancelled leaves nothing`() async throws {
     try makeTree()
     try Data(count: 3 << 20).write(to: folder["tree/z"])
     let copy = FileCopyOperation(from: folder["tree"], to: folder["copy"])
@@ -176,7 +177,7 @@ import Testing
     #expect(try folder.names() == ["new"])
   }
 
-  @Test func `a tree is removed, and what its links point to is not`() async throws {
+  @Test func `F2: a tree is removed, and what its links point to is not`() async throws {
     try makeTree()
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o700], ofItemAtPath: folder["tree/sub/deep"].path)

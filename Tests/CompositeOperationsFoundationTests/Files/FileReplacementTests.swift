@@ -8,7 +8,9 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func `nothing is overwritten unless somebody says so, and no folder at all`() async throws {
+  @Test func `F2: nothing is overwritten unless somebody says so, and no folder at all`()
+    async throws
+  {
     try bytes(1).write(to: folder["a"])
     try bytes(2).write(to: folder["b"])
     try FileManager.default.createDirectory(at: folder["c"], withIntermediateDirectories: true)
@@ -45,7 +47,7 @@ import Testing
     #expect(try folder.names() == ["c", "link"])
   }
 
-  @Test func `what gets the name while a copy is made stays`() async throws {
+  @Test func `F2: what gets the name while a copy is made stays`() async throws {
     try bytes(10).write(to: folder["a"])
     try FileManager.default.createDirectory(at: folder["c"], withIntermediateDirectories: true)
     try bytes(10).write(to: folder["c/d"])
@@ -107,7 +109,7 @@ import Testing
     #expect(try Data(contentsOf: folder["b"]) == bytes(7))
   }
 
-  @Test func `what is cancelled after its last byte changes nothing`() async throws {
+  @Test func `F1: what is cancelled after its last byte changes nothing`() async throws {
     try bytes(5).write(to: folder["a"])
     #expect(await FileWriteOperation(bytes(10), to: folder["a"]).outcomeOfCancelling().isCancelled)
     #expect(try Data(contentsOf: folder["a"]) == bytes(5))

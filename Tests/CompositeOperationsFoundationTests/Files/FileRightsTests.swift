@@ -73,7 +73,7 @@ import Testing
     return seen.withLock(\.self)
   }
 
-  @Test func `nobody else reads what is private before it has its rights`() async throws {
+  @Test func `F1: nobody else reads what is private before it has its rights`() async throws {
     try make("a", 0o644)
     #expect(await rightsWhileMade(FileWriteOperation(bytes(9), to: folder["a"])) == [0o600])
     #expect(

@@ -53,7 +53,7 @@ import Testing
     #expect(try folder.names() == ["copy"])
   }
 
-  @Test func `a link in the place of a folder leads no removal elsewhere`() async throws {
+  @Test func `F2: a link in the place of a folder leads no removal elsewhere`() async throws {
     try makeFolder("tree/b")
     try makeFolder("outside")
     for name in ["tree/a", "tree/b/c", "outside/c"] { try bytes(3).write(to: folder[name]) }

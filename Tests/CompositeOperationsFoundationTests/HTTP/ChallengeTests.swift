@@ -9,7 +9,7 @@ import Testing
   @Test(
     .timeLimit(.minutes(5)), arguments: Transfer.allCases,
     ["Basic realm=\"x\"", "Digest realm=\"x\", nonce=\"1\"", "Bearer"])
-  func `a 401 is an error with headers and body, whatever it asks for`(
+  func `N1: a 401 is an error with headers and body, whatever it asks for`(
     transfer: Transfer, challenge: String
   ) async throws {
     let folder = try TemporaryFolder()

@@ -48,7 +48,7 @@ import Testing
     400, 401, 402, 403, 404, 405, 407, 409, 410, 413, 418, 422, 451, 499, 500, 501, 505, 511, 555,
     599,
   ])
-  func `every status from 400 is an error with headers and the first part of the body`(
+  func `N1: every status from 400 is an error with headers and the first part of the body`(
     status: Int
   ) async throws {
     let server = try LoopbackServer(

@@ -10,7 +10,8 @@ import Testing
 #endif
 
 @Suite struct DownloadTests {
-  @Test func `a file comes whole, in place of what was there, and nothing else stays`() async throws
+  @Test func `N3: a file comes whole, in place of what was there, and nothing else stays`()
+    async throws
   {
     let folder = try TemporaryFolder()
     let bytes = someBytes(300_000)
@@ -66,7 +67,7 @@ import Testing
     #expect(download.byteCount == length)
   }
 
-  @Test func `what the server says no to leaves the old file and no other`() async throws {
+  @Test func `N1: what the server says no to leaves the old file and no other`() async throws {
     let folder = try TemporaryFolder()
     try Data("old".utf8).write(to: folder["file"])
     for status in [304, 404, 500] {

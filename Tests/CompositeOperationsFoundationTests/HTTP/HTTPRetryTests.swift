@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct HTTPRetryTests {
   @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 507, 520, 599])
-  func `what may go better is tried again`(status: Int) async throws {
+  func `N2: what may go better is tried again`(status: Int) async throws {
     let server = try LoopbackServer(.init(status), .init("better"))
     let response = try await HTTPDataOperation(server.url())
       .retryingHTTP(backoff: .none).run().get()
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [400, 401, 403, 404, 409, 422, 499, 501, 505, 511])
-  func `what will not go better is not`(status: Int) async throws {
+  func `N2: what will not go better is not`(status: Int) async throws {
     let server = try LoopbackServer(.init(status), .init("better"))
     let outcome = await HTTPDataOperation(server.url()).retryingHTTP(backoff: .none).run()
     let errors = (outcome.error as? RetryError)?.errors ?? []
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: ["POST", "PATCH"])
-  func `a request that may do harm twice is made once`(method: String) async throws {
+  func `N2: a request that may do harm twice is made once`(method: String) async throws {
     for answer in [LoopbackAnswer(503), LoopbackAnswer("cut", length: 10)] {
       let server = try LoopbackServer(answer)
       let operation = HTTPDataOperation(request(method, to: server)).retryingHTTP(backoff: .none)
@@ -75,7 +75,7 @@ import Testing
     #expect(failing.requests.count == 1)
   }
 
-  @Test func `a POST that reached nobody is tried again`() async throws {
+  @Test func `N2: a POST that reached nobody is tried again`() async throws {
     var request = URLRequest(
       url: try #require(URL(string: "http://127.0.0.1:\(LoopbackServer.unusedPort())/")))
     request.httpMethod = "POST"
@@ -104,7 +104,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `Retry-After is waited for, in seconds and until a date by the server's clock`()
+  @Test func `N2: Retry-After is waited for, in seconds and until a date by the server's clock`()
     async throws
   {
     let dates = [

@@ -72,7 +72,7 @@ import Testing
     #expect(String(decoding: server.requests[1].body, as: UTF8.self) == body)
   }
 
-  @Test func `credentials do not go to another server`() async throws {
+  @Test func `N4: credentials do not go to another server`() async throws {
     let other = try LoopbackServer(.init("other"))
     let server = try LoopbackServer(
       .init(302, headers: ["Location: /here"]),
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: ["Authorization", "cookie", "Proxy-Authorization"])
-  func `nor do those of a session`(name: String) async throws {
+  func `N4: nor do those of a session`(name: String) async throws {
     let other = try LoopbackServer(.init("other"))
     let server = try LoopbackServer(
       .init(302, headers: ["Location: /here"]),

@@ -18,7 +18,7 @@ import Testing
     ([#"ETag: "v1""#], #""v1""#), (modified, "Sat, 21 Nov 2026 10:00:00 GMT"),
     ([#"ETag: "v1""#] + modified, #""v1""#),
   ])
-  func `a download that was cut off goes on from there, in the next attempt`(
+  func `N3: a download that was cut off goes on from there, in the next attempt`(
     headers: [String], validator: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -52,7 +52,7 @@ import Testing
     [], [#"ETag: W/"v1""#], ["Last-Modified: Sat, 21 Nov 2026 10:00:00 GMT"],
     ["Date: Sat, 21 Nov 2026 10:00:00 GMT", "Last-Modified: Sat, 21 Nov 2026 10:00:00 GMT"],
   ])
-  func `what cannot be known again starts anew`(headers: [String]) async throws {
+  func `N3: what cannot be known again starts anew`(headers: [String]) async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(
       .init(headers: headers, body: Array(Self.bytes.prefix(70_000)), length: 200_000),
@@ -92,7 +92,9 @@ import Testing
     // Packed, so that its places are others.
     part(from: 70_000, headers: [#"ETag: "v1""#, "Content-Encoding: gzip"]),
   ])
-  func `a part that does not fit is not taken, and the whole is asked for`(answer: LoopbackAnswer)
+  func `N3: a part that does not fit is not taken, and the whole is asked for`(
+    answer: LoopbackAnswer
+  )
     async throws
   {
     let folder = try TemporaryFolder()

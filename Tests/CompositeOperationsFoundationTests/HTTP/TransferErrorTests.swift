@@ -81,7 +81,7 @@ import Testing
     #expect(reasons.contains(error.reason), "\(error)")
   }
 
-  @Test func `an address with secrets is told without them`() async throws {
+  @Test func `N1: an address with secrets is told without them`() async throws {
     let port = try LoopbackServer.unusedPort()
     let text = "http://me:pass@127.0.0.1:\(port)/a?token=abc&page=2&flag#part"
     let error = try await failure(of: #require(URL(string: text)))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ProcessCancellationTests {
   @Test(.timeLimit(.minutes(10)))
-  func `a cancellation goes before those that are still to be started`() async throws {
+  func `X1: a cancellation goes before those that are still to be started`() async throws {
     let sleeperBegan = Gate()
     let sleeper = shell("exec sleep 3600").ending(within: .seconds(3_600))
       .onLaunch { _ in sleeperBegan.open() }.start()
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `groups that are cancelled together are all gone`() async throws {
+  func `X1: groups that are cancelled together are all gone`() async throws {
     let count = 50
     let groups = Lock<[Int32]>([])
     let all = Gate()
@@ -97,7 +97,9 @@ import Testing
 
   #if os(Linux)
     @Test(.timeLimit(.minutes(10)), .enabled(if: getuid() == 0 && isInstalled("setpriv")))
-    func `a program that may not be signalled is left running, and its status taken later`() async {
+    func `X1: a program that may not be signalled is left running, and its status taken later`()
+      async
+    {
       await #expect(processExitsWith: .success) {
         let folder = try TestFolder()
         #expect(unsafe chmod(folder.path, 0o755) == 0)

@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `cancelling ends the program and its children at once`() async throws {
+  func `X1: cancelling ends the program and its children at once`() async throws {
     let watched = Watched(lines: 3)
     // The shell waits in the foreground, where it hears no trap before its child has ended.
     let run = await watched.start(
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `who does not mind SIGTERM is killed after the grace`() async throws {
+  func `X1: who does not mind SIGTERM is killed after the grace`() async throws {
     let watched = Watched(lines: 2)
     let run = await watched.start(
       shell(
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `who has left the group and holds the pipes keeps no cancelled run`() async throws {
+  func `X1: who has left the group and holds the pipes keeps no cancelled run`() async throws {
     let watched = Watched(lines: 2)
     let run = await watched.start(
       shell("setsid sh -c 'echo $$; exec sleep 3600' & echo $$; wait")
@@ -254,7 +254,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `cancelling at any moment leaves nothing`() async throws {
+  func `X1: cancelling at any moment leaves nothing`() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededNumbers(seed: seed)
     for round in 0..<200 {

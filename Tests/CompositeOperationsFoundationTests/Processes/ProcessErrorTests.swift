@@ -5,7 +5,8 @@ import Foundation
 import Testing
 
 @Suite struct ProcessErrorTests {
-  @Test func `a status that is not clean is an error with what was written last`() async throws {
+  @Test func `X3: a status that is not clean is an error with what was written last`() async throws
+  {
     let folder = try TestFolder()
     let error = try await #require(throws: ProcessExitError.self) {
       try await shell("echo out; echo 'no such thing' >&2; exit 3", "it's", in: folder.path)
@@ -31,7 +32,7 @@ import Testing
     #expect("\(ProcessSignal(rawValue: 63))" == "63")
   }
 
-  @Test func `a predicate says what is clean`() async throws {
+  @Test func `X3: a predicate says what is clean`() async throws {
     let script = shell("exit $1", "1")
     #expect(try await script.accepting(exitCodes: 0, 1).run().get().status == .exited(1))
     await #expect(throws: ProcessExitError.self) {
@@ -98,7 +99,7 @@ import Testing
     #expect(many.description.count < 700)
   }
 
-  @Test func `a program that PATH does not lead to is told with where it was looked for`()
+  @Test func `X3: a program that PATH does not lead to is told with where it was looked for`()
     async throws
   {
     let operation = ProcessOperation("no-such-program", "x")

@@ -93,7 +93,7 @@ import Testing
     #expect(result.output.lines == ["ready"])
   }
 
-  @Test func `a very long line comes in parts of whole characters`() async throws {
+  @Test func `X4: a very long line comes in parts of whole characters`() async throws {
     let text = String(repeating: "aä", count: 1_000_000)
     let parts = Lock<[String]>([])
     _ = try await ProcessOperation("cat").reading(.text(text + "\nnext"))
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: -1...2, ["\n", "\r\n"])
-  func `no part of a line is longer than the limit, however it comes`(
+  func `X4: no part of a line is longer than the limit, however it comes`(
     excess: Int, end: String
   ) async throws {
     let limit = 1 << 20
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a program waits while its lines are not taken`() async throws {
+  func `X4: a program waits while its lines are not taken`() async throws {
     let folder = try TestFolder()
     let end = folder.path(of: "end")
     let gate = Gate()
@@ -158,7 +158,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: end))
   }
 
-  @Test func `no line is lost where they are taken more slowly than they come`() async throws {
+  @Test func `X4: no line is lost where they are taken more slowly than they come`() async throws {
     let gate = Gate()
     let seen = Lock<[String]>([])
     // More than fits into the pipe and into what waits for the lines.
@@ -179,7 +179,7 @@ import Testing
     #expect(result.output.bytes.isEmpty)
   }
 
-  @Test func `lines of both outputs are never handed over at the same time`() async throws {
+  @Test func `X4: lines of both outputs are never handed over at the same time`() async throws {
     let isBusy = Lock(false)
     let count = Lock(0)
     let handle: @Sendable (String) async throws -> Void = { _ in

@@ -16,7 +16,7 @@ import Testing
 
   // In processes of their own, because other tests open and close at the same time.
 
-  @Test func `thousands of runs leave no descriptor open and no zombie`() async {
+  @Test func `X2: thousands of runs leave no descriptor open and no zombie`() async {
     await #expect(processExitsWith: .success) {
       #if DEBUG
         let count = 2_000
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `runs that fail or are cancelled leave no descriptor open and no zombie`() async {
+  @Test func `X2: runs that fail or are cancelled leave no descriptor open and no zombie`() async {
     await #expect(processExitsWith: .success) {
       let folder = NSTemporaryDirectory()
       let operations = [

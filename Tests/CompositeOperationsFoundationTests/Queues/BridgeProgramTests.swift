@@ -7,7 +7,7 @@ import Testing
 /// Random programs of dependencies, priorities, widths, failures and cancellations, run by Foundation alone and
 /// through both bridges.
 @Suite(.timeLimit(.minutes(10))) struct BridgeProgramTests {
-  @Test func `a queue sees no difference between its own operations and composable ones`()
+  @Test func `B1: a queue sees no difference between its own operations and composable ones`()
     async throws
   {
     try await compare { program, plain in
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `a composite sees what a queue sees`() async throws {
+  @Test func `B2: a composite sees what a queue sees`() async throws {
     try await compare { program, plain in
       let log = BridgeLog()
       let (nodes, isCancelled) = await program.runInComposite(log)

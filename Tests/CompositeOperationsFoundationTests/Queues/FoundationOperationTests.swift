@@ -50,7 +50,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
 @Suite struct FoundationOperationTests {
   private struct NoPage: Error {}
 
-  @Test func `it ends with what is read from the operation when that has finished`() async {
+  @Test func `B2: it ends with what is read from the operation when that has finished`() async {
     let fetch = FoundationOperation {
       LegacyFetch()
     } result: {
@@ -69,7 +69,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(await failing.run().error is NoPage)
   }
 
-  @Test func `its completion block and what it depends on are kept`() async {
+  @Test func `B2: its completion block and what it depends on are kept`() async {
     let log = Lock<[String]>([])
     let queue = OperationQueue()
     queue.name = "legacy"
@@ -99,7 +99,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(error?.description.contains("make a new one") == true)
   }
 
-  @Test func `it is cancelled with its composite`() async {
+  @Test func `B2: it is cancelled with its composite`() async {
     let made = Lock<LegacyFetch?>(nil)
     let held = FoundationOperation { () -> LegacyFetch in
       let fetch = LegacyFetch(isHeld: true)
@@ -118,7 +118,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(made.withLock { $0?.isCancelled } == true && made.withLock { $0?.isFinished } == true)
   }
 
-  @Test func `one that waits in its queue is not waited for when the run is cancelled`() async {
+  @Test func `B2: one that waits in its queue is not waited for when the run is cancelled`() async {
     let hasRun = Lock(false)
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -230,7 +230,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(await run.outcome.isCancelled)
   }
 
-  @Test func `however a cancellation meets it, the run ends`() async {
+  @Test func `B2: however a cancellation meets it, the run ends`() async {
     for _ in 0..<1_000 {
       let run = FoundationOperation {
         LegacyFetch()

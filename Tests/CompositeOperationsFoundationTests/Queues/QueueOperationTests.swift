@@ -9,7 +9,7 @@ import Testing
 
   private let queue = OperationQueue()
 
-  @Test func `it runs in a queue, and its outcome is there when it has finished`() async {
+  @Test func `B1: it runs in a queue, and its outcome is there when it has finished`() async {
     let operation = QueueOperation(SimpleOperation { 7 }.named("seven"))
     #expect(operation.outcome == nil && !operation.isFinished && !operation.isExecuting)
     #expect(operation.name == "seven" && operation.isAsynchronous && operation.isReady)
@@ -27,7 +27,7 @@ import Testing
     #expect(operation.outcome?.result == "done")
   }
 
-  @Test func `what depends on it begins when it has ended, also where it failed`() async {
+  @Test func `B1: what depends on it begins when it has ended, also where it failed`() async {
     let log = Lock<[String]>([])
     let failing = QueueOperation(
       SimpleOperation {
@@ -54,7 +54,7 @@ import Testing
     #expect(hasRun.withLock(\.self) == false)
   }
 
-  @Test func `cancelling one that runs cancels the run`() async {
+  @Test func `B1: cancelling one that runs cancels the run`() async {
     let gate = Gate()
     let operation = queue.addOperation(SimpleOperation { try await gate.pass() })
     await gate.waitForArrivals(1)
@@ -160,7 +160,8 @@ import Testing
   }
 
   @Test
-  func `however a cancellation meets the beginning, it ends once, as cancelled or with its value`()
+  func
+    `B1: however a cancellation meets the beginning, it ends once, as cancelled or with its value`()
     async
   {
     for _ in 0..<2_000 {
