@@ -13,7 +13,7 @@ import Testing
 
   @Test func `the page has every rule once, in order, and tests for each`() throws {
     let sections = try Self.page().split(separator: "\n## ").flatMap { chapter in
-      chapter.matches(of: /(?m)^\*\*(?<rule>[OPSGWHTREQVCBFNX]\d+)\*\* (?<text>[\s\S]+?)(?=^\*\*|\z)/)
+      chapter.matches(of: /(?m)^\*\*(?<rule>[A-Z]\d+)\*\* (?<text>[\s\S]+?)(?=^\*\*|\z)/)
     }
     #expect(sections.map { String($0.rule) } == Self.rules)
     for section in sections {
