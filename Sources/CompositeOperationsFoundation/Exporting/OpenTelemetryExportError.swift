@@ -41,7 +41,7 @@ public struct OpenTelemetryExportError: RetryAdvising, CustomStringConvertible {
       "The collector at \(url) rejected \(spanCount) spans"
         + (message.isEmpty ? "." : ": \(message)")
     case .unreachable(let error):
-      "The collector at \(url) cannot be reached: \(error.localizedDescription)"
+      "The collector at \(url) cannot be reached: \(error)"
     }
   }
 }

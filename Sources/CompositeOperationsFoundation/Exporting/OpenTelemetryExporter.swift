@@ -21,15 +21,12 @@ public import Foundation
 /// [protocol](https://opentelemetry.io/docs/specs/otlp/#otlphttp), is sent again: after the statuses 429, 502,
 /// 503 and 504 and where nobody answers, 5 times in all, after delays that grow from 1 second to 30 and are at
 /// least what the collector says by `Retry-After`.
-///
-/// On Linux, Foundation waits for ever for a collector that answers 401 and asks for a password (`WWW-Authenticate:
-/// Basic`), unless the session has a delegate that meets the challenge. A cancellation ends the wait.
 public struct OpenTelemetryExporter: Sendable {
   /// Where requests go.
   public let url: URL
   let service: String
   private let headers: [String: String]
-  private let session: URLSession
+  private let session: HTTPSession
   private let environment: OperationEnvironment
 
   /// - Parameters:
@@ -41,7 +38,7 @@ public struct OpenTelemetryExporter: Sendable {
   ///     see them; a stream to this exporter must not be one of them.
   public init(
     to collector: URL, headers: [String: String] = [:], service: String? = nil,
-    session: URLSession = .shared, in environment: OperationEnvironment = OperationEnvironment()
+    session: HTTPSession = .shared, in environment: OperationEnvironment = OperationEnvironment()
   ) {
     url = collector.appendingPathComponent("v1").appendingPathComponent("traces")
     self.headers = headers

@@ -9,7 +9,7 @@ internal import Foundation
 struct PostSpans: ComposableOperation {
   let request: URLRequest
   let url: URL
-  let session: URLSession
+  let session: HTTPSession
 
   /// The answer to a request of which a part was refused.
   private struct Answer: Decodable {
@@ -33,15 +33,7 @@ struct PostSpans: ComposableOperation {
   }
 
   func perform(in context: OperationContext) async throws {
-    let (body, response) = try await answer()
-    guard let response = response as? HTTPURLResponse else { return }
-    guard (200..<300).contains(response.statusCode) else {
-      throw OpenTelemetryExportError(
-        url: url,
-        reason: .refused(
-          status: response.statusCode, body: String(decoding: body.prefix(500), as: UTF8.self)),
-        retryDelay: RetryAfter.delay(in: HTTPHeaders(response)).map { min($0, RetryAfter.longest) })
-    }
+    let body = try await answer()
     let answer = try? JSONDecoder().decode(Answer.self, from: body)
     if let refused = answer?.partialSuccess, refused.rejectedSpans > 0 {
       throw OpenTelemetryExportError(
@@ -50,11 +42,25 @@ struct PostSpans: ComposableOperation {
     }
   }
 
-  private func answer() async throws -> (Data, URLResponse) {
+  private func answer() async throws -> Data {
+    // A POST that is sent elsewhere may get there as a GET, without its spans.
+    let options = HTTPRequestOptions(redirects: .notFollowed)
+    let summary = HTTPRequestSummary(request, isRepeatable: true)
     do {
-      return try await session.data(for: request)
-    } catch {
-      try Task.checkCancellation()
+      let sink = MemorySink(limit: options.bodyLimit, request: summary, progress: nil)
+      var request = request
+      let body = try HTTPRequestBody(takenFrom: &request, of: summary)
+      let head = try await session.perform(
+        request, body: body, summary: summary, options: options, into: sink)
+      if head.status < 300 { return sink.body }
+      throw HTTPStatusError(request: summary, head: head, body: sink.body)
+    } catch let refusal as HTTPStatusError {
+      throw OpenTelemetryExportError(
+        url: url,
+        reason: .refused(
+          status: refusal.status, body: String(decoding: refusal.body.prefix(500), as: UTF8.self)),
+        retryDelay: refusal.retryDelay)
+    } catch let error as any HTTPRequestError {
       throw OpenTelemetryExportError(url: url, reason: .unreachable(error))
     }
   }
