@@ -2,7 +2,7 @@ public import CompositeOperations
 public import Foundation
 
 #if canImport(FoundationNetworking)
-  public import FoundationNetworking
+  internal import FoundationNetworking
 #endif
 
 /// Posts traces to a collector of OpenTelemetry, by its protocol over HTTP with JSON.
