@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(10)),
     arguments: [
       LoopbackAnswer(401, headers: [#"WWW-Authenticate: Basic realm="x""#], "who are you?"),
       LoopbackAnswer(302, headers: ["Location: /elsewhere"], "go elsewhere"),

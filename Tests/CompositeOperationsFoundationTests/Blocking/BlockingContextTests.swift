@@ -14,7 +14,7 @@ import Testing
     func add(_ line: String) { lines.withLock { $0.append(line) } }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a handler wakes what waits inside the system`() async throws
+  @Test(.timeLimit(.minutes(10))) func `a handler wakes what waits inside the system`() async throws
   {
     var sockets: [Int32] = [-1, -1]
     #if canImport(Glibc)
@@ -41,7 +41,7 @@ import Testing
     #expect(await run.late?.result == 0)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `no handler is called when its body has returned`() async {
+  @Test(.timeLimit(.minutes(10))) func `no handler is called when its body has returned`() async {
     let trace = Trace()
     let (hasLeft, isCancelled) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let run = BlockingOperation { context in
@@ -69,7 +69,7 @@ import Testing
     #expect(trace.all == ["inside", "outer"])
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a handler that runs is waited for`() async {
+  @Test(.timeLimit(.minutes(10))) func `a handler that runs is waited for`() async {
     let trace = Trace()
     let (hasBegun, handles) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let (isHandling, mayReturn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -96,7 +96,7 @@ import Testing
     #expect(trace.all == ["handled", "left"])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `the innermost handler is called first, and one that comes late before its body`() async {
     let trace = Trace()
     let (hasBegun, isCancelled) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -72,7 +72,7 @@ import Testing
     #expect(await busy.outcome.result != nil)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `where no thread can be made, what needs one ends in an error`() async {
     let threads = BlockingThreads(width: 2, name: "none", endingAfter: .seconds(10)) { _, _ in
       EAGAIN
@@ -91,7 +91,7 @@ import Testing
     #expect(hasRun.withLock(\.self) == true)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `where there is a thread, what got none of its own waits for that`() async {
     let count = Lock(0)
     let threads = BlockingThreads(width: 2, name: "one", endingAfter: .seconds(10)) { name, body in
@@ -112,7 +112,7 @@ import Testing
     #expect(await busy.outcome.result != nil)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `one that is cancelled on its way into the line is not in it`() async {
     let count = Lock(0)
     let threads = BlockingThreads(width: 2, name: "one", endingAfter: .seconds(10)) { name, body in

@@ -3,7 +3,7 @@ import CompositeOperationsFoundation
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct NotificationOperationTests {
+@Suite(.timeLimit(.minutes(10))) struct NotificationOperationTests {
   private struct Failure: Error {}
 
   private let center = NotificationCenter()

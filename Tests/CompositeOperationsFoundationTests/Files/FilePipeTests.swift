@@ -3,7 +3,7 @@ import CompositeOperationsFoundation
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FilePipeTests {
+@Suite(.timeLimit(.minutes(10))) struct FilePipeTests {
   private let folder: TemporaryFolder
   private let pipe: URL
 

@@ -7,7 +7,7 @@ import Testing
 /// Answers that ask who asks.
 @Suite struct ChallengeTests {
   @Test(
-    .timeLimit(.minutes(5)), arguments: Transfer.allCases,
+    .timeLimit(.minutes(10)), arguments: Transfer.allCases,
     ["Basic realm=\"x\"", "Digest realm=\"x\", nonce=\"1\"", "Bearer"])
   func `N1: a 401 is an error with headers and body, whatever it asks for`(
     transfer: Transfer, challenge: String
@@ -24,7 +24,7 @@ import Testing
     #expect(try folder.names() == [])
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func `a challenge without a body is an error too`() async throws {
     let server = try LoopbackServer(.init(401, headers: [#"WWW-Authenticate: Basic realm="x""#]))
     let outcome = await HTTPDataOperation(server.url()).run()

@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func `an address that never answers does not stand in the way of another`() async throws {
     let server = try LoopbackServer(.init())
     let full = try FullServer(at: server.port, host: 2)

@@ -27,7 +27,7 @@ import Testing
     await server.waitForCloses(1)
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: Transfer.allCases)
+  @Test(.timeLimit(.minutes(10)), arguments: Transfer.allCases)
   func `whoever is told of progress may cancel`(transfer: Transfer) async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(readingBodies: false) { _, connection in

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 @Suite struct HTTPSessionTests {
-  @Test(.timeLimit(.minutes(5)), arguments: Transfer.allCases)
+  @Test(.timeLimit(.minutes(10)), arguments: Transfer.allCases)
   func `a session goes away with the last operation that has it, and its connections with it`(
     transfer: Transfer
   ) async throws {

@@ -14,7 +14,7 @@ import Testing
 
 /// Downloads to what is no file.
 @Suite struct PipeTests {
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func `a pipe that nobody reads is an error that says so`() async throws {
     let folder = try TemporaryFolder()
     let pipe = try NamedPipe(in: folder)
@@ -27,7 +27,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func `what comes goes through a pipe whole`() async throws {
     let folder = try TemporaryFolder()
     let pipe = try NamedPipe(in: folder)
@@ -39,7 +39,7 @@ import Testing
     #expect(await read == bytes)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func `a reader that goes away is an error, and does not end the program`() async throws {
     let folder = try TemporaryFolder()
     let pipe = try NamedPipe(in: folder)
@@ -63,7 +63,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: [4 << 20, 64 << 20])
+  @Test(.timeLimit(.minutes(10)), arguments: [4 << 20, 64 << 20])
   func `a pipe that is full holds no other request up, up to a bound and to a cancellation`(
     length: Int
   ) async throws {

@@ -133,7 +133,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(hasRun.withLock(\.self) == false)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `cancelled when it has finished, the run waits for the completion block all the same`() async
   {
     let log = Lock<[String]>([])
@@ -161,7 +161,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(log.withLock(\.self) == ["body", "completion", "end"])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `cancelled before it is in its queue, it is finished by that and lets others go on`() async {
     let log = Lock<[String]>([])
     let after = BlockOperation { log.withLock { $0.append("after") } }
@@ -200,7 +200,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(await run.run().isCancelled)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `one that is given another completion block when it runs ends, too`() async {
     let hasCompleted = DispatchSemaphore(value: 0)
     let made = Lock<BlockOperation?>(nil)

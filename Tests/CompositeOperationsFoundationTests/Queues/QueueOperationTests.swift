@@ -160,10 +160,7 @@ import Testing
   }
 
   @Test
-  func
-    `B1: however a cancellation meets the beginning, it ends once, as cancelled or with its value`()
-    async
-  {
+  func `B1: a cancellation at its beginning ends it once, as cancelled or with its value`() async {
     for _ in 0..<2_000 {
       let operation = QueueOperation(SimpleOperation { 1 })
       queue.addOperation(operation)
