@@ -73,7 +73,8 @@ extension SystemError {
   /// What whoever names a file that is to be there can do about it.
   fileprivate var adviceForSource: String {
     switch code {
-    case ENOENT, ENOTDIR: "Name one that is there."
+    case ENOENT: "Name one that is there."
+    case ENOTDIR: "Name one that is there, and a folder where one is asked for."
     case EACCES, EPERM: "Ask for the right to use it."
     case ENXIO: "It is a socket. Name a file."
     default: advice
@@ -83,7 +84,7 @@ extension SystemError {
   /// What whoever names a file that is to be made can do about it.
   fileprivate var adviceForDestination: String {
     switch code {
-    case EEXIST: "Remove it first, or name another place."
+    case EEXIST: "Remove it first, name another place, or replace it by `replacing: true`."
     case ENXIO: "Have somebody open it for reading first."
     default: advice
     }

@@ -27,6 +27,15 @@ public struct ProcessOutput: Sendable, Hashable {
   }
 }
 
+extension ProcessOutput: CustomStringConvertible {
+  /// How much there is: "2000 bytes and 30 dropped".
+  public var description: String {
+    var words = bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
+    if droppedByteCount > 0 { words += " and \(droppedByteCount) dropped" }
+    return isComplete ? words : words + ", cut off"
+  }
+}
+
 extension ProcessOutput {
   /// Where output goes.
   public struct Destination: Sendable {

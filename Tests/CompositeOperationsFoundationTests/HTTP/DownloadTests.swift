@@ -106,6 +106,17 @@ import Testing
     #expect(try folder.names() == ["full"])
   }
 
+  @Test func `a place that is no file is an error that says so, and nobody is asked`() async throws
+  {
+    let server = try LoopbackServer(.init("contents"))
+    let place = try #require(URL(string: "https://example.org/file?key=secret"))
+    let error = try #require(
+      await HTTPDownloadOperation(server.url(), to: place).run().error as? HTTPFileError)
+    #expect(error.description.contains("https://example.org/file?key=… cannot be written"))
+    #expect(error.description.contains("not the URL of a file"))
+    #expect(server.requests.isEmpty)
+  }
+
   @Test func `a device is written to, and stays one`() async throws {
     let folder = try TemporaryFolder()
     let null = try folder.link("null", to: "/dev/null")

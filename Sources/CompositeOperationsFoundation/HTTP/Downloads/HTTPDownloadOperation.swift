@@ -58,8 +58,6 @@ public struct HTTPDownloadOperation: ComposableOperation {
     _ request: URLRequest, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
     session: HTTPSession = .shared
   ) {
-    precondition(
-      destination.isFileURL, "A download goes to a file, and not to \(destination.withoutSecrets).")
     self.request = request
     self.destination = destination
     self.options = options
@@ -86,6 +84,11 @@ public struct HTTPDownloadOperation: ComposableOperation {
 
   public func perform(in context: OperationContext) async throws -> HTTPDownload {
     do {
+      guard destination.isFileURL else {
+        throw FileError(
+          destination.withoutSecrets, "cannot be written",
+          because: "it is not the URL of a file. Name one that begins with file:///.")
+      }
       let path = destination.path
       let file = try await HTTPThreads.files.run { try PartialFile(at: path) }
       return try await download(to: file, in: context)
