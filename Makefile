@@ -33,8 +33,8 @@ sanitize: ## Run the tests under the thread and the address sanitizer
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leaks-of-foundation:print_suppressions=0 \
 	  swift test --scratch-path .build/address --sanitize=address -Xswiftc -DSANITIZER --disable-xctest
 
-soak: ## Judge random trees by the model for ten minutes (SOAK_SECONDS=600), with seeds nobody has tried
-	COMPOSITE_SOAK_SECONDS=$(or $(SOAK_SECONDS),600) swift test -c release --filter ModelTests
+soak: ## Try random trees and flows for ten minutes each (SOAK_SECONDS=600), with seeds nobody has tried
+	COMPOSITE_SOAK_SECONDS=$(or $(SOAK_SECONDS),600) swift test -c release --filter 'ModelTests|SoakTests'
 
 mutants: ## Break every rule, one at a time, and show the test that notices
 	.ci/mutants/run

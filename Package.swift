@@ -24,16 +24,18 @@ let package = Package(
   targets: [
     .target(name: "CompositeOperations", swiftSettings: strict),
     .target(
-      name: "CompositeOperationsFoundation", dependencies: ["CompositeOperations"],
+      name: "CompositeOperationsFoundation", dependencies: ["CompositeOperations", "CProcesses"],
       swiftSettings: strict),
+    .target(name: "CProcesses"),
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
       swiftSettings: strict),
     .executableTarget(
-      name: "DevApp", dependencies: ["CompositeOperations"], path: "DevApp/Demo",
-      swiftSettings: strict),
+      name: "DevApp", dependencies: ["CompositeOperations", "CompositeOperationsFoundation"],
+      path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["CompositeOperations", "HeapUse"],
+      name: "Benchmarks",
+      dependencies: ["CompositeOperations", "CompositeOperationsFoundation", "HeapUse"],
       path: "DevApp/Benchmarks",
       exclude: ["Heap", "Peers", "README.md", "exact", "without-events.patch"]),
     .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),
@@ -45,7 +47,11 @@ let package = Package(
       name: "CompositeOperationsFoundationTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
+        "LoopbackServer",
       ],
+      swiftSettings: strict),
+    .target(
+      name: "LoopbackServer", dependencies: ["CompositeOperations"], path: "Tests/LoopbackServer",
       swiftSettings: strict),
     // No test depends on it: its objects, and so its `malloc`, would go into the bundle of all tests.
     .executableTarget(
@@ -61,7 +67,8 @@ let package = Package(
     .testTarget(
       name: "CallSitesSwift5Tests", dependencies: ["CompositeOperations"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
-    .testTarget(name: "DevAppTests", dependencies: ["DevApp"], swiftSettings: strict),
+    .testTarget(
+      name: "DevAppTests", dependencies: ["DevApp", "LoopbackServer"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -4,6 +4,8 @@
     usage: DevApp COMMAND
 
       duplicates PATH…   finds files with the same contents
+      issues USER        lists the open issues of a user's repositories on GitHub
+      run -- COMMAND…    runs commands side by side
       tour               shows what operations can do, and the code that does it
 
     `DevApp COMMAND --help` says more.
@@ -23,13 +25,17 @@
       case "duplicates":
         return wantsHelp
           ? help(DuplicatesCommand.usage) : try await DuplicatesCommand(rest).run()
+      case "run":
+        return wantsHelp ? help(RunCommand.usage) : try await RunCommand(rest).run()
+      case "issues":
+        return wantsHelp ? help(IssuesCommand.usage) : try await IssuesCommand(rest).run()
       case "tour":
         return wantsHelp ? help(TourCommand.usage) : try await TourCommand(rest).run()
       case "--help", "-h", "help":
         return help(usage)
       default:
         let problem = arguments.first.map { "unknown command \($0)" } ?? "no command"
-        throw UsageError("\(problem); expected duplicates or tour")
+        throw UsageError("\(problem); expected duplicates, issues, run or tour")
       }
     } catch {
       StandardError().writeLine("DevApp: \(error)")

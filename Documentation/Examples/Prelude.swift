@@ -268,6 +268,8 @@ struct OldAPI: Sendable {
     func cancel() {}
   }
   func fetch(_ completion: @escaping @Sendable (Data?, (any Error)?) -> Void) -> Call { Call() }
+  func fetchPage(_ completion: @escaping @Sendable (Result<Page, any Error>) -> Void) {}
+  func reload() {}
 }
 
 struct Button: Sendable {
@@ -278,3 +280,17 @@ let oldAPI = OldAPI()
 let isOnBattery = false
 struct SavingPowerError: Error {}
 let cancelButton = Button()
+
+// MARK: An album
+
+struct Studio: Sendable {
+  struct NoAlbum: Error {}
+  func photos(of album: String, _ completion: @escaping @Sendable ([String]?) -> Void) {}
+  func shrink(_ photo: String) -> String { photo }
+  func page(of photos: [String]) -> String { "" }
+}
+
+// MARK: A server that keeps one waiting
+
+func openConnection() throws -> Int32 { -1 }
+func readAnswer(from connection: Int32) throws -> [UInt8] { [] }

@@ -2,6 +2,7 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Foundation
+import LoopbackServer
 import Testing
 
 @Suite struct ExporterTests {
@@ -112,6 +113,23 @@ import Testing
     }
     #expect(error.description.hasSuffix("answered 503: full"))
     #expect(receiver.requests.count == 5)
+  }
+
+  @Test(
+    .timeLimit(.minutes(10)),
+    arguments: [
+      LoopbackAnswer(401, headers: [#"WWW-Authenticate: Basic realm="x""#], "who are you?"),
+      LoopbackAnswer(302, headers: ["Location: /elsewhere"], "go elsewhere"),
+    ])
+  func `whoever asks for a password or sends elsewhere is an error`(answer: LoopbackAnswer)
+    async throws
+  {
+    let server = try LoopbackServer(answer)
+    let error = try await #require(throws: OpenTelemetryExportError.self) {
+      try await OpenTelemetryExporter(to: server.url()).export(trace(of: 1))
+    }
+    #expect(error.description.contains("answered \(answer.status)"))
+    #expect(server.requests.count == 1)
   }
 
   @Test func `a collector that is not there is an error that names it`() async throws {

@@ -56,9 +56,10 @@ import Testing
       let folder = try sparseFiles()
       let command =
         "trap '' INT; exec '\(Program.devApp().executable.path)' duplicates '\(folder.path)'"
-      let shell = Program(executable: URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", command])
+      var shell = Program(executable: URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", command])
+      shell.isNice = true
       let printed = try await shell.run { process in
-        await waitUntilOpen(folder.path + "/a", in: process)
+        await wait(untilOpen: folder.path + "/a", in: process)
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let ignored = status.split(separator: "\n").first { $0.hasPrefix("SigIgn:") }
         let mask = ignored?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
@@ -83,8 +84,10 @@ import Testing
 
     @Test func `Ctrl-C ends the run at once, as cancelled`() async throws {
       let folder = try sparseFiles()
-      let printed = try await Program.devApp("duplicates", "--json", folder.path).run { process in
-        await waitUntilOpen(folder.path + "/a", in: process)
+      var program = Program.devApp("duplicates", "--json", folder.path)
+      program.isNice = true
+      let printed = try await program.run { process in
+        await wait(untilOpen: folder.path + "/a", in: process)
         kill(process, SIGINT)
       }
       #expect(printed.status == 130)
@@ -94,8 +97,10 @@ import Testing
 
     @Test func `a file that changes while it is compared is reported`() async throws {
       let folder = try sparseFiles()
-      let printed = try await Program.devApp("duplicates", "--json", folder.path).run { process in
-        await waitUntilOpen(folder.path + "/a", in: process)
+      var program = Program.devApp("duplicates", "--json", folder.path)
+      program.isNice = true
+      let printed = try await program.run { process in
+        await wait(untilOpen: folder.path + "/a", in: process)
         let file = try FileHandle(forWritingTo: folder.url.appendingPathComponent("a"))
         try file.write(contentsOf: Data("x".utf8))
         try file.close()
@@ -118,14 +123,15 @@ import Testing
     }
 
     /// Returns when a process is reading a file for the second time, so its whole.
-    private func waitUntilOpen(_ path: String, in process: Int32) async {
-      let manager = FileManager.default
+    private func wait(untilOpen path: String, in process: Int32) async {
       let descriptors = "/proc/\(process)/fd"
-      while manager.fileExists(atPath: "/proc/\(process)") {
-        await Task.yield()
-        for descriptor in (try? manager.contentsOfDirectory(atPath: descriptors)) ?? [] {
-          let link = "\(descriptors)/\(descriptor)"
-          if (try? manager.destinationOfSymbolicLink(atPath: link)) == path { return }
+      await eventually {
+        let manager = FileManager.default
+        guard let open = try? manager.contentsOfDirectory(atPath: descriptors) else {
+          return !manager.fileExists(atPath: "/proc/\(process)")
+        }
+        return open.contains {
+          (try? manager.destinationOfSymbolicLink(atPath: "\(descriptors)/\($0)")) == path
         }
       }
     }

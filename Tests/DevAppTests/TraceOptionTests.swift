@@ -80,11 +80,12 @@ import Testing
       try file.truncate(atOffset: 1 << 40)
       try file.close()
     }
-    let printed = try await Program.devApp("duplicates", folder.url.path).run { process in
-      var told = ""
-      while !told.contains("compare") {
-        await Task.yield()
-        told = (try? String(contentsOfFile: "/proc/\(process)/fd/2", encoding: .utf8)) ?? ""
+    var program = Program.devApp("duplicates", folder.url.path)
+    program.isNice = true
+    let printed = try await program.run { process in
+      await eventually {
+        let told = try? String(contentsOfFile: "/proc/\(process)/fd/2", encoding: .utf8)
+        return told?.contains("compare") == true
       }
       kill(process, SIGINT)
     }

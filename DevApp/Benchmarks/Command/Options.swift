@@ -56,7 +56,10 @@ struct Options {
     var catalogue = Catalogue()
     catalogue.hasOtherSizes = !isQuick && count == nil
     catalogue.hasShortSequence = count == nil
-    if isQuick { catalogue.busyCount = 10_000 }
+    if isQuick {
+      catalogue.busyCount = 10_000
+      catalogue.processCount = 400
+    }
     if let count {
       catalogue.count = count
       catalogue.busyCount = count

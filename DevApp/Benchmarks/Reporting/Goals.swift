@@ -76,6 +76,12 @@ extension Goal {
     Goal(
       "modifiers", "requiring", beside: "no modifier", .atMostMore(100), obstacle: wandering),
 
+    Goal("processes", "output kept", beside: "Foundation.Process", .atLeastTimes(1.8)),
+    Goal("processes", "output kept", beside: "make -j2", .atLeastTimes(0.9), obstacle: wandering),
+    Goal("processes", "output kept", beside: "ninja -j2", .atLeastTimes(0.9), obstacle: wandering),
+
+    Goal("blocking", "BlockingOperation", .atMost(5)),
+
     Goal("memory", "any, results kept", .atMost(16)),
     Goal("memory-waiting", "any, results kept", beside: "withThrowingTaskGroup", .atMostTimes(1.1)),
 

@@ -8,6 +8,8 @@ struct Catalogue {
   var hasShortSequence = true
   /// How many operations have bodies of 1 µs.
   var busyCount = 100_000
+  /// How many processes are run.
+  var processCount = 2_000
 
   var shapes: [() -> Shape] {
     fanOuts + sequences + graphs + composites + waits + endings + runs + memory
@@ -75,6 +77,7 @@ struct Catalogue {
       { .observed(id: "observed", count: count) },
       { .observed(id: "observed-busy", count: busyCount, steps: Self.microsecond) },
       { .events(count: count) }, { .recording(count: count) },
+      { .processes(count: processCount) }, { .blocking() },
     ]
   }
 

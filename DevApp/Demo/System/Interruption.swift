@@ -9,7 +9,8 @@ import Synchronization
   import Darwin
 #endif
 
-/// Ctrl-C from here on: the first one asks the program to stop, the second one stops it.
+/// Ctrl-C from here on, and other signals that ask for an end: the first one asks the program to stop, the second one
+/// stops it.
 ///
 /// The signal handler writes a byte into a pipe, which is about all that it may do; a dispatch
 /// source reads it. (A signal source of Dispatch loses signals on Linux: it wants them ignored, and
@@ -23,11 +24,14 @@ final class Interruption {
 
   /// What the signals have come to. Reached on the queue alone.
   private final class State: @unchecked Sendable {
-    var count = 0
+    /// The first of them.
+    var signal: Int32?
     var stop: (@Sendable () -> Void)?
+    var force: (@Sendable () -> Void)?
   }
 
-  init() throws(SystemError) {
+  /// - Parameter signals: What asks for an end.
+  init(by signals: [Int32] = [SIGINT]) throws(SystemError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw SystemError.last }
     Self.pipeEnd.store(ends[1], ordering: .releasing)
@@ -36,26 +40,41 @@ final class Interruption {
     source.setEventHandler { [state] in
       var byte: UInt8 = 0
       guard unsafe read(end, &byte, 1) == 1 else { return }
-      state.count += 1
-      if state.count > 1 { exit(ExitCode.interrupted) }
+      if state.signal != nil {
+        state.force?()
+        exit(ExitCode.signalled(by: Int32(byte)))
+      }
+      state.signal = Int32(byte)
       state.stop?()
     }
     source.activate()
-    let before = signal(SIGINT) { _ in
-      var byte: UInt8 = 1
+    for number in signals { Self.catchSignal(number) }
+  }
+
+  private static func catchSignal(_ number: Int32) {
+    let before = signal(number) { number in
+      var byte = UInt8(truncatingIfNeeded: number)
       unsafe write(Interruption.pipeEnd.load(ordering: .acquiring), &byte, 1)
     }
-    // Whoever began this program wants it left alone: a shell does so for what runs behind.
+    // Whoever began this program wants it left alone: a shell does so for what runs behind, and nohup.
     if unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
-      signal(SIGINT, SIG_IGN)
+      signal(number, SIG_IGN)
     }
   }
 
-  /// Has something done at the first Ctrl-C, at once if that has come already.
-  func setHandler(_ stop: @escaping @Sendable () -> Void) {
+  /// The first signal that came.
+  var firstSignal: Int32? { queue.sync { state.signal } }
+
+  /// Has something done at the first signal, at once if that has come already.
+  ///
+  /// - Parameter force: Is done at the second one, before the program ends.
+  func setHandler(
+    force: (@Sendable () -> Void)? = nil, _ stop: @escaping @Sendable () -> Void
+  ) {
     queue.async { [state] in
       state.stop = stop
-      if state.count > 0 { stop() }
+      state.force = force
+      if state.signal != nil { stop() }
     }
   }
 }

@@ -4,7 +4,7 @@ extension Turnstile {
     typealias Waiter = CheckedContinuation<Void, Never>
 
     private var isOccupied = false
-    private var queue = Queue<Waiter>()
+    private var queue = Line<Waiter>()
     private var idleWaiter: Waiter?
 
     mutating func triedToEnter() -> Bool {
@@ -34,22 +34,6 @@ extension Turnstile {
       precondition(idleWaiter == nil, "Two tasks waited until a turnstile is idle.")
       idleWaiter = waiter
       return nil
-    }
-  }
-
-  /// First in, first out, at a cost that does not depend on how many wait.
-  struct Queue<Element: Sendable>: Sendable {
-    private var front: [Element] = []
-    private var back: [Element] = []
-
-    mutating func append(_ element: Element) { back.append(element) }
-
-    mutating func popFirst() -> Element? {
-      if front.isEmpty {
-        front = back.reversed()
-        back = []
-      }
-      return front.popLast()
     }
   }
 }

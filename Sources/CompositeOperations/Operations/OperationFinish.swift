@@ -14,6 +14,15 @@ public final class OperationFinish<Success: Sendable>: Sendable {
   /// Ends the operation.
   public func callAsFunction(_ outcome: Outcome<Success>) { storage.finish(outcome) }
 
+  /// Ends the operation as the completion handlers of many APIs tell it.
+  ///
+  /// ```swift
+  /// let page = SimpleOperation<Page>(callback: { finish in
+  ///   oldAPI.fetchPage { result in finish(result) }
+  /// })
+  /// ```
+  public func callAsFunction(_ result: Result<Success, some Error>) { self(Outcome(result)) }
+
   /// Has the work stopped when the run is cancelled.
   ///
   /// The handler is called once, on the thread of whoever cancels, or at once if the run has been

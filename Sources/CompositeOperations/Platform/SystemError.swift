@@ -7,21 +7,23 @@
 #endif
 
 /// What a call of the system failed by.
-struct SystemError: Error, Equatable, CustomStringConvertible {
+package struct SystemError: Error, Equatable, CustomStringConvertible {
   /// One of `errno`.
-  let code: Int32
+  package let code: Int32
+
+  package init(code: Int32) { self.code = code }
 
   /// What the last call of this thread failed by.
-  static var last: SystemError { SystemError(code: errno) }
+  package static var last: SystemError { SystemError(code: errno) }
 
-  var description: String {
+  package var description: String {
     var text = [CChar](repeating: 0, count: 256)
     guard unsafe strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   /// What whoever names files can do about it.
-  var advice: String {
+  package var advice: String {
     switch code {
     case ENOENT, ENOTDIR: "Make its folder first, or name another place."
     case EACCES, EPERM, EROFS: "Name a place that may be written to."

@@ -6,13 +6,16 @@
   ///
   /// - Parameters:
   ///   - executor: Where it runs; nil for Swift's own thread pool.
+  ///   - priority: How urgent it is; nil for the priority of whoever calls this.
   ///   - isImmediate: Whether it runs on the calling thread until it waits.
-  static func start<Value: Sendable>(
-    on executor: (any TaskExecutor)?, isImmediate: Bool = false,
+  package static func start<Value: Sendable>(
+    on executor: (any TaskExecutor)?, at priority: TaskPriority? = nil, isImmediate: Bool = false,
     _ body: @escaping @Sendable () async -> Value
   ) -> Task<Value, Never> {
-    if isImmediate { return Task.immediate(executorPreference: executor) { await body() } }
-    return Task(executorPreference: executor) { await body() }
+    if isImmediate {
+      return Task.immediate(priority: priority, executorPreference: executor) { await body() }
+    }
+    return Task(executorPreference: executor, priority: priority) { await body() }
   }
 
   /// Runs a body at a priority above the calling task's, and cancels it with that.

@@ -15,6 +15,10 @@ struct Program {
   var arguments: [String]
   var folder: URL?
   var output: URL?
+  /// What is added to the environment of the test.
+  var environment: [String: String] = [:]
+  /// Whether it leaves the processors to others: for work that has no end until a test ends it.
+  var isNice = false
 
   /// The demo, from the folder where this test was built.
   static func devApp(_ arguments: String..., in folder: URL? = nil) -> Program {
@@ -43,9 +47,10 @@ struct Program {
   /// - Parameter during: Does something while it runs, with its process identifier.
   func run(during: (Int32) async throws -> Void = { _ in }) async throws -> Printed {
     let process = Process()
-    process.executableURL = executable
-    process.arguments = arguments
+    process.executableURL = isNice ? URL(fileURLWithPath: "/usr/bin/nice") : executable
+    process.arguments = isNice ? ["-n", "19", executable.path] + arguments : arguments
     process.currentDirectoryURL = folder
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     // Files, not pipes: nobody has to read them while the program runs.
     let files = try TemporaryFolder()
     let outputFile = output ?? files.url.appendingPathComponent("output")
@@ -65,6 +70,16 @@ struct Program {
       status: process.terminationStatus,
       output: output == nil ? try Data(contentsOf: outputFile) : Data(),
       error: String(decoding: try Data(contentsOf: errorFile), as: UTF8.self))
+  }
+}
+
+/// Returns when a condition is met, and keeps no thread of Swift's tasks busy with looking.
+func eventually(_ condition: @escaping @Sendable () -> Bool) async {
+  await withCheckedContinuation { continuation in
+    Thread.detachNewThread {
+      while !condition() { usleep(1_000) }
+      continuation.resume()
+    }
   }
 }
 

@@ -1,0 +1,45 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+
+extension Shape {
+  /// Programs that do nothing, two at a time.
+  static func processes(count: Int) -> Shape {
+    Shape(
+      id: "processes", title: "\(count.grouped) processes that do nothing, two at a time",
+      operations: count,
+      ways: [
+        Way("output kept", .ours) { try await run(count, ProcessOperation(Programs.doingNothing)) },
+        Way("output inherited", .ours) {
+          let operation = ProcessOperation(Programs.doingNothing)
+            .sendingOutput(to: .inherited).sendingErrorOutput(to: .inherited)
+          return try await run(count, operation)
+        },
+        Way("Foundation.Process", .swift) {
+          try await run(count, FoundationProcess(path: Programs.doingNothing))
+        },
+      ] + builders(count: count))
+  }
+
+  private static func run(
+    _ count: Int, _ operation: some ComposableOperation
+  ) async throws -> UInt64 {
+    let list = ParallelOperation(width: .limited(to: 2)) {
+      (0..<count).lazy.map { _ in operation }
+    }
+    return try await UInt64(list.run().get().count)
+  }
+
+  /// Programs that run programs, where they are installed.
+  private static func builders(count: Int) -> [Way] {
+    let plan = Prepared { Result { try BuildPlan(count: count) } }
+    return ["make", "ninja"].compactMap { name in
+      guard let path = Programs.path(of: name) else { return nil }
+      return Way("\(name) -j2", .peer) {
+        let folder = try plan.value.get().path
+        let arguments = name == "make" ? ["-s", "-j2"] : ["--quiet", "-j2"]
+        _ = try await ProcessOperation(path, arguments: arguments, in: folder).run().get()
+        return UInt64(count)
+      }
+    }
+  }
+}

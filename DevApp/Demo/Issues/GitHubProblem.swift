@@ -1,0 +1,57 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+
+/// What a server that speaks as GitHub does did wrong.
+struct GitHubProblem: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+extension GitHubProblem {
+  /// What an error means to whoever asked.
+  ///
+  /// - Parameter user: Who was asked for, where it is about a user.
+  static func text(of error: any Error, user: String? = nil) -> String {
+    let error = (error as? RetryError)?.errors.last ?? error
+    guard let error = error as? HTTPStatusError else { return "\(error)".printable }
+    if let text = rateLimit(in: error) { return text }
+    return switch (error.status, user) {
+    case (401, _): "the server refuses the token in GITHUB_TOKEN. Make a new one, or unset it."
+    case (404, let user?): "no user is called \(user). Check how it is spelt. (\(error.request))"
+    default: "\(error)".printable
+    }
+  }
+
+  private static func rateLimit(in error: HTTPStatusError) -> String? {
+    guard error.status == 403 || error.status == 429 else { return nil }
+    let isUsedUp = error.headers["X-RateLimit-Remaining"] == "0"
+    guard isUsedUp || error.retryAfter != nil else { return nil }
+    let limit =
+      error.headers["X-RateLimit-Limit"].flatMap { Int($0) }
+      .map { " of \($0) requests" } ?? ""
+    let again =
+      if let delay = error.retryAfter {
+        "Come back in \(delay.components.seconds) s"
+      } else if let moment = error.headers["X-RateLimit-Reset"].flatMap({ UInt32($0) }) {
+        "Come back at \(Date(timeIntervalSince1970: Double(moment)).formatted(.iso8601))"
+      } else {
+        "Come back later"
+      }
+    return "the rate limit\(limit) is used up. \(again), or set GITHUB_TOKEN to be allowed more."
+  }
+}
+
+extension String {
+  /// The text without what would have a terminal do something.
+  var printable: String {
+    String(
+      String.UnicodeScalarView(
+        unicodeScalars.map { scalar in
+          switch scalar.properties.generalCategory {
+          case .control, .format, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
+          default: scalar
+          }
+        }))
+  }
+}

@@ -1,0 +1,21 @@
+import CompositeOperations
+
+/// What failed in a run of commands, as lines for a person.
+struct FailureList {
+  let lines: [String]
+
+  /// - Parameter fateOfOthers: What became of those that were ended.
+  init(_ error: ParallelOperationError, _ fateOfOthers: String) {
+    var lines = error.failures.map { child in
+      "\(child.name): \(child.outcome.error.map { "\($0)" } ?? "failed")"
+    }
+    let failed = lines.count
+    var parts = ["\(failed) of \(error.children.count.counted("command")) failed"]
+    let ended = error.children.count { $0.origin == .composite }
+    if ended > 0 { parts.append("\(ended) \(fateOfOthers)") }
+    let unbegun = error.children.count { $0.origin == .neverBegan }
+    if unbegun > 0 { parts.append("\(unbegun) not begun") }
+    lines.append(parts.joined(separator: ", "))
+    self.lines = lines
+  }
+}

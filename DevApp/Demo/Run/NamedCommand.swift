@@ -1,0 +1,49 @@
+/// A program with its arguments, and what it is called in front of its lines.
+struct NamedCommand: Sendable {
+  let name: String
+  let program: String
+  let arguments: [String]
+
+  /// The commands between the separators `---`, at least one.
+  static func list(from arguments: ArraySlice<RawPath>) throws(UsageError) -> [NamedCommand] {
+    if arguments.isEmpty {
+      throw UsageError("run: no COMMAND; expected a program and its arguments behind --")
+    }
+    let parts = arguments.split(omittingEmptySubsequences: false) { $0.utf8 == "---" }
+    var commands: [(program: String, arguments: [String])] = []
+    for part in parts {
+      var words: [String] = []
+      for argument in part {
+        guard let text = argument.utf8 else {
+          throw UsageError("run: the argument \(argument) is not UTF-8; expected text")
+        }
+        words.append(text)
+      }
+      guard let program = words.first, !program.isEmpty else {
+        throw UsageError("run: COMMAND \(commands.count + 1) is empty; expected a program")
+      }
+      commands.append((program, Array(words.dropFirst())))
+    }
+    return named(commands)
+  }
+
+  /// By the names of the programs, and by a number behind those that are there more than once.
+  private static func named(
+    _ commands: [(program: String, arguments: [String])]
+  ) -> [NamedCommand] {
+    let names = commands.map { command in
+      // The name stands in front of lines, and so it must be one.
+      RawPath(command.program.split(separator: "/").last.map(String.init) ?? command.program)
+        .description
+    }
+    let counts = Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
+    var numbers: [String: Int] = [:]
+    return zip(commands, names).map { command, name in
+      numbers[name, default: 0] += 1
+      let isAlone = counts[name] == 1
+      return NamedCommand(
+        name: isAlone ? name : "\(name)#\(numbers[name] ?? 1)", program: command.program,
+        arguments: command.arguments)
+    }
+  }
+}

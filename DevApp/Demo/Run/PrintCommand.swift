@@ -1,0 +1,40 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+
+/// Runs a command and prints what it writes.
+struct PrintCommand: ComposableOperation {
+  let command: NamedCommand
+  let isGrouped: Bool
+  let printer: LinePrinter
+  let running: RunningCommands
+
+  var operationName: String { command.name }
+
+  func perform(in context: OperationContext) async throws {
+    let process = ProcessOperation(command.program, arguments: command.arguments)
+      .accepting { _ in true }.onLaunch(running.add)
+    // Performed as a part of this, and not run as a child: so what it came to is known also if it is cancelled.
+    let result = try await (isGrouped ? process.mergingErrorOutput() : lineByLine(process))
+      .perform(in: context)
+    if isGrouped { try await printer.write(group: result.output, of: command.name) }
+    // Of one that was ended everybody knows.
+    if !Task.isCancelled { await printer.writeCuts(of: result, of: command.name) }
+    if result.status != .exited(0) { throw CommandError(status: result.status) }
+  }
+
+  private func lineByLine(_ process: ProcessOperation) -> ProcessOperation {
+    let name = command.name
+    return
+      process
+      .sendingOutput(to: .kept(first: 0)).sendingErrorOutput(to: .kept(last: 0))
+      .onOutputLine { line in try await printer.write("[\(name)] \(line)") }
+      .onErrorLine { line in await printer.writeError("[\(name)] \(line)") }
+  }
+}
+
+/// A command that did not end well.
+struct CommandError: Error, CustomStringConvertible {
+  let status: ProcessStatus
+
+  var description: String { "\(status)" }
+}

@@ -1,0 +1,48 @@
+#define _GNU_SOURCE
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <time.h>
+#endif
+
+int file_rename_if_free(const char *path, const char *other) {
+#if defined(__APPLE__)
+  return renamex_np(path, other, RENAME_EXCL) ? errno : 0;
+#elif defined(SYS_renameat2)
+  // Not by the function of that name, which not every C library has. 1 is RENAME_NOREPLACE.
+  return syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, other, 1) ? errno : 0;
+#else
+  return ENOSYS;
+#endif
+}
+
+ssize_t file_write_quietly(int descriptor, const void *bytes, size_t count) {
+#if defined(__APPLE__)
+  fcntl(descriptor, F_SETNOSIGPIPE, 1);
+  return write(descriptor, bytes, count);
+#else
+  sigset_t pipe, before, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&pending);
+  // One that was there before belongs to somebody else.
+  int was_pending = sigismember(&pending, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  ssize_t written = write(descriptor, bytes, count);
+  int error = errno;
+  if (written < 0 && error == EPIPE && !was_pending) {
+    const struct timespec at_once = {0, 0};
+    while (sigtimedwait(&pipe, NULL, &at_once) < 0 && errno == EINTR) continue;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = error;
+  return written;
+#endif
+}

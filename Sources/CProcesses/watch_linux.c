@@ -1,0 +1,125 @@
+#if defined(__linux__)
+#define _GNU_SOURCE
+#include "processes.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+static const uint64_t waker_token = UINT64_MAX;
+
+static int add(int watch, int descriptor, uint32_t events, uint64_t token) {
+  struct epoll_event event = {.events = events, .data.u64 = token};
+  return epoll_ctl(watch, EPOLL_CTL_ADD, descriptor, &event) ? errno : 0;
+}
+
+int process_watch_open(int *watch, int *waker) {
+  int error = 0;
+  *watch = epoll_create1(EPOLL_CLOEXEC);
+  if (*watch < 0) return errno;
+  *waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (*waker < 0) error = errno;
+  if (!error) error = process_lift(watch);
+  if (!error) error = process_lift(waker);
+  if (!error) error = add(*watch, *waker, EPOLLIN, waker_token);
+  if (error) {
+    if (*waker >= 0) close(*waker);
+    if (*watch >= 0) close(*watch);
+  }
+  return error;
+}
+
+int process_watch_add(int watch, int descriptor, enum process_interest interest, uint64_t token) {
+  return add(watch, descriptor, interest == process_interest_writable ? EPOLLOUT : EPOLLIN, token);
+}
+
+int process_watch_add_end(int watch, pid_t process, uint64_t token, int *descriptor) {
+  *descriptor = (int)syscall(SYS_pidfd_open, process, 0);
+  if (*descriptor < 0) return errno;
+  int error = process_lift(descriptor);
+  if (error) return error;
+  error = add(watch, *descriptor, EPOLLIN, token);
+  if (error) {
+    close(*descriptor);
+    *descriptor = -1;
+  }
+  return error;
+}
+
+void process_watch_remove(int watch, int descriptor, enum process_interest interest) {
+  (void)interest;
+  epoll_ctl(watch, EPOLL_CTL_DEL, descriptor, NULL);
+}
+
+void process_watch_wake(int watch, int waker) {
+  (void)watch;
+  uint64_t one = 1;
+  while (write(waker, &one, sizeof one) < 0 && errno == EINTR) {}
+}
+
+int process_watch_wait(
+  int watch, int waker, uint64_t *tokens, int capacity, int milliseconds) {
+  struct epoll_event events[64];
+  if (capacity > 64) capacity = 64;
+  int count = epoll_wait(watch, events, capacity, milliseconds);
+  if (count < 0) return errno == EINTR ? 0 : -errno;
+  int written = 0;
+  for (int index = 0; index < count; index++) {
+    if (events[index].data.u64 == waker_token) {
+      uint64_t sum;
+      while (read(waker, &sum, sizeof sum) < 0 && errno == EINTR) {}
+    } else {
+      tokens[written++] = events[index].data.u64;
+    }
+  }
+  return written;
+}
+
+/// The group of a process that has not ended, by its line in /proc; -1 if it has.
+static pid_t living_group(int folder, const char *process) {
+  char path[32], line[512];
+  if (snprintf(path, sizeof path, "%s/stat", process) >= (int)sizeof path) return -1;
+  int file = openat(folder, path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  ssize_t length = read(file, line, sizeof line - 1);
+  close(file);
+  if (length <= 0) return -1;
+  line[length] = 0;
+  // The name stands in parentheses and may hold some itself.
+  const char *rest = strrchr(line, ')');
+  char state;
+  int parent, group;
+  if (!rest || sscanf(rest + 1, " %c %d %d", &state, &parent, &group) != 3) return -1;
+  return state == 'Z' || state == 'X' ? -1 : group;
+}
+
+static int compare(const void *first, const void *second) {
+  pid_t left = *(const pid_t *)first, right = *(const pid_t *)second;
+  return (left > right) - (left < right);
+}
+
+void process_look_at_groups(const pid_t *leaders, bool *living, size_t count) {
+  for (size_t index = 0; index < count; index++) living[index] = false;
+  DIR *folder = opendir("/proc");
+  if (!folder) return;
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    if (!isdigit((unsigned char)entry->d_name[0])) continue;
+    pid_t group = living_group(dirfd(folder), entry->d_name);
+    const pid_t *found = bsearch(&group, leaders, count, sizeof group, compare);
+    if (found) living[found - leaders] = true;
+  }
+  closedir(folder);
+}
+#endif

@@ -1,0 +1,14 @@
+internal import CompositeOperations
+
+/// The error of a function that blocks, when the system made no thread for it and there was no other.
+public struct BlockingThreadsError: Error, CustomStringConvertible {
+  /// What the threads are called.
+  public let name: String
+  /// What the system says, one of `errno`.
+  public let code: Int32
+
+  public var description: String {
+    "No thread could be made for what blocks (\(name)): \(SystemError(code: code)). "
+      + "Have fewer threads, or raise the limit of the system."
+  }
+}

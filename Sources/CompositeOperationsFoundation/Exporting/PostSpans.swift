@@ -1,0 +1,67 @@
+internal import CompositeOperations
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// Posts one request with spans, and looks at the answer.
+struct PostSpans: ComposableOperation {
+  let request: URLRequest
+  let url: URL
+  let session: HTTPSession
+
+  /// The answer to a request of which a part was refused.
+  private struct Answer: Decodable {
+    struct PartialSuccess: Decodable {
+      /// An integer of 64 bits, which JSON has as a string; some write a number.
+      let rejectedSpans: Int
+      let errorMessage: String
+
+      private enum Key: String, CodingKey { case rejectedSpans, errorMessage }
+
+      init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        let text = try? values.decode(String.self, forKey: .rejectedSpans)
+        rejectedSpans =
+          try text.flatMap { Int($0) }
+          ?? values.decodeIfPresent(Int.self, forKey: .rejectedSpans) ?? 0
+        errorMessage = try values.decodeIfPresent(String.self, forKey: .errorMessage) ?? ""
+      }
+    }
+    let partialSuccess: PartialSuccess?
+  }
+
+  func perform(in context: OperationContext) async throws {
+    let body = try await answer()
+    let answer = try? JSONDecoder().decode(Answer.self, from: body)
+    if let refused = answer?.partialSuccess, refused.rejectedSpans > 0 {
+      throw OpenTelemetryExportError(
+        url: url,
+        reason: .rejected(spanCount: refused.rejectedSpans, message: refused.errorMessage))
+    }
+  }
+
+  private func answer() async throws -> Data {
+    // A POST that is sent elsewhere may get there as a GET, without its spans.
+    let options = HTTPRequestOptions(redirects: .notFollowed)
+    let summary = HTTPRequestSummary(request, isRepeatable: true)
+    do {
+      let sink = MemorySink(limit: options.bodyLimit, request: summary, progress: nil)
+      var request = request
+      let body = try HTTPRequestBody(takenFrom: &request, of: summary)
+      let head = try await session.perform(
+        request, body: body, summary: summary, options: options, into: sink)
+      if head.status < 300 { return sink.body }
+      throw HTTPStatusError(request: summary, head: head, body: sink.body)
+    } catch let refusal as HTTPStatusError {
+      throw OpenTelemetryExportError(
+        url: url,
+        reason: .refused(
+          status: refusal.status, body: String(decoding: refusal.body.prefix(500), as: UTF8.self)),
+        retryDelay: refusal.retryDelay)
+    } catch let error as any HTTPRequestError {
+      throw OpenTelemetryExportError(url: url, reason: .unreachable(error))
+    }
+  }
+}

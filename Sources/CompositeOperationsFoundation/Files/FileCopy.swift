@@ -1,0 +1,241 @@
+internal import CompositeOperations
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// One file or folder on its way.
+final class FileCopy {
+  private let source: String
+  private let destination: String
+  private let failure: FileFailure
+  private let context: BlockingContext
+  private let remembers: Bool
+
+  private var done = 0
+  private var total = 0
+  private var block: [UInt8] = []
+  private var copied: [FileStatus.Identity: FileStatus] = [:]
+
+  /// - Parameter remembers: Whether it can be asked later what was copied.
+  init(
+    _ source: String, _ destination: String, _ failure: FileFailure, _ context: BlockingContext,
+    remembering remembers: Bool = false
+  ) {
+    self.source = source
+    self.destination = destination
+    self.failure = failure
+    self.context = context
+    self.remembers = remembers
+  }
+
+  /// - Throws: A ``FileOperationError`` or `CancellationError`. There is nothing of the copy then.
+  func run(replacing replaces: Bool) throws {
+    let name = FileName(source)
+    let status = try failure.at(source: source) { try OpenFolder.working.status(of: name) }
+    try checkDestination(of: status, replacing: replaces)
+    let temporary = ReplacementFile.name(beside: destination)
+    do {
+      if status.kind == .folder {
+        try copyFolder(to: temporary, status)
+      } else {
+        total = status.kind == .file ? status.size : 0
+        let original = Original(
+          name: name, folder: .working, path: source, status: status, mayVanish: false)
+        try copy(
+          original, to: Place(name: FileName(temporary), folder: .working, path: destination))
+      }
+      try context.checkCancellation()
+      try failure.at(destination: destination) {
+        if replaces, status.kind != .folder {
+          try FileSystem.rename(temporary, to: destination)
+        } else {
+          try FileSystem.renameIfFree(temporary, to: destination)
+        }
+      }
+    } catch {
+      // Also where it was cancelled, and as far as it goes.
+      _ = try? TreeRemoval(failure: failure, opensFolders: true, failed: { _ in }).remove(temporary)
+      throw error
+    }
+  }
+
+  /// Whether something is what was copied, and as it was then.
+  func hasCopied(_ status: FileStatus) -> Bool {
+    guard let copied = copied[status.identity] else { return false }
+    // A folder changes when something is removed from it.
+    return status.kind == .folder || status.isUnchanged(since: copied)
+  }
+
+  private func checkDestination(of status: FileStatus, replacing replaces: Bool) throws {
+    try failure.at(destination: destination) {
+      if status.kind == .folder, try FileSystem.contains(destination, in: status.identity) {
+        throw failure.error(source: source, .insideItself)
+      }
+      let there = try SystemError.ifThere {
+        try OpenFolder.working.status(of: FileName(destination))
+      }
+      if let there, !replaces || !there.isReplaced(by: status) { throw SystemError.exists }
+    }
+  }
+
+  // MARK: Folders
+
+  private func copyFolder(to temporary: String, _ status: FileStatus) throws {
+    try measure()
+    let from = try walk()
+    let to = try failure.at(destination: destination) {
+      try OpenFolder.working.makeFolder(FileName(temporary))
+      return try OpenPath(OpenFolder(temporary), at: destination)
+    }
+    remember(status)
+    while let step = try from.next() {
+      switch step {
+      case .found(let entry) where entry.status.kind == .folder:
+        guard try from.enter(entry) else { continue }
+        remember(entry.status)
+        try failure.at(destination: to.path(of: entry.name)) {
+          try to.innermost.makeFolder(entry.name)
+          try to.enter(entry.name)
+        }
+      case .found(let entry):
+        let original = Original(
+          name: entry.name, folder: from.folder, path: from.path(of: entry.name),
+          status: entry.status, mayVanish: true)
+        let path = to.path(of: entry.name)
+        try copy(original, to: Place(name: entry.name, folder: to.innermost, path: path))
+      case .left(let entry, let folder):
+        folder.close()
+        // With all that is in it, which would change its time, and would need the right to change it.
+        try failure.at(destination: to.path(of: entry.name)) {
+          let copy = try to.leave()
+          defer { copy.close() }
+          try copy.file.take(entry.status)
+        }
+      }
+    }
+    try failure.at(destination: destination) { try to.innermost.file.take(status) }
+  }
+
+  /// Finds out how many bytes there are.
+  private func measure() throws {
+    let walk = try walk()
+    while let step = try walk.next() {
+      switch step {
+      case .found(let entry):
+        if entry.status.kind == .file { total += entry.status.size }
+        if entry.status.kind == .folder { _ = try walk.enter(entry) }
+      case .left(_, let folder): folder.close()
+      }
+    }
+  }
+
+  private func walk() throws -> TreeWalk {
+    let root = try failure.at(source: source) { try OpenFolder(source) }
+    return try TreeWalk(root, at: source, failure, context)
+  }
+
+  // MARK: Files and links
+
+  private struct Original {
+    let name: FileName
+    let folder: OpenFolder
+    /// What it is called in errors.
+    let path: String
+    let status: FileStatus
+    /// Whether it is no error where it is not there any more.
+    let mayVanish: Bool
+  }
+
+  private struct Place {
+    let name: FileName
+    let folder: OpenFolder
+    /// What it is called in errors.
+    let path: String
+  }
+
+  private func copy(_ original: Original, to place: Place) throws {
+    switch original.status.kind {
+    case .link:
+      let found = try find(original) { try original.folder.target(ofLink: original.name) }
+      guard let target = found else { return }
+      remember(original.status)
+      try failure.at(destination: place.path) {
+        try place.folder.makeLink(place.name, to: target, like: original.status)
+      }
+    case .file:
+      let flags = O_RDONLY | O_NOFOLLOW | OpenFile.withoutWaiting
+      let found = try find(original) { try original.folder.open(original.name, flags) }
+      guard let file = found else { return }
+      defer { try? file.close() }
+      try copyContents(of: file, original.path, to: place)
+    case .folder, .other: throw failure.error(source: original.path, .notCopied)
+    }
+  }
+
+  private func find<Value>(_ original: Original, _ body: () throws -> Value) throws -> Value? {
+    try failure.at(source: original.path) {
+      try original.mayVanish ? SystemError.ifThere(body) : body()
+    }
+  }
+
+  private func copyContents(of file: OpenFile, _ path: String, to place: Place) throws {
+    let status = try failure.at(source: path) { try file.status }
+    // It may have become a pipe since it was found.
+    if status.kind != .file { throw failure.error(source: path, .notCopied) }
+    remember(status)
+    let copy = try failure.at(destination: place.path) {
+      try place.folder.open(place.name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+    }
+    do {
+      try copyBytes(of: file, status, path, to: copy, place.path)
+      try failure.at(destination: place.path) { try copy.take(status) }
+    } catch {
+      try? copy.close()
+      throw error
+    }
+    // It may say only now that there was no room.
+    try failure.at(destination: place.path) { try copy.close() }
+  }
+
+  private func copyBytes(
+    of file: OpenFile, _ status: FileStatus, _ path: String, to copy: OpenFile, _ copyPath: String
+  ) throws {
+    // Files that the system makes up have no size, and contents nevertheless.
+    let blockSize =
+      status.size > 0 ? min(status.size + 1, OpenFile.blockSize) : OpenFile.blockSize
+    if block.count < blockSize { block = [UInt8](repeating: 0, count: blockSize) }
+    while true {
+      try context.checkCancellation()
+      let count = try failure.at(source: path) {
+        try unsafe block.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
+      }
+      if count == 0 { return }
+      try failure.at(destination: copyPath) {
+        try unsafe block.withUnsafeBytes {
+          try unsafe copy.write(UnsafeRawBufferPointer(rebasing: $0[..<count]))
+        }
+      }
+      done += count
+      context.operation.report(done, of: total > 0 ? max(done, total) : nil, unit: "bytes")
+    }
+  }
+
+  private func remember(_ status: FileStatus) {
+    if remembers { copied[status.identity] = status }
+  }
+}
+
+extension FileStatus {
+  /// Whether something may take the name of this, if somebody says so.
+  func isReplaced(by other: FileStatus) -> Bool {
+    switch kind {
+    case .file, .link: other.kind != .folder
+    case .folder, .other: false
+    }
+  }
+}

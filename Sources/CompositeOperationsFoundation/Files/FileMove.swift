@@ -1,0 +1,85 @@
+internal import CompositeOperations
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// One file or folder that goes elsewhere.
+struct FileMove: Sendable {
+  let source: String
+  let destination: String
+  let replaces: Bool
+  let failure: FileFailure
+
+  func run(_ context: BlockingContext) throws {
+    let status = try failure.at(source: source) {
+      try OpenFolder.working.status(of: FileName(source))
+    }
+    let there = try failure.at(destination: destination) {
+      try SystemError.ifThere { try OpenFolder.working.status(of: FileName(destination)) }
+    }
+    try context.checkCancellation()
+    if let there, there.identity == status.identity, status.kind != .folder {
+      return try failure.at(destination: destination) { try dropName(status) }
+    }
+    if let there, !replaces || !there.isReplaced(by: status) {
+      throw failure.error(destination: destination, .system(code: SystemError.exists.code))
+    }
+    do throws(SystemError) {
+      if replaces, status.kind != .folder {
+        try FileSystem.rename(source, to: destination)
+      } else {
+        try FileSystem.renameIfFree(source, to: destination)
+      }
+    } catch {
+      if !error.isOnAnotherDisk { throw explained(error, status) }
+      try moveToOtherDisk(context)
+    }
+  }
+
+  /// Moves what has the destination's name, too.
+  private func dropName(_ status: FileStatus) throws {
+    let haveTwoNames = try status.nameCount > 1 && FileSystem.areTwoNames(source, destination)
+    // Where letters count for nothing, it may be another way to write the only name it has.
+    if !replaces, haveTwoNames || source.splitPath.name == destination.splitPath.name {
+      throw SystemError.exists
+    }
+    // For the system, that changes nothing about two names of one file.
+    try FileSystem.rename(source, to: destination)
+    guard haveTwoNames else { return }
+    _ = try SystemError.ifThere { try OpenFolder.working.removeFile(FileName(source)) }
+  }
+
+  private func explained(_ error: SystemError, _ status: FileStatus) -> FileOperationError {
+    if error.code == EINVAL, status.kind == .folder {
+      return failure.error(source: source, .insideItself)
+    }
+    // The system does not say which of the two folders it is about.
+    if error.isDenied, FileSystem.mayChange(destination.splitPath.folder) {
+      return failure.error(source: source, .system(code: error.code))
+    }
+    return failure.error(destination: destination, .system(code: error.code))
+  }
+
+  private func moveToOtherDisk(_ context: BlockingContext) throws {
+    let copy = FileCopy(source, destination, failure, context, remembering: true)
+    try copy.run(replacing: replaces)
+    var first: FileOperationError?
+    try TreeRemoval(
+      failure: failure, opensFolders: true, mayRemove: { copy.hasCopied($0) },
+      failed: { first = first ?? $0 }
+    ).remove(source)
+    guard let first else { return }
+    switch first.reason {
+    case .system(code: ENOTEMPTY), .system(code: EEXIST):
+      // Something was added to a folder after that had been emptied.
+      throw failure.error(source: first.path, .notRemoved(code: nil))
+    case .system(let code): throw failure.error(source: first.path, .notRemoved(code: code))
+    case .tooLarge, .notCopied, .insideItself, .notAFileURL, .notUTF8, .notRemoved: throw first
+    }
+  }
+}

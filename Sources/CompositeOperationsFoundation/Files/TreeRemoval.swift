@@ -1,0 +1,93 @@
+internal import CompositeOperations
+
+/// How something is removed, with all that is in it.
+///
+/// Nothing is removed by its path below the root, so that nobody can have something else removed by putting a link
+/// in the place of a folder. What has vanished meanwhile counts as removed.
+struct TreeRemoval {
+  let failure: FileFailure
+  /// Whose cancellation is heeded, and who is told; nil to go on to the end.
+  var context: BlockingContext?
+  /// Whether folders that their owner may not change are changed nevertheless.
+  var opensFolders = false
+  /// Asked for everything; what it says no to stays.
+  var mayRemove: (FileStatus) -> Bool = { _ in true }
+  /// What is done where something is not removed; the removal goes on unless it throws.
+  var failed: (FileOperationError) throws -> Void = { throw $0 }
+
+  /// - Returns: Whether there was something.
+  @discardableResult func remove(_ path: String) throws -> Bool {
+    try context?.checkCancellation()
+    let name = FileName(path)
+    let found = try failure.at(source: path) {
+      try SystemError.ifThere { try OpenFolder.working.status(of: name) }
+    }
+    guard let status = found else { return false }
+    let entry = TreeWalk.Entry(name: name, status: status)
+    var count = 0
+    if status.kind == .folder {
+      try tolerating { try empty(path, status, &count) }
+      try context?.checkCancellation()
+    }
+    let isRemoved = try remove(entry, in: .working, at: path, &count)
+    if !isRemoved, opensFolders, status.kind == .folder, let folder = try? OpenFolder(path) {
+      try? folder.setPermissions(status.permissions)
+      folder.close()
+    }
+    return true
+  }
+
+  private func tolerating(_ body: () throws -> Void) throws {
+    do { try body() } catch let error as FileOperationError { try failed(error) }
+  }
+
+  private func empty(_ path: String, _ status: FileStatus, _ count: inout Int) throws {
+    let root = try failure.at(source: path) { try OpenFolder(path) }
+    if opensFolders { root.letOwnerChange(status) }
+    let walk = try TreeWalk(root, at: path, failure, context)
+    var isAtEnd = false
+    while !isAtEnd {
+      try tolerating {
+        switch try walk.next() {
+        case .found(let entry) where entry.status.kind == .folder:
+          _ = try walk.enter(entry, opening: opensFolders)
+        case .found(let entry):
+          _ = try remove(entry, in: walk.folder, at: walk.path(of: entry.name), &count)
+        case .left(let entry, let folder):
+          defer { folder.close() }
+          let path = walk.path(of: entry.name)
+          if try !remove(entry, in: walk.folder, at: path, &count), opensFolders {
+            try? folder.setPermissions(entry.status.permissions)
+          }
+        case nil: isAtEnd = true
+        }
+      }
+    }
+  }
+
+  /// - Returns: Whether it is gone.
+  private func remove(
+    _ entry: TreeWalk.Entry, in folder: OpenFolder, at path: String, _ count: inout Int
+  ) throws -> Bool {
+    do {
+      guard mayRemove(entry.status) else {
+        throw failure.error(source: path, .notRemoved(code: nil))
+      }
+      try failure.at(source: path) {
+        _ = try SystemError.ifThere {
+          if entry.status.kind == .folder {
+            try folder.removeFolder(entry.name)
+          } else {
+            try folder.removeFile(entry.name)
+          }
+        }
+      }
+    } catch let error as FileOperationError {
+      try failed(error)
+      return false
+    }
+    count += 1
+    context?.operation.report(count, unit: "entries")
+    return true
+  }
+}

@@ -1,0 +1,16 @@
+/// The body of a response is longer than was allowed.
+public struct HTTPBodyLimitError: HTTPRequestError, CustomStringConvertible {
+  public let request: HTTPRequestSummary
+  /// How many bytes were allowed.
+  public let limit: Int
+  /// How many the server said there are; nil if it did not say.
+  public let announced: Int?
+
+  public var isRetryable: Bool { false }
+
+  public var description: String {
+    let length = announced.map { "\($0) bytes" } ?? "more than that"
+    return "\(request) was answered with \(length), and \(limit) bytes are allowed. "
+      + "Raise the bodyLimit of the options, or download it to a file."
+  }
+}

@@ -1,0 +1,44 @@
+public import Foundation
+
+/// The body of a response is not what was expected.
+public struct HTTPDecodingError: HTTPRequestError {
+  public let request: HTTPRequestSummary
+  public let head: HTTPResponseHead
+  /// The first 4,096 bytes of the body.
+  public let body: Data
+  /// What was expected, by the name of its type.
+  public let expected: String
+  /// What the decoder says, mostly a `DecodingError`.
+  public let cause: any Error
+
+  public var isRetryable: Bool { false }
+}
+
+extension HTTPDecodingError: CustomStringConvertible {
+  public var description: String {
+    let said = HTTPBodyExcerpt.text(of: body)
+    return "\(request) was answered with \(head.status) and a body that is no \(expected): "
+      + Self.text(of: cause) + (said.isEmpty ? "" : " It begins with: \(said)")
+  }
+
+  /// What the decoder says, with the place: `[3].owner.name`.
+  private static func text(of cause: any Error) -> String {
+    guard let cause = cause as? DecodingError else { return "\(cause)" }
+    return switch cause {
+    case .typeMismatch(let type, let context):
+      "\(place(context.codingPath)) is no \(type). \(context.debugDescription)"
+    case .valueNotFound(let type, let context):
+      "\(place(context.codingPath)) is null, and no \(type). \(context.debugDescription)"
+    case .keyNotFound(let key, let context):
+      "\(place(context.codingPath + [key])) is missing."
+    case .dataCorrupted(let context):
+      "\(place(context.codingPath)) cannot be read. \(context.debugDescription)"
+    @unknown default: "\(cause)"
+    }
+  }
+
+  private static func place(_ path: [any CodingKey]) -> String {
+    let text = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
+    return text.isEmpty ? "the whole" : text.hasPrefix(".") ? String(text.dropFirst()) : text
+  }
+}

@@ -1,0 +1,90 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+extension HTTPTransferError {
+  /// - Parameter hasResponse: Whether the response had begun.
+  init(_ error: any Error, of request: HTTPRequestSummary, hasResponse: Bool) {
+    self.request = request
+    // Of the error itself only this is kept: it has the whole address with all that is secret in it.
+    message = error.localizedDescription
+    reason = Reason(error, hasResponse: hasResponse)
+  }
+}
+
+extension HTTPTransferError.Reason {
+  package init(_ error: any Error, hasResponse: Bool) {
+    guard let error = error as? URLError else {
+      self = .other(code: (error as NSError).code)
+      return
+    }
+    switch error.code {
+    case .cannotFindHost, .dnsLookupFailed: self = .hostNotFound
+    #if !canImport(FoundationNetworking)
+      case .cannotConnectToHost: self = .cannotConnect
+    #endif
+    case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
+      self = .offline
+    case .timedOut: self = .timedOut
+    case .networkConnectionLost: self = .connectionLost
+    case .serverCertificateUntrusted, .serverCertificateHasBadDate,
+      .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid:
+      self = .certificateRefused
+    case .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired:
+      self = .notSecure
+    case .cannotParseResponse: self = .badAnswer
+    case .badURL:
+      self = .badRequest("the address is none")
+    #if canImport(FoundationNetworking)
+      // What libcurl knows, Foundation does not hand on: it has few codes there, and says the rest in words.
+      case .badServerResponse: self = .connectionLost
+      case .unsupportedURL where error.localizedDescription.contains("HTTP/"): self = .badAnswer
+      case .unknown:
+        self = Self(
+          libcurl: error.localizedDescription, hasResponse: hasResponse,
+          otherwise: .other(code: URLError.Code.unknown.rawValue))
+      // This is said of whatever fails later, too, if one of the addresses of the host has refused a connection
+      // and another one has not: the server may have seen the request.
+      case .cannotConnectToHost:
+        self = Self(
+          libcurl: error.localizedDescription, hasResponse: hasResponse, otherwise: .connectionLost)
+    #else
+      case .badServerResponse: self = .badAnswer
+    #endif
+    case .unsupportedURL:
+      self = .badRequest("only addresses of the schemes http and https can be asked")
+    default: self = .other(code: error.code.rawValue)
+    }
+  }
+
+  #if canImport(FoundationNetworking)
+    private static let signsOfLoss = [
+      "reset", "failure when", "broken pipe", "recv failure", "send failure", "unexpected eof",
+      "empty reply",
+      // Of HTTP/2.
+      "not closed cleanly", "framing layer", "goaway",
+    ]
+
+    private init(libcurl text: String, hasResponse: Bool, otherwise: Self) {
+      let text = text.lowercased()
+      if text.contains("certificate") {
+        self = .certificateRefused
+      } else if hasResponse || Self.signsOfLoss.contains(where: { text.contains($0) }) {
+        self = .connectionLost
+      } else if text.contains("connect to") {
+        // "Failed to connect to", "Couldn't connect to server".
+        self = .cannotConnect
+      } else if text.contains("timed out") {
+        self = .timedOut
+      } else if text.contains("ssl") || text.contains("tls") {
+        self = .notSecure
+      } else if text.contains("http") || text.contains("header") {
+        self = .badAnswer
+      } else {
+        self = otherwise
+      }
+    }
+  #endif
+}

@@ -1,0 +1,21 @@
+internal import Foundation
+
+/// Moments as headers have them (RFC 9110, section 5.6.7): the form of today and the two old ones, which
+/// have to be understood.
+enum HTTPDate {
+  private static let forms = [
+    "EEE, dd MMM yyyy HH:mm:ss 'GMT'", "EEEE, dd-MMM-yy HH:mm:ss 'GMT'", "EEE MMM d HH:mm:ss yyyy",
+  ]
+
+  /// - Returns: nil if it cannot be read.
+  static func date(from text: String) -> Date? {
+    let format = DateFormatter()
+    format.locale = Locale(identifier: "en_US_POSIX")
+    format.timeZone = TimeZone(secondsFromGMT: 0)
+    for form in forms {
+      format.dateFormat = form
+      if let date = format.date(from: text) { return date }
+    }
+    return nil
+  }
+}

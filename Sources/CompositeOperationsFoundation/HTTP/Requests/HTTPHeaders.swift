@@ -1,0 +1,50 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// The headers of a response, whose names may be written in any case.
+///
+/// ```swift
+/// import CompositeOperationsFoundation
+///
+/// let response = try await HTTPDataOperation(url).run().get()
+/// let type = response.headers["content-type"]
+/// ```
+public struct HTTPHeaders: Sendable, Hashable {
+  /// The values by their names, as the server wrote them.
+  public let fields: [String: String]
+
+  /// - Parameter fields: The values by their names.
+  public init(_ fields: [String: String] = [:]) { self.fields = fields }
+
+  /// The value of a header; nil if there is none.
+  ///
+  /// - Complexity: Linear in the number of headers.
+  public subscript(name: String) -> String? {
+    fields[name] ?? fields.first { $0.key.caseInsensitiveCompare(name) == .orderedSame }?.value
+  }
+}
+
+extension HTTPHeaders {
+  init(_ response: HTTPURLResponse) {
+    var fields: [String: String] = [:]
+    for (name, value) in response.allHeaderFields {
+      if let name = name as? String { fields[name] = "\(value)" }
+    }
+    self.init(fields)
+  }
+
+  /// Whether the body comes packed.
+  var isEncoded: Bool {
+    let encoding = self["Content-Encoding"]?.trimmingCharacters(in: .whitespaces).lowercased()
+    return !["", "identity"].contains(encoding ?? "")
+  }
+
+  /// How long the body is, if the server says so and it comes as it is.
+  var contentLength: Int? {
+    if isEncoded { return nil }
+    return self["Content-Length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+  }
+}

@@ -1,0 +1,97 @@
+internal import CompositeOperations
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// One request and its answer, without redirects. It happens once.
+final class HTTPTransfer: Sendable {
+  private let machine: Lock<StateMachine>
+  private let url: URL
+  private let request: HTTPRequestSummary
+  private let sink: any HTTPBodySink
+  private let sent: TransferProgress?
+
+  /// - Parameter sent: Is told of the bytes that have been sent; nil if nobody is.
+  init(
+    of request: HTTPRequestSummary, to url: URL, options: HTTPRequestOptions,
+    into sink: any HTTPBodySink, sent: TransferProgress?
+  ) {
+    let followsRedirects = if case .followed = options.redirects { true } else { false }
+    machine = Lock(
+      StateMachine(
+        followsRedirects: followsRedirects, errorBodyLimit: options.errorBodyLimit))
+    self.url = url
+    self.request = request
+    self.sink = sink
+    self.sent = sent
+  }
+
+  /// Begins the task and waits for its end.
+  ///
+  /// A cancellation cancels the task, and this returns when the session has let it go: until then it may
+  /// use the sink.
+  func run(_ task: URLSessionTask) async throws -> HTTPTransferEnd {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { waiter in
+        if machine.withLock({ $0.begun(task, waiter) }) {
+          HTTPThreads.begin(task)
+        } else {
+          // The session keeps a task until it has ended.
+          HTTPThreads.cancel(task)
+          waiter.resume(throwing: CancellationError())
+        }
+      }
+    } onCancel: {
+      // Whoever cancels may be an observer, who is told on the queue of the session.
+      if let task = machine.withLock({ $0.cancelled() }) { HTTPThreads.cancel(task) }
+    }
+  }
+
+  // MARK: For the delegate of the session, on its queue
+
+  /// - Returns: Whether the session may be told to go nowhere.
+  func redirect() -> Bool { machine.withLock { $0.askedToRedirect() } }
+
+  func begin(_ response: URLResponse) {
+    guard let head = HTTPResponseHead(response, to: url) else { return }
+    switch machine.withLock({ $0.responded(head) }) {
+    case .none: break
+    case .begin(let head): tellSink { try sink.begin(head) }
+    }
+  }
+
+  func append(_ bytes: Data) {
+    switch machine.withLock({ $0.received(bytes) }) {
+    case .none: break
+    case .append: tellSink { try sink.append(bytes) }
+    case .cancel(let task): HTTPThreads.cancel(task)
+    }
+  }
+
+  /// The server wants to know who asks. There is nobody to be asked: its answer is the end.
+  func refuseChallenge() {
+    if let task = machine.withLock({ $0.challenged() }) { HTTPThreads.cancel(task) }
+  }
+
+  func send(_ count: Int64) { sent?.report(Int(count)) }
+
+  func end(_ task: URLSessionTask, _ error: (any Error)?) {
+    // On Linux the session says nothing of a redirect that points nowhere.
+    if error == nil, let response = task.response,
+      machine.withLock({ $0.isUntold(HTTPResponseHead(response, to: url)) })
+    {
+      begin(response)
+    }
+    let request = request
+    guard let (waiter, end) = machine.withLock({ $0.completed(error, of: request) }) else { return }
+    waiter.resume(with: end)
+  }
+
+  private func tellSink(_ tell: () throws -> Void) {
+    do { try tell() } catch {
+      if let task = machine.withLock({ $0.failed(by: error) }) { HTTPThreads.cancel(task) }
+    }
+  }
+}

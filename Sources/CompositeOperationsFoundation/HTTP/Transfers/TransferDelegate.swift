@@ -1,0 +1,68 @@
+internal import CompositeOperations
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// Hands what a session tells to the transfers that it is of.
+final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
+  private let transfers = Lock<[Int: HTTPTransfer]>([:])
+
+  func add(_ transfer: HTTPTransfer, for task: URLSessionTask) {
+    transfers.withLock { $0[task.taskIdentifier] = transfer }
+  }
+
+  func remove(_ task: URLSessionTask) {
+    transfers.withLock { $0[task.taskIdentifier] = nil }
+  }
+
+  private func transfer(of task: URLSessionTask) -> HTTPTransfer? {
+    transfers.withLock { $0[task.taskIdentifier] }
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    transfer(of: dataTask)?.begin(response)
+    completionHandler(.allow)
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    transfer(of: dataTask)?.append(data)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
+    totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+  ) {
+    transfer(of: task)?.send(totalBytesSent)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    if transfer(of: task)?.redirect() == true { completionHandler(nil) }
+  }
+
+  #if canImport(FoundationNetworking)
+    // Where nobody says anything, Foundation of Linux waits for ever after a 401, and its timer is off by then. Nor
+    // may it be told anything here: it would wait for the queue that this is on.
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler:
+        @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      transfer(of: task)?.refuseChallenge()
+    }
+  #endif
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+  ) {
+    transfer(of: task)?.end(task, error)
+  }
+}

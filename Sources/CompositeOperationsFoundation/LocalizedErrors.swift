@@ -1,0 +1,109 @@
+public import CompositeOperations
+public import Foundation
+
+// What an error says of itself is its `localizedDescription`, too, which applications show. Without this that would be
+// "The operation could not be completed", whatever happened.
+
+extension ChildNotAddedError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension ParallelOperationError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension OperationGraphError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension CapabilityError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension NoConditionMetError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension PermitError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension PoolRefusalError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension OperationNeverFinishedError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension SequentialOperationError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension TraceFileError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension TimeoutError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension RetryError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension FoundationOperationError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension ProcessLeftRunningError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension ProcessStatusLostError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension ProcessExitError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension ProcessLaunchError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension FileOperationError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension OpenTelemetryExportError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension HTTPStatusError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension HTTPFileError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension HTTPRedirectError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension HTTPBodyLimitError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension HTTPDecodingError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension HTTPTransferError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
+extension BlockingThreadsError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}

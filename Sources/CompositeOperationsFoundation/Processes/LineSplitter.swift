@@ -1,0 +1,62 @@
+/// Makes lines of bytes that come in pieces.
+struct LineSplitter {
+  /// How long a line may be before it is handed over in parts, in bytes.
+  private let limit: Int
+  /// The beginning of a line whose end has not come.
+  private var rest: [UInt8] = []
+
+  init(limit: Int = 1 << 20) { self.limit = limit }
+
+  /// - Returns: The lines that have come to their end, and parts of one that is too long.
+  mutating func append(_ bytes: [UInt8]) -> [String] {
+    var lines: [String] = []
+    var start = bytes.startIndex
+    while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+      if rest.isEmpty, end - start <= limit {
+        lines.append(Self.text(bytes[start..<end]))
+      } else {
+        rest += bytes[start..<end]
+        if rest.last == UInt8(ascii: "\r") { rest.removeLast() }
+        cut(into: &lines)
+        lines.append(String(decoding: rest, as: UTF8.self))
+        rest = []
+      }
+      start = end + 1
+    }
+    rest += bytes[start...]
+    // A carriage return may turn out to be no part of the line.
+    cut(into: &lines, holding: rest.last == UInt8(ascii: "\r") ? 1 : 0)
+    return lines
+  }
+
+  /// Hands over the beginning of what is too long, apart from so many bytes at its end.
+  private mutating func cut(into lines: inout [String], holding held: Int = 0) {
+    while rest.count - held > limit {
+      let part = rest.prefix(partLength)
+      lines.append(String(decoding: part, as: UTF8.self))
+      rest.removeFirst(part.count)
+    }
+  }
+
+  /// - Returns: The last line, if it has no end, or its parts.
+  mutating func finish() -> [String] {
+    var lines: [String] = []
+    cut(into: &lines)
+    if !rest.isEmpty { lines.append(String(decoding: rest, as: UTF8.self)) }
+    rest = []
+    return lines
+  }
+
+  /// The limit, or a little less so that no character is broken.
+  private var partLength: Int {
+    var length = limit
+    while length > max(0, limit - 4), rest[length] & 0b1100_0000 == 0b1000_0000 { length -= 1 }
+    // What is no text at all is cut anywhere.
+    return length > max(0, limit - 4) ? length : limit
+  }
+
+  /// Without the carriage return before the line feed.
+  private static func text(_ line: ArraySlice<UInt8>) -> String {
+    String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+  }
+}

@@ -1,0 +1,91 @@
+internal import CProcesses
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// The variables that a program is to have.
+enum ProcessEnvironment: Sendable {
+  case inherited
+  /// Those of this process, with some set, or taken away where there is nil.
+  case changed([String: String?])
+  case exact([String: String])
+
+  mutating func set(_ variables: [String: String?]) {
+    switch self {
+    case .inherited: self = .changed(variables)
+    case .changed(let before): self = .changed(before.merging(variables) { $1 })
+    case .exact(var exact):
+      for (name, value) in variables { exact[name] = value }
+      self = .exact(exact)
+    }
+  }
+
+  /// Every name and value that was given, in order.
+  var given: [(name: String, value: String?)] {
+    switch self {
+    case .inherited: []
+    case .changed(let variables): variables.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    case .exact(let variables): variables.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+  }
+
+  /// What a variable is for the program; nil if it has none of that name.
+  func value(of name: String) -> String? {
+    switch self {
+    case .exact(let variables): return variables[name]
+    case .changed(let variables):
+      if let value = variables[name] { return value }
+    case .inherited: break
+    }
+    return unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// The variables as NAME=VALUE; nil for those of this process.
+  var texts: PackedTexts? {
+    switch self {
+    case .inherited: return nil
+    case .changed(let variables):
+      var texts = PackedTexts()
+      for variable in Self.ofThisProcess {
+        let name = variable.prefix { $0 != UInt8(ascii: "=") }
+        if variables[String(decoding: name, as: UTF8.self)] == nil { texts.append(variable) }
+      }
+      texts.append(given)
+      return texts
+    case .exact:
+      var texts = PackedTexts()
+      texts.append(given)
+      return texts
+    }
+  }
+
+  /// Byte by byte: they need not be UTF-8.
+  private static var ofThisProcess: [[UInt8]] {
+    var variables: [[UInt8]] = []
+    guard var next = unsafe process_variables() else { return [] }
+    while let variable = unsafe next.pointee {
+      var bytes: [UInt8] = []
+      var byte = unsafe variable
+      while unsafe byte.pointee != 0 {
+        unsafe bytes.append(UInt8(bitPattern: byte.pointee))
+        unsafe byte += 1
+      }
+      variables.append(bytes)
+      unsafe next += 1
+    }
+    return variables
+  }
+}
+
+extension PackedTexts {
+  fileprivate mutating func append(_ variables: [(name: String, value: String?)]) {
+    for (name, value) in variables {
+      if let value { append(Array("\(name)=\(value)".utf8)) }
+    }
+  }
+}

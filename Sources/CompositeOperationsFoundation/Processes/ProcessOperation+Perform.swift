@@ -1,0 +1,61 @@
+public import CompositeOperations
+
+extension ProcessOperation {
+  /// Runs the program.
+  ///
+  /// - Throws: ``ProcessLaunchError`` if it cannot be started, ``ProcessExitError`` if it does not end well,
+  ///   ``ProcessStatusLostError`` if nobody can tell how it ended, ``ProcessLeftRunningError`` if it is cancelled and
+  ///   may not be signalled, and what those throw who take lines. Where the run is cancelled, all this is what it
+  ///   came to late.
+  public nonisolated(nonsending) func perform(
+    in context: OperationContext
+  ) async throws -> ProcessResult {
+    let child = try ChildProcess(self)
+    child.begin()
+    return try await withTaskCancellationHandler {
+      do {
+        return try await follow(child)
+      } catch {
+        child.cancel()
+        while await child.next().end == nil {}
+        throw error
+      }
+    } onCancel: {
+      child.cancel()
+    }
+  }
+
+  /// Hands on what happens to the program, until it is over.
+  private nonisolated(nonsending) func follow(
+    _ child: ChildProcess
+  ) async throws -> ProcessResult {
+    var outputLines = LineSplitter()
+    var errorLines = LineSplitter()
+    while true {
+      let news = await child.next()
+      if let process = news.launched { launchHook?(process) }
+      try await hand(outputLines.append(news.output), to: output.handler)
+      try await hand(errorLines.append(news.errorOutput), to: errorOutput.handler)
+      if let end = news.end {
+        try await hand(outputLines.finish(), to: output.handler)
+        try await hand(errorLines.finish(), to: errorOutput.handler)
+        return try result(of: end.get())
+      }
+    }
+  }
+
+  private nonisolated(nonsending) func hand(
+    _ lines: [String], to handler: OutputChoice.Handler?
+  ) async throws {
+    guard let handler else { return }
+    for line in lines {
+      if Task.isCancelled { return }
+      try await handler(line)
+    }
+  }
+
+  private func result(of end: ChildEnd) throws -> ProcessResult {
+    if isClean(end.result.status) { return end.result }
+    throw ProcessExitError(self, end.result, lastErrorOutput: end.lastErrorOutput)
+  }
+}

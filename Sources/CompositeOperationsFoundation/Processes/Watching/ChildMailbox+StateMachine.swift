@@ -1,0 +1,79 @@
+internal import CompositeOperations
+
+extension ChildMailbox {
+  struct StateMachine: Sendable {
+    typealias Waiter = CheckedContinuation<ChildNews, Never>
+
+    enum Action {
+      case none
+      case resume(Waiter, ChildNews)
+    }
+
+    private enum State: Sendable {
+      /// The run does something else.
+      case gathering(ChildNews)
+      /// Nothing has happened since the run looked.
+      case awaited(Waiter)
+    }
+
+    /// So many bytes wait for the run, and no more are read.
+    static let capacity = 64 << 10
+
+    private var state = State.gathering(ChildNews())
+    private var full: [OutputStream] = []
+
+    mutating func launched(_ process: RunningProcess) -> Action {
+      happened { $0.launched = process }
+    }
+
+    mutating func wrote(
+      _ bytes: ArraySlice<UInt8>, to stream: OutputStream
+    ) -> (Action, isFull: Bool) {
+      var isFull = false
+      let action = happened {
+        $0[stream] += bytes
+        isFull = $0[stream].count >= Self.capacity
+      }
+      if isFull, !full.contains(stream) { full.append(stream) }
+      return (action, isFull)
+    }
+
+    mutating func ended(_ end: Result<ChildEnd, any Error>) -> Action { happened { $0.end = end } }
+
+    mutating func waited(_ waiter: Waiter) -> Action {
+      switch state {
+      case .gathering(let news) where news.isEmpty:
+        state = .awaited(waiter)
+        return .none
+      case .gathering(let news):
+        // Who asks again after the end is told of it again.
+        state = .gathering(ChildNews(end: news.end))
+        return .resume(waiter, news)
+      case .awaited:
+        preconditionFailure("Two tasks wait for one process.")
+      }
+    }
+
+    /// - Returns: The outputs that were full and are not any more.
+    mutating func taken() -> [OutputStream] {
+      defer { full = [] }
+      return full
+    }
+
+    private mutating func happened(_ change: (inout ChildNews) -> Void) -> Action {
+      switch state {
+      case .gathering(var news):
+        // Not held twice, or every change would copy all that has gathered.
+        state = .gathering(ChildNews())
+        change(&news)
+        state = .gathering(news)
+        return .none
+      case .awaited(let waiter):
+        var news = ChildNews()
+        change(&news)
+        state = .gathering(ChildNews(end: news.end))
+        return .resume(waiter, news)
+      }
+    }
+  }
+}

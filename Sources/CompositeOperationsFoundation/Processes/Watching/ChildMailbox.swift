@@ -1,0 +1,35 @@
+internal import CompositeOperations
+
+/// Hands over what happens to a process, from the thread that watches it to the run.
+final class ChildMailbox: Sendable {
+  private let machine = Lock(StateMachine())
+
+  func launched(_ process: RunningProcess) { act(machine.withLock { $0.launched(process) }) }
+
+  /// - Returns: Whether no more is to be read until the run has taken what there is.
+  func wrote(_ bytes: ArraySlice<UInt8>, to stream: OutputStream) -> Bool {
+    let (action, isFull) = machine.withLock { $0.wrote(bytes, to: stream) }
+    act(action)
+    return isFull
+  }
+
+  func ended(_ end: Result<ChildEnd, any Error>) { act(machine.withLock { $0.ended(end) }) }
+
+  /// Waits for something to happen. It is never called twice at the same time.
+  ///
+  /// - Parameter onRoom: Is called for each output that there is room for again.
+  func next(_ onRoom: (OutputStream) -> Void) async -> ChildNews {
+    let news = await withCheckedContinuation { waiter in
+      act(machine.withLock { $0.waited(waiter) })
+    }
+    for stream in machine.withLock({ $0.taken() }) { onRoom(stream) }
+    return news
+  }
+
+  private func act(_ action: StateMachine.Action) {
+    switch action {
+    case .none: break
+    case .resume(let waiter, let news): waiter.resume(returning: news)
+    }
+  }
+}

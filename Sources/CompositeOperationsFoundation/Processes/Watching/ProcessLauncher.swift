@@ -1,0 +1,180 @@
+internal import CProcesses
+
+/// Starts the program of an operation, with the descriptors that it is to have.
+struct ProcessLauncher {
+  let operation: ProcessOperation
+
+  /// A program that has been started, with this process's ends of its pipes.
+  struct Launched: ~Copyable {
+    let identifier: Int32
+    var input: Descriptor?
+    var output: Descriptor?
+    var errorOutput: Descriptor?
+  }
+
+  /// One of the streams of the program.
+  private struct Stream: ~Copyable {
+    /// What the program gets: a descriptor, or a constant of the C functions.
+    let place: Int32
+    /// What is open for the program; nil if the place is a constant.
+    let theirs: Descriptor?
+    /// This process's end of a pipe.
+    var ours: Descriptor?
+
+    init(constant: Int32) {
+      place = constant
+      theirs = nil
+      ours = nil
+    }
+
+    init(theirs: consuming Descriptor, ours: consuming Descriptor? = nil) {
+      place = theirs.number
+      self.theirs = consume theirs
+      self.ours = consume ours
+    }
+  }
+
+  /// - Throws: ``ProcessLaunchError``. Then nothing runs and nothing is open.
+  func launch() throws(ProcessLaunchError) -> Launched {
+    try checkTexts()
+    let lookup = ProgramLookup(operation: operation)
+    let file: String
+    do { file = try lookup.file() } catch { throw lookup.folderProblem ?? error }
+    var input = try inputStream()
+    var output = try outputStream(operation.output)
+    var errorOutput =
+      operation.isMerged
+      ? Stream(constant: Int32(process_stream_as_output))
+      : try outputStream(operation.errorOutput)
+    let plan = Plan(
+      file: file, operation: operation, input: input.place, output: output.place,
+      errorOutput: errorOutput.place)
+    switch plan.spawn() {
+    case .success(let identifier):
+      return Launched(
+        identifier: identifier, input: input.ours.take(), output: output.ours.take(),
+        errorOutput: errorOutput.ours.take())
+    case .failure(let failure): throw lookup.problem(with: file, failure)
+    }
+  }
+
+  private func inputStream() throws(ProcessLaunchError) -> Stream {
+    switch operation.input {
+    case .nothing: return Stream(constant: Int32(process_stream_null))
+    case .bytes, .text: return try pipe(keepingReader: false)
+    case .file(let path):
+      let file = open(path, process_access_read)
+      switch file {
+      case .success(let number): return Stream(theirs: Descriptor(number))
+      case .failure(let failure): throw ProcessLaunchError(operation, .input(path, failure))
+      }
+    }
+  }
+
+  private func outputStream(_ choice: OutputChoice) throws(ProcessLaunchError) -> Stream {
+    switch choice.destination.kind {
+    case .kept: return try pipe(keepingReader: true)
+    case .discarded: return Stream(constant: Int32(process_stream_null))
+    case .inherited: return Stream(constant: Int32(process_stream_inherited))
+    case .file(let path, let isAppended):
+      switch open(path, isAppended ? process_access_append : process_access_replace) {
+      case .success(let number): return Stream(theirs: Descriptor(number))
+      case .failure(let failure): throw ProcessLaunchError(operation, .output(path, failure))
+      }
+    }
+  }
+
+  private func pipe(keepingReader keepsReader: Bool) throws(ProcessLaunchError) -> Stream {
+    var ends: [Int32] = [-1, -1]
+    let error = unsafe process_pipe(&ends, keepsReader)
+    if error != 0 { throw ProcessLaunchError(operation, .system(.init(code: error))) }
+    let (ours, theirs) = keepsReader ? (ends[0], ends[1]) : (ends[1], ends[0])
+    return Stream(theirs: Descriptor(theirs), ours: Descriptor(ours))
+  }
+
+  private func open(
+    _ path: String, _ access: process_access
+  ) -> Result<Int32, ProcessLaunchError.Failure> {
+    var number: Int32 = -1
+    let error = unsafe process_open(path, access, &number)
+    return error == 0 ? .success(number) : .failure(.init(code: error))
+  }
+}
+
+// MARK: - What the system cannot take
+
+extension ProcessLauncher {
+  private func checkTexts() throws(ProcessLaunchError) {
+    if operation.program.isEmpty { throw ProcessLaunchError(operation, .emptyName) }
+    try check(operation.program, .program)
+    for (index, argument) in operation.arguments.enumerated() {
+      try check(argument, .argument(index))
+    }
+    if let folder = operation.folder { try check(folder, .folder) }
+    for (name, value) in operation.environment.given {
+      if name.isEmpty || name.utf8.contains(UInt8(ascii: "=")) {
+        throw ProcessLaunchError(operation, .variableName(name))
+      }
+      try check(name, .variable(name))
+      if let value { try check(value, .variable(name)) }
+    }
+    if case .file(let path) = operation.input { try check(path, .path) }
+    for choice in [operation.output, operation.errorOutput] {
+      if case .file(let path, _) = choice.destination.kind { try check(path, .path) }
+    }
+  }
+
+  private func check(
+    _ text: String, _ kind: ProcessLaunchError.Text
+  ) throws(ProcessLaunchError) {
+    if text.utf8.contains(0) { throw ProcessLaunchError(operation, .zeroByte(in: kind)) }
+  }
+}
+
+extension ProcessLaunchError.Failure: Error {}
+
+/// What the system is told to start.
+private struct Plan {
+  let file: String
+  let operation: ProcessOperation
+  let input: Int32
+  let output: Int32
+  let errorOutput: Int32
+
+  func spawn() -> Result<Int32, ProcessLaunchError.Failure> {
+    var identifier: Int32 = 0
+    let arguments = PackedTexts([operation.program] + operation.arguments)
+    let variables = operation.environment.texts
+    var plan = unsafe process_plan()
+    unsafe plan.argument_count = arguments.count
+    unsafe plan.variable_count = variables?.count ?? 0
+    unsafe plan.input = input
+    unsafe plan.output = output
+    unsafe plan.error = errorOutput
+    func spawn(_ plan: inout process_plan) -> Int32 {
+      unsafe process_spawn(&plan, &identifier)
+    }
+    let error = unsafe file.withCString { file in
+      unsafe plan.program = unsafe file
+      return unsafe arguments.withUnsafePointer { arguments in
+        unsafe plan.arguments = unsafe arguments
+        return unsafe withPointer(to: operation.folder) { folder in
+          unsafe plan.folder = unsafe folder
+          guard let variables else { return unsafe spawn(&plan) }
+          return unsafe variables.withUnsafePointer { variables in
+            unsafe plan.variables = unsafe variables
+            return unsafe spawn(&plan)
+          }
+        }
+      }
+    }
+    return error == 0 ? .success(identifier) : .failure(.init(code: error))
+  }
+
+  private func withPointer<Value>(
+    to text: String?, _ body: (UnsafePointer<CChar>?) -> Value
+  ) -> Value {
+    guard let text else { return body(nil) }
+    return unsafe text.withCString { unsafe body($0) }
+  }
+}

@@ -1,0 +1,94 @@
+internal import CProcesses
+internal import CompositeOperations
+internal import Synchronization
+
+/// A thread that starts processes, reads what they write and hears of their ends, for all who run some.
+///
+/// There are as many as help, made when they are first needed; they stay.
+final class ProcessWatcher: Sendable {
+  typealias Failure = ProcessLaunchError.Failure
+
+  enum Request: Sendable {
+    case begin(ChildProcess)
+    case cancel(ChildProcess)
+    /// There is room again for what it writes.
+    case read(OutputStream, of: ChildProcess)
+  }
+
+  let watch: Int32
+  private let waker: Int32
+  private let requests = Lock<[Request]>([])
+
+  private static let count = 2
+  private static let watchers = Lock<[ProcessWatcher]>([])
+  private static let turn = Atomic<Int>(0)
+
+  /// The one whose turn it is.
+  ///
+  /// - Throws: What the system says against one more.
+  static func next() throws(Failure) -> ProcessWatcher {
+    let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
+    let result: Result<ProcessWatcher, Failure> = watchers.withLock { watchers in
+      if watchers.count < count {
+        do throws(Failure) {
+          // Under the lock, so that there is no thread too many. No code but the system's is called.
+          watchers.append(try ProcessWatcher())
+        } catch {
+          if watchers.isEmpty { return .failure(error) }
+        }
+      }
+      return .success(watchers[Int(UInt(bitPattern: turn) % UInt(watchers.count))])
+    }
+    return try result.get()
+  }
+
+  private init() throws(Failure) {
+    var watch: Int32 = -1
+    var waker: Int32 = -1
+    let error = unsafe process_watch_open(&watch, &waker)
+    if error != 0 { throw Failure(code: error) }
+    self.watch = watch
+    self.waker = waker
+    let context = unsafe Unmanaged.passRetained(self).toOpaque()
+    let failure = unsafe process_start_thread(
+      { context in
+        guard let context = unsafe context else { return }
+        WatchLoop(unsafe Unmanaged<ProcessWatcher>.fromOpaque(context).takeRetainedValue()).run()
+      }, context)
+    if failure != 0 {
+      unsafe Unmanaged<ProcessWatcher>.fromOpaque(context).release()
+      process_watch_close(watch, waker)
+      throw Failure(code: failure)
+    }
+  }
+
+  func post(_ request: Request) {
+    let isFirst = requests.withLock { requests in
+      requests.append(request)
+      return requests.count == 1
+    }
+    // Whoever came first has woken the thread, which takes all at once.
+    if isFirst { process_watch_wake(watch, waker) }
+  }
+
+  func takeRequests() -> [Request] {
+    requests.withLock { requests in
+      defer { requests = [] }
+      return requests
+    }
+  }
+
+  /// Waits until something is ready or requested, or until so many milliseconds have passed.
+  ///
+  /// - Returns: How many tokens there are.
+  func wait(into tokens: inout [UInt64], milliseconds: Int32) -> Int {
+    let capacity = Int32(tokens.count)
+    let count = unsafe process_watch_wait(watch, waker, &tokens, capacity, milliseconds)
+    if count < 0 {
+      fatalError(
+        "Processes cannot be watched any more: \(Failure(code: -count)). Expected that nobody closes descriptors that "
+          + "are not theirs: look for close().")
+    }
+    return Int(count)
+  }
+}

@@ -1,0 +1,153 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Dispatch
+import Foundation
+import Testing
+
+@Suite struct BlockingContextTests {
+  private struct Failure: Error {}
+
+  private final class Trace: Sendable {
+    private let lines = Lock<[String]>([])
+
+    var all: [String] { lines.withLock(\.self) }
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `a handler wakes what waits inside the system`() async throws
+  {
+    var sockets: [Int32] = [-1, -1]
+    #if canImport(Glibc)
+      let kind = Int32(SOCK_STREAM.rawValue)
+    #else
+      let kind = SOCK_STREAM
+    #endif
+    try #require(unsafe socketpair(AF_UNIX, kind, 0, &sockets) == 0)
+    defer { for socket in sockets { close(socket) } }
+    let socket = sockets[0]
+    let hasBegun = DispatchSemaphore(value: 0)
+    let run = BlockingOperation { context in
+      context.withCancellationHandler {
+        hasBegun.signal()
+        var byte: UInt8 = 0
+        return unsafe recv(socket, &byte, 1, 0)
+      } onCancel: {
+        shutdown(socket, Int32(SHUT_RDWR))
+      }
+    }.start()
+    await aside { hasBegun.wait() }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(await run.late?.result == 0)
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `no handler is called when its body has returned`() async {
+    let trace = Trace()
+    let (hasLeft, isCancelled) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let run = BlockingOperation { context in
+      try? context.withCancellationHandler {
+        throw Failure()
+      } onCancel: {
+        trace.add("failed")
+      }
+      context.withCancellationHandler {
+        context.withCancellationHandler {
+          trace.add("inside")
+        } onCancel: {
+          trace.add("inner")
+        }
+        hasLeft.signal()
+        isCancelled.wait()
+      } onCancel: {
+        trace.add("outer")
+      }
+    }.start()
+    await aside { hasLeft.wait() }
+    run.cancel()
+    isCancelled.signal()
+    #expect(await run.outcome.isCancelled)
+    #expect(trace.all == ["inside", "outer"])
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `a handler that runs is waited for`() async {
+    let trace = Trace()
+    let (hasBegun, handles) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let (isHandling, mayReturn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let run = BlockingOperation { context in
+      context.withCancellationHandler {
+        hasBegun.signal()
+        handles.wait()
+      } onCancel: {
+        handles.signal()
+        isHandling.signal()
+        mayReturn.wait()
+        trace.add("handled")
+      }
+      trace.add("left")
+    }.start()
+    await aside { hasBegun.wait() }
+    async let cancelled: Void = aside { run.cancel() }
+    await aside { isHandling.wait() }
+    // Opportunity for a function that would not wait.
+    for _ in 0..<1_000 where trace.all.isEmpty { await aside {} }
+    mayReturn.signal()
+    await cancelled
+    #expect(await run.outcome.isCancelled)
+    #expect(trace.all == ["handled", "left"])
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `the innermost handler is called first, and one that comes late before its body`() async {
+    let trace = Trace()
+    let (hasBegun, isCancelled) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let run = BlockingOperation { context in
+      context.withCancellationHandler {
+        context.withCancellationHandler {
+          hasBegun.signal()
+          isCancelled.wait()
+        } onCancel: {
+          trace.add("inner")
+        }
+      } onCancel: {
+        trace.add("outer")
+      }
+      context.withCancellationHandler {
+        trace.add("body")
+      } onCancel: {
+        trace.add("late")
+      }
+    }.start()
+    await aside { hasBegun.wait() }
+    run.cancel()
+    isCancelled.signal()
+    #expect(await run.outcome.isCancelled)
+    #expect(trace.all == ["inner", "outer", "late", "body"])
+  }
+
+  @Test func `nothing is left of a handler that keeps its context`() async {
+    final class Token: Sendable {}
+    for isCancelled in [false, true] {
+      let hasBegun = DispatchSemaphore(value: 0)
+      let mayEnd = DispatchSemaphore(value: 0)
+      weak var left: Token?
+      do {
+        let token = Token()
+        left = token
+        let run = BlockingOperation { [token] context in
+          context.withCancellationHandler {
+            hasBegun.signal()
+            mayEnd.wait()
+          } onCancel: { [token] in
+            if !context.isCancelled { withExtendedLifetime(token) {} }
+          }
+        }.start()
+        await aside { hasBegun.wait() }
+        if isCancelled { run.cancel() }
+        mayEnd.signal()
+        #expect(await run.outcome.isCancelled == isCancelled)
+      }
+      // The thread may still be on its way out of the function.
+      while left != nil { await Task.yield() }
+    }
+  }
+}

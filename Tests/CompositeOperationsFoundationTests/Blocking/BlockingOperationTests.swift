@@ -1,0 +1,180 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import CompositeOperationsTestKit
+import Dispatch
+import Foundation
+import Testing
+
+@Suite struct BlockingOperationTests {
+  private struct Failure: Error {}
+
+  @Test func `B3: it ends as its function does, on a thread of its own`() async {
+    let name = await BlockingOperation { threadName() }.run().result
+    #expect(name == "blocking")
+    let failing = BlockingOperation<Int> { throw Failure() }
+    #expect(await failing.run().error is Failure)
+    let threads = BlockingThreads(width: 1, name: "old library")
+    #expect(
+      await BlockingOperation(on: .threads(threads)) { threadName() }.run().result
+        == "old library")
+  }
+
+  @Test func `B3: functions that block keep no task from running`() async {
+    let threads = BlockingThreads(width: 8, name: "blocked")
+    let blocked = DispatchSemaphore(value: 0)
+    let runs = (0..<1_000).map { index in
+      BlockingOperation(on: .threads(threads)) {
+        blocked.wait()
+        return index
+      }.start()
+    }
+    while threads.runningCount < 8 || threads.waitingCount < 992 { await Task.yield() }
+    #expect(threads.threadCount == 8)
+    #expect(await SimpleOperation { 1 }.run().result == 1)
+    for _ in runs { blocked.signal() }
+    var sum = 0
+    for run in runs { sum += await run.outcome.result ?? 0 }
+    #expect(sum == 999 * 1_000 / 2)
+  }
+
+  @Test func `B4: one that waits for a thread is given up at once`() async {
+    let threads = BlockingThreads(width: 1, name: "one")
+    let gate = DispatchSemaphore(value: 0)
+    let busy = BlockingOperation(on: .threads(threads)) { gate.wait() }.start()
+    while threads.runningCount < 1 { await Task.yield() }
+    let hasRun = Lock(false)
+    let waiting = BlockingOperation(on: .threads(threads)) { hasRun.withLock { $0 = true } }.start()
+    while threads.waitingCount < 1 { await Task.yield() }
+    waiting.cancel()
+    #expect(await waiting.outcome.isCancelled)
+    gate.signal()
+    #expect(await busy.outcome.result != nil)
+    #expect(await BlockingOperation(on: .threads(threads)) { 1 }.run().result == 1)
+    #expect(hasRun.withLock(\.self) == false)
+  }
+
+  @Test func `B4: one that runs is told, and waited for`() async {
+    let stopped = DispatchSemaphore(value: 0)
+    let begun = Lock(0)
+    let asking = BlockingOperation { context in
+      begun.withLock { $0 += 1 }
+      while true { try context.checkCancellation() }
+    }.start()
+    let handling = BlockingOperation { context in
+      context.withCancellationHandler {
+        begun.withLock { $0 += 1 }
+        stopped.wait()
+      } onCancel: {
+        stopped.signal()
+      }
+      return context.isCancelled
+    }.start()
+    while begun.withLock(\.self) < 2 { await Task.yield() }
+    asking.cancel()
+    handling.cancel()
+    #expect(await asking.outcome.isCancelled)
+    #expect(await handling.outcome.isCancelled)
+    #expect(await handling.late?.result == true)
+  }
+
+  @Test func `it runs where it is told to`() async {
+    let key = DispatchSpecificKey<Int>()
+    let queue = DispatchQueue(label: "own")
+    queue.setSpecific(key: key, value: 7)
+    let place = BlockingOperation(on: .queue(queue)) { DispatchQueue.getSpecific(key: key) }
+    #expect(await place.run().result == 7)
+
+    let counter = Counter()
+    let isolated = BlockingOperation(on: .actor(counter)) { counter.assumeIsolated { $0.add() } }
+    #expect(await isolated.run().result == 1)
+
+    let executor = CountingExecutor()
+    let executed = BlockingOperation(on: .executor(executor)) { executor.isCurrent }
+    #expect(await executed.run().result == true)
+  }
+
+  @Test(arguments: [true, false])
+  func `B4: an actor or an executor tells it of a cancellation, too`(
+    isActor: Bool
+  ) async {
+    let begun = Lock(false)
+    let place: BlockingPlace = isActor ? .actor(Counter()) : .executor(CountingExecutor())
+    let run = BlockingOperation(on: place) { context in
+      begun.withLock { $0 = true }
+      while true { try context.checkCancellation() }
+    }.start()
+    while !begun.withLock(\.self) { await Task.yield() }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+  }
+
+  @Test(arguments: [true, false])
+  func `cancelled before its turn with an actor or an executor, the function is not called`(
+    isActor: Bool
+  ) async {
+    let place: BlockingPlace = isActor ? .actor(Counter()) : .executor(CountingExecutor())
+    let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let hasRun = Lock(false)
+    let busy = BlockingOperation(on: place) {
+      hasBegun.signal()
+      mayEnd.wait()
+    }.start()
+    await aside { hasBegun.wait() }
+    let waiting = BlockingOperation(on: place) { hasRun.withLock { $0 = true } }.start()
+    waiting.cancel()
+    mayEnd.signal()
+    #expect(await waiting.outcome.isCancelled)
+    #expect(await busy.outcome.result != nil)
+    #expect(hasRun.withLock(\.self) == false)
+  }
+
+  @Test func `it can log and tell how far it is`() async {
+    let recorder = RecordingObserver()
+    let operation = BlockingOperation { context in context.operation.report(1, of: 2) }.named(
+      "half")
+    _ = await operation.run(in: OperationEnvironment(observers: [recorder]))
+    let progress = recorder.events(of: "half").filter {
+      if case .progressed(1, 2, nil) = $0.kind { true } else { false }
+    }
+    #expect(progress.count == 1)
+  }
+}
+
+/// With a thread of its own: a function that runs until it is told to stop would keep one of Swift's.
+private actor Counter {
+  private final class Executor: SerialExecutor {
+    private let queue = DispatchQueue(label: "counter")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+  }
+
+  private let executor = Executor()
+  private var count = 0
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor {
+    unsafe executor.asUnownedSerialExecutor()
+  }
+
+  func add() -> Int {
+    count += 1
+    return count
+  }
+}
+
+/// A thread's worth of tasks.
+private final class CountingExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "executor")
+  private let key = DispatchSpecificKey<Bool>()
+
+  init() { queue.setSpecific(key: key, value: true) }
+
+  var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}

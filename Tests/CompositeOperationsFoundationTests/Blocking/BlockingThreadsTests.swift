@@ -1,0 +1,145 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Dispatch
+import Foundation
+import Testing
+
+@Suite struct BlockingThreadsTests {
+  @Test func `B3: threads that end while work comes lose none of it`() async {
+    let threads = BlockingThreads(width: 3, name: "hasty", endingAfter: .microseconds(1))
+    let operation = ParallelOperation(
+      (0..<200).map { index in BlockingOperation(on: .threads(threads)) { index } },
+      width: .limited(to: 4))
+    for _ in 0..<20 { #expect(await operation.run().result == Array(0..<200)) }
+    #expect(threads.threadCount <= 3 && threads.waitingCount == 0)
+    while threads.threadCount > 0 || threads.runningCount > 0 { await Task.yield() }
+  }
+
+  @Test func `what is given up in the line is gone from it, and the others keep their order`() async
+  {
+    final class Token: Sendable {}
+    let threads = BlockingThreads(width: 1, name: "one")
+    let gate = DispatchSemaphore(value: 0)
+    let busy = BlockingOperation(on: .threads(threads)) { gate.wait() }.start()
+    while threads.runningCount < 1 { await Task.yield() }
+    let order = Lock<[Int]>([])
+    weak var left: Token?
+    var kept: [OperationRun<Void>] = []
+    do {
+      let token = Token()
+      left = token
+      var runs: [OperationRun<Void>] = []
+      for index in 0..<1_000 {
+        runs.append(
+          BlockingOperation(on: .threads(threads)) { [token] in
+            withExtendedLifetime(token) { order.withLock { $0.append(index) } }
+          }.start())
+        while threads.waitingCount <= index { await Task.yield() }
+      }
+      for (index, run) in runs.enumerated() where !index.isMultiple(of: 250) {
+        run.cancel()
+        #expect(await run.outcome.isCancelled)
+      }
+      kept = runs.enumerated().filter { $0.offset.isMultiple(of: 250) }.map(\.element)
+    }
+    #expect(threads.waitingCount == 4)
+    gate.signal()
+    for run in kept { #expect(await run.outcome.result != nil) }
+    #expect(await busy.outcome.result != nil)
+    #expect(order.withLock(\.self) == [0, 250, 500, 750])
+    kept = []
+    while left != nil { await Task.yield() }
+  }
+
+  @Test func `nothing is kept of what was given up, while a long function goes on`() async {
+    final class Token: Sendable {}
+    let threads = BlockingThreads(width: 1, name: "one")
+    let gate = DispatchSemaphore(value: 0)
+    let busy = BlockingOperation(on: .threads(threads)) { gate.wait() }.start()
+    while threads.runningCount < 1 { await Task.yield() }
+    weak var left: Token?
+    do {
+      let token = Token()
+      left = token
+      let run = BlockingOperation(on: .threads(threads)) { withExtendedLifetime(token) {} }.start()
+      while threads.waitingCount < 1 { await Task.yield() }
+      run.cancel()
+      #expect(await run.outcome.isCancelled)
+    }
+    while left != nil { await Task.yield() }
+    #expect(threads.waitingCount == 0 && threads.runningCount == 1)
+    gate.signal()
+    #expect(await busy.outcome.result != nil)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `where no thread can be made, what needs one ends in an error`() async {
+    let threads = BlockingThreads(width: 2, name: "none", endingAfter: .seconds(10)) { _, _ in
+      EAGAIN
+    }
+    for _ in 0..<3 {
+      let run = BlockingOperation(on: .threads(threads)) { 1 }
+      let error = await run.run().error as? BlockingThreadsError
+      #expect(error?.name == "none" && error?.code == EAGAIN)
+      #expect(
+        error?.description.hasPrefix("No thread could be made for what blocks (none)") == true)
+      #expect(threads.threadCount == 0 && threads.waitingCount == 0)
+    }
+    // Whoever cannot do without is served on the spot.
+    let hasRun = Lock(false)
+    threads.add { hasRun.withLock { $0 = true } }
+    #expect(hasRun.withLock(\.self) == true)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `where there is a thread, what got none of its own waits for that`() async {
+    let count = Lock(0)
+    let threads = BlockingThreads(width: 2, name: "one", endingAfter: .seconds(10)) { name, body in
+      let isFirst = count.withLock { count in
+        count += 1
+        return count == 1
+      }
+      return isFirst ? SystemThread.start(called: name, body) : EAGAIN
+    }
+    let gate = DispatchSemaphore(value: 0)
+    let busy = BlockingOperation(on: .threads(threads)) { gate.wait() }.start()
+    while threads.runningCount < 1 { await Task.yield() }
+    let waiting = BlockingOperation(on: .threads(threads)) { 1 }.start()
+    while count.withLock(\.self) < 2 || threads.threadCount > 1 { await Task.yield() }
+    #expect(threads.waitingCount == 1)
+    gate.signal()
+    #expect(await waiting.outcome.result == 1)
+    #expect(await busy.outcome.result != nil)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `one that is cancelled on its way into the line is not in it`() async {
+    let count = Lock(0)
+    let threads = BlockingThreads(width: 2, name: "one", endingAfter: .seconds(10)) { name, body in
+      let isFirst = count.withLock { count in
+        count += 1
+        return count == 1
+      }
+      if isFirst { return SystemThread.start(called: name, body) }
+      unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+      return EAGAIN
+    }
+    let gate = DispatchSemaphore(value: 0)
+    let busy = BlockingOperation(on: .threads(threads)) { gate.wait() }.start()
+    while threads.runningCount < 1 { await Task.yield() }
+    #expect(await BlockingOperation(on: .threads(threads)) { 1 }.start().outcome.isCancelled)
+    #expect(threads.waitingCount == 0)
+    gate.signal()
+    #expect(await busy.outcome.result != nil)
+  }
+
+  @Test func `a name that is too long for the system is cut`() async {
+    let threads = BlockingThreads(width: 1, name: "the threads of an old library")
+    let name = await BlockingOperation(on: .threads(threads)) { threadName() }.run().result
+    #if os(Linux)
+      #expect(name == "the threads of ")
+    #else
+      #expect(name == "the threads of an old library")
+    #endif
+  }
+}

@@ -1,0 +1,126 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+import Testing
+
+@Suite struct FileErrorTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Every operation on files.
+  private func operations(
+    from source: URL, to destination: URL, on place: BlockingPlace = .threads
+  ) -> [(action: FileOperationError.Action, operation: AnyOperation<Void>)] {
+    [
+      (.read, AnyOperation(FileReadOperation(source, on: place).map { _ in })),
+      (.list, AnyOperation(FolderListingOperation(source, on: place).map { _ in })),
+      (.remove, AnyOperation(FileRemovalOperation(source, on: place))),
+      (.copy, AnyOperation(FileCopyOperation(from: source, to: destination, on: place))),
+      (.move, AnyOperation(FileMoveOperation(from: source, to: destination, on: place))),
+      (.write, AnyOperation(FileWriteOperation(Data(), to: destination, on: place))),
+    ]
+  }
+
+  @Test func `what is missing is named, and what to do about it`() async {
+    for (action, operation) in operations(from: folder["none"], to: folder["no/b"]) {
+      let path = folder[action == .write ? "no/b" : "none"].path
+      let advice =
+        action == .write
+        ? "Make its folder first, or name another place." : "Name one that is there."
+      #expect(
+        fileError(await operation.run())?.description
+          == "Cannot \(action.rawValue) \(path): No such file or directory. \(advice)")
+    }
+  }
+
+  @Test func `the folder of a destination is named as missing`() async throws {
+    try bytes(1).write(to: folder["a"])
+    for (action, operation) in operations(from: folder["a"], to: folder["no/b"])
+    where action == .copy || action == .move {
+      #expect(
+        fileError(await operation.run())?.description
+          == "Cannot \(action.rawValue) \(folder["no/b"].path): No such file or directory. "
+          + "Make its folder first, or name another place.")
+    }
+  }
+
+  @Test(arguments: ["https://example.com/a", "a/b", "data:,a", "file:///tmp/a%00b"])
+  func `no URL but that of a file is taken for one`(text: String) async throws {
+    let url = try #require(URL(string: text))
+    let good = folder["a"]
+    for (source, destination) in [(url, url), (good, url)] {
+      for (action, operation) in operations(from: source, to: destination) {
+        let isAboutURL = source == url || action == .copy || action == .move || action == .write
+        guard isAboutURL else { continue }
+        #expect(
+          fileError(await operation.run())?.description
+            == "Cannot \(action.rawValue) \(url.absoluteString): it is not the URL of a file. "
+            + "Name one that begins with file:///.", "\(action)")
+      }
+    }
+    #expect(try folder.names() == [])
+  }
+
+  @Test(.enabled(if: Unprivileged.isPossible, "It takes somebody who is not root."))
+  func `what is not allowed is named`() async throws {
+    let place = try await Unprivileged().place
+    for name in ["closed", "open", "tree"] {
+      try FileManager.default.createDirectory(at: folder[name], withIntermediateDirectories: false)
+      try bytes(1).write(to: folder["\(name)/a"])
+      #expect(unsafe chmod(folder["\(name)/a"].path, 0o600) == 0)
+      #expect(unsafe chown(folder["\(name)/a"].path, Unprivileged.user, gid_t.max) == 0)
+    }
+    let secret = folder["tree/a"]
+    #expect(unsafe chmod(secret.path, 0) == 0)
+    #expect(unsafe chmod(folder["open"].path, 0o777) == 0)
+    #expect(unsafe chmod(folder["closed"].path, 0o555) == 0)
+    defer { _ = unsafe chmod(folder["closed"].path, 0o700) }
+    let (closed, open) = (folder["closed/a"], folder["open/a"])
+    let denied = "Permission denied."
+    let (ask, elsewhere) = ("Ask for the right to use it.", "Name a place that may be written to.")
+    for (operation, said) in [
+      (
+        AnyOperation(FileRemovalOperation(closed, on: place)),
+        "remove \(closed.path): \(denied) \(ask)"
+      ),
+      (
+        AnyOperation(FileMoveOperation(from: closed, to: folder["open/b"], on: place)),
+        "move \(closed.path): \(denied) \(ask)"
+      ),
+      (
+        AnyOperation(FileMoveOperation(from: open, to: folder["closed/b"], on: place)),
+        "move \(folder["closed/b"].path): \(denied) \(elsewhere)"
+      ),
+      (
+        AnyOperation(FileCopyOperation(from: open, to: folder["closed/b"], on: place)),
+        "copy \(folder["closed/b"].path): \(denied) \(elsewhere)"
+      ),
+      (
+        AnyOperation(FileWriteOperation(bytes(2), to: closed, on: place)),
+        "write \(closed.path): \(denied) \(elsewhere)"
+      ),
+    ] {
+      #expect(fileError(await operation.run())?.description == "Cannot \(said)")
+    }
+    let read = FileReadOperation(secret, on: place)
+    #expect(
+      fileError(await read.run())?.description == "Cannot read \(secret.path): \(denied) \(ask)")
+    // In a tree it is the file itself that is named.
+    let tree = FileCopyOperation(from: folder["tree"], to: folder["open/b"], on: place)
+    #expect(
+      fileError(await tree.run())?.description == "Cannot copy \(secret.path): \(denied) \(ask)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder["open"].path) == ["a"])
+  }
+
+  @Test func `nobody removes what the system makes up`() async {
+    // Not even root, where the system runs that has it.
+    let error = fileError(
+      await FileRemovalOperation(URL(fileURLWithPath: "/proc/version")).run())
+    #if os(Linux)
+      #expect(error?.description.contains("Ask for the right to use it.") == true)
+    #else
+      #expect(error?.description.contains("Name one that is there.") == true)
+    #endif
+  }
+}

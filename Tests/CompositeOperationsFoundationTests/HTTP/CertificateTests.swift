@@ -1,0 +1,60 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+import LoopbackServer
+import Testing
+
+@Suite struct CertificateTests {
+  private static let openssl = ["/usr/bin/openssl", "/usr/local/bin/openssl"]
+    .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+  @Test(.enabled(if: openssl != nil, "It needs openssl."))
+  func `a certificate that nobody vouches for is refused, and the error says whose`() async throws {
+    let openssl = try #require(Self.openssl)
+    let folder = try TemporaryFolder()
+    let (key, certificate) = (folder["key"].path, folder["certificate"].path)
+    let make = try Self.start(
+      openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+      "-nodes",
+      "-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-days", "1"
+    ).process
+    let status = await aside {
+      make.waitUntilExit()
+      return make.terminationStatus
+    }
+    try #require(status == 0, "openssl made no certificate.")
+    let port = try LoopbackServer.unusedPort()
+    let server = try Self.start(
+      openssl, "s_server", "-accept", "127.0.0.1:\(port)", "-key", key, "-cert", certificate, "-www"
+    )
+    defer { server.process.terminate() }
+    // It says so when it listens.
+    var said = ""
+    while !said.contains("ACCEPT") {
+      let output = server.output
+      let bytes = await aside { output.availableData }
+      try #require(!bytes.isEmpty, "\(said)")
+      said += String(decoding: bytes, as: UTF8.self)
+    }
+    let url = try #require(URL(string: "https://localhost:\(port)/"))
+    let outcome = await HTTPDataOperation(url).run()
+    let error = try #require(outcome.error as? HTTPTransferError, "\(outcome)")
+    #expect(error.reason == .certificateRefused, "\(error)")
+    #expect(!error.isRetryable)
+    #expect(error.description.contains("the certificate of localhost is refused"))
+  }
+
+  private static func start(
+    _ program: String, _ arguments: String...
+  ) throws -> (process: Process, output: FileHandle) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    return (process, pipe.fileHandleForReading)
+  }
+}

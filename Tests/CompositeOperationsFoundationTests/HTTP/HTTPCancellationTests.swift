@@ -1,0 +1,91 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+import LoopbackServer
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite struct HTTPCancellationTests {
+  @Test(arguments: [false, true])
+  func `a cancellation closes the connection, before the answer and in the midst of it`(
+    hasBegun: Bool
+  ) async throws {
+    let server = try LoopbackServer { _, connection in
+      if hasBegun { connection.send(.init("begun", length: 1_000)) }
+      connection.waitForClose()
+    }
+    let (comes, came) = AsyncStream<Void>.makeStream()
+    let run = HTTPDataOperation(server.url())
+      .observed(by: BytesObserver { came.yield() }).start()
+    await server.waitForRequests(1)
+    if hasBegun { for await _ in comes { break } }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    await server.waitForCloses(1)
+  }
+
+  @Test(.timeLimit(.minutes(10)), arguments: Transfer.allCases)
+  func `whoever is told of progress may cancel`(transfer: Transfer) async throws {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(readingBodies: false) { _, connection in
+      if transfer != .upload { connection.send(.init("begun", length: 1_000)) }
+      connection.waitForClose()
+    }
+    let canceller = Canceller()
+    let operation = transfer.operation(on: server.url(), in: folder)
+    let run = operation.observed(by: BytesObserver { canceller.cancel() }).start()
+    canceller.give { run.cancel() }
+    #expect(await run.outcome.isCancelled)
+    await server.waitForCloses(1)
+  }
+
+  @Test func `a cancellation among redirects ends the run`() async throws {
+    let server = try LoopbackServer { _, connection in
+      connection.send(.init(302, headers: ["Location: /again"]))
+    }
+    for round in 0..<40 {
+      let options = HTTPRequestOptions(redirects: .followed(atMost: .max))
+      let run = HTTPDataOperation(server.url(), options: options).start()
+      await server.waitForRequests(server.requests.count + round % 4)
+      run.cancel()
+      #expect(await run.outcome.isCancelled)
+    }
+  }
+
+  @Test func `what was cancelled before it began asks nobody`() async throws {
+    let server = try LoopbackServer(.init())
+    let url = server.url()
+    let task = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return await HTTPDataOperation(url).run()
+    }
+    #expect(await task.value.isCancelled)
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `O4: URLError.cancelled ends a run as cancelled, and no other code does`() async {
+    #expect(await SimpleOperation { throw URLError(.cancelled) }.run().isCancelled)
+    #expect(await SimpleOperation { throw URLError(.timedOut) }.run().error is URLError)
+  }
+}
+
+/// Cancels what it is given, on the thread of whoever asks it to.
+private final class Canceller: Sendable {
+  private let given = DispatchSemaphore(value: 0)
+  private let cancelling = Lock<(@Sendable () -> Void)?>(nil)
+
+  func give(_ cancelling: @escaping @Sendable () -> Void) {
+    self.cancelling.withLock { $0 = cancelling }
+    given.signal()
+  }
+
+  /// Waits until it has been given something. It is no thread of Swift's tasks that waits.
+  func cancel() {
+    given.wait()
+    given.signal()
+    cancelling.withLock { $0 }?()
+  }
+}

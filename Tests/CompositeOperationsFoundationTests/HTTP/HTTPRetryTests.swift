@@ -1,0 +1,203 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import CompositeOperationsTestKit
+import Foundation
+import LoopbackServer
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite struct HTTPRetryTests {
+  @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 507, 520, 599])
+  func `N2: what may go better is tried again`(status: Int) async throws {
+    let server = try LoopbackServer(.init(status), .init("better"))
+    let response = try await HTTPDataOperation(server.url())
+      .retryingHTTP(backoff: .none).run().get()
+    #expect(response.body == Data("better".utf8))
+    #expect(server.requests.count == 2)
+  }
+
+  @Test(arguments: [400, 401, 403, 404, 409, 422, 499, 501, 505, 511])
+  func `N2: what will not go better is not`(status: Int) async throws {
+    let server = try LoopbackServer(.init(status), .init("better"))
+    let outcome = await HTTPDataOperation(server.url()).retryingHTTP(backoff: .none).run()
+    let errors = (outcome.error as? RetryError)?.errors ?? []
+    #expect(errors.map { ($0 as? HTTPStatusError)?.status } == [status])
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `a connection that was lost is tried again, up to the number of attempts`()
+    async throws
+  {
+    let server = try LoopbackServer { _, connection in
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+    }
+    let outcome = await HTTPDataOperation(server.url())
+      .retryingHTTP(attempts: 4, backoff: .none).run()
+    #expect((outcome.error as? RetryError)?.errors.count == 4)
+    #expect(server.requests.count == 4)
+  }
+
+  @Test(arguments: ["POST", "PATCH"])
+  func `N2: a request that may do harm twice is made once`(method: String) async throws {
+    for answer in [LoopbackAnswer(503), LoopbackAnswer("cut", length: 10)] {
+      let server = try LoopbackServer(answer)
+      let operation = HTTPDataOperation(request(method, to: server)).retryingHTTP(backoff: .none)
+      #expect(await operation.run().error is RetryError)
+      #expect(server.requests.count == 1)
+    }
+  }
+
+  @Test(arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
+  func `other methods may be repeated`(method: String) async throws {
+    let server = try LoopbackServer(.init(503), .init(204))
+    let operation = HTTPDataOperation(request(method, to: server)).retryingHTTP(backoff: .none)
+    #expect(try await operation.run().get().status == 204)
+    #expect(server.requests.map(\.method) == [method, method])
+  }
+
+  @Test func `a POST may be repeated where somebody says so`() async throws {
+    let server = try LoopbackServer(.init(503), .init(204), .init(503), .init(204))
+    let said = HTTPDataOperation(
+      request("POST", to: server), options: .init(isRepeatable: true))
+    #expect(try await said.retryingHTTP(backoff: .none).run().get().status == 204)
+    var keyed = request("POST", to: server)
+    keyed.setValue("42", forHTTPHeaderField: "Idempotency-Key")
+    let operation = HTTPDataOperation(keyed).retryingHTTP(backoff: .none)
+    #expect(try await operation.run().get().status == 204)
+    let failing = try LoopbackServer(.init(503))
+    let never = HTTPDataOperation(
+      request("GET", to: failing), options: .init(isRepeatable: false))
+    let outcome = await never.retryingHTTP(backoff: .none).run()
+    #expect((outcome.error as? RetryError)?.errors.count == 1)
+    #expect(failing.requests.count == 1)
+  }
+
+  @Test func `N2: a POST that reached nobody is tried again`() async throws {
+    var request = URLRequest(
+      url: try #require(URL(string: "http://127.0.0.1:\(LoopbackServer.unusedPort())/")))
+    request.httpMethod = "POST"
+    let outcome = await HTTPDataOperation(request).retryingHTTP(backoff: .none).run()
+    #expect((outcome.error as? RetryError)?.errors.count == 3)
+  }
+
+  @Test(arguments: [302, 303, 307, 308])
+  func `a POST that a server has sent on to nobody is made once`(status: Int) async throws {
+    let place = "http://127.0.0.1:\(try LoopbackServer.unusedPort())/there"
+    let server = try LoopbackServer(.init(status, headers: ["Location: \(place)"]))
+    let operation = HTTPDataOperation(request("POST", to: server)).retryingHTTP(backoff: .none)
+    let errors = try #require(await operation.run().error as? RetryError).errors
+    #expect(errors.map { ($0 as? HTTPTransferError)?.reason } == [.cannotConnect])
+    #expect(server.requests.count == 1)
+  }
+
+  // The name stands for ::1 as well, where nobody listens.
+  @Test func `a POST that the second address of a host took is made once`() async throws {
+    let server = try LoopbackServer { _, _ in }
+    var request = URLRequest(url: try #require(URL(string: "http://localhost:\(server.port)/")))
+    request.httpMethod = "POST"
+    let outcome = await HTTPDataOperation(request).retryingHTTP(backoff: .none).run()
+    let errors = try #require(outcome.error as? RetryError).errors
+    #expect(errors.map { ($0 as? HTTPTransferError)?.reason } == [.connectionLost], "\(errors)")
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `N2: Retry-After is waited for, in seconds and until a date by the server's clock`()
+    async throws
+  {
+    let dates = [
+      "Sun, 22 Nov 2026 10:02:00 GMT", "Sunday, 22-Nov-26 10:02:00 GMT", "Sun Nov 22 10:02:00 2026",
+      "Sun, 1 Nov 2026 10:03:00 GMT", "Sun Nov  1 10:03:00 2026",
+    ]
+    let server = try LoopbackServer { request, connection in
+      switch request.number {
+      case 0: connection.send(.init(429, headers: ["Retry-After: 60"]))
+      case 1...5:
+        // Days of one digit are to be written with two, and some do not.
+        let day = request.number < 4 ? "22" : "01"
+        connection.send(
+          .init(
+            503,
+            headers: [
+              "Date: Sun, \(day) Nov 2026 10:00:00 GMT",
+              "Retry-After: \(dates[request.number - 1])",
+            ]))
+      case 6: connection.send(.init(503, headers: ["Retry-After: soon"]))
+      default: connection.send(.init("at last"))
+      }
+    }
+    let fetch = HTTPDataOperation(server.url())
+      .retryingHTTP(attempts: 8, backoff: .constant(.seconds(7)))
+    let delays = try await Self.delays(of: fetch, steps: 7)
+    #expect(delays == [60, 120, 120, 120, 180, 180, 7].map { .seconds($0) })
+  }
+
+  @Test(arguments: [86_400, 100_000])
+  func `a server is not asked again before the time that it names`(longest: Int) async throws {
+    let server = try LoopbackServer(.init(429, headers: ["Retry-After: 86400"]), .init())
+    let fetch = HTTPDataOperation(server.url())
+      .retryingHTTP(backoff: .none, longestDelay: .seconds(longest))
+    #expect(try await Self.delays(of: fetch, steps: 1) == [.seconds(86_400)])
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a server that names a time behind the longest delay is not asked again`()
+    async throws
+  {
+    let server = try LoopbackServer(.init(429, headers: ["Retry-After: 301"]), .init())
+    let outcome = await HTTPDataOperation(server.url()).retryingHTTP(backoff: .none).run()
+    #expect((outcome.error as? RetryError)?.errors.count == 1)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `no backoff is longer than the longest delay`() async throws {
+    let server = try LoopbackServer(.init(503), .init())
+    let fetch = HTTPDataOperation(server.url())
+      .retryingHTTP(backoff: .constant(.seconds(60)), longestDelay: .seconds(10))
+    #expect(try await Self.delays(of: fetch, steps: 1) == [.seconds(10)])
+  }
+
+  @Test func `what the error advises the core is cut to five minutes`() async throws {
+    let server = try LoopbackServer(.init(429, headers: ["Retry-After: 99999999999999999999"]))
+    let error = try #require(
+      await HTTPDataOperation(server.url()).run().error as? HTTPStatusError)
+    #expect(error.retryDelay == .seconds(300))
+    #expect(error.retryAfter == .seconds(Int.max))
+  }
+
+  @Test func `a retry that waits is cancelled at once`() async throws {
+    let server = try LoopbackServer(.init(503, headers: ["Retry-After: 60"]))
+    let clock = ManualClock()
+    let run = HTTPDataOperation(server.url()).retryingHTTP()
+      .start(in: OperationEnvironment(clock: clock))
+    await clock.waitForSleepers(1)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(server.requests.count == 1)
+  }
+
+  /// Runs to a result and gives what was waited for in between.
+  private static func delays(
+    of fetch: some ComposableOperation<HTTPDataResponse>, steps: Int
+  ) async throws -> [Duration] {
+    let clock = ManualClock()
+    let observer = RecordingObserver()
+    let run = fetch.start(in: OperationEnvironment(clock: clock, observers: [observer]))
+    for _ in 0..<steps {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(100_000))
+    }
+    _ = try await run.outcome.get()
+    return observer.events.compactMap { event in
+      if case .retryScheduled(_, let delay, _) = event.kind { delay } else { nil }
+    }
+  }
+
+  private func request(_ method: String, to server: LoopbackServer) -> URLRequest {
+    var request = URLRequest(url: server.url())
+    request.httpMethod = method
+    return request
+  }
+}

@@ -1,0 +1,138 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+import LoopbackServer
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Downloads to what is no file.
+@Suite struct PipeTests {
+  @Test(.timeLimit(.minutes(10)))
+  func `a pipe that nobody reads is an error that says so`() async throws {
+    let folder = try TemporaryFolder()
+    let pipe = try NamedPipe(in: folder)
+    pipe.close()
+    let server = try LoopbackServer(.init("contents"))
+    let outcome = await HTTPDownloadOperation(server.url(), to: pipe.url).run()
+    let error = try #require(outcome.error as? HTTPFileError)
+    #expect(error.code == ENXIO)
+    #expect(error.description.hasSuffix("Have somebody read it before."))
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `what comes goes through a pipe whole`() async throws {
+    let folder = try TemporaryFolder()
+    let pipe = try NamedPipe(in: folder)
+    let bytes = someBytes(3_000_000)
+    let server = try LoopbackServer(.init(body: bytes))
+    async let read = aside { pipe.read(bytes.count) }
+    let download = try await HTTPDownloadOperation(server.url(), to: pipe.url).run().get()
+    #expect(download.byteCount == bytes.count)
+    #expect(await read == bytes)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a reader that goes away is an error, and does not end the program`() async throws {
+    let folder = try TemporaryFolder()
+    let pipe = try NamedPipe(in: folder)
+    let server = try LoopbackServer(.init(body: someBytes(3_000_000)))
+    let run = HTTPDownloadOperation(server.url(), to: pipe.url).start()
+    await aside {
+      _ = pipe.read(100_000)
+      pipe.close()
+    }
+    let error = try #require(await run.outcome.error as? HTTPFileError)
+    #expect(error.code == EPIPE)
+  }
+
+  @Test func `what has gone to a device does not go there again`() async throws {
+    let folder = try TemporaryFolder()
+    let null = try folder.link("null", to: "/dev/null")
+    let server = try LoopbackServer(.init("cut", headers: [#"ETag: "v1""#], length: 100))
+    let download = HTTPDownloadOperation(server.url(), to: null).retryingHTTP(backoff: .none)
+    let errors = try #require(await download.run().error as? RetryError).errors
+    #expect(errors.map { ($0 as? HTTPTransferError)?.reason } == [.connectionLost])
+    #expect(server.requests.count == 1)
+  }
+
+  @Test(.timeLimit(.minutes(10)), arguments: [4 << 20, 64 << 20])
+  func `a pipe that is full holds no other request up, up to a bound and to a cancellation`(
+    length: Int
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let pipe = try NamedPipe(in: folder)
+    let sent = Count()
+    let server = try LoopbackServer { _, connection in
+      connection.send(.init(length: length))
+      let chunk = [UInt8](repeating: 97, count: 65_536)
+      while sent.value < length, connection.send(chunk) { sent.add(chunk.count) }
+      connection.waitForClose()
+    }
+    let other = try LoopbackServer(.init("other"))
+    let run = HTTPDownloadOperation(server.url(), to: pipe.url).start()
+    // Of the more, the session waits for room after this.
+    while sent.value < min(length, 8 << 20) { await Task.yield() }
+    if length < 8 << 20 {
+      #expect(await HTTPDataOperation(other.url()).run().result?.status == 200)
+    }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    await server.waitForCloses(1)
+    #expect(await HTTPDataOperation(other.url()).run().result?.status == 200)
+  }
+}
+
+/// A pipe with a name, and its end that is read.
+private final class NamedPipe: Sendable {
+  let url: URL
+  private let descriptor: Int32
+
+  init(in folder: TemporaryFolder) throws {
+    url = folder["pipe"]
+    let status = unsafe mkfifo(url.path, 0o600)
+    try #require(status == 0)
+    // Opened so that it does not wait for a writer; it is read by waiting.
+    descriptor = unsafe open(url.path, O_RDONLY | O_NONBLOCK)
+    try #require(descriptor >= 0)
+  }
+
+  /// Reads so many bytes, and keeps its thread waiting.
+  func read(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while bytes.count < count {
+      var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      _ = unsafe poll(&event, 1, -1)
+      let taken = unsafe readBytes(descriptor, &chunk, chunk.count)
+      if taken > 0 { bytes += chunk[..<taken] }
+    }
+    return bytes
+  }
+
+  /// Closes it, once.
+  func close() { closeDescriptor(descriptor) }
+}
+
+private final class Count: Sendable {
+  private let count = Lock(0)
+
+  var value: Int { count.withLock { $0 } }
+
+  func add(_ number: Int) { count.withLock { $0 += number } }
+}
+
+private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
+
+private func readBytes(
+  _ descriptor: Int32, _ bytes: UnsafeMutablePointer<UInt8>, _ count: Int
+) -> Int {
+  unsafe read(descriptor, bytes, count)
+}

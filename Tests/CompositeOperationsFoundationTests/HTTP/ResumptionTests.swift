@@ -1,0 +1,199 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+import LoopbackServer
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite struct ResumptionTests {
+  private static let bytes = someBytes(200_000)
+  private static let modified = [
+    "Date: Sun, 22 Nov 2026 10:00:00 GMT", "Last-Modified: Sat, 21 Nov 2026 10:00:00 GMT",
+  ]
+
+  @Test(arguments: [
+    ([#"ETag: "v1""#], #""v1""#), (modified, "Sat, 21 Nov 2026 10:00:00 GMT"),
+    ([#"ETag: "v1""#] + modified, #""v1""#),
+  ])
+  func `N3: a download that was cut off goes on from there, in the next attempt`(
+    headers: [String], validator: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(
+      .init(headers: headers, body: Array(Self.bytes.prefix(70_000)), length: 200_000),
+      Self.part(from: 70_000, headers: headers))
+    let download = try await HTTPDownloadOperation(server.url(), to: folder["file"])
+      .retryingHTTP(backoff: .none).run().get()
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
+    #expect(download.resumedByteCount == 70_000)
+    #expect(download.byteCount == 200_000)
+    #expect(server.requests[1]["Range"] == "bytes=70000-")
+    #expect(server.requests[1]["If-Range"] == validator)
+    #expect(server.requests.map { $0["Accept-Encoding"] } == ["identity", "identity"])
+    #expect(try folder.names() == ["file"])
+  }
+
+  @Test func `and so it does in the next run, after a run that left half of it`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(Self.cut, Self.part(from: 70_000, headers: [#"ETag: "v1""#]))
+    let operation = HTTPDownloadOperation(server.url("/a?key=secret"), to: folder["file"])
+    #expect(await operation.run().error is HTTPTransferError)
+    #expect(try folder.names() == ["file.partial", "file.partial.json"])
+    #expect(
+      try !String(contentsOf: folder["file.partial.json"], encoding: .utf8).contains("secret"))
+    #expect(try await operation.run().get().resumedByteCount == 70_000)
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
+  }
+
+  @Test(arguments: [
+    [], [#"ETag: W/"v1""#], ["Last-Modified: Sat, 21 Nov 2026 10:00:00 GMT"],
+    ["Date: Sat, 21 Nov 2026 10:00:00 GMT", "Last-Modified: Sat, 21 Nov 2026 10:00:00 GMT"],
+  ])
+  func `N3: what cannot be known again starts anew`(headers: [String]) async throws {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(
+      .init(headers: headers, body: Array(Self.bytes.prefix(70_000)), length: 200_000),
+      .init(headers: headers, body: Self.bytes))
+    let download = try await HTTPDownloadOperation(server.url(), to: folder["file"])
+      .retryingHTTP(backoff: .none).run().get()
+    #expect(download.resumedByteCount == 0)
+    #expect(server.requests[1]["Range"] == nil)
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
+  }
+
+  @Test func `a server that gives no parts, or has another thing now, gives the whole`()
+    async throws
+  {
+    let others = someBytes(50_000, seed: 2)
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(Self.cut, .init(headers: [#"ETag: "v2""#], body: others))
+    let download = try await HTTPDownloadOperation(server.url(), to: folder["file"])
+      .retryingHTTP(backoff: .none).run().get()
+    #expect(server.requests[1]["If-Range"] == #""v1""#)
+    #expect(download.resumedByteCount == 0)
+    #expect(try Data(contentsOf: folder["file"]) == Data(others))
+  }
+
+  @Test(arguments: [
+    part(from: 60_000, headers: [#"ETag: "v1""#]), part(from: 70_000, headers: [#"ETag: "v2""#]),
+    LoopbackAnswer(206, "no range"), LoopbackAnswer(416, headers: ["Content-Range: bytes */9"]),
+    LoopbackAnswer(416),
+    // Longer than it was.
+    LoopbackAnswer(
+      206, headers: [#"ETag: "v1""#, "Content-Range: bytes 70000-299999/300000"], length: 230_000),
+    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-99999/*"], length: 30_000),
+    // Places that there are not. (A length that is longer still ends the program, inside of Foundation.)
+    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-200000/200000"], length: 130_001),
+    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-+99999/200000"], length: 130_000),
+    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-199999/*"], length: .max - 1_023),
+    // Packed, so that its places are others.
+    part(from: 70_000, headers: [#"ETag: "v1""#, "Content-Encoding: gzip"]),
+  ])
+  func `N3: a part that does not fit is not taken, and the whole is asked for`(
+    answer: LoopbackAnswer
+  )
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(Self.cut, answer, .init(body: Self.bytes))
+    let operation = HTTPDownloadOperation(server.url(), to: folder["file"])
+    #expect(await operation.run().error is HTTPTransferError)
+    let download = try await operation.run().get()
+    #expect(download.resumedByteCount == 0)
+    #expect(server.requests.map { $0["Range"] } == [nil, "bytes=70000-", nil])
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
+    #expect(try folder.names() == ["file"])
+  }
+
+  @Test func `what was changed on another date is another thing`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(
+      .init(headers: Self.modified, body: Array(Self.bytes.prefix(70_000)), length: 200_000),
+      Self.part(from: 70_000, headers: ["Last-Modified: Sun, 22 Nov 2026 09:00:00 GMT"]),
+      .init(body: Self.bytes))
+    let operation = HTTPDownloadOperation(server.url(), to: folder["file"])
+    #expect(await operation.run().error is HTTPTransferError)
+    #expect(try await operation.run().get().resumedByteCount == 0)
+    #expect(server.requests.map { $0["Range"] } == [nil, "bytes=70000-", nil])
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
+  }
+
+  @Test func `what came packed is not gone on with`() async throws {
+    let folder = try TemporaryFolder()
+    let headers = [#"ETag: "v1""#, "Content-Encoding: gzip"]
+    // The head of a gzip file, and of a block of 20,000 bytes that are as they are.
+    let packed = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 0x20, 0x4e, 0xdf, 0xb1].map { UInt8($0) }
+    let server = try LoopbackServer(
+      .init(headers: headers, body: packed + Self.bytes.prefix(10_000), length: 20_023),
+      .init(body: Self.bytes))
+    let operation = HTTPDownloadOperation(server.url(), to: folder["file"])
+    #expect(await operation.run().error is HTTPTransferError)
+    #expect(try folder.names() == [])
+    _ = try await operation.run().get()
+    #expect(server.requests.map { $0["Range"] } == [nil, nil])
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
+  }
+
+  @Test func `where all was there already the server says so by 416`() async throws {
+    let folder = try TemporaryFolder()
+    // It dies when all has come, and before it could say that this was all.
+    let server = try LoopbackServer { request, connection in
+      if request.number > 0 {
+        return connection.send(.init(416, headers: ["Content-Range: bytes */10"]))
+      }
+      connection.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nTransfer-Encoding: chunked\r\n\r\n")
+      connection.send("a\r\n0123456789\r\n")
+    }
+    let download = try await HTTPDownloadOperation(server.url(), to: folder["file"])
+      .retryingHTTP(backoff: .none).run().get()
+    #expect(download.byteCount == 10)
+    #expect(download.resumedByteCount == 10)
+    #expect(try Data(contentsOf: folder["file"]) == Data("0123456789".utf8))
+    #expect(try folder.names() == ["file"])
+  }
+
+  @Test func `another address starts anew`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(Self.cut, .init(body: Self.bytes))
+    for path in ["/a", "/b"] {
+      _ = await HTTPDownloadOperation(server.url(path), to: folder["file"]).run()
+    }
+    #expect(server.requests.map { $0["Range"] } == [nil, nil])
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
+  }
+
+  @Test func `a record that cannot be read starts anew`() async throws {
+    let folder = try TemporaryFolder()
+    try Data("half".utf8).write(to: folder["file.partial"])
+    try Data("{".utf8).write(to: folder["file.partial.json"])
+    let server = try LoopbackServer(.init(body: Self.bytes))
+    _ = try await HTTPDownloadOperation(server.url(), to: folder["file"]).run().get()
+    #expect(server.requests[0]["Range"] == nil)
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
+  }
+
+  @Test func `an error of the server keeps what there is`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(
+      Self.cut, .init(503), Self.part(from: 70_000, headers: [#"ETag: "v1""#]))
+    let download = try await HTTPDownloadOperation(server.url(), to: folder["file"])
+      .retryingHTTP(backoff: .none).run().get()
+    #expect(download.resumedByteCount == 70_000)
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
+  }
+
+  /// 70,000 bytes of 200,000.
+  private static var cut: LoopbackAnswer {
+    .init(headers: [#"ETag: "v1""#], body: Array(bytes.prefix(70_000)), length: 200_000)
+  }
+
+  /// All from a place on.
+  private static func part(from place: Int, headers: [String]) -> LoopbackAnswer {
+    .init(
+      206, headers: headers + ["Content-Range: bytes \(place)-199999/200000"],
+      body: Array(bytes.dropFirst(place)))
+  }
+}

@@ -1,0 +1,128 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+import LoopbackServer
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Errors of connections, which name the address and what to do.
+@Suite struct TransferErrorTests {
+  @Test func `a host that does not exist`() async throws {
+    let url = try #require(URL(string: "http://nohost.invalid/a"))
+    let error = try await failure(of: url)
+    #expect(error.reason == .hostNotFound)
+    #expect(error.isRetryable)
+    #expect(
+      error.description.hasPrefix(
+        "GET http://nohost.invalid/a failed: no host is called nohost.invalid"))
+    #expect(
+      error.description.hasSuffix("Check how it is spelt, and that this machine can look up names.")
+    )
+  }
+
+  @Test func `a port where nobody listens`() async throws {
+    let port = try LoopbackServer.unusedPort()
+    let error = try await failure(of: #require(URL(string: "http://127.0.0.1:\(port)/a")))
+    #expect(error.reason == .cannotConnect)
+    #expect(error.description.contains("Check the port, and that the server runs."))
+  }
+
+  @Test func `a server that says nothing`() async throws {
+    let server = try LoopbackServer { _, connection in connection.waitForClose() }
+    var request = URLRequest(url: server.url())
+    request.timeoutInterval = 1
+    let error = try #require(await HTTPDataOperation(request).run().error as? HTTPTransferError)
+    #expect(error.reason == .timedOut)
+    #expect(error.isRetryable)
+  }
+
+  // One that ends within the headers stops the whole program: Foundation of Swift 6.3.1 has a
+  // `fatalError` there, which later ones have made an error.
+  @Test(arguments: [
+    "", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwo",
+  ])
+  func `a connection that ends before the answer does`(answer: String) async throws {
+    let server = try LoopbackServer { _, connection in connection.send(answer) }
+    let error = try await failure(of: server.url())
+    #expect(error.reason == .connectionLost, "\(error)")
+    #expect(error.isRetryable)
+  }
+
+  @Test func `a connection that is reset`() async throws {
+    let server = try LoopbackServer { _, connection in
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+      connection.reset()
+    }
+    #expect(try await failure(of: server.url()).reason == .connectionLost)
+  }
+
+  @Test func `what comes behind the length is no part of the body`() async throws {
+    let server = try LoopbackServer(.init("abcdefgh", length: 3))
+    let response = try await HTTPDataOperation(server.url()).run().get()
+    #expect(response.body == Data("abc".utf8))
+  }
+
+  @Test func `an answer that is not HTTP`() async throws {
+    let server = try LoopbackServer { _, connection in connection.send("\u{1}hello there\r\n\r\n") }
+    let error = try await failure(of: server.url())
+    #expect(error.reason == .badAnswer)
+    #expect(!error.isRetryable)
+  }
+
+  @Test func `TLS with a server that does not speak it`() async throws {
+    let server = try LoopbackServer(.init(400, "plain"))
+    let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+    let error = try await failure(of: url)
+    let reasons: [HTTPTransferError.Reason] = [.notSecure, .connectionLost]
+    #expect(reasons.contains(error.reason), "\(error)")
+  }
+
+  @Test func `N1: an address with secrets is told without them`() async throws {
+    let port = try LoopbackServer.unusedPort()
+    let text = "http://me:pass@127.0.0.1:\(port)/a?token=abc&page=2&flag#part"
+    let error = try await failure(of: #require(URL(string: text)))
+    #expect(error.request.address == "http://127.0.0.1:\(port)/a?token=…&page=…&…")
+    var dumped = ""
+    dump(error, to: &dumped)
+    for secret in ["me:", "pass", "abc", "part"] {
+      #expect(!dumped.contains(secret) && !"\(error)".contains(secret))
+    }
+  }
+
+  #if canImport(FoundationNetworking)
+    @Test(
+      arguments: [
+        (.unknown, "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR", .connectionLost),
+        (.unknown, "Error in the HTTP2 framing layer", .connectionLost),
+        (.unknown, "HTTP/2 connection got GOAWAY", .connectionLost),
+        (.unknown, "Recv failure: Connection reset by peer", .connectionLost),
+        (.unknown, "Failed to connect to host port 80: No route to host", .cannotConnect),
+        (.unknown, "Received HTTP/0.9 when not allowed", .badAnswer),
+        (.unknown, "SSL certificate problem: self-signed certificate", .certificateRefused),
+        (.unknown, "something else", .other(code: -1)),
+        (.cannotConnectToHost, "Failed to connect to host port 80", .cannotConnect),
+        (.cannotConnectToHost, "Couldn't connect to server", .cannotConnect),
+        // Where one address refuses and another takes the connection, these are said to be that, too.
+        (.cannotConnectToHost, "Empty reply from server", .connectionLost),
+        (.cannotConnectToHost, "Recv failure: Connection reset by peer", .connectionLost),
+        (.cannotConnectToHost, "SSL certificate problem", .certificateRefused),
+        (.cannotConnectToHost, "Operation timed out after 9 ms", .timedOut),
+        (.cannotConnectToHost, "whatever else", .connectionLost),
+      ] as [(URLError.Code, String, HTTPTransferError.Reason)])
+    func `what libcurl says in words is understood`(
+      code: URLError.Code, text: String, reason: HTTPTransferError.Reason
+    ) {
+      let error = URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
+      #expect(HTTPTransferError.Reason(error, hasResponse: false) == reason)
+    }
+  #endif
+
+  private func failure(of url: URL) async throws -> HTTPTransferError {
+    let outcome = await HTTPDataOperation(url).run()
+    return try #require(outcome.error as? HTTPTransferError, "\(outcome)")
+  }
+}

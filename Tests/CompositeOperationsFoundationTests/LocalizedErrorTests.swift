@@ -1,0 +1,45 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+import LoopbackServer
+import Testing
+
+@Suite struct LocalizedErrorTests {
+  @Test func `localizedDescription says what the error says`() async throws {
+    let server = try LoopbackServer(.init(404, "no such page"))
+    let missing = FileReadOperation(URL(fileURLWithPath: "/no/such/file"))
+    let failures: [any Error] = [
+      try #require(await missing.run().error),
+      try #require(await ParallelOperation([missing, missing]).run().error),
+      try #require(await missing.retrying(attempts: 1).run().error),
+      try #require(await missing.then { _ in missing }.run().error),
+      try #require(await HTTPDataOperation(server.url()).run().error),
+      try #require(await ProcessOperation("no-such-program").run().error),
+      try #require(await ProcessOperation("false").run().error),
+    ]
+    for error in failures { #expect(error.localizedDescription == "\(error)") }
+  }
+
+  @Test func `every public error of the package has one`() throws {
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    let sources = tests.deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("Sources")
+    let list = try String(
+      contentsOf: sources.appendingPathComponent(
+        "CompositeOperationsFoundation/LocalizedErrors.swift"), encoding: .utf8)
+    var count = 0
+    for module in ["CompositeOperations", "CompositeOperationsFoundation"] {
+      let files = try #require(
+        FileManager.default.enumerator(
+          at: sources.appendingPathComponent(module), includingPropertiesForKeys: nil))
+      for case let file as URL in files where file.pathExtension == "swift" {
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for match in text.matches(of: /(?m)^public (?:struct|enum) (\w+Error)\b/) {
+          count += 1
+          #expect(list.contains("extension \(match.1): LocalizedError"), "\(match.1)")
+        }
+      }
+    }
+    #expect(count > 20)
+  }
+}

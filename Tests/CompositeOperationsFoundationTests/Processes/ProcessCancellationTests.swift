@@ -1,0 +1,167 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import CompositeOperationsTestKit
+import Foundation
+import Testing
+
+@Suite struct ProcessCancellationTests {
+  @Test(.timeLimit(.minutes(10)))
+  func `X1: a cancellation goes before those that are still to be started`() async throws {
+    let sleeperBegan = Gate()
+    let sleeper = shell("exec sleep 3600").ending(within: .seconds(3_600))
+      .onLaunch { _ in sleeperBegan.open() }.start()
+    try await sleeperBegan.pass()
+    // A long argument, so that starting each of the others takes a while.
+    let ballast = [String(repeating: "x", count: 100_000)]
+    let count = 1_000
+    let began = Lock(0)
+    let first = Gate()
+    let one = ProcessOperation("true", arguments: ballast)
+      .sendingOutput(to: .discarded).sendingErrorOutput(to: .discarded)
+      .onLaunch { _ in
+        began.withLock { $0 += 1 }
+        first.open()
+      }
+    let crowd = ParallelOperation(
+      (0..<count).map { _ in one }, width: .limited(to: count)
+    ).start()
+    try await first.pass()
+    sleeper.cancel()
+    #expect(await sleeper.outcome.isCancelled)
+    #expect(began.withLock { $0 } < count * 9 / 10)
+    crowd.cancel()
+    #expect(await crowd.outcome.isCancelled)
+    #expect(began.withLock { $0 } < count * 9 / 10)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `X1: groups that are cancelled together are all gone`() async throws {
+    let count = 50
+    let groups = Lock<[Int32]>([])
+    let all = Gate()
+    let one = shell("trap '' HUP; sleep 3600 & echo; wait").ending(within: .seconds(3_600))
+      .onLaunch { process in groups.withLock { $0.append(process.processIdentifier) } }
+      .onOutputLine { _ in try? await all.pass() }
+    let run = ParallelOperation((0..<count).map { _ in one }, width: .limited(to: count)).start()
+    await all.waitForArrivals(count)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    let seen = groups.withLock { $0 }
+    #expect(seen.count == count)
+    for group in seen { #expect(livingMembers(of: group).isEmpty) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `what a cancelled program came to and wrote is there late`() async throws {
+    let gate = Gate()
+    let run = shell("echo told >&2; echo out; exec sleep 3600")
+      .onOutputLine { _ in try? await gate.pass() }.start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    let late = try #require(await run.late?.error as? ProcessExitError)
+    #expect(late.result.status == .signalled(.terminate))
+    #expect(late.result.output.text == "out\n")
+    #expect(late.result.output.isComplete && late.result.errorOutput.isComplete)
+    #expect(late.lastErrorOutput == "told\n")
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `what ends well in spite of a cancellation is a late result`() async throws {
+    let gate = Gate()
+    let lines = Lock(0)
+    let run = shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done")
+      .ending(within: .seconds(3_600))
+      .onOutputLine { _ in
+        lines.withLock { $0 += 1 }
+        try? await gate.pass()
+      }.start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(await run.late?.result?.output.lines == ["ready", "bye"])
+    // Nobody is told of a line any more.
+    #expect(lines.withLock { $0 } == 1)
+  }
+
+  @Test(.timeLimit(.minutes(10)), .enabled(if: isInstalled("perl")))
+  func `a program that has gone over to another group is ended too`() async throws {
+    let gate = Gate()
+    let script = "$| = 1; setpgrp(0, getpgrp(getppid())); print qq(moved\\n); sleep 3600"
+    let run = ProcessOperation("perl", "-e", script).ending(within: .seconds(3_600))
+      .onOutputLine { _ in try? await gate.pass() }.start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+  }
+
+  #if os(Linux)
+    @Test(.timeLimit(.minutes(10)), .enabled(if: getuid() == 0 && isInstalled("setpriv")))
+    func `X1: a program that may not be signalled is left running, and its status taken later`()
+      async
+    {
+      await #expect(processExitsWith: .success) {
+        let folder = try TestFolder()
+        #expect(unsafe chmod(folder.path, 0o755) == 0)
+        let tool = folder.path(of: "tool")
+        try FileManager.default.copyItem(atPath: "/usr/bin/setpriv", toPath: tool)
+        #expect(unsafe chmod(tool, 0o4755) == 0)
+        // As an ordinary user, who may be root again later.
+        #expect(setreuid(65_534, 0) == 0)
+        #expect(seteuid(65_534) == 0)
+        let gate = Gate()
+        let run = ProcessOperation(tool, "--reuid", "0", "sh", "-c", "echo ready; exec sleep 3600")
+          .ending(within: .milliseconds(50)).onOutputLine { _ in try? await gate.pass() }.start()
+        await gate.waitForArrivals(1)
+        run.cancel()
+        #expect(await run.outcome.isCancelled)
+        let late = try #require(await run.late?.error as? ProcessLeftRunningError)
+        #expect(late.description.contains("may not be signalled"))
+        #expect(isAlive(late.processIdentifier))
+        #expect(seteuid(0) == 0)
+        #expect(kill(late.processIdentifier, SIGKILL) == 0)
+        try await eventually {
+          !FileManager.default.fileExists(atPath: "/proc/\(late.processIdentifier)")
+        }
+      }
+    }
+
+    #if arch(x86_64) || arch(arm64)
+      @Test(.timeLimit(.minutes(10)), .enabled(if: isInstalled("perl")))
+      func `the status of a program that is traced comes when its tracer lets go of it`()
+        async throws
+      {
+        let folder = try TestFolder()
+        let fifo = folder.path(of: "fifo")
+        #expect(unsafe mkfifo(fifo, 0o600) == 0)
+        let writer = opened(fifo, O_RDWR | O_NONBLOCK)
+        defer { close(writer) }
+        // It makes no processes, at whose ends it would be stopped.
+        let launched = Lock<Int32>(0)
+        let run = shell("read go < \"$1\"; exit 3", fifo).accepting(exitCodes: 3)
+          .onLaunch { process in launched.withLock { $0 = process.processIdentifier } }.start()
+        try await eventually { launched.withLock { $0 } != 0 }
+        let program = launched.withLock { $0 }
+        #if arch(x86_64)
+          let ptrace = 101
+        #else
+          let ptrace = 117
+        #endif
+        // PTRACE_SEIZE is 0x4206.
+        let script = """
+          $| = 1; syscall(\(ptrace), 0x4206, \(program), 0, 0) == 0 or die "not allowed: $!\\n";
+          print "traced\\n"; until (-e $ARGV[0]) { select(undef, undef, undef, 0.01) }
+          """
+        let traced = Gate()
+        let tracer = ProcessOperation("perl", "-e", script, folder.path(of: "end"))
+          .onOutputLine { _ in traced.open() }.start()
+        try await traced.pass()
+        #expect(wrote("go\n", to: writer))
+        try await eventually { state(of: program) == "Z" }
+        try folder.write("", to: "end")
+        #expect(try await run.outcome.get().status == .exited(3))
+        _ = try await tracer.outcome.get()
+      }
+    #endif
+  #endif
+}

@@ -1,0 +1,290 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import CompositeOperationsTestKit
+import Foundation
+import Testing
+
+@Suite struct ProcessEndingTests {
+  /// Makes a file when it is asked to end.
+  private static let noting = """
+    trap 'touch "$1"; exit' TERM
+    echo $$
+    while :; do sleep 0.01; done
+    """
+
+  /// The first so many lines that a program writes, and the program.
+  private final class Watched: Sendable {
+    private let state = Lock<(lines: [String], process: RunningProcess?)>(([], nil))
+    let arrived = Gate()
+    let count: Int
+
+    init(lines count: Int = 1) { self.count = count }
+
+    var lines: [String] { state.withLock { $0.lines } }
+    var process: RunningProcess? { state.withLock { $0.process } }
+    var identifiers: [Int32] { lines.compactMap { Int32($0) } }
+
+    func watch(_ operation: ProcessOperation) -> ProcessOperation {
+      operation
+        .onLaunch { process in self.state.withLock { $0.process = process } }
+        .onOutputLine { line in
+          let now = self.state.withLock { state in
+            state.lines.append(line)
+            return state.lines.count
+          }
+          if now == self.count { try? await self.arrived.pass() }
+        }
+    }
+
+    /// Starts a run and waits for its lines.
+    func start(_ operation: ProcessOperation) async -> OperationRun<ProcessResult> {
+      let run = watch(operation).start()
+      await arrived.waitForArrivals(1)
+      arrived.open()
+      return run
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `X1: cancelling ends the program and its children at once`() async throws {
+    let watched = Watched(lines: 3)
+    // The shell waits in the foreground, where it hears no trap before its child has ended.
+    let run = await watched.start(
+      shell("sleep 3600 & echo $!; sleep 3600 & echo $!; echo $$; sleep 3600").ending(
+        within: .seconds(3_600)))
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(watched.identifiers.count == 3)
+    for identifier in watched.identifiers { #expect(!isAlive(identifier)) }
+    #expect(watched.process?.send(.terminate) == false)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `X1: who does not mind SIGTERM is killed after the grace`() async throws {
+    let watched = Watched(lines: 2)
+    let run = await watched.start(
+      shell(
+        """
+        trap '' TERM
+        sh -c 'echo $$; while :; do sleep 0.1; done' &
+        echo $$; wait; wait; sleep 3600
+        """
+      ).ending(within: .milliseconds(100)))
+    let start = ContinuousClock.now
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(start.duration(to: .now) >= .milliseconds(100))
+    // The program is gone, and who was killed with it may still be about to go.
+    try await eventually { !watched.identifiers.contains(where: isAlive) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `without a grace they are killed at once`() async throws {
+    let folder = try TestFolder()
+    let watched = Watched()
+    let run = await watched.start(
+      shell(Self.noting, folder.path(of: "asked")).ending(within: .zero))
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(!FileManager.default.fileExists(atPath: folder.path(of: "asked")))
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a program has time to end in order, and its children too`() async throws {
+    let folder = try TestFolder()
+    let watched = Watched(lines: 2)
+    // The program ends at once, and its child takes a while, with the output closed.
+    let script = """
+      echo $$
+      (
+        trap 'sleep 0.2; touch "$1"; exit' TERM
+        sh -c 'echo $PPID'; exec >&- 2>&-
+        while :; do sleep 0.01; done
+      ) &
+      wait
+      """
+    let run = await watched.start(
+      shell(script, folder.path(of: "tidied")).ending(within: .seconds(3_600)))
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(FileManager.default.fileExists(atPath: folder.path(of: "tidied")))
+    for identifier in watched.identifiers { #expect(!isAlive(identifier)) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `X1: who has left the group and holds the pipes keeps no cancelled run`() async throws {
+    let watched = Watched(lines: 2)
+    let run = await watched.start(
+      shell("setsid sh -c 'echo $$; exec sleep 3600' & echo $$; wait")
+        .draining(for: .seconds(3_600)).ending(within: .seconds(3_600)))
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    let left = try #require(watched.identifiers.first { isAlive($0) })
+    kill(left, SIGKILL)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `who is left behind with the output is waited for so long and no longer`() async throws {
+    let script = shell("echo $$; sleep 3600 & echo $!")
+    let start = ContinuousClock.now
+    let result = try await script.draining(for: .milliseconds(200)).run().get()
+    #expect(start.duration(to: .now) >= .milliseconds(200))
+    #expect(result.status == .exited(0))
+    #expect(!result.output.isComplete && !result.errorOutput.isComplete)
+    let left = try #require(result.output.lines.last.flatMap { Int32($0) })
+    // A run that was not cancelled ends nobody.
+    #expect(isAlive(left))
+    kill(left, SIGKILL)
+    let late = try await shell("(sleep 0.2; echo late) & echo soon").draining(for: .seconds(60))
+      .run().get()
+    #expect(late.output.lines == ["soon", "late"])
+    #expect(late.output.isComplete)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `who is left behind and writes where nobody reads any more ends by that`() async throws {
+    let folder = try TestFolder()
+    let script = shell(
+      """
+      (until [ -e "$1" ]; do sleep 0.01; done; echo late; touch "$2") &
+      echo $!
+      """, folder.path(of: "go"), folder.path(of: "after"))
+    let result = try await script.draining(for: .zero).run().get()
+    let left = try #require(result.output.lines.last.flatMap { Int32($0) })
+    #expect(isAlive(left))
+    try folder.write("", to: "go")
+    try await eventually { !isAlive(left) }
+    #expect(!FileManager.default.fileExists(atPath: folder.path(of: "after")))
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `what was written before the end is read even if nothing is waited for`() async throws {
+    let script = shell("sleep 3600 2>&- & echo $! >&2; head -c 50000 /dev/zero")
+    for _ in 0..<10 {
+      let result = try await script.draining(for: .zero).run().get()
+      #expect(result.output.bytes.count == 50_000)
+      #expect(!result.output.isComplete)
+      let left = try #require(result.errorOutput.lines.last.flatMap { Int32($0) })
+      kill(left, SIGKILL)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `cancelling while only the output is waited for ends who holds it`() async throws {
+    let watched = Watched(lines: 1)
+    let run = await watched.start(shell("sleep 3600 & echo $!").draining(for: .seconds(3_600)))
+    let left = try #require(watched.identifiers.first)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(!isAlive(left))
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a program that was suspended ends in order when it is cancelled`() async throws {
+    let folder = try TestFolder()
+    let watched = Watched()
+    let run = await watched.start(
+      shell(Self.noting, folder.path(of: "asked")).ending(within: .seconds(3_600)))
+    #expect(watched.process?.suspend() == true)
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(FileManager.default.fileExists(atPath: folder.path(of: "asked")))
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a program that is suspended stands still until it is resumed`() async throws {
+    let folder = try TestFolder()
+    let watched = Watched()
+    // It makes no processes, for whose beginning it would wait where no signal stops it.
+    let run = await watched.start(
+      shell(
+        #"echo $$; until [ -e "$1" ]; do :; done; echo done"#, folder.path(of: "end")))
+    let process = try #require(watched.process)
+    #expect(watched.identifiers == [process.processIdentifier])
+    #expect(process.suspend())
+    try await eventually { state(of: process.processIdentifier) == "T" }
+    try folder.write("", to: "end")
+    #expect(state(of: process.processIdentifier) == "T")
+    #expect(process.resume())
+    #expect(try await run.outcome.get().output.lines.last == "done")
+    #expect(!process.resume())
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a signal reaches the program or its whole group`() async throws {
+    let script = """
+      (
+        trap 'echo child heard' USR1; echo child is ready
+        until [ -e "$1" ]; do sleep 0.01; done
+      ) &
+      trap 'echo parent heard' USR1; echo parent is ready
+      until [ -e "$1" ]; do sleep 0.01; done
+      wait
+      """
+    for recipient in [RunningProcess.Recipient.program, .group] {
+      let folder = try TestFolder()
+      let file = folder.path(of: "end")
+      let watched = Watched(lines: 2)
+      let run = await watched.start(shell(script, file))
+      let process = try #require(watched.process)
+      #expect(process.send(.user1, to: recipient))
+      #expect(!process.send(ProcessSignal(rawValue: 1_000)))
+      try await eventually { watched.lines.contains("parent heard") }
+      if case .group = recipient { try await eventually { watched.lines.contains("child heard") } }
+      try folder.write("", to: "end")
+      let result = try await run.outcome.get()
+      #expect(result.output.lines.contains("child heard") == (recipient == .group))
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a timeout ends the program`() async throws {
+    let watched = Watched()
+    let operation = watched.watch(shell("echo $$; exec sleep 3600"))
+    let clock = ManualClock()
+    let run = operation.timingOut(after: .seconds(5)).start(in: OperationEnvironment(clock: clock))
+    await watched.arrived.waitForArrivals(1)
+    watched.arrived.open()
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(5))
+    let outcome = await run.outcome
+    #expect("\(outcome)".contains("5"), "\(outcome)")
+    let identifier = try #require(watched.identifiers.first)
+    #expect(!isAlive(identifier))
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `X1: cancelling at any moment leaves nothing`() async throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededNumbers(seed: seed)
+    for round in 0..<200 {
+      let launched = Lock<Int32>(0)
+      let run = shell("sleep 3600 & sleep 3600")
+        .onLaunch { process in launched.withLock { $0 = process.processIdentifier } }.start()
+      for _ in 0..<Int.random(in: 0...20, using: &random) { await Task.yield() }
+      if Bool.random(using: &random) { try await eventually { launched.withLock { $0 } != 0 } }
+      run.cancel()
+      #expect(await run.outcome.isCancelled, "seed \(seed), round \(round)")
+      let group = launched.withLock { $0 }
+      if group == 0 { continue }
+      #expect(!isAlive(group), "seed \(seed), round \(round)")
+      // Those who were killed with it may still be about to go.
+      try await eventually { livingMembers(of: group).isEmpty }
+    }
+  }
+}
+
+/// Random numbers from a seed: SplitMix64.
+struct SeededNumbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,250 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import CompositeOperationsTestKit
+import Foundation
+import Testing
+
+@Suite struct ProcessErrorTests {
+  @Test func `X3: a status that is not clean is an error with what was written last`() async throws
+  {
+    let folder = try TestFolder()
+    let error = try await #require(throws: ProcessExitError.self) {
+      try await shell("echo out; echo 'no such thing' >&2; exit 3", "it's", in: folder.path)
+        .run().get()
+    }
+    #expect(error.result.status == .exited(3))
+    #expect(error.result.output.text == "out\n")
+    #expect(error.lastErrorOutput == "no such thing\n")
+    #expect(
+      error.description == """
+        /bin/sh -c 'echo out; echo '\\''no such thing'\\'' >&2; exit 3' sh 'it'\\''s' in \(folder.path) \
+        ended with exit status 3:
+          no such thing
+        """)
+  }
+
+  @Test func `a signal is a status`() async throws {
+    let error = try await #require(throws: ProcessExitError.self) {
+      try await shell("kill -KILL $$").run().get()
+    }
+    #expect(error.result.status == .signalled(.kill))
+    #expect(error.description.hasSuffix("with signal SIGKILL (9) and nothing on standard error"))
+    #expect("\(ProcessSignal(rawValue: 63))" == "63")
+  }
+
+  @Test func `X3: a predicate says what is clean`() async throws {
+    let script = shell("exit $1", "1")
+    #expect(try await script.accepting(exitCodes: 0, 1).run().get().status == .exited(1))
+    await #expect(throws: ProcessExitError.self) {
+      try await script.accepting(exitCodes: 0, 2).run().get()
+    }
+    await #expect(throws: ProcessExitError.self) {
+      try await ProcessOperation("true").accepting { $0 != .exited(0) }.run().get()
+    }
+    let killed = shell("kill -TERM $$").accepting { $0 == .signalled(.terminate) }
+    #expect(try await killed.run().get().status == .signalled(.terminate))
+  }
+
+  @Test func `the end of what was written is told however it was kept`() async throws {
+    let script = shell("seq 20000 >&2; echo last >&2; exit 1")
+    let choices = [
+      script, script.sendingErrorOutput(to: .kept(first: 3)),
+      script.sendingErrorOutput(to: .kept(last: 3)), script.onErrorLine { _ in },
+      script.mergingErrorOutput(), script.mergingErrorOutput().sendingOutput(to: .kept(last: 2)),
+    ]
+    for operation in choices {
+      let error = try await #require(throws: ProcessExitError.self) {
+        try await operation.run().get()
+      }
+      #expect(error.lastErrorOutput.hasSuffix("20000\nlast\n"))
+      #expect(error.lastErrorOutput.utf8.count == 4_096)
+      #expect(error.description.hasSuffix("\n  20000\n  last"))
+      #expect(error.description.split(separator: "\n").count == 21)
+    }
+    let error = try await #require(throws: ProcessExitError.self) {
+      try await script.sendingErrorOutput(to: .discarded).run().get()
+    }
+    #expect(error.lastErrorOutput.isEmpty)
+  }
+
+  @Test func `nothing is said of what nobody read`() async throws {
+    let script = shell("echo told >&2; exit 1")
+    let silent = shell("exit 1")
+    let cases: [(ProcessOperation, String)] = [
+      (silent, "status 1 and nothing on standard error"),
+      (silent.mergingErrorOutput(), "status 1 and nothing on its outputs"),
+      (script.sendingErrorOutput(to: .discarded), "status 1"),
+      (script.sendingOutput(to: .discarded).mergingErrorOutput(), "status 1"),
+    ]
+    for (operation, end) in cases {
+      let error = try await #require(throws: ProcessExitError.self) {
+        try await operation.run().get()
+      }
+      #expect(error.description.hasSuffix(end), "\(error)")
+    }
+  }
+
+  @Test func `what is long or unruly in a command is told on one line`() async throws {
+    let arguments = [String(repeating: "x", count: 1_000), "a\n\u{1B}b", "", "ä/+", "e'e\t"]
+    let error = try await #require(throws: ProcessExitError.self) {
+      try await ProcessOperation("false", arguments: arguments).run().get()
+    }
+    let x = String(repeating: "x", count: 99)
+    #expect(
+      error.description.hasPrefix(#"false \#(x)… $'a\n\x1bb' '' ä/+ $'e\'e\t' ended with"#))
+    let many = try await #require(throws: ProcessExitError.self) {
+      try await ProcessOperation("false", arguments: (0..<1_000).map { "\($0)" }).run().get()
+    }
+    #expect(many.description.contains(" … ended with"))
+    #expect(many.description.count < 700)
+  }
+
+  @Test func `X3: a program that PATH does not lead to is told with where it was looked for`()
+    async throws
+  {
+    let operation = ProcessOperation("no-such-program", "x")
+    let searched = try await launchError(of: operation.settingVariables(["PATH": "/a b::/c"]))
+    #expect(searched.reason == .notFound(searched: ["/a b", ".", "/c"]))
+    #expect(
+      searched.description
+        == "no-such-program x cannot be started: no folder of PATH has it: '/a b', ., /c. "
+        + "Install it, name its path, or set PATH.")
+    for environment in [
+      operation.settingVariables(["PATH": nil]), operation.settingVariables(["PATH": ""]),
+      operation.replacingVariables(with: [:]),
+    ] {
+      let error = try await launchError(of: environment)
+      #expect(error.reason == .noPath)
+      #expect(error.description.hasSuffix("Name its path, or set PATH."))
+    }
+  }
+
+  @Test func `a file that is no program is told with what is wrong with it`() async throws {
+    let folder = try TestFolder()
+    let plain = try folder.write("text", to: "plain")
+    let noProgram = try folder.write("text", to: "no-program", permissions: 0o755)
+    let script = try folder.write("#!/no/such/shell\n", to: "script", permissions: 0o755)
+    let cases: [(String, ProcessLaunchError.Reason, String)] = [
+      (folder.path(of: "missing"), .missing, "there is no file"),
+      (plain + "/below", .missing, "look at the path"), (folder.path, .notAFile, "is not a file"),
+      (plain, .notExecutable, "chmod +x"), (noProgram, .notAProgram, "such as sh"),
+      (script, .noInterpreter, "Look at its first line"),
+    ]
+    for (path, reason, advice) in cases {
+      let error = try await launchError(of: ProcessOperation(path))
+      #expect(error.reason == reason)
+      #expect(error.file == path)
+      #expect(error.description.contains(path))
+      #expect(error.description.contains(advice), "\(error)")
+    }
+    let found = try await launchError(
+      of: ProcessOperation("plain").settingVariables(["PATH": "/nowhere:\(folder.path)"]))
+    #expect(found.reason == .notExecutable)
+    #expect(found.file == plain)
+  }
+
+  @Test func `a working folder that is none is told`() async throws {
+    let folder = try TestFolder()
+    let file = try folder.write("", to: "file")
+    for (path, code) in [(folder.path(of: "none"), ENOENT), (file, ENOTDIR)] {
+      for program in ["pwd", "/bin/pwd", "./pwd"] {
+        let error = try await launchError(of: ProcessOperation(program, in: path))
+        guard case .folder(path, let failure) = error.reason else { throw error }
+        #expect(failure.code == code)
+        #expect(error.description.contains("cannot run in \(path): "))
+        #expect(error.description.hasSuffix("Expected a folder that may be entered."))
+      }
+    }
+  }
+
+  @Test func `files that cannot be opened are told`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path(of: "none/file")
+    let input = try await launchError(of: ProcessOperation("cat").reading(.file(path)))
+    #expect(input.description.hasSuffix("such file or directory. Expected a file for its input."))
+    for destination in [ProcessOutput.Destination.file(path), .appended(to: path)] {
+      for operation in [
+        ProcessOperation("ls").sendingOutput(to: destination),
+        ProcessOperation("ls").sendingErrorOutput(to: destination),
+      ] {
+        let error = try await launchError(of: operation)
+        #expect(error.description.contains(path))
+        #expect(error.description.hasSuffix("Make its folder first, or name another place."))
+      }
+    }
+    let error = try await launchError(of: ProcessOperation("ls").sendingOutput(to: .file("/")))
+    #expect(error.description.hasSuffix("Name a file in that folder."))
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a folder or a pipe without a writer is no input`() async throws {
+    let folder = try TestFolder()
+    let unreadable = try await launchError(of: ProcessOperation("cat").reading(.file(folder.path)))
+    #expect(unreadable.description.hasSuffix("Is a directory. Expected a file for its input."))
+    let fifo = folder.path(of: "fifo")
+    #expect(unsafe mkfifo(fifo, 0o600) == 0)
+    let head = ProcessOperation("head", "-c", "4").reading(.file(fifo))
+    let unwritten = try await launchError(of: head)
+    #expect(unwritten.description.hasSuffix("begin its writer first."))
+    let unread = try await launchError(of: head.sendingOutput(to: .file(fifo)).reading(.nothing))
+    #expect(unread.description.hasSuffix("begin its reader first."))
+    // It is enough that there is a writer, whether or not it has written.
+    let writer = opened(fifo, O_RDWR | O_NONBLOCK)
+    defer { close(writer) }
+    let launched = Gate()
+    let run = head.onLaunch { _ in launched.open() }.start()
+    try await launched.pass()
+    #expect(wrote("text", to: writer))
+    #expect(try await run.outcome.get().output.text == "text")
+  }
+
+  #if os(Linux)
+    @Test(.timeLimit(.minutes(10)))
+    func `a program that somebody writes is tried for a while and then told`() async throws {
+      let folder = try TestFolder()
+      let tool = try folder.write("#!/bin/sh\nexit 0\n", to: "tool", permissions: 0o755)
+      let writer = opened(tool, O_WRONLY)
+      let start = ContinuousClock.now
+      let error = try await launchError(of: ProcessOperation(tool))
+      #expect(start.duration(to: .now) >= .milliseconds(100))
+      #expect(error.description.contains("Somebody writes that file: close it first"))
+      close(writer)
+      #expect(try await ProcessOperation(tool).run().get().status == .exited(0))
+    }
+  #endif
+
+  @Test func `what the system would cut off or misread is told`() async throws {
+    let text = "a\0b"
+    let ls = ProcessOperation("ls")
+    let cases: [(ProcessOperation, ProcessLaunchError.Reason)] = [
+      (ProcessOperation(""), .emptyName), (ProcessOperation(text), .zeroByte(in: .program)),
+      (ProcessOperation("ls", "-l", text), .zeroByte(in: .argument(1))),
+      (ProcessOperation("ls", in: text), .zeroByte(in: .folder)),
+      (ls.settingVariables(["A": text]), .zeroByte(in: .variable("A"))),
+      (ls.settingVariables([text: nil]), .zeroByte(in: .variable(text))),
+      (ls.settingVariables(["": "x"]), .variableName("")),
+      (ls.replacingVariables(with: ["A=B": "x"]), .variableName("A=B")),
+      (ls.reading(.file(text)), .zeroByte(in: .path)),
+      (ls.sendingOutput(to: .file(text)), .zeroByte(in: .path)),
+      (ls.sendingErrorOutput(to: .appended(to: text)), .zeroByte(in: .path)),
+    ]
+    for (operation, reason) in cases {
+      let error = try await launchError(of: operation)
+      #expect(error.reason == reason)
+      #expect(!error.description.contains("\0"))
+    }
+  }
+
+  @Test func `arguments that are too long for the system are told`() async throws {
+    let argument = String(repeating: "x", count: 1 << 20)
+    let error = try await launchError(
+      of: ProcessOperation("true", arguments: Array(repeating: argument, count: 8)))
+    #expect(error.reason == .tooLong)
+    #expect(error.description.hasSuffix("Hand them over in a file or as input."))
+    #expect(error.description.utf8.count < 2_000)
+  }
+
+  private func launchError(of operation: ProcessOperation) async throws -> ProcessLaunchError {
+    try await #require(throws: ProcessLaunchError.self) { try await operation.run().get() }
+  }
+}

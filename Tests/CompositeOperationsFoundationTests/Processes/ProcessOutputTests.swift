@@ -1,0 +1,249 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import CompositeOperationsTestKit
+import Foundation
+import Testing
+
+@Suite struct ProcessOutputTests {
+  @Test func `the first bytes are kept and the others counted`() async throws {
+    let script = shell("printf 0123456789; printf abcdef >&2")
+    let result = try await script.sendingOutput(to: .kept(first: 4))
+      .sendingErrorOutput(to: .kept(first: 6)).run().get()
+    #expect(result.output.text == "0123")
+    #expect(result.output.droppedByteCount == 6)
+    #expect(result.errorOutput.text == "abcdef")
+    #expect(result.errorOutput.droppedByteCount == 0)
+  }
+
+  @Test func `the last bytes are kept and the others counted`() async throws {
+    for limit in [0, 1, 9, 10, 11, Int.max] {
+      let result = try await shell("printf 0123456789").sendingOutput(to: .kept(last: limit))
+        .run().get()
+      #expect(result.output.text == String("0123456789".suffix(limit)))
+      #expect(result.output.droppedByteCount == max(0, 10 - limit))
+    }
+  }
+
+  @Test func `tens of megabytes pass a limit`() async throws {
+    let size = 20 << 20
+    let script = shell("head -c \(size) /dev/zero; printf end")
+    let first = try await script.sendingOutput(to: .kept(first: 1_000)).run().get().output
+    #expect(first.bytes == [UInt8](repeating: 0, count: 1_000))
+    #expect(first.droppedByteCount == size + 3 - 1_000)
+    let last = try await script.sendingOutput(to: .kept(last: 10)).run().get().output
+    #expect(last.bytes == [UInt8](repeating: 0, count: 7) + Array("end".utf8))
+    #expect(last.droppedByteCount == size + 3 - 10)
+    let all = try await script.sendingOutput(to: .kept(first: .max)).run().get().output
+    #expect(all.bytes.count == size + 3)
+    #expect(all.droppedByteCount == 0)
+    // What nobody chose is 16 MiB.
+    #expect(try await script.run().get().output.bytes.count == 16 << 20)
+  }
+
+  @Test func `output is bytes, whatever they are`() async throws {
+    let folder = try TestFolder()
+    let bytes = (0...255).map { UInt8($0) }
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.path(of: "bytes")))
+    let result = try await ProcessOperation("cat", "bytes", in: folder.path).run().get()
+    #expect(result.output.bytes == bytes)
+    #expect(result.output.text.contains("\u{FFFD}"))
+  }
+
+  @Test(arguments: [
+    ("", []), ("\\n", [""]), ("a", ["a"]), ("a\\n", ["a"]), ("a\\n\\nb", ["a", "", "b"]),
+    ("a\\r\\nb\\r\\n", ["a", "b"]), ("a\\rb\\n", ["a\rb"]), ("a\\r", ["a\r"]),
+    ("\\377\\n\\303\\244", ["\u{FFFD}", "ä"]),
+  ])
+  func `lines end with a line feed, with or without a carriage return`(
+    format: String, lines: [String]
+  ) async throws {
+    let seen = Lock<[String]>([])
+    let result = try await ProcessOperation("printf", format)
+      .onOutputLine { line in seen.withLock { $0.append(line) } }.run().get()
+    #expect(seen.withLock { $0 } == lines)
+    #expect(result.output.lines == lines)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a line that comes in pieces is handed over in one`() async throws {
+    let folder = try TestFolder()
+    let fifo = folder.path(of: "fifo")
+    #expect(unsafe mkfifo(fifo, 0o600) == 0)
+    let writer = opened(fifo, O_RDWR | O_NONBLOCK)
+    defer { close(writer) }
+    // Each piece is written when the one before has been seen to arrive by the program's other output.
+    let seen = Lock<[String]>([])
+    let script = shell("printf one; echo 1 >&2; read go < \"$1\"; printf -- '-two\\nthree'", fifo)
+      .onOutputLine { line in seen.withLock { $0.append(line) } }
+      .onErrorLine { line in
+        #expect(line == "1")
+        #expect(seen.withLock { $0.isEmpty })
+        #expect(wrote("go\n", to: writer))
+      }
+    _ = try await script.run().get()
+    #expect(seen.withLock { $0 } == ["one-two", "three"])
+  }
+
+  @Test func `a line is handed over while the program runs`() async throws {
+    let folder = try TestFolder()
+    let file = folder.path(of: "seen")
+    // It ends only when the line has come through.
+    let script = shell("echo ready; until [ -e \"$1\" ]; do sleep 0.01; done", file)
+    let result = try await script.onOutputLine { _ in try folder.write("", to: "seen") }.run().get()
+    #expect(result.output.lines == ["ready"])
+  }
+
+  @Test func `X4: a very long line comes in parts of whole characters`() async throws {
+    let text = String(repeating: "aä", count: 1_000_000)
+    let parts = Lock<[String]>([])
+    _ = try await ProcessOperation("cat").reading(.text(text + "\nnext"))
+      .onOutputLine { part in parts.withLock { $0.append(part) } }.run().get()
+    let seen = parts.withLock { $0 }
+    #expect(seen.count == 4)
+    #expect(seen.last == "next")
+    #expect(seen.dropLast().joined() == text)
+    #expect(seen.allSatisfy { $0.utf8.count <= 1 << 20 })
+  }
+
+  @Test(arguments: -1...2, ["\n", "\r\n"])
+  func `X4: no part of a line is longer than the limit, however it comes`(
+    excess: Int, end: String
+  ) async throws {
+    let limit = 1 << 20
+    let line = String(repeating: "x", count: limit + excess)
+    let parts = Lock<[String]>([])
+    let cat = ProcessOperation("cat").reading(.text(line + end + "next" + end))
+    _ = try await cat.onOutputLine { part in parts.withLock { $0.append(part) } }.run().get()
+    let seen = parts.withLock { $0 }
+    #expect(seen.last == "next")
+    #expect(seen.dropLast().joined() == line)
+    #expect(seen.count == (excess > 0 ? 3 : 2))
+    #expect(seen.allSatisfy { $0.utf8.count <= limit })
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `X4: a program waits while its lines are not taken`() async throws {
+    let folder = try TestFolder()
+    let end = folder.path(of: "end")
+    let gate = Gate()
+    let lines = Lock(0)
+    let launched = Lock<Int32>(0)
+    // The pipe and what waits for the lines hold about a tenth of it.
+    let run = shell("seq 300000; touch \"$1\"", end).sendingOutput(to: .kept(first: 0))
+      .onLaunch { process in launched.withLock { $0 = process.processIdentifier } }
+      .onOutputLine { _ in
+        let count = lines.withLock { lines in
+          lines += 1
+          return lines
+        }
+        if count == 1 { try await gate.pass() }
+      }.start()
+    await gate.waitForArrivals(1)
+    let group = launched.withLock { $0 }
+    let looks = Lock(0)
+    // Whoever is stuck stays so; who only waits for a processor, or for a page, does not for long.
+    try await eventually {
+      let writers = livingMembers(of: group).filter { $0 != group }
+      let isStuck = writers.count == 1 && writers.allSatisfy { state(of: $0) == "S" }
+      let count = looks.withLock { looks in
+        looks = isStuck ? looks + 1 : 0
+        return looks
+      }
+      return count == 20 || FileManager.default.fileExists(atPath: end)
+    }
+    #expect(!FileManager.default.fileExists(atPath: end))
+    gate.open()
+    _ = try await run.outcome.get()
+    #expect(lines.withLock { $0 } == 300_000)
+    #expect(FileManager.default.fileExists(atPath: end))
+  }
+
+  @Test func `X4: no line is lost where they are taken more slowly than they come`() async throws {
+    let gate = Gate()
+    let seen = Lock<[String]>([])
+    // More than fits into the pipe and into what waits for the lines.
+    let count = 50_000
+    let operation = ProcessOperation("seq", "\(count)").sendingOutput(to: .kept(first: 0))
+      .onOutputLine { line in
+        let isFirst = seen.withLock { seen in
+          seen.append(line)
+          return seen.count == 1
+        }
+        if isFirst { try await gate.pass() }
+      }
+    let run = operation.start()
+    await gate.waitForArrivals(1)
+    gate.open()
+    let result = try await run.outcome.get()
+    #expect(seen.withLock { $0 } == (1...count).map { "\($0)" })
+    #expect(result.output.bytes.isEmpty)
+  }
+
+  @Test func `X4: lines of both outputs are never handed over at the same time`() async throws {
+    let isBusy = Lock(false)
+    let count = Lock(0)
+    let handle: @Sendable (String) async throws -> Void = { _ in
+      let wasBusy = isBusy.withLock { isBusy in
+        defer { isBusy = true }
+        return isBusy
+      }
+      #expect(!wasBusy)
+      await Task.yield()
+      isBusy.withLock { $0 = false }
+      count.withLock { $0 += 1 }
+    }
+    _ = try await shell("seq 1000 & seq 1000 >&2; wait")
+      .onOutputLine(handle).onErrorLine(handle).run().get()
+    #expect(count.withLock { $0 } == 2_000)
+  }
+
+  @Test func `an error of whoever takes lines ends the program and is the run's`() async throws {
+    struct Refused: Error {}
+    let launched = Lock<Int32>(0)
+    let operation = shell("echo line; sleep 3600")
+      .onLaunch { process in launched.withLock { $0 = process.processIdentifier } }
+      .onOutputLine { _ in throw Refused() }
+    await #expect(throws: Refused.self) { try await operation.run().get() }
+    let identifier = launched.withLock { $0 }
+    #expect(identifier > 0)
+    #expect(!isAlive(identifier))
+    // Also where the program has ended before the last line is handed over.
+    let late = ProcessOperation("printf", "no end").onOutputLine { _ in throw Refused() }
+    await #expect(throws: Refused.self) { try await late.run().get() }
+  }
+
+  @Test func `the last choice for an output counts`() async throws {
+    let lines = Lock(0)
+    let count: @Sendable (String) async throws -> Void = { _ in lines.withLock { $0 += 1 } }
+    let echo = ProcessOperation("echo", "line")
+    let handed = try await echo.sendingOutput(to: .discarded).onOutputLine(count).run().get()
+    #expect(lines.withLock { $0 } == 1)
+    #expect(handed.output.bytes.isEmpty)
+    _ = try await echo.onOutputLine(count).sendingOutput(to: .discarded).run().get()
+    #expect(lines.withLock { $0 } == 1)
+    let kept = echo.onOutputLine(count).sendingOutput(to: .kept(first: 2))
+    #expect(try await kept.run().get().output.text == "li")
+    #expect(lines.withLock { $0 } == 2)
+  }
+
+  @Test func `the last choice for standard error counts, merged or not`() async throws {
+    let folder = try TestFolder()
+    let file = folder.path(of: "file")
+    let lines = Lock<[String]>([])
+    let script = shell("echo out; echo told >&2")
+    let hand: @Sendable (String) async throws -> Void = { line in
+      lines.withLock { $0.append(line) }
+    }
+    let handed = try await script.mergingErrorOutput().onErrorLine(hand).run().get()
+    #expect(handed.output.text == "out\n")
+    #expect(lines.withLock { $0 } == ["told"])
+    let kept = script.mergingErrorOutput().sendingErrorOutput(to: .kept(first: 2))
+    #expect(try await kept.run().get().errorOutput.text == "to")
+    for before in [script.onErrorLine(hand), script.sendingErrorOutput(to: .file(file))] {
+      let merged = try await before.mergingErrorOutput().run().get()
+      #expect(merged.output.text == "out\ntold\n")
+    }
+    #expect(lines.withLock { $0 } == ["told"])
+    #expect(!FileManager.default.fileExists(atPath: file))
+  }
+}

@@ -1,0 +1,169 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+import Testing
+
+@Suite struct ProcessRunTests {
+  @Test func `arguments reach the program as they are`() async throws {
+    let arguments = ["a b", "", "$HOME", "*", "'\"`;|&<>", "new\nline", "\\", "ä€😀", "-n"]
+    let result = try await ProcessOperation("printf", arguments: ["[%s]"] + arguments).run().get()
+    #expect(result.output.text == arguments.map { "[\($0)]" }.joined())
+    #expect(result.errorOutput.text.isEmpty)
+    #expect(result.status == .exited(0))
+  }
+
+  @Test func `an operation runs as often as one likes`() async throws {
+    let operation = ProcessOperation("echo", "again")
+    for _ in 0..<3 { #expect(try await operation.run().get().output.text == "again\n") }
+    #expect(operation.operationName == "echo")
+    #expect(ProcessOperation("/bin/echo").operationName == "echo")
+  }
+
+  @Test func `both outputs are kept apart, or together in their order`() async throws {
+    let script = shell("echo 1; echo 2 >&2; echo 3; echo 4 >&2")
+    let apart = try await script.run().get()
+    #expect(apart.output.lines == ["1", "3"])
+    #expect(apart.errorOutput.lines == ["2", "4"])
+    let together = try await script.mergingErrorOutput().run().get()
+    #expect(together.output.lines == ["1", "2", "3", "4"])
+    #expect(together.errorOutput.bytes.isEmpty)
+  }
+
+  @Test func `the working folder is the program's alone`() async throws {
+    let folder = try TestFolder()
+    let before = FileManager.default.currentDirectoryPath
+    let result = try await ProcessOperation("pwd", "-P", in: folder.path).run().get()
+    #expect(result.output.lines == [folder.path])
+    #expect(FileManager.default.currentDirectoryPath == before)
+  }
+
+  @Test func `a path without a slash at its beginning starts at the working folder`() async throws {
+    let folder = try TestFolder()
+    try folder.write("#!/bin/sh\necho found", to: "tool", permissions: 0o755)
+    let result = try await ProcessOperation("./tool", in: folder.path).run().get()
+    #expect(result.output.lines == ["found"])
+  }
+
+  @Test func `variables are inherited, set, taken away or replaced`() async throws {
+    let print = shell(#"echo "${HOME-none} ${A-none} ${B-none}""#)
+    let home = try #require(ProcessInfo.processInfo.environment["HOME"])
+    #expect(try await print.run().get().output.lines == ["\(home) none none"])
+    let changed = print.settingVariables(["A": "x = y", "HOME": nil])
+    #expect(try await changed.run().get().output.lines == ["none x = y none"])
+    let twice = changed.settingVariables(["A": "z", "B": "ü"])
+    #expect(try await twice.run().get().output.lines == ["none z ü"])
+    let env = ProcessOperation("/usr/bin/env").replacingVariables(with: ["B": "1"])
+    #expect(try await env.run().get().output.lines == ["B=1"])
+    let more = env.settingVariables(["B": nil, "C": "2"])
+    #expect(try await more.run().get().output.lines == ["C=2"])
+    let nothing = env.replacingVariables(with: [:])
+    #expect(try await nothing.run().get().output.bytes.isEmpty)
+  }
+
+  @Test func `variables that are not UTF-8 are inherited as they are`() async throws {
+    // In a program of its own, so that no other test sees the variable.
+    let script = """
+      export ODD="$(printf '\\377')"
+      exec env ODD2=1 sh -c 'printf %s "$ODD"'
+      """
+    let result = try await shell(script).settingVariables(["A": "1"]).run().get()
+    #expect(result.output.bytes == [0xFF])
+  }
+
+  @Test func `a name is looked for in the PATH that the program gets`() async throws {
+    let folder = try TestFolder()
+    for (place, permissions) in [("first", 0o644), ("second", 0o755), ("third", 0o755)] {
+      let path = folder.path(of: place)
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      try folder.write("#!/bin/sh\necho \(place)", to: "\(place)/tool", permissions: permissions)
+    }
+    // A folder of the name is no program.
+    let path = folder.path(of: "zeroth/tool")
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    let places = ["zeroth", "first", "second", "third"].map { folder.path(of: $0) }
+    let tool = ProcessOperation("tool")
+      .settingVariables(["PATH": places.joined(separator: ":")])
+    #expect(try await tool.run().get().output.lines == ["second"])
+    let inFolder = ProcessOperation("tool", in: folder.path(of: "third"))
+    for path in [".", "", ":/nowhere", "../third"] where !path.isEmpty {
+      let result = try await inFolder.settingVariables(["PATH": path]).run().get()
+      #expect(result.output.lines == ["third"], "\(path)")
+    }
+  }
+
+  @Test func `a program reads nothing, bytes, a text or a file`() async throws {
+    let cat = ProcessOperation("cat")
+    #expect(try await cat.run().get().output.bytes.isEmpty)
+    let bytes: [UInt8] = [0, 255, 10, 13, 0]
+    #expect(try await cat.reading(.bytes(bytes)).run().get().output.bytes == bytes)
+    #expect(try await cat.reading(.text("ä")).run().get().output.text == "ä")
+    #expect(try await cat.reading(.text("")).run().get().output.bytes.isEmpty)
+    let folder = try TestFolder()
+    let file = try folder.write("in the file", to: "file")
+    #expect(try await cat.reading(.file(file)).run().get().output.text == "in the file")
+  }
+
+  @Test func `much goes in and comes out at the same time`() async throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededNumbers(seed: seed)
+    // Many times what fits into pipes.
+    let block = (0..<65_537).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    let input = Array(repeatElement(block, count: 100).joined())
+    let result = try await ProcessOperation("cat").reading(.bytes(input)).run().get()
+    #expect(result.output.bytes == input, "seed \(seed)")
+    #expect(result.output.isComplete)
+  }
+
+  @Test func `who does not read its input to the end is no error`() async throws {
+    let input = [UInt8](repeating: 10, count: 4 << 20)
+    for _ in 0..<20 {
+      let result = try await ProcessOperation("true").reading(.bytes(input)).run().get()
+      #expect(result.status == .exited(0))
+    }
+    let closes = shell("exec <&-; echo closed").reading(.bytes(input))
+    #expect(try await closes.run().get().output.lines == ["closed"])
+    let head = ProcessOperation("head", "-c", "5").reading(.bytes(input))
+    #expect(try await head.run().get().output.bytes.count == 5)
+  }
+
+  @Test func `output goes to files, behind them, or nowhere`() async throws {
+    let folder = try TestFolder()
+    let file = folder.path(of: "file")
+    let script = shell("echo out; echo error >&2")
+    let apart = script.sendingOutput(to: .file(file)).sendingErrorOutput(to: .discarded)
+    let result = try await apart.run().get()
+    #expect(result.output.bytes.isEmpty && result.errorOutput.bytes.isEmpty)
+    #expect(try folder.text(of: "file") == "out\n")
+    _ = try await apart.run().get()
+    #expect(try folder.text(of: "file") == "out\n")
+    let merged = script.sendingOutput(to: .appended(to: file)).mergingErrorOutput()
+    _ = try await merged.run().get()
+    #expect(try folder.text(of: "file") == "out\nout\nerror\n")
+    let both = script.sendingOutput(to: .file(file)).sendingErrorOutput(to: .file(file))
+    _ = try await both.run().get()
+    #expect(try folder.text(of: "file") == "out\nerror\n")
+  }
+
+  @Test func `output can be that of this process`() async throws {
+    let link = ProcessOperation("readlink", "/proc/self/fd/1").sendingErrorOutput(to: .inherited)
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/2")
+    let script = shell("readlink /proc/$$/fd/2").sendingErrorOutput(to: .inherited)
+    #expect(try await script.run().get().output.lines == [own])
+    #expect(try await link.run().get().output.lines.first?.hasPrefix("pipe:") == true)
+    #expect(try await link.sendingOutput(to: .inherited).run().get().output.bytes.isEmpty)
+  }
+
+  @Test func `a program inherits no other descriptor and ignores no signal`() async throws {
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/null"))
+    // As somebody opens it who does not think of programs.
+    #expect(fcntl(file.fileDescriptor, F_SETFD, 0) == 0)
+    // One more is the folder that is listed.
+    let result = try await ProcessOperation("ls", "/proc/self/fd").run().get()
+    #expect(result.output.lines == ["0", "1", "2", "3"])
+    let before = signal(SIGUSR2, SIG_IGN)
+    defer { signal(SIGUSR2, before) }
+    let end = try await shell("kill -USR2 $$; echo survived").accepting { _ in true }.run().get()
+    #expect(end.status == .signalled(.user2))
+    try file.close()
+  }
+}

@@ -1,0 +1,150 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import CompositeOperationsTestKit
+import Foundation
+import Testing
+
+@Suite struct ProcessScaleTests {
+  @Test func `many run at the same time, each with its own output`() async throws {
+    let numbers = Array(0..<200)
+    let all = ParallelOperation(
+      numbers.map { shell("sleep 0.05; echo \($0); echo \(-$0) >&2") }, width: .limited(to: 50))
+    let results = try await all.run().get()
+    #expect(results.map(\.output.text) == numbers.map { "\($0)\n" })
+    #expect(results.map(\.errorOutput.text) == numbers.map { "\(-$0)\n" })
+  }
+
+  // In processes of their own, because other tests open and close at the same time.
+
+  @Test func `X2: thousands of runs leave no descriptor open and no zombie`() async {
+    await #expect(processExitsWith: .success) {
+      #if DEBUG
+        let count = 2_000
+      #else
+        let count = 10_000
+      #endif
+      let once = ProcessOperation("true").reading(.text("text"))
+      _ = try await ParallelOperation([once, once], width: .limited(to: 2)).run().get()
+      let before = try Belongings.now
+      let runs = ParallelOperation(width: .limited(to: 2)) { (0..<count).lazy.map { _ in once } }
+      _ = try await runs.run().get()
+      #expect(try Belongings.now == before)
+    }
+  }
+
+  @Test func `X2: runs that fail or are cancelled leave no descriptor open and no zombie`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = NSTemporaryDirectory()
+      let operations = [
+        ProcessOperation("true"), ProcessOperation("false").reading(.text("text")),
+        ProcessOperation("no-such-program"), ProcessOperation(folder).reading(.text("text")),
+        ProcessOperation("ls", in: "/no/such/folder").sendingOutput(to: .discarded),
+        ProcessOperation("ls").reading(.file("/no/such/file")),
+        ProcessOperation("ls").sendingErrorOutput(to: .file("/no/such/folder/file")),
+      ]
+      for operation in operations { _ = await operation.run() }
+      _ = try await ParallelOperation([operations[0], operations[0]]).run().get()
+      let before = try Belongings.now
+      for _ in 0..<50 {
+        for operation in operations { _ = await operation.run() }
+        let input = [UInt8](repeating: 0, count: 1 << 20)
+        let sleeper = shell("sleep 3600 & sleep 3600").reading(.bytes(input))
+        let run = sleeper.start()
+        await Task.yield()
+        run.cancel()
+        #expect(await run.outcome.isCancelled)
+      }
+      #expect(try Belongings.now == before)
+    }
+  }
+
+  @Test func `too many open files are told with what can be done`() async {
+    await #expect(processExitsWith: .success) {
+      for _ in 0..<2 { _ = await ProcessOperation("true").run() }
+      let before = try Belongings.now
+      // All but one, which is less than the pipes of a program: its number does not matter then.
+      let limit = try limitDescriptors(to: 1_024)
+      var taken: [Int32] = []
+      while case let descriptor = opened("/dev/null", O_RDONLY), descriptor >= 0 {
+        taken.append(descriptor)
+      }
+      if let last = taken.popLast() { close(last) }
+      let error = await ProcessOperation("true").run().error as? ProcessLaunchError
+      for descriptor in taken { close(descriptor) }
+      _ = try limitDescriptors(to: limit)
+      #expect(error?.description.contains("Too many open files. Run fewer at once") == true)
+      #expect(try Belongings.now == before)
+    }
+  }
+
+  @Test func `a program that was started runs also where nothing is left to watch it by`() async {
+    await #expect(processExitsWith: .success) {
+      for _ in 0..<2 { _ = await ProcessOperation("true").run() }
+      _ = try limitDescriptors(to: rlim_t(Belongings.now.descriptors + 20))
+      while opened("/dev/null", O_RDONLY) >= 0 {}
+      func bare(_ script: String) -> ProcessOperation {
+        shell(script).sendingOutput(to: .inherited).sendingErrorOutput(to: .inherited)
+      }
+      let ended = try await bare("exit 3").accepting(exitCodes: 3).run().get()
+      #expect(ended.status == .exited(3))
+      let launched = Gate()
+      let run = bare("exec sleep 3600").ending(within: .seconds(3_600))
+        .onLaunch { _ in launched.open() }.start()
+      try await launched.pass()
+      run.cancel()
+      #expect(await run.outcome.isCancelled)
+    }
+  }
+
+  @Test func `a status that somebody else took is told`() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGCHLD, SIG_IGN)
+      let error = await ProcessOperation("true").run().error
+      #expect(error is ProcessStatusLostError)
+      #expect(error.map { "\($0)" }?.contains("SIGCHLD") == true)
+    }
+  }
+
+  @Test func `closed standard descriptors are not taken for a program's`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TestFolder()
+      let file = folder.path(of: "file")
+      // What Dispatch waits by for its timers is its own, and would take one of the places.
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(1)) {
+          continuation.resume()
+        }
+      }
+      for descriptor in Int32(0)...2 { close(descriptor) }
+      let script = shell("cat; echo out; echo error >&2")
+      let result = try await script.reading(.text("in ")).run().get()
+      _ = try await script.sendingOutput(to: .file(file)).run().get()
+      let written = try folder.text(of: "file")
+      if result.output.text != "in out\n" || result.errorOutput.text != "error\n" { exit(2) }
+      if written != "out\n" { exit(3) }
+      // Nor are they taken by what watches programs, which others would inherit by these places.
+      for descriptor in 0...2 {
+        let link = "/proc/self/fd/\(descriptor)"
+        let open = (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) ?? ""
+        for kind in ["eventpoll", "eventfd", "pidfd"] where open.contains(kind) { exit(4) }
+      }
+    }
+  }
+}
+
+/// Sets how many descriptors this process may have.
+///
+/// - Returns: How many it might have had.
+private func limitDescriptors(to count: rlim_t) throws -> rlim_t {
+  #if canImport(Glibc)
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+  #else
+    let resource = RLIMIT_NOFILE
+  #endif
+  var limit = rlimit()
+  try #require(unsafe getrlimit(resource, &limit) == 0)
+  let old = limit.rlim_cur
+  limit.rlim_cur = count
+  try #require(unsafe setrlimit(resource, &limit) == 0)
+  return old
+}

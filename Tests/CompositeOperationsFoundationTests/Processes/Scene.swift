@@ -1,0 +1,104 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+
+/// A shell that runs a script, for what programs do in these tests.
+func shell(_ script: String, _ arguments: String..., in folder: String? = nil) -> ProcessOperation {
+  ProcessOperation("/bin/sh", arguments: ["-c", script, "sh"] + arguments, in: folder)
+}
+
+/// A folder that goes away with this.
+final class TestFolder: Sendable {
+  let path: String
+
+  init() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    path = folder.resolvingSymlinksInPath().path
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func path(of name: String) -> String { "\(path)/\(name)" }
+
+  @discardableResult
+  func write(_ text: String, to name: String, permissions: Int = 0o644) throws -> String {
+    let file = path(of: name)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+    try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file)
+    return file
+  }
+
+  func text(of name: String) throws -> String {
+    try String(contentsOfFile: path(of: name), encoding: .utf8)
+  }
+}
+
+/// What this process has open, and which of its children have not been waited for.
+struct Belongings: Equatable {
+  let descriptors: Int
+  let zombies: Int
+
+  static var now: Belongings {
+    get throws {
+      let folder = FileManager.default
+      let open = try folder.contentsOfDirectory(atPath: "/proc/self/fd").count
+      let own = ProcessInfo.processInfo.processIdentifier
+      let zombies = try folder.contentsOfDirectory(atPath: "/proc").filter { name in
+        guard Int32(name) != nil,
+          let line = try? String(contentsOfFile: "/proc/\(name)/stat", encoding: .utf8)
+        else { return false }
+        let fields = line.split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.count > 1 && fields[0] == "Z" && fields[1] == "\(own)"
+      }
+      return Belongings(descriptors: open, zombies: zombies.count)
+    }
+  }
+}
+
+/// What the system tells of a process behind its name: its state, its parent, its group and more.
+private func fields(of identifier: Int32) -> [Substring] {
+  let line = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
+  return line?.split(separator: ")").last?.split(separator: " ") ?? []
+}
+
+/// The letter for what a process does; nil if there is none of that identifier.
+func state(of identifier: Int32) -> Substring? { fields(of: identifier).first }
+
+/// Whether a process of that identifier exists and has not ended.
+func isAlive(_ identifier: Int32) -> Bool {
+  state(of: identifier).map { $0 != "Z" && $0 != "X" } ?? false
+}
+
+/// Those of a process group that have not ended.
+func livingMembers(of group: Int32) -> [Int32] {
+  let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+  return names.compactMap { Int32($0) }.filter { identifier in
+    let fields = fields(of: identifier)
+    return fields.count > 2 && fields[2] == "\(group)" && fields[0] != "Z" && fields[0] != "X"
+  }
+}
+
+/// A descriptor of a file that no program inherits; -1 if it cannot be opened.
+func opened(_ path: String, _ flags: Int32) -> Int32 { unsafe open(path, flags | O_CLOEXEC) }
+
+/// Whether a short text could be written.
+func wrote(_ text: String, to descriptor: Int32) -> Bool {
+  unsafe write(descriptor, text, text.utf8.count) == text.utf8.count
+}
+
+/// Whether the system has a program.
+func isInstalled(_ program: String) -> Bool {
+  FileManager.default.isExecutableFile(atPath: "/usr/bin/\(program)")
+}
+
+/// Waits until something is so, with a thread of its own that looks.
+func eventually(_ condition: @escaping @Sendable () -> Bool) async throws {
+  let isCancelled = Lock(false)
+  await withTaskCancellationHandler {
+    await aside { while !condition(), !isCancelled.withLock({ $0 }) { usleep(1_000) } }
+  } onCancel: {
+    isCancelled.withLock { $0 = true }
+  }
+  try Task.checkCancellation()
+}

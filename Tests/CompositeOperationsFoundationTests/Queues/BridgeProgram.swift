@@ -1,0 +1,268 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+
+/// What nodes did, in the order in which they did it.
+final class BridgeLog: Sendable {
+  enum Entry: Hashable, Sendable {
+    case began(Int)
+    case ended(Int)
+  }
+
+  private let lock = Lock<[Entry]>([])
+
+  var entries: [Entry] { lock.withLock(\.self) }
+  func add(_ entry: Entry) { lock.withLock { $0.append(entry) } }
+}
+
+/// Operations of a queue that depend on each other, fail and cancel.
+///
+/// Whom a node cancels has certainly not begun, is the node itself, or has certainly finished, so that there is
+/// one right end for all, however many threads there are.
+struct BridgeProgram: Sendable {
+  struct Failure: Error {}
+
+  struct Node: Sendable {
+    var dependencies: [Int] = []
+    var priority = Foundation.Operation.QueuePriority.normal
+    var fails = false
+    /// Whom it cancels while it runs.
+    var cancels: [Int] = []
+    var isCancelledBefore = false
+  }
+
+  /// How a node has ended, as whoever runs the program is told.
+  enum Ending: Hashable, Sendable { case success, failure, cancellation }
+
+  /// What can be said of a node when all is over.
+  struct Observation: Hashable, Sendable {
+    var hasRun: Bool
+    var isCancelled: Bool
+    var isFinished: Bool
+    var ending: Ending
+  }
+
+  var nodes: [Node]
+  /// How many run at once; nil for no limit.
+  var width: Int?
+  /// Who cancels everything while it runs: all before it have finished then, and all behind it have not begun.
+  var canceller: Int?
+
+  static func random(using random: inout OperationRandomness) -> BridgeProgram {
+    var program = BridgeProgram(nodes: [])
+    let count = Int.random(in: 1...10, using: &random)
+    if Int.random(in: 0..<4, using: &random) == 0 {
+      program.canceller = Int.random(in: 0..<count, using: &random)
+    }
+    program.width = [nil, 1, 2, 3].randomElement(using: &random) ?? nil
+    for index in 0..<count {
+      var node = Node()
+      node.dependencies = (0..<index).filter { other in
+        Int.random(in: 0..<3, using: &random) == 0 || [index, other].contains(program.canceller)
+      }
+      node.priority =
+        [.veryLow, .low, .normal, .high, .veryHigh].randomElement(using: &random) ?? .normal
+      node.fails = Int.random(in: 0..<4, using: &random) == 0
+      node.isCancelledBefore = Int.random(in: 0..<6, using: &random) == 0
+      if Int.random(in: 0..<8, using: &random) == 0 { node.cancels.append(index) }
+      if let first = node.dependencies.first {
+        if Bool.random(using: &random) { program.nodes[first].cancels.append(index) }
+        if Int.random(in: 0..<4, using: &random) == 0 { node.cancels.append(first) }
+      }
+      program.nodes.append(node)
+    }
+    return program
+  }
+}
+
+// MARK: - Nodes
+
+extension BridgeProgram {
+  /// One of a program.
+  struct NodeOperation: Sendable {
+    let operation: Foundation.Operation
+    let table: Table
+    /// How it has ended.
+    let ending: @Sendable () -> Ending
+  }
+
+  /// How nodes reach each other.
+  final class Table: Sendable {
+    private struct State: Sendable {
+      var operations: [Foundation.Operation] = []
+      var cancelAll: @Sendable () -> Void = {}
+      var failed: Set<Int> = []
+    }
+
+    private let state = Lock(State())
+
+    func set(
+      _ all: [Foundation.Operation], cancellingBy cancelAll: @escaping @Sendable () -> Void
+    ) {
+      state.withLock { state in
+        state.operations = all
+        state.cancelAll = cancelAll
+      }
+    }
+
+    func cancel(_ node: Int) { state.withLock { $0.operations }[node].cancel() }
+    func cancelAll() { state.withLock { $0.cancelAll }() }
+
+    func fail(_ node: Int) { state.withLock { _ = $0.failed.insert(node) } }
+    func hasFailed(_ node: Int) -> Bool { state.withLock { $0.failed.contains(node) } }
+  }
+
+  /// What a node does.
+  private func body(of node: Int, _ log: BridgeLog, _ table: Table) throws {
+    log.add(.began(node))
+    for other in nodes[node].cancels { table.cancel(other) }
+    if node == canceller { table.cancelAll() }
+    log.add(.ended(node))
+    if nodes[node].fails { throw Failure() }
+  }
+
+  /// One of Foundation.
+  func legacy(_ node: Int, _ log: BridgeLog, _ table: Table) -> NodeOperation {
+    let operation = BlockOperation()
+    operation.addExecutionBlock {
+      do { try body(of: node, log, table) } catch { table.fail(node) }
+    }
+    return NodeOperation(operation: operation, table: table) {
+      if operation.isCancelled { return .cancellation }
+      return table.hasFailed(node) ? .failure : .success
+    }
+  }
+
+  /// A composable one.
+  func composable(_ node: Int, _ log: BridgeLog, _ table: Table) -> NodeOperation {
+    let operation = QueueOperation(
+      SimpleOperation {
+        await Task.yield()
+        try body(of: node, log, table)
+      })
+    return NodeOperation(operation: operation, table: table) {
+      operation.outcome.map(Ending.init) ?? .success
+    }
+  }
+
+  /// With dependencies, priorities, and what is cancelled before it begins.
+  private func prepared(_ make: (Int) -> NodeOperation) -> [NodeOperation] {
+    let made = nodes.indices.map(make)
+    for (node, one) in zip(nodes, made) {
+      for other in node.dependencies { one.operation.addDependency(made[other].operation) }
+      one.operation.queuePriority = node.priority
+      if node.isCancelledBefore { one.operation.cancel() }
+    }
+    return made
+  }
+}
+
+extension BridgeProgram.Ending {
+  init(_ outcome: Outcome<Void>) {
+    switch outcome {
+    case .result: self = .success
+    case .error: self = .failure
+    case .cancelled: self = .cancellation
+    }
+  }
+}
+
+// MARK: - Running
+
+extension BridgeProgram {
+  private func suspendedQueue() -> OperationQueue {
+    let queue = OperationQueue()
+    if let width { queue.maxConcurrentOperationCount = width }
+    queue.isSuspended = true
+    return queue
+  }
+
+  func runInQueue(
+    _ log: BridgeLog, _ make: (Int, BridgeLog, Table) -> NodeOperation
+  ) -> [Observation] {
+    let queue = suspendedQueue()
+    let table = Table()
+    let made = prepared { make($0, log, table) }
+    let operations = made.map(\.operation)
+    table.set(operations) { queue.cancelAllOperations() }
+    queue.addOperations(operations, waitUntilFinished: false)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    // They hold the table, and it them.
+    table.set([]) {}
+    return made.indices.map { node in
+      observation(of: operations[node], node, log, ending: made[node].ending())
+    }
+  }
+
+  /// With operations of Foundation as children of a composite; dependencies stay those of Foundation.
+  ///
+  /// - Returns: What can be said of the nodes, and whether the composite was cancelled.
+  func runInComposite(_ log: BridgeLog) async -> (nodes: [Observation], isCancelled: Bool) {
+    let queue = suspendedQueue()
+    let table = Table()
+    let made = prepared { legacy($0, log, table) }
+    let operations = made.map(\.operation)
+    let children = made.indices.map { node in
+      FoundationOperation(in: queue) {
+        operations[node]
+      } result: { _ in
+        if table.hasFailed(node) { throw Failure() }
+      }
+    }
+    let run = ParallelOperation(children, width: .limited(to: 64), onFailure: .runAll)
+      .collectingOutcomes().start()
+    while queue.operationCount < operations.count { await Task.yield() }
+    let behind = operations[((canceller ?? 0) + 1)...]
+    table.set(operations) {
+      run.cancel()
+      // Those behind it begin when it has ended, and are to have heard of it by then.
+      while behind.contains(where: { !$0.isCancelled }) { sched_yield() }
+    }
+    queue.isSuspended = false
+    let outcomes = await run.outcome
+    // A cancelled composite has left to the queue what had not begun.
+    await aside { queue.waitUntilAllOperationsAreFinished() }
+    table.set([]) {}
+    let observations = made.indices.map { node in
+      let ending = outcomes.result.map { Ending($0[node]) } ?? made[node].ending()
+      return observation(of: operations[node], node, log, ending: ending)
+    }
+    return (observations, outcomes.isCancelled)
+  }
+
+  private func observation(
+    of operation: Foundation.Operation, _ node: Int, _ log: BridgeLog, ending: Ending
+  ) -> Observation {
+    Observation(
+      hasRun: log.entries.contains(.began(node)), isCancelled: operation.isCancelled,
+      isFinished: operation.isFinished, ending: ending)
+  }
+}
+
+// MARK: - Judging
+
+extension BridgeProgram {
+  /// What contradicts the dependencies or the width.
+  func faults(in log: BridgeLog) -> [String] {
+    let entries = log.entries
+    var faults: [String] = []
+    for (index, node) in nodes.enumerated() {
+      let count = entries.count { $0 == .began(index) }
+      if count > 1 { faults.append("\(index) has run \(count) times") }
+      guard let began = entries.firstIndex(of: .began(index)) else { continue }
+      for dependency in node.dependencies {
+        guard let ended = entries.firstIndex(of: .ended(dependency)), ended > began else {
+          continue
+        }
+        faults.append("\(index) began before \(dependency) had ended")
+      }
+    }
+    var running = 0
+    for entry in entries {
+      if case .began = entry { running += 1 } else { running -= 1 }
+      if let width, running > width { faults.append("\(running) ran at once") }
+    }
+    return faults
+  }
+}

@@ -1,0 +1,69 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import CompositeOperationsTestKit
+import Foundation
+import Testing
+
+/// Random programs of dependencies, priorities, widths, failures and cancellations, run by Foundation alone and
+/// through both bridges.
+@Suite(.timeLimit(.minutes(10))) struct BridgeProgramTests {
+  @Test func `B1: a queue sees no difference between its own operations and composable ones`()
+    async throws
+  {
+    try await compare { program, plain in
+      let log = BridgeLog()
+      let nodes = await aside { program.runInQueue(log, program.composable) }
+      // One after another, they come in the same order, too.
+      return Comparison(log: log, nodes: nodes, isInOrder: program.width == 1)
+    }
+  }
+
+  @Test func `B2: a composite sees what a queue sees`() async throws {
+    try await compare { program, plain in
+      let log = BridgeLog()
+      let (nodes, isCancelled) = await program.runInComposite(log)
+      let cancels = program.canceller.map { plain.entries.contains(.began($0)) } ?? false
+      #expect(isCancelled == cancels)
+      return Comparison(log: log, nodes: nodes, isInOrder: false)
+    }
+  }
+
+  @Test func `a queue may have some of each`() async throws {
+    try await compare { program, plain in
+      let log = BridgeLog()
+      let nodes = await aside {
+        program.runInQueue(log) { node, log, table in
+          node.isMultiple(of: 2)
+            ? program.composable(node, log, table) : program.legacy(node, log, table)
+        }
+      }
+      return Comparison(log: log, nodes: nodes, isInOrder: program.width == 1)
+    }
+  }
+
+  private struct Comparison {
+    let log: BridgeLog
+    let nodes: [BridgeProgram.Observation]
+    /// Whether Foundation alone has the same order.
+    let isInOrder: Bool
+  }
+
+  /// Compares with Foundation alone.
+  private func compare(
+    _ run: (BridgeProgram, _ plain: BridgeLog) async -> Comparison
+  ) async throws {
+    let seed = UInt64.random(in: 0..<UInt64.max)
+    var random = OperationRandomness.seeded(seed)
+    for number in 0..<300 {
+      let program = BridgeProgram.random(using: &random)
+      let plain = BridgeLog()
+      let expected = await aside { program.runInQueue(plain, program.legacy) }
+      let seen = await run(program, plain)
+      let comment = Comment(rawValue: "program \(number) of seed \(seed): \(program)")
+      try #require(seen.nodes == expected, comment)
+      try #require(!seen.isInOrder || seen.log.entries == plain.entries, comment)
+      try #require(program.faults(in: plain) == [], comment)
+      try #require(program.faults(in: seen.log) == [], comment)
+    }
+  }
+}

@@ -1,0 +1,245 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import CompositeOperationsTestKit
+import Foundation
+import Testing
+
+/// As many have written one: asynchronous, with states of its own.
+private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
+  private enum State { case ready, executing, finished }
+
+  private let state = Lock(State.ready)
+  private let text = Lock<String?>(nil)
+  private let isHeld: Bool
+
+  /// - Parameter isHeld: Whether it runs until it is cancelled.
+  init(isHeld: Bool = false) { self.isHeld = isHeld }
+
+  var page: String? { text.withLock(\.self) }
+
+  override var isAsynchronous: Bool { true }
+  override var isExecuting: Bool { state.withLock { $0 == .executing } }
+  override var isFinished: Bool { state.withLock { $0 == .finished } }
+
+  override func start() {
+    if isCancelled { return end() }
+    willChangeValue(for: \.isExecuting)
+    state.withLock { $0 = .executing }
+    didChangeValue(for: \.isExecuting)
+    if isHeld { return }
+    DispatchQueue.global().async {
+      self.text.withLock { $0 = "page" }
+      self.end()
+    }
+  }
+
+  override func cancel() {
+    super.cancel()
+    if isExecuting { end() }
+  }
+
+  private func end() {
+    willChangeValue(for: \.isExecuting)
+    willChangeValue(for: \.isFinished)
+    state.withLock { $0 = .finished }
+    didChangeValue(for: \.isExecuting)
+    didChangeValue(for: \.isFinished)
+  }
+}
+
+@Suite struct FoundationOperationTests {
+  private struct NoPage: Error {}
+
+  @Test func `B2: it ends with what is read from the operation when that has finished`() async {
+    let fetch = FoundationOperation {
+      LegacyFetch()
+    } result: {
+      $0.page ?? "none"
+    }
+    #expect(fetch.operationName == "LegacyFetch")
+    #expect(await fetch.run().result == "page")
+    // A new one for every run.
+    #expect(await fetch.run().result == "page")
+    #expect(await FoundationOperation { BlockOperation {} }.run().result != nil)
+    let failing = FoundationOperation {
+      LegacyFetch()
+    } result: { _ -> Int in
+      throw NoPage()
+    }
+    #expect(await failing.run().error is NoPage)
+  }
+
+  @Test func `B2: its completion block and what it depends on are kept`() async {
+    let log = Lock<[String]>([])
+    let queue = OperationQueue()
+    queue.name = "legacy"
+    let first = BlockOperation { log.withLock { $0.append("first") } }
+    let step = FoundationOperation(in: queue) {
+      let second = BlockOperation {
+        log.withLock { $0.append("second in \(OperationQueue.current?.name ?? "none")") }
+      }
+      second.addDependency(first)
+      second.completionBlock = { log.withLock { $0.append("completion") } }
+      return second
+    } result: { _ in
+      log.withLock { $0.append("result") }
+    }
+    let run = step.start()
+    while queue.operationCount == 0 { await Task.yield() }
+    queue.addOperation(first)
+    #expect(await run.outcome.result != nil)
+    #expect(log.withLock(\.self) == ["first", "second in legacy", "completion", "result"])
+  }
+
+  @Test func `one that has begun before is an error that names it`() async {
+    let block = BlockOperation {}
+    block.start()
+    let error = await FoundationOperation { block }.run().error as? FoundationOperationError
+    #expect(error?.operation.contains("BlockOperation") == true)
+    #expect(error?.description.contains("make a new one") == true)
+  }
+
+  @Test func `B2: it is cancelled with its composite`() async {
+    let made = Lock<LegacyFetch?>(nil)
+    let held = FoundationOperation { () -> LegacyFetch in
+      let fetch = LegacyFetch(isHeld: true)
+      made.withLock { $0 = fetch }
+      return fetch
+    } result: {
+      $0.page
+    }
+    let failing = SimpleOperation<String?> {
+      while made.withLock({ $0?.isExecuting }) != true { await Task.yield() }
+      throw NoPage()
+    }
+    let outcome = await ParallelOperation([AnyOperation(held), AnyOperation(failing)]).run()
+    let evidence = outcome.error as? ParallelOperationError
+    #expect(evidence?.failures.count == 1)
+    #expect(made.withLock { $0?.isCancelled } == true && made.withLock { $0?.isFinished } == true)
+  }
+
+  @Test func `B2: one that waits in its queue is not waited for when the run is cancelled`() async {
+    let hasRun = Lock(false)
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let run = FoundationOperation(in: queue) {
+      BlockOperation { hasRun.withLock { $0 = true } }
+    }.start()
+    while queue.operationCount == 0 { await Task.yield() }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    queue.isSuspended = false
+    await aside { queue.waitUntilAllOperationsAreFinished() }
+    #expect(hasRun.withLock(\.self) == false)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `cancelled when it has finished, the run waits for the completion block all the same`() async
+  {
+    let log = Lock<[String]>([])
+    let (isInBlock, mayReturn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let run = FoundationOperation {
+      let block = BlockOperation { log.withLock { $0.append("body") } }
+      block.completionBlock = {
+        isInBlock.signal()
+        mayReturn.wait()
+        log.withLock { $0.append("completion") }
+      }
+      return block
+    }.start()
+    let ended = Task {
+      let outcome = await run.outcome
+      log.withLock { $0.append("end") }
+      return outcome
+    }
+    await aside { isInBlock.wait() }
+    run.cancel()
+    // Opportunity for a run that would not wait.
+    for _ in 0..<1_000 where log.withLock({ $0.count }) == 1 { await aside {} }
+    mayReturn.signal()
+    #expect(await ended.value.isCancelled)
+    #expect(log.withLock(\.self) == ["body", "completion", "end"])
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `cancelled before it is in its queue, it is finished by that and lets others go on`() async {
+    let log = Lock<[String]>([])
+    let after = BlockOperation { log.withLock { $0.append("after") } }
+    let hasCompleted = DispatchSemaphore(value: 0)
+    let run = FoundationOperation {
+      let block = BlockOperation { log.withLock { $0.append("body") } }
+      block.completionBlock = { hasCompleted.signal() }
+      after.addDependency(block)
+      unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+      return block
+    }.start()
+    #expect(await run.outcome.isCancelled)
+    await aside {
+      OperationQueue().addOperations([after], waitUntilFinished: true)
+      hasCompleted.wait()
+    }
+    #expect(log.withLock(\.self) == ["after"])
+  }
+
+  @Test func `one that finishes itself when it is cancelled is given to no queue`() async {
+    final class Hasty: Foundation.Operation, @unchecked Sendable {
+      private let isOver = Lock(false)
+
+      override var isFinished: Bool { isOver.withLock(\.self) }
+
+      override func cancel() {
+        super.cancel()
+        isOver.withLock { $0 = true }
+        didChangeValue(for: \.isFinished)
+      }
+    }
+    let run = FoundationOperation {
+      unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+      return Hasty()
+    }
+    #expect(await run.run().isCancelled)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `one that is given another completion block when it runs ends, too`() async {
+    let hasCompleted = DispatchSemaphore(value: 0)
+    let made = Lock<BlockOperation?>(nil)
+    let operation = FoundationOperation {
+      let block = BlockOperation {
+        made.withLock(\.self)?.completionBlock = { hasCompleted.signal() }
+      }
+      made.withLock { $0 = block }
+      return block
+    }
+    #expect(await operation.run().result != nil)
+    await aside { hasCompleted.wait() }
+    made.withLock { $0 = nil }
+  }
+
+  @Test func `one that others cancel ends as cancelled`() async {
+    let made = Lock<LegacyFetch?>(nil)
+    let run = FoundationOperation { () -> LegacyFetch in
+      let fetch = LegacyFetch(isHeld: true)
+      made.withLock { $0 = fetch }
+      return fetch
+    } result: {
+      $0.page
+    }.start()
+    while made.withLock({ $0?.isExecuting }) != true { await Task.yield() }
+    made.withLock(\.self)?.cancel()
+    #expect(await run.outcome.isCancelled)
+  }
+
+  @Test func `B2: however a cancellation meets it, the run ends`() async {
+    for _ in 0..<1_000 {
+      let run = FoundationOperation {
+        LegacyFetch()
+      } result: {
+        $0.page
+      }.start()
+      DispatchQueue.global().async { run.cancel() }
+      let outcome = await run.outcome
+      #expect(outcome.isCancelled || outcome.result == "page")
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import CompositeOperationsTestKit
+import Foundation
+import Testing
+
+@Suite struct QueueOperationTests {
+  private struct Failure: Error {}
+
+  private let queue = OperationQueue()
+
+  @Test func `B1: it runs in a queue, and its outcome is there when it has finished`() async {
+    let operation = QueueOperation(SimpleOperation { 7 }.named("seven"))
+    #expect(operation.outcome == nil && !operation.isFinished && !operation.isExecuting)
+    #expect(operation.name == "seven" && operation.isAsynchronous && operation.isReady)
+    let seen = await withCheckedContinuation { continuation in
+      operation.completionBlock = { continuation.resume(returning: operation.outcome?.result) }
+      queue.addOperation(operation)
+    }
+    #expect(seen == 7)
+    #expect(operation.isFinished && !operation.isExecuting && !operation.isCancelled)
+  }
+
+  @Test func `a thread can wait for it`() async {
+    let operation = queue.addOperation(SimpleOperation { "done" })
+    await aside { operation.waitUntilFinished() }
+    #expect(operation.outcome?.result == "done")
+  }
+
+  @Test func `B1: what depends on it begins when it has ended, also where it failed`() async {
+    let log = Lock<[String]>([])
+    let failing = QueueOperation(
+      SimpleOperation {
+        await Task.yield()
+        log.withLock { $0.append("composable") }
+        throw Failure()
+      })
+    let before = BlockOperation { log.withLock { $0.append("before") } }
+    let after = BlockOperation { log.withLock { $0.append("after") } }
+    failing.addDependency(before)
+    after.addDependency(failing)
+    await aside { [queue] in queue.addOperations([after, failing, before], waitUntilFinished: true)
+    }
+    #expect(log.withLock(\.self) == ["before", "composable", "after"])
+    #expect(failing.outcome?.error is Failure)
+  }
+
+  @Test func `one that is cancelled before it begins never does`() async {
+    let hasRun = Lock(false)
+    let operation = QueueOperation(SimpleOperation { hasRun.withLock { $0 = true } })
+    operation.cancel()
+    await aside { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
+    #expect(operation.outcome?.isCancelled == true && operation.isCancelled)
+    #expect(hasRun.withLock(\.self) == false)
+  }
+
+  @Test func `B1: cancelling one that runs cancels the run`() async {
+    let gate = Gate()
+    let operation = queue.addOperation(SimpleOperation { try await gate.pass() })
+    await gate.waitForArrivals(1)
+    #expect(operation.isExecuting)
+    queue.cancelAllOperations()
+    await aside { operation.waitUntilFinished() }
+    #expect(operation.outcome?.isCancelled == true)
+  }
+
+  @Test func `it takes part in the width of its queue until it has ended`() async {
+    let crowd = Lock((now: 0, most: 0))
+    queue.maxConcurrentOperationCount = 2
+    let operations = (0..<20).map { _ in
+      QueueOperation(
+        SimpleOperation {
+          crowd.withLock { crowd in
+            crowd.now += 1
+            crowd.most = max(crowd.most, crowd.now)
+          }
+          for _ in 0..<10 { await Task.yield() }
+          crowd.withLock { $0.now -= 1 }
+        })
+    }
+    await aside { [queue] in queue.addOperations(operations, waitUntilFinished: true) }
+    #expect(operations.allSatisfy { $0.outcome?.result != nil })
+    let most = crowd.withLock { $0.most }
+    #expect((1...2).contains(most))
+  }
+
+  @Test func `the run sees its environment`() async {
+    let recorder = RecordingObserver()
+    let operation = QueueOperation(
+      SimpleOperation {}.named("look"), in: OperationEnvironment(observers: [recorder]))
+    await aside { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
+    #expect(recorder.events(of: "look").count == 3)
+  }
+
+  /// A quality of service, and what it means.
+  private static let services: [(QualityOfService, TaskPriority)] = [
+    (.userInteractive, .userInitiated), (.userInitiated, .userInitiated), (.utility, .utility),
+    (.background, .background),
+  ]
+
+  @Test(arguments: services) func `the run has the priority of its quality of service`(
+    service: QualityOfService, priority: TaskPriority
+  ) async {
+    queue.qualityOfService = service == .utility ? .background : .utility
+    let operation = QueueOperation(SimpleOperation { Task.currentPriority })
+    operation.qualityOfService = service
+    await aside { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
+    #expect(operation.outcome?.result == priority)
+  }
+
+  @Test(arguments: services) func `one without a quality of service has its queue's`(
+    service: QualityOfService, priority: TaskPriority
+  ) async {
+    queue.qualityOfService = service
+    let operation = QueueOperation(SimpleOperation { Task.currentPriority })
+    await aside { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
+    #expect(operation.outcome?.result == priority)
+  }
+
+  @Test func `what is more urgent for its queue begins first`() async {
+    let order = Lock<[Int]>([])
+    queue.maxConcurrentOperationCount = 1
+    queue.isSuspended = true
+    let priorities: [Foundation.Operation.QueuePriority] = [
+      .low, .veryHigh, .normal, .veryLow, .high, .normal,
+    ]
+    for (index, priority) in priorities.enumerated() {
+      let operation = QueueOperation(
+        SimpleOperation {
+          await Task.yield()
+          order.withLock { $0.append(index) }
+        })
+      operation.queuePriority = priority
+      queue.addOperation(operation)
+    }
+    queue.isSuspended = false
+    await aside { [queue] in queue.waitUntilAllOperationsAreFinished() }
+    #expect(order.withLock(\.self) == [1, 4, 2, 5, 0, 3])
+  }
+
+  @Test func `a composite runs in a queue as anywhere, and is cancelled as one`() async {
+    let sum = ParallelOperation((1...10).map { number in SimpleOperation { number } })
+      .map { $0.reduce(0, +) }
+    let steps = QueueOperation(sum.then { total in SimpleOperation { total + 1 } })
+    let gate = Gate()
+    let held = QueueOperation(
+      ParallelOperation((0..<3).map { _ in SimpleOperation { try await gate.pass() } }))
+    let children = (0..<3).map { index in SimpleOperation { if index == 1 { throw Failure() } } }
+    let failing = QueueOperation(ParallelOperation(children))
+    steps.addDependency(failing)
+    let operations: [Foundation.Operation] = [steps, held, failing]
+    for operation in operations { queue.addOperation(operation) }
+    await aside { steps.waitUntilFinished() }
+    #expect(steps.outcome?.result == 56)
+    #expect((failing.outcome?.error as? ParallelOperationError)?.failures.count == 1)
+    await gate.waitForArrivals(3)
+    held.cancel()
+    await aside { held.waitUntilFinished() }
+    #expect(held.outcome?.isCancelled == true)
+  }
+
+  @Test
+  func `B1: a cancellation at its beginning ends it once, as cancelled or with its value`() async {
+    for _ in 0..<2_000 {
+      let operation = QueueOperation(SimpleOperation { 1 })
+      queue.addOperation(operation)
+      DispatchQueue.global().async { operation.cancel() }
+      await aside { operation.waitUntilFinished() }
+      #expect(operation.outcome?.isCancelled == true || operation.outcome?.result == 1)
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import Foundation
+import LoopbackServer
+
+/// A flow whose result is known before it runs.
+indirect enum SoakFlow: Sendable {
+  case step(Step, Int)
+  case parallel([SoakFlow], width: Int)
+  case sequence([SoakFlow])
+
+  enum Step: CaseIterable, Sendable {
+    case blocking, patientBlocking, queue, legacy
+    case output, input, grandchild, data, slowData, download, file
+    case failingBlocking, failingProgram, missingProgram, missingPage, cutOffPage, missingFile
+  }
+
+  static func random(depth: Int, using random: inout OperationRandomness) -> SoakFlow {
+    let children = Int.random(in: 1...4, using: &random)
+    switch depth == 0 ? 2 : Int.random(in: 0..<4, using: &random) {
+    case 0:
+      return .parallel(
+        (0..<children).map { _ in .random(depth: depth - 1, using: &random) },
+        width: .random(in: 1...4, using: &random))
+    case 1:
+      return .sequence((0..<children).map { _ in .random(depth: depth - 1, using: &random) })
+    default:
+      let step = Step.allCases.randomElement(using: &random) ?? .blocking
+      return .step(step, .random(in: 1...1_000, using: &random))
+    }
+  }
+
+  /// What it comes to; nil if it fails.
+  var sum: Int? {
+    switch self {
+    case .step(let step, let number): step.fails ? nil : number
+    case .parallel(let flows, _), .sequence(let flows):
+      flows.reduce(0) { sum, flow in sum.flatMap { sum in flow.sum.map { sum + $0 } } }
+    }
+  }
+
+  func operation(in scene: SoakScene) -> any ComposableOperation<Int> {
+    switch self {
+    case .step(let step, let number): step.operation(of: number, in: scene)
+    case .parallel(let flows, let width):
+      ParallelOperation(flows.map { $0.operation(in: scene) }, width: .limited(to: width))
+        .map { $0.reduce(0, +) }
+    case .sequence(let flows):
+      SimpleOperation { context in
+        var sum = 0
+        for flow in flows { sum += try await context.run(flow.operation(in: scene)) }
+        return sum
+      }
+    }
+  }
+}
+
+extension SoakFlow.Step {
+  fileprivate struct Failure: Error {}
+
+  fileprivate var fails: Bool {
+    switch self {
+    case .failingBlocking, .failingProgram, .missingProgram, .missingPage, .cutOffPage,
+      .missingFile:
+      true
+    default: false
+    }
+  }
+
+  fileprivate func operation(of number: Int, in scene: SoakScene) -> any ComposableOperation<Int> {
+    switch self {
+    case .blocking:
+      BlockingOperation {
+        usleep(UInt32(number))
+        return number
+      }
+    case .patientBlocking:
+      BlockingOperation { context in
+        for _ in 0..<10 {
+          try context.checkCancellation()
+          usleep(UInt32(number))
+        }
+        return number
+      }
+    case .queue:
+      FoundationOperation(
+        in: scene.queue, { QueueOperation(SimpleOperation { number }) },
+        result: { try $0.outcome?.get() ?? 0 })
+    case .legacy: FoundationOperation { BlockOperation { usleep(UInt32(number)) } }.map { number }
+    case .output: Self.reading(shell("echo \(number)"))
+    case .input: Self.reading(ProcessOperation("cat").reading(.text("\(number)")))
+    case .grandchild: Self.reading(shell("sleep 0.0\(number) & wait; echo \(number)"))
+    case .data: Self.reading(HTTPDataOperation(scene.server.url("/\(number)")))
+    case .slowData: Self.reading(HTTPDataOperation(scene.server.url("/slow/\(number)")))
+    case .download: scene.downloading(number)
+    case .file: scene.writing(number)
+    case .failingBlocking: BlockingOperation<Int> { throw Failure() }
+    case .failingProgram: Self.reading(shell("echo \(number); exit 3"))
+    case .missingProgram: Self.reading(ProcessOperation("no-such-program"))
+    case .missingPage: Self.reading(HTTPDataOperation(scene.server.url("/missing")))
+    case .cutOffPage: Self.reading(HTTPDataOperation(scene.server.url("/cut")))
+    case .missingFile: FileReadOperation(scene.folder["missing"]).map(\.count)
+    }
+  }
+
+  private static func reading(_ process: ProcessOperation) -> any ComposableOperation<Int> {
+    process.map { try number($0.output.text) }
+  }
+
+  private static func reading(_ request: HTTPDataOperation) -> any ComposableOperation<Int> {
+    request.map { try number(String(decoding: $0.body, as: UTF8.self)) }
+  }
+
+  fileprivate static func number(_ text: String) throws -> Int {
+    guard let number = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+      throw Failure()
+    }
+    return number
+  }
+}
+
+/// What flows share: a folder, a queue, a server.
+final class SoakScene: Sendable {
+  let folder: TemporaryFolder
+  let queue = OperationQueue()
+  let server: LoopbackServer
+  private let fileCount = Lock(0)
+
+  init() throws {
+    folder = try TemporaryFolder()
+    server = try LoopbackServer { request, connection in
+      let name = request.path.split(separator: "/").last ?? ""
+      switch request.path {
+      case "/missing": connection.send(LoopbackAnswer(404, "no such page"))
+      case "/cut": connection.send(LoopbackAnswer("12", length: 10))
+      case let path where path.hasPrefix("/slow"):
+        connection.send(
+          "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(name.count)\r\n\r\n")
+        for byte in name.utf8 {
+          usleep(1_000)
+          connection.send([byte])
+        }
+      default: connection.send(LoopbackAnswer(String(name)))
+      }
+    }
+  }
+
+  /// A file that no other flow has.
+  private func newFile() -> URL {
+    let number = fileCount.withLock { count in
+      count += 1
+      return count
+    }
+    return folder["file \(number)"]
+  }
+
+  fileprivate func downloading(_ number: Int) -> any ComposableOperation<Int> {
+    let file = newFile()
+    return SimpleOperation { [server] context in
+      _ = try await context.run(HTTPDownloadOperation(server.url("/\(number)"), to: file))
+      return try await Self.readingAndRemoving(file, in: context)
+    }
+  }
+
+  fileprivate func writing(_ number: Int) -> any ComposableOperation<Int> {
+    let (first, second, third) = (newFile(), newFile(), newFile())
+    let text = Data("\(number)".utf8) + Data(repeating: 10, count: number * 5_000)
+    return SimpleOperation { context in
+      try await context.run(FileWriteOperation(text, to: first))
+      try await context.run(FileCopyOperation(from: first, to: second))
+      try await context.run(FileMoveOperation(from: second, to: third))
+      try await context.run(FileRemovalOperation(first))
+      return try await Self.readingAndRemoving(third, in: context)
+    }
+  }
+
+  private static func readingAndRemoving(
+    _ file: URL, in context: OperationContext
+  ) async throws -> Int {
+    let data = try await context.run(FileReadOperation(file))
+    try await context.run(FileRemovalOperation(file))
+    return try SoakFlow.Step.number(String(decoding: data, as: UTF8.self))
+  }
+}

@@ -1,0 +1,64 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Foundation
+import Testing
+
+/// Random flows of all that touches the system, half of them cancelled at a random moment.
+///
+/// `COMPOSITE_SOAK_SECONDS=600` goes on for longer, with seeds that nobody has tried.
+@Suite struct SoakTests {
+  // In a process of its own, because other tests open and close at the same time.
+  @Test func `flows that end as they like leave nothing behind`() async {
+    await #expect(processExitsWith: .success) {
+      let seed = UInt64.random(in: 0...UInt64.max)
+      let seconds = ProcessInfo.processInfo.environment["COMPOSITE_SOAK_SECONDS"].flatMap(Int.init)
+      let end = ContinuousClock.now + .seconds(seconds ?? 3)
+      var random = OperationRandomness.seeded(seed)
+      let scene = try SoakScene()
+      // Connections, threads and watchers that stay are there from the beginning.
+      try await runSoakFlows(20, in: scene, using: &random)
+      let before = try Belongings.now
+      var count = 0
+      repeat {
+        try await runSoakFlows(20, in: scene, using: &random)
+        count += 20
+      } while ContinuousClock.now < end
+
+      // What a flow left behind when it was cancelled ends on its own, soon.
+      let limit = ContinuousClock.now + .seconds(60)
+      var now = try Belongings.now
+      while now.zombies > 0 || now.descriptors > before.descriptors + 4, .now < limit {
+        await Task.yield()
+        now = try Belongings.now
+      }
+      let comment = Comment(rawValue: "after \(count) flows of seed \(seed): \(now), not \(before)")
+      #expect(now.zombies == 0 && now.descriptors <= before.descriptors + 4, comment)
+      let hidden = try scene.folder.names().filter { $0.hasPrefix(".") }
+      #expect(hidden == [], "temporary files of seed \(seed)")
+    }
+  }
+}
+
+/// Runs flows at once, and looks at how each has ended.
+private func runSoakFlows(
+  _ count: Int, in scene: SoakScene, using random: inout OperationRandomness
+) async throws {
+  let flows = (0..<count).map { _ in SoakFlow.random(depth: 3, using: &random) }
+  let runs = flows.map { $0.operation(in: scene).start() }
+  let cancelled = runs.map { _ in Bool.random(using: &random) }
+  for index in runs.indices.shuffled(using: &random) where cancelled[index] {
+    let moment = Int.random(in: 0..<4_000, using: &random)
+    if moment < 3_000 { await aside { _ = usleep(UInt32(moment)) } }
+    runs[index].cancel()
+  }
+  for index in runs.indices {
+    let outcome = await runs[index].outcome
+    if cancelled[index], outcome.isCancelled { continue }
+    let comment = Comment(rawValue: "\(flows[index]) ended as \(outcome)")
+    if let sum = flows[index].sum {
+      #expect(outcome.result == sum, comment)
+    } else {
+      #expect(outcome.error != nil, comment)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// A folder that goes away with this.
+final class TemporaryFolder: Sendable {
+  let url: URL
+
+  init(in parent: URL = FileManager.default.temporaryDirectory) throws {
+    url = parent.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  subscript(name: String) -> URL { url.appendingPathComponent(name) }
+
+  /// Makes a symbolic link.
+  func link(_ name: String, to path: String) throws -> URL {
+    try FileManager.default.createSymbolicLink(atPath: self[name].path, withDestinationPath: path)
+    return self[name]
+  }
+
+  /// What is in it, in the order of the alphabet.
+  func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
+  }
+
+  /// In bytes; nil if there is no such file.
+  func size(of name: String) -> Int? {
+    (try? FileManager.default.attributesOfItem(atPath: self[name].path))?[.size] as? Int
+  }
+}
+
+/// Bytes that look like any, the same for a seed.
+func someBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+  var state = seed
+  return (0..<count).map { _ in
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return UInt8(truncatingIfNeeded: state >> 56)
+  }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import Testing
+
+@Suite struct RunTests {
+  @Test func `lines come behind the name of their command, each on its stream`() async throws {
+    let printed = try await Program.devApp(
+      "run", "--", "sh", "-c", "echo out; echo error >&2; printf rest", "---", "echo", "--help me"
+    ).run()
+    #expect(printed.status == 0)
+    #expect(Set(lines(printed)) == ["[sh] out", "[sh] rest", "[echo] --help me"])
+    #expect(printed.error == "[sh] error\n")
+  }
+
+  @Test func `commands of the same program have numbers`() async throws {
+    let printed = try await Program.devApp(
+      "run", "--width", "1", "--", "/bin/echo", "a", "---", "echo", "b", "---", "printf", "c"
+    ).run()
+    #expect(lines(printed) == ["[echo#1] a", "[echo#2] b", "[printf] c"])
+  }
+
+  @Test func `groups come in one piece`() async throws {
+    let printed = try await Program.devApp(
+      "run", "--grouped", "--width", "2", "--", "sh", "-c", "echo 1; sleep 0.1; echo 2 >&2; echo 3",
+      "---", "printf", "4"
+    ).run()
+    #expect(printed.status == 0)
+    let text = printed.text
+    #expect(text.contains("[sh]\n1\n2\n3\n"), "\(text)")
+    #expect(text.contains("[printf]\n4\n"), "\(text)")
+  }
+
+  @Test func `the first failure ends the others, and those that are left do not begin`()
+    async throws
+  {
+    let printed = try await Program.devApp(
+      "run", "--width", "2", "--", "sleep", "3600", "---", "sh", "-c", "exit 3", "---", "echo",
+      "late"
+    ).run()
+    #expect(printed.status == 1)
+    #expect(printed.output.isEmpty)
+    #expect(
+      printed.error == """
+        DevApp run: sh: exit status 3
+        DevApp run: 1 of 3 commands failed, 1 ended because of that, 1 not begun
+
+        """)
+  }
+
+  @Test(arguments: [[], ["--grouped"]])
+  func `--keep-going runs all and lists what failed`(option: [String]) async throws {
+    var program = Program.devApp()
+    program.arguments =
+      ["run"] + option + ["--width", "1", "--keep-going", "--", "false", "---", "no-such-program"]
+      + ["---", "sh", "-c", "kill -9 $$", "---", "echo", "late"]
+    let printed = try await program.run()
+    #expect(printed.status == 1)
+    #expect(printed.text.hasSuffix(option.isEmpty ? "[echo] late\n" : "[echo]\nlate\n"))
+    let told = printed.error.split(separator: "\n")
+    #expect(told.count == 4)
+    #expect(told[0] == "DevApp run: false: exit status 1")
+    #expect(told[1].hasPrefix("DevApp run: no-such-program: no-such-program cannot be started: "))
+    #expect(told[2] == "DevApp run: sh: signal SIGKILL (9)")
+    #expect(told[3] == "DevApp run: 3 of 4 commands failed")
+  }
+
+  @Test(arguments: [
+    (["run"], "no COMMAND; expected"), (["run", "--"], "no COMMAND; expected"),
+    (["run", "--width", "2"], "no COMMAND; expected"),
+    (["run", "--", "a", "---"], "COMMAND 2 is empty; expected a program"),
+    (["run", "--", "a", "---", "---", "b"], "COMMAND 2 is empty; expected a program"),
+    (["run", "--", "", "b"], "COMMAND 1 is empty; expected a program"),
+    (["run", "ls"], "unexpected argument ls; expected --width"),
+    (["run", "--width", "0", "--", "ls"], "the width 0; expected a number from 1"),
+    (["run", "--width", "two"], "the width two; expected"),
+    (["run", "--width"], "--width without"),
+  ])
+  func `wrong arguments get one line that says what was expected`(
+    arguments: [String], message: String
+  ) async throws {
+    var program = Program.devApp()
+    program.arguments = arguments
+    let printed = try await program.run()
+    #expect(printed.status == 64)
+    #expect(printed.output.isEmpty)
+    #expect(printed.error.contains(message), "\(printed.error)")
+    #expect(printed.error.split(separator: "\n").count == 1)
+  }
+
+  @Test func `--trace and --timeline show the commands`() async throws {
+    let folder = try TemporaryFolder()
+    let trace = folder.url.appendingPathComponent("run.txt")
+    let timeline = folder.url.appendingPathComponent("run.svg")
+    let printed = try await Program.devApp(
+      "run", "--trace", trace.path, "--timeline", timeline.path, "--", "true", "---", "echo", "a"
+    ).run()
+    #expect(printed.status == 0)
+    for file in [trace, timeline] {
+      let text = try String(contentsOf: file, encoding: .utf8)
+      #expect(text.contains("true") && text.contains("echo"), "\(text)")
+    }
+  }
+
+  /// Makes a file that has its own number and that of what it has started, says so, and stays.
+  private static let staying = """
+    sleep 3600 & echo $$ $! > "$1.new"; mv "$1.new" "$1"; echo ready; wait
+    """
+
+  @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `Ctrl-C and other signals end the commands`(signal: Int32) async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appendingPathComponent("running")
+    let printed = try await Program.devApp(
+      "run", "--", "sh", "-c", Self.staying, "sh", file.path
+    ).run { process in
+      await eventually { FileManager.default.fileExists(atPath: file.path) }
+      kill(process, signal)
+    }
+    #expect(printed.status == 128 + signal)
+    #expect(printed.error == "DevApp run: interrupted\n")
+    let left = try identifiers(in: file)
+    #expect(left.count == 2)
+    for identifier in left { #expect(!isAlive(identifier)) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a second Ctrl-C ends the commands by force`() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appendingPathComponent("running")
+    let output = folder.url.appendingPathComponent("output")
+    var program = Program.devApp(
+      "run", "--", "sh", "-c", "trap '' TERM; " + Self.staying, "sh", file.path)
+    program.output = output
+    let printed = try await program.run { process in
+      await eventually {
+        (try? String(contentsOf: output, encoding: .utf8))?.contains("ready") == true
+      }
+      await eventually {
+        if isAlive(process) { kill(process, SIGINT) }
+        return !isAlive(process)
+      }
+    }
+    #expect(printed.status == 130)
+    // The first one would have said so at its end.
+    #expect(printed.error.isEmpty)
+    let left = try identifiers(in: file)
+    #expect(left.count == 2)
+    await eventually { !left.contains(where: isAlive) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `the commands end when nobody reads their lines any more`() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appendingPathComponent("running")
+    let script = """
+      sleep 3600 & echo $$ $! > "$1.new"; mv "$1.new" "$1"
+      while :; do echo line; sleep 0.01; done
+      """
+    let program = Program(
+      executable: URL(fileURLWithPath: "/bin/sh"),
+      arguments: [
+        "-c", #""$1" run -- sh -c "$2" sh "$3" | head -n 1"#, "sh",
+        Program.devApp().executable.path, script, file.path,
+      ])
+    let printed = try await program.run()
+    #expect(printed.text == "[sh] line\n")
+    #expect(printed.error.contains("DevApp run: 1 of 1 command failed"), "\(printed.error)")
+    let left = try identifiers(in: file)
+    #expect(left.count == 2)
+    await eventually { !left.contains(where: isAlive) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a group shows what its command wrote before it was ended`() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appendingPathComponent("running")
+    let program = Program.devApp(
+      "run", "--grouped", "--", "sh", "-c", "echo begun; touch \"$1\"; sleep 3600", "sh",
+      file.path)
+    let printed = try await program.run { process in
+      await eventually { FileManager.default.fileExists(atPath: file.path) }
+      kill(process, SIGINT)
+    }
+    #expect(printed.status == 130)
+    #expect(printed.text == "[sh]\nbegun\n")
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `what failed before a Ctrl-C is listed`() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appendingPathComponent("running")
+    let program = Program.devApp(
+      "run", "--keep-going", "--width", "1", "--", "false", "---", "sh", "-c",
+      "touch \"$1\"; sleep 3600", "sh", file.path, "---", "true")
+    let printed = try await program.run { process in
+      await eventually { FileManager.default.fileExists(atPath: file.path) }
+      kill(process, SIGINT)
+    }
+    #expect(printed.status == 130)
+    #expect(
+      printed.error == """
+        DevApp run: false: exit status 1
+        DevApp run: 1 of 3 commands failed, 1 ended by the signal, 1 not begun
+        DevApp run: interrupted
+
+        """)
+  }
+
+  @Test(arguments: [[], ["--grouped"]])
+  func `output that is held open is told to be cut off`(option: [String]) async throws {
+    var program = Program.devApp()
+    program.arguments = ["run"] + option + ["--", "sh", "-c", "sleep 3600 & echo $!"]
+    let printed = try await program.run()
+    #expect(printed.status == 0)
+    #expect(printed.error.hasPrefix("[sh] output cut off"), "\(printed.error)")
+    let words = printed.text.split { $0 == " " || $0.isNewline }
+    kill(try #require(words.last.flatMap { Int32($0) }), SIGKILL)
+  }
+
+  @Test func `help goes to standard output`() async throws {
+    let printed = try await Program.devApp("run", "--help").run()
+    #expect(printed.status == 0)
+    #expect(printed.text.hasPrefix("usage: DevApp run"))
+  }
+
+  private func lines(_ printed: Printed) -> [String] {
+    printed.text.split(separator: "\n").map(String.init)
+  }
+
+  private func identifiers(in file: URL) throws -> [Int32] {
+    try String(contentsOf: file, encoding: .utf8).split { $0 == " " || $0.isNewline }
+      .compactMap { Int32($0) }
+  }
+}
+
+/// Whether a process of that identifier exists and, where that can be told, has not ended.
+private func isAlive(_ identifier: Int32) -> Bool {
+  #if os(Linux)
+    let line = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
+    let state = line?.split(separator: ")").last?.split(separator: " ").first
+    return state.map { $0 != "Z" && $0 != "X" } ?? false
+  #else
+    return kill(identifier, 0) == 0
+  #endif
+}

@@ -1,0 +1,46 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A server that takes no connections: who connects waits.
+package final class FullServer: Sendable {
+  package let port: UInt16
+  private let sockets: [Int32]
+
+  /// - Parameters:
+  ///   - port: Where it listens; 0 for one that is free.
+  ///   - host: The last byte of its address, 127.0.0.x.
+  package init(at port: UInt16 = 0, host: UInt8 = 1) throws {
+    let (server, port) = try LoopbackServer.listening(at: port, host: host, backlog: 0)
+    self.port = port
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = (0x7F00_0000 + UInt32(host)).bigEndian
+    #if canImport(Glibc)
+      let kind = Int32(SOCK_STREAM.rawValue)
+    #else
+      let kind = SOCK_STREAM
+    #endif
+    // More than it has places for.
+    let clients = (0..<8).map { _ in
+      let client = socket(AF_INET, kind, 0)
+      _ = fcntl(client, F_SETFL, O_NONBLOCK)
+      _ = unsafe withUnsafePointer(to: address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+          unsafe connect(client, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      return client
+    }
+    sockets = clients + [server]
+  }
+
+  deinit {
+    for socket in sockets { _ = close(socket) }
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The server's end of a connection, for the thread that answers.
+package final class LoopbackConnection {
+  private let descriptor: Int32
+  /// Whether the other end was seen to close.
+  private(set) var sawClose = false
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  func close() { closeDescriptor(descriptor) }
+
+  /// Sends bytes as they are.
+  ///
+  /// - Returns: Whether the other end took them.
+  @discardableResult package func send(_ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      #if os(Linux)
+        let flags = Int32(MSG_NOSIGNAL)
+      #else
+        let flags: Int32 = 0
+      #endif
+      let count = unsafe rest.withUnsafeBytes { unsafe sendBytes(descriptor, $0, flags) }
+      if count <= 0 {
+        sawClose = true
+        return false
+      }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+
+  @discardableResult package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+  /// Sends a whole answer, or as much of it as it wants to send.
+  package func send(_ answer: LoopbackAnswer) { send(answer.bytes) }
+
+  /// Waits until the other end has closed the connection.
+  package func waitForClose() {
+    var chunk = [UInt8](repeating: 0, count: 4_096)
+    while unsafe recv(descriptor, &chunk, chunk.count, 0) > 0 {}
+    sawClose = true
+  }
+
+  /// Has the connection end by a reset instead of a proper end.
+  package func reset() {
+    var now = linger(l_onoff: 1, l_linger: 0)
+    unsafe setsockopt(
+      descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  /// Reads a request to its end; nil if there is none.
+  func request(withBody: Bool) -> LoopbackRequest? {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    let mark = Array("\r\n\r\n".utf8)
+    while true {
+      // Somebody wants to speak TLS.
+      if bytes.first == 22 { return LoopbackRequest(head: "TLS", body: Data(bytes)) }
+      if let end = bytes.firstRange(of: mark)?.upperBound {
+        let head = String(decoding: bytes[..<end], as: UTF8.self)
+        let request = LoopbackRequest(head: head, body: Data(bytes[end...]))
+        let length = request["Content-Length"].flatMap { Int($0) } ?? 0
+        if !withBody || bytes.count >= end + length { return request }
+      }
+      let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
+      if count <= 0 { return nil }
+      bytes += chunk[..<count]
+    }
+  }
+}
+
+private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
+
+private func sendBytes(
+  _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, _ flags: Int32
+) -> Int {
+  unsafe send(descriptor, bytes.baseAddress, bytes.count, flags)
+}

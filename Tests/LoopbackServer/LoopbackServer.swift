@@ -1,0 +1,156 @@
+import CompositeOperations
+package import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A server of HTTP on this machine, for tests, which answers as well or as badly as it is told. Each request
+/// has a connection and a thread of its own.
+package final class LoopbackServer: Sendable {
+  package typealias Handler = @Sendable (LoopbackRequest, LoopbackConnection) -> Void
+
+  private struct State: Sendable {
+    var requests: [LoopbackRequest] = []
+    var closedCount = 0
+  }
+
+  package let port: UInt16
+  private let socket: Int32
+  private let state = Lock(State())
+
+  /// - Parameters:
+  ///   - port: Where it listens; 0 for one that is free.
+  ///   - readsBodies: Whether bodies of requests are read before they are answered.
+  ///   - handler: Answers a request, on a thread where it may block. The connection is closed after it.
+  package init(
+    at port: UInt16 = 0, readingBodies readsBodies: Bool = true, _ handler: @escaping Handler
+  ) throws {
+    (socket, self.port) = try Self.listening(at: port)
+    Thread.detachNewThread { [weak self, socket] in
+      // Ends when the socket is shut down.
+      while true {
+        let descriptor = accept(socket)
+        if descriptor < 0 {
+          let error = errno
+          if self == nil { break }
+          // Who connected may be gone already.
+          precondition(
+            [EINTR, ECONNABORTED].contains(error), "No connection can be taken: error \(error).")
+          continue
+        }
+        let server = self
+        Thread.detachNewThread {
+          let connection = LoopbackConnection(descriptor)
+          if let request = connection.request(withBody: readsBodies) {
+            let number = server?.note(request) ?? 0
+            handler(request.numbered(number), connection)
+            if connection.sawClose { server?.noteClose() }
+          }
+          connection.close()
+        }
+      }
+      _ = close(socket)
+    }
+  }
+
+  /// Gives an answer to each request, and the last one to all that come behind.
+  package convenience init(at port: UInt16 = 0, _ answers: LoopbackAnswer...) throws {
+    try self.init(at: port) { request, connection in
+      connection.send(answers[min(request.number, answers.count - 1)])
+    }
+  }
+
+  deinit { _ = shutdown(socket, Int32(SHUT_RDWR)) }
+
+  package func url(_ path: String = "/") -> URL {
+    guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else {
+      preconditionFailure("\(path) is no path.")
+    }
+    return url
+  }
+
+  /// The requests that have come, in their order.
+  package var requests: [LoopbackRequest] { state.withLock { $0.requests } }
+
+  /// Waits until a number of requests have come, answered or not.
+  package func waitForRequests(_ count: Int) async {
+    while requests.count < count { await Task.yield() }
+  }
+
+  /// Waits until handlers have seen that a number of connections were closed.
+  package func waitForCloses(_ count: Int) async {
+    while state.withLock({ $0.closedCount }) < count { await Task.yield() }
+  }
+
+  private func note(_ request: LoopbackRequest) -> Int {
+    state.withLock { state in
+      state.requests.append(request.numbered(state.requests.count))
+      return state.requests.count - 1
+    }
+  }
+
+  private func noteClose() { state.withLock { $0.closedCount += 1 } }
+}
+
+package struct SocketError: Error {}
+
+extension LoopbackServer {
+  /// A port at which nobody listens.
+  ///
+  /// A socket keeps it up to the end of the program, so that it is given to nobody else. On Linux, who reuses addresses
+  /// may listen there all the same.
+  package static func unusedPort() throws -> UInt16 { try bound().port }
+
+  /// - Parameter host: The last byte of an address of this machine, 127.0.0.x.
+  static func listening(
+    at port: UInt16 = 0, host: UInt8 = 1, backlog: Int32 = 64
+  ) throws -> (socket: Int32, port: UInt16) {
+    let bound = try bound(at: port, host: host)
+    guard listen(bound.socket, backlog) == 0 else {
+      _ = close(bound.socket)
+      throw SocketError()
+    }
+    return bound
+  }
+
+  private static func bound(
+    at port: UInt16 = 0, host: UInt8 = 1
+  ) throws -> (socket: Int32, port: UInt16) {
+    #if canImport(Glibc)
+      let kind = Int32(SOCK_STREAM.rawValue)
+    #else
+      let kind = SOCK_STREAM
+    #endif
+    let socket = makeSocket(AF_INET, kind, 0)
+    var isReused: Int32 = 1
+    unsafe setsockopt(
+      socket, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = (0x7F00_0000 + UInt32(host)).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        unsafe bind(socket, pointer, length) == 0
+          && getsockname(socket, pointer, &length) == 0
+      }
+    }
+    guard isBound else {
+      _ = close(socket)
+      throw SocketError()
+    }
+    return (socket, UInt16(bigEndian: address.sin_port))
+  }
+}
+
+// The functions of the system whose names are taken.
+private func makeSocket(_ domain: Int32, _ kind: Int32, _ rule: Int32) -> Int32 {
+  socket(domain, kind, rule)
+}
+private func accept(_ socket: Int32) -> Int32 { accept(socket, nil, nil) }
