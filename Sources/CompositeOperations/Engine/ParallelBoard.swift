@@ -164,7 +164,9 @@ internal import Synchronization
     return stop()
   }
 
-  private func stop() -> Bool {
+  /// Rare, and not inlined: what the alarm needs would stand in the frame of every puller, whose memory
+  /// then outgrows the first slab of its task.
+  @inline(never) private func stop() -> Bool {
     hasStopped.store(true, ordering: .relaxed)
     alarm.ring()
     return true
