@@ -20,7 +20,9 @@
   private static func run(_ arguments: ArraySlice<RawPath>) async -> Int32 {
     do {
       let rest = arguments.dropFirst()
-      let wantsHelp = rest.prefix { $0.utf8 != "--" }.contains { $0.utf8 == "--help" }
+      let wantsHelp = rest.prefix { $0.utf8 != "--" }.contains {
+        ["--help", "-h"].contains($0.utf8)
+      }
       switch arguments.first?.utf8 {
       case "duplicates":
         return wantsHelp

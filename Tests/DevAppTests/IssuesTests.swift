@@ -163,18 +163,19 @@ import Testing
     }
   }
 
-  @Test func `Ctrl-C ends it at once`() async throws {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `a signal ends it at once`(number: Int32) async throws {
     let server = try LoopbackServer { _, connection in connection.waitForClose() }
     let program = Program.devApp("issues", "--api", "\(server.url(""))", "octocat")
     let printed = try await program.run { process in
       // On a thread of its own to the end: the page is given up after a minute, however busy the others are.
       await eventually {
         if server.requests.isEmpty { return false }
-        kill(process, SIGINT)
+        kill(process, number)
         return true
       }
     }
-    #expect(printed.status == 130)
+    #expect(printed.status == 128 + number)
     #expect(printed.error.contains("interrupted"))
   }
 

@@ -31,7 +31,9 @@ import Testing
   }
 
   @Test func `help goes to standard output`() async throws {
-    for arguments in [["--help"], ["duplicates", "--help"], ["tour", "--help"]] {
+    for arguments in [
+      ["--help"], ["duplicates", "--help"], ["tour", "--help"], ["issues", "-h"],
+    ] {
       let program = Program(executable: Program.devApp().executable, arguments: arguments)
       let printed = try await program.run()
       #expect(printed.status == 0)
@@ -82,15 +84,16 @@ import Testing
       }
     }
 
-    @Test func `Ctrl-C ends the run at once, as cancelled`() async throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a signal ends the run at once, as cancelled`(number: Int32) async throws {
       let folder = try sparseFiles()
       var program = Program.devApp("duplicates", "--json", folder.path)
       program.isNice = true
       let printed = try await program.run { process in
         await wait(untilOpen: folder.path + "/a", in: process)
-        kill(process, SIGINT)
+        kill(process, number)
       }
-      #expect(printed.status == 130)
+      #expect(printed.status == 128 + number)
       #expect(printed.output.isEmpty)
       #expect(printed.error.hasSuffix("DevApp duplicates: interrupted\n"))
     }

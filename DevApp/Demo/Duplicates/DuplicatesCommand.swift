@@ -13,7 +13,7 @@ struct DuplicatesCommand {
       --                what follows is a PATH, whatever it looks like
 
     Every PATH has to exist. Hard links to a file are one file. Symbolic links are not followed, except those named as a
-    PATH. Exit status: 0 result, 1 error, 64 wrong arguments, 130 interrupted.
+    PATH. Exit status: 0 result, 1 error, 64 wrong arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
   private var options = FlowOptions()
@@ -49,32 +49,25 @@ struct DuplicatesCommand {
     let standardError = StandardError()
     let observation = try FlowObservation(options, progressOn: standardError)
     let find = FindDuplicates(in: paths, includesEmpty: includesEmpty)
-    let start = ContinuousClock.now
-    let interruption = try Interruption()
-    let run = SequentialOperation(find).named("duplicates").start(in: observation.environment)
-    interruption.setHandler { run.cancel(because: "interrupted") }
-    let outcome = await run.outcome
-    let duration = ContinuousClock.now - start
-    withExtendedLifetime(interruption) {}
-    observation.endProgress()
-    let status = show(outcome, after: duration, standardError)
+    let flow = try await PerformedFlow(
+      of: SequentialOperation(find).named("duplicates"), seenBy: observation)
+    let status = show(flow, standardError)
     try observation.end()
     return status
   }
 
-  private func show(
-    _ outcome: Outcome<DuplicateReport>, after duration: Duration, _ standardError: StandardError
-  ) -> Int32 {
-    switch outcome {
+  private func show(_ flow: PerformedFlow<DuplicateReport>, _ standardError: StandardError) -> Int32
+  {
+    switch flow.outcome {
     case .result(let report):
-      return show(report, after: duration, standardError)
+      return show(report, after: flow.duration, standardError)
     case .error(let error):
       let cause = (error as? SequentialOperationError)?.cause ?? error
       standardError.writeLine("DevApp duplicates: \(cause)")
       return ExitCode.failure
     case .cancelled:
       standardError.writeLine("DevApp duplicates: interrupted")
-      return ExitCode.interrupted
+      return flow.interruptedStatus
     }
   }
 

@@ -16,7 +16,7 @@ struct IssuesCommand {
     The environment variable GITHUB_TOKEN may have a token: GitHub answers more often to those who have one. It is sent to
     the server of the URL alone, and only over https or to this machine. A repository whose issues cannot be had is named
     beside the results of the others. Exit status: 0 all results, 1 error or not all results, 64 wrong arguments,
-    130 interrupted.
+    130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
   private var options = FlowOptions()
@@ -69,24 +69,16 @@ struct IssuesCommand {
   func run() async throws -> Int32 {
     let standardError = StandardError()
     let observation = try FlowObservation(options, progressOn: standardError)
-    let start = ContinuousClock.now
-    let interruption = try Interruption()
     let list = UserIssues(user: user, api: api, width: width)
-    let run = SequentialOperation(list).named("issues").start(in: observation.environment)
-    interruption.setHandler { run.cancel(because: "interrupted") }
-    let outcome = await run.outcome
-    let duration = ContinuousClock.now - start
-    withExtendedLifetime(interruption) {}
-    observation.endProgress()
-    let status = show(outcome, after: duration, standardError)
+    let flow = try await PerformedFlow(
+      of: SequentialOperation(list).named("issues"), seenBy: observation)
+    let status = show(flow, standardError)
     try observation.end()
     return status
   }
 
-  private func show(
-    _ outcome: Outcome<IssueReport>, after duration: Duration, _ standardError: StandardError
-  ) -> Int32 {
-    switch outcome {
+  private func show(_ flow: PerformedFlow<IssueReport>, _ standardError: StandardError) -> Int32 {
+    switch flow.outcome {
     case .result(let report):
       do {
         try StandardOutput().write(isJSON ? try report.json() : Array(report.text.utf8))
@@ -95,7 +87,7 @@ struct IssuesCommand {
         return ExitCode.failure
       }
       for line in report.problemLines { standardError.writeLine(line) }
-      if !isJSON { standardError.writeLine(report.summary(after: duration)) }
+      if !isJSON { standardError.writeLine(report.summary(after: flow.duration)) }
       return report.isComplete ? ExitCode.success : ExitCode.failure
     case .error(let error):
       let cause = (error as? SequentialOperationError)?.cause ?? error
@@ -103,7 +95,7 @@ struct IssuesCommand {
       return ExitCode.failure
     case .cancelled:
       standardError.writeLine("DevApp issues: interrupted")
-      return ExitCode.interrupted
+      return flow.interruptedStatus
     }
   }
 }

@@ -69,7 +69,6 @@ struct RunCommand {
     let observation = try FlowObservation(options)
     // Output that nobody reads any more is an error of the command that wrote it, and not the end of this program.
     signal(SIGPIPE, SIG_IGN)
-    let interruption = try Interruption(by: [SIGINT, SIGTERM, SIGHUP])
     let printer = LinePrinter()
     let running = RunningCommands()
     let list = ParallelOperation(
@@ -77,30 +76,26 @@ struct RunCommand {
         PrintCommand(command: $0, isGrouped: isGrouped, printer: printer, running: running)
       },
       width: .limited(to: width), onFailure: keepsGoing ? .runAll : .cancelRemaining)
-    let run = list.named("run").start(in: observation.environment)
-    interruption.setHandler(force: running.kill) { run.cancel(because: "interrupted") }
-    let outcome = await run.outcome
-    let status = show(outcome, late: await run.late, interruption.firstSignal, StandardError())
+    let flow = try await PerformedFlow(
+      of: list.named("run"), seenBy: observation, waitsForEnd: true, force: running.kill)
+    let status = show(flow, StandardError())
     try observation.end()
     return status
   }
 
-  private func show(
-    _ outcome: Outcome<[Void]>, late: Outcome<[Void]>?, _ signal: Int32?,
-    _ standardError: StandardError
-  ) -> Int32 {
-    switch outcome {
+  private func show(_ flow: PerformedFlow<[Void]>, _ standardError: StandardError) -> Int32 {
+    switch flow.outcome {
     case .result: return ExitCode.success
     case .error(let error):
       show(error, "ended because of that", standardError)
       return ExitCode.failure
     case .cancelled:
       // Some may have failed before that.
-      if let error = late?.error as? ParallelOperationError, !error.failures.isEmpty {
+      if let error = flow.late?.error as? ParallelOperationError, !error.failures.isEmpty {
         show(error, "ended by the signal", standardError)
       }
       standardError.writeLine("DevApp run: interrupted")
-      return ExitCode.signalled(by: signal ?? SIGINT)
+      return flow.interruptedStatus
     }
   }
 

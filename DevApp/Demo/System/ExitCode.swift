@@ -4,8 +4,6 @@ enum ExitCode {
   static let failure: Int32 = 1
   /// The arguments are wrong, as `sysexits.h` has it.
   static let usage: Int32 = 64
-  /// Ctrl-C, as shells have it.
-  static let interrupted: Int32 = 130
 
   /// A signal that asked for the end, as shells have it.
   static func signalled(by signal: Int32) -> Int32 { 128 + signal }

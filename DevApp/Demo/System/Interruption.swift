@@ -31,7 +31,7 @@ final class Interruption {
   }
 
   /// - Parameter signals: What asks for an end.
-  init(by signals: [Int32] = [SIGINT]) throws(SystemError) {
+  init(by signals: [Int32]) throws(SystemError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw SystemError.last }
     Self.pipeEnd.store(ends[1], ordering: .releasing)
