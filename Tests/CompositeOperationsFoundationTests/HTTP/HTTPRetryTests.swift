@@ -58,7 +58,7 @@ import Testing
     #expect(server.requests.map(\.method) == [method, method])
   }
 
-  @Test func `a POST may be repeated where somebody says so`() async throws {
+  @Test func `N2: a POST may be repeated where somebody says so`() async throws {
     let server = try LoopbackServer(.init(503), .init(204), .init(503), .init(204))
     let said = HTTPDataOperation(
       request("POST", to: server), options: .init(isRepeatable: true))
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: [302, 303, 307, 308])
-  func `a POST that a server has sent on to nobody is made once`(status: Int) async throws {
+  func `N2: a POST that a server has sent on to nobody is made once`(status: Int) async throws {
     let place = "http://127.0.0.1:\(try LoopbackServer.unusedPort())/there"
     let server = try LoopbackServer(.init(status, headers: ["Location: \(place)"]))
     let operation = HTTPDataOperation(request("POST", to: server)).retryingHTTP(backoff: .none)
@@ -94,7 +94,7 @@ import Testing
   }
 
   // The name stands for ::1 as well, where nobody listens.
-  @Test func `a POST that the second address of a host took is made once`() async throws {
+  @Test func `N2: a POST that the second address of a host took is made once`() async throws {
     let server = try LoopbackServer { _, _ in }
     var request = URLRequest(url: try #require(URL(string: "http://localhost:\(server.port)/")))
     request.httpMethod = "POST"

@@ -91,6 +91,29 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(log.withLock(\.self) == ["first", "second in legacy", "completion", "result"])
   }
 
+  @Test(.timeLimit(.minutes(10)))
+  func `B2: it does not end before its completion block has run`() async {
+    let queue = OperationQueue()
+    for _ in 0..<100 {
+      let log = Lock<[String]>([])
+      let step = FoundationOperation {
+        let block = BlockOperation {}
+        let dependent = BlockOperation {}
+        dependent.addDependency(block)
+        block.completionBlock = {
+          // It has finished, and everybody who waits for that knows by now.
+          queue.addOperations([dependent], waitUntilFinished: true)
+          log.withLock { $0.append("completion") }
+        }
+        return block
+      } result: { _ in
+        log.withLock { $0.append("result") }
+      }
+      #expect(await step.run().result != nil)
+      #expect(log.withLock { $0 } == ["completion", "result"])
+    }
+  }
+
   @Test func `one that has begun before is an error that names it`() async {
     let block = BlockOperation {}
     block.start()
