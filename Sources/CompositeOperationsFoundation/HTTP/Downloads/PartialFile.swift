@@ -17,13 +17,13 @@ internal import Foundation
 ///
 /// Whoever opened it uses it one call at a time, and calls ``finish()`` or ``leave()`` in the end, once.
 struct PartialFile: Sendable {
-  private let descriptor: Int32
   /// Where it is to be in the end.
   let path: String
   /// Whether bytes go to where they are to be in the end.
   let isDirect: Bool
-  /// The rights of the file that is replaced; nil if there is none.
-  private let permissions: mode_t?
+  private let file: OpenFile
+  /// The file that is replaced, whose owner and rights it gets; nil if there is none.
+  private let old: FileStatus?
 
   private var partialPath: String { Self.partialPath(of: path) }
   private var recordPath: String { partialPath + ".json" }
@@ -35,81 +35,68 @@ struct PartialFile: Sendable {
   /// Opens and locks it.
   init(at path: String) throws(FileError) {
     self.path = path
-    var status = stat()
-    let exists = unsafe stat(path, &status) == 0
-    let kind = status.st_mode & S_IFMT
-    if exists, kind == S_IFDIR {
+    let (name, folder) = (FileName(path), OpenFolder.working)
+    let kind = try? folder.status(of: name, followingLink: true).kind
+    if kind == .folder {
       throw FileError(
         path, "cannot be written", because: "It is a folder. Name a file in that folder.")
     }
-    isDirect = exists && kind != S_IFREG
+    isDirect = kind == .other
     if isDirect {
-      permissions = nil
-      // A pipe without a reader must not hold this up.
-      descriptor = try Self.opened(path, O_WRONLY | O_NONBLOCK)
-      #if canImport(Darwin)
-        _ = fcntl(descriptor, F_SETNOSIGPIPE, 1)
-      #endif
+      old = nil
+      file = try Self.openedDirectly(path)
       return
     }
-    // Not those of what a link points to, which stays.
-    let isThere = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    permissions = isThere ? status.st_mode & 0o777 : nil
-    descriptor = try Self.locked(Self.partialPath(of: path), for: path)
+    // Not that of what a link points to, which stays.
+    old = (try? folder.status(of: name)).flatMap { $0.kind == .file ? $0 : nil }
+    file = try Self.locked(Self.partialPath(of: path), for: path)
     // Whoever may not read the old one may not read parts of the new one; the owner has to, to go on.
-    if let permissions { fchmod(descriptor, permissions | 0o600) }
+    if let old { fchmod(file.descriptor, old.permissions & 0o777 | 0o600) }
   }
 
-  private static func opened(_ path: String, _ flags: Int32) throws(FileError) -> Int32 {
-    var descriptor: Int32
-    repeat {
-      descriptor = unsafe open(path, flags | O_CLOEXEC, 0o666)
-    } while descriptor < 0 && errno == EINTR
-    if descriptor < 0 {
-      let error = SystemError.last
-      if error.code != ENXIO { throw FileError(path, "cannot be written", error) }
+  private static func openedDirectly(_ path: String) throws(FileError) -> OpenFile {
+    do { return try OpenFile(path, O_WRONLY | OpenFile.withoutWaiting) } catch {
+      if !error.isWithoutReader { throw FileError(path, "cannot be written", error) }
       throw FileError(
         path, "cannot be written", error,
         because: "Nobody reads what is written to it. Have somebody read it before.")
     }
-    return descriptor
   }
 
-  private static func locked(_ partial: String, for path: String) throws(FileError) -> Int32 {
+  private static func locked(_ partial: String, for path: String) throws(FileError) -> OpenFile {
     while true {
-      let descriptor = try opened(partial, O_RDWR | O_CREAT | O_NOFOLLOW)
-      if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      let flags = O_RDWR | O_CREAT | O_NOFOLLOW
+      let file = try FileError.at(partial, "cannot be written") { () throws(SystemError) in
+        try OpenFile(partial, flags, mode: 0o666)
+      }
+      if flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
         let error = SystemError.last
-        _ = close(descriptor)
+        try? file.close()
         if error.code != EWOULDBLOCK { throw FileError(partial, "cannot be locked", error) }
         throw FileError(
           path, "is being downloaded already",
           because: "Wait for that download, or name another place.")
       }
-      var (opened, named) = (stat(), stat())
-      let isThere = unsafe fstat(descriptor, &opened) == 0 && lstat(partial, &named) == 0
-      if isThere, opened.st_ino == named.st_ino, opened.st_dev == named.st_dev {
-        return descriptor
-      }
+      let named = try? OpenFolder.working.status(of: FileName(partial))
+      if let named, (try? file.status.identity) == named.identity { return file }
       // Between opening and locking another download has finished, and taken the file away.
-      _ = close(descriptor)
+      try? file.close()
     }
   }
 
   /// What there is already.
   func plan(for url: URL) -> DownloadPlan {
-    var status = stat()
-    guard !isDirect, unsafe fstat(descriptor, &status) == 0,
+    guard !isDirect, let status = try? file.status,
       let data = try? Data(contentsOf: URL(fileURLWithPath: recordPath)),
       let record = try? JSONDecoder().decode(DownloadRecord.self, from: data)
     else { return .whole }
-    return DownloadPlan(offset: Int(status.st_size), record: record, for: url)
+    return DownloadPlan(offset: status.size, record: record, for: url)
   }
 
   /// Puts what comes behind what there is.
   func seek(to offset: Int) throws(FileError) {
     if isDirect { return }
-    if lseek(descriptor, off_t(offset), SEEK_SET) < 0 {
+    if lseek(file.descriptor, off_t(offset), SEEK_SET) < 0 {
       throw FileError(writtenPath, "cannot be written", .last)
     }
   }
@@ -120,80 +107,64 @@ struct PartialFile: Sendable {
   func startAnew(_ record: DownloadRecord?) throws(FileError) {
     if isDirect { return }
     // The record goes first and comes last: it must never stand beside bytes of something else.
-    unsafe unlink(recordPath)
-    if ftruncate(descriptor, 0) != 0 { throw FileError(writtenPath, "cannot be emptied", .last) }
+    remove(recordPath)
+    if ftruncate(file.descriptor, 0) != 0 {
+      throw FileError(writtenPath, "cannot be emptied", .last)
+    }
     try seek(to: 0)
     guard let record else { return }
     do {
       try JSONEncoder().encode(record).write(to: URL(fileURLWithPath: recordPath))
     } catch {
       // Without it, the download cannot be resumed, and that is all.
-      unsafe unlink(recordPath)
+      remove(recordPath)
     }
   }
 
   /// - Parameter isStopped: Asked from time to time while a pipe is full.
   /// - Throws: ``FileError``, or `CancellationError` if it was stopped.
   func write(_ bytes: Data, unless isStopped: () -> Bool) throws {
-    try unsafe bytes.withUnsafeBytes { bytes in
-      var rest = unsafe bytes[...]
-      while unsafe !rest.isEmpty {
-        switch unsafe written(UnsafeRawBufferPointer(rebasing: rest)) {
-        case .success(let count): unsafe rest = rest.dropFirst(count)
-        case .failure(let error) where error.code == EINTR: break
-        case .failure(let error) where error.code == EAGAIN:
-          if isStopped() { throw CancellationError() }
-          var event = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          _ = unsafe poll(&event, 1, 50)
-        case .failure(let error): throw FileError(writtenPath, "cannot be written", error)
-        }
+    do {
+      try unsafe bytes.withUnsafeBytes { bytes in
+        guard isDirect else { return try unsafe file.write(bytes) }
+        try unsafe file.write(bytes) { if isStopped() { throw CancellationError() } }
       }
-    }
-  }
-
-  private func written(_ bytes: UnsafeRawBufferPointer) -> Result<Int, SystemError> {
-    BrokenPipeSignal.held {
-      let count = unsafe writeBytes(descriptor, bytes)
-      if count > 0 { return .success(count) }
-      return .failure(count < 0 ? .last : SystemError(code: EIO))
+    } catch let error as SystemError {
+      throw FileError(writtenPath, "cannot be written", error)
     }
   }
 
   /// Gives the file its name, after everything of it has reached the disk.
   func finish() throws(FileError) {
-    defer { _ = close(descriptor) }
+    defer { try? file.close() }
     if isDirect { return }
-    if let permissions, fchmod(descriptor, permissions) != 0 {
-      throw FileError(writtenPath, "cannot be given the rights of the old file", .last)
+    if let old {
+      try FileError.at(writtenPath, "cannot be given the rights of the old file") {
+        () throws(SystemError) in
+        try file.takeRights(of: old)
+      }
     }
-    try synchronize(descriptor, writtenPath)
-    if unsafe rename(partialPath, path) != 0 {
-      throw FileError(path, "cannot be given its name", .last)
+    try FileError.at(writtenPath, "cannot be written") { () throws(SystemError) in
+      try file.synchronize()
     }
-    unsafe unlink(recordPath)
+    try FileError.at(path, "cannot be given its name") { () throws(SystemError) in
+      try FileSystem.rename(partialPath, to: path)
+    }
+    remove(recordPath)
     // The name is on the disk when the folder is; one that may not be read cannot be asked for that.
-    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-    let folderDescriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if folderDescriptor < 0 { return }
-    defer { _ = close(folderDescriptor) }
-    try synchronize(folderDescriptor, folder)
-  }
-
-  private func synchronize(_ descriptor: Int32, _ path: String) throws(FileError) {
-    // Some have nothing to be written to, which is no error.
-    if fsync(descriptor) != 0, errno != EINVAL, errno != EROFS {
-      throw FileError(path, "cannot be written", .last)
+    let name = path.splitPath.folder
+    guard let folder = try? OpenFolder(name, followingLink: true) else { return }
+    defer { folder.close() }
+    try FileError.at(name, "cannot be written") { () throws(SystemError) in
+      try folder.file.synchronize()
     }
   }
 
   /// Ends without the whole. What cannot be resumed is removed.
   func leave() {
-    if !isDirect, unsafe access(recordPath, F_OK) != 0 { unsafe unlink(partialPath) }
-    _ = close(descriptor)
+    if !isDirect, unsafe access(recordPath, F_OK) != 0 { remove(partialPath) }
+    try? file.close()
   }
-}
 
-// Under a name that no method has.
-private func writeBytes(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-  unsafe write(file, bytes.baseAddress, bytes.count)
+  private func remove(_ path: String) { try? OpenFolder.working.removeFile(FileName(path)) }
 }

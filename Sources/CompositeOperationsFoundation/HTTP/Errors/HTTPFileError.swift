@@ -45,4 +45,11 @@ struct FileError: Error {
   init(_ path: String, _ problem: String, because explanation: String) {
     self.init(path, problem, SystemError(code: 0), because: explanation)
   }
+
+  /// Does something with a file, and names it if the system refuses.
+  static func at<Value>(
+    _ path: String, _ problem: String, _ body: () throws(SystemError) -> Value
+  ) throws(FileError) -> Value {
+    do { return try body() } catch { throw FileError(path, problem, error) }
+  }
 }

@@ -18,23 +18,20 @@ enum ReadableFile {
         url.withoutSecrets, "cannot be read", because: "It is no file. Download it first.")
     }
     let path = url.path
-    // A pipe without a writer must not hold this up.
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    if descriptor < 0 {
-      let error = SystemError.last
-      let explanation =
-        error.code == ENOENT
-        ? "\(error). Check its name." : "\(error). Name a file that may be read."
-      throw FileError(path, "cannot be read", error, because: explanation)
+    let status: FileStatus
+    do throws(SystemError) {
+      let file = try OpenFile(path, O_RDONLY | OpenFile.withoutWaiting)
+      defer { try? file.close() }
+      status = try file.status
+    } catch {
+      let advice = error.isMissing ? "Check its name." : "Name a file that may be read."
+      throw FileError(path, "cannot be read", error, because: "\(error). \(advice)")
     }
-    defer { _ = close(descriptor) }
-    var status = stat()
-    if unsafe fstat(descriptor, &status) != 0 { throw FileError(path, "cannot be read", .last) }
-    guard status.st_mode & S_IFMT == S_IFREG else {
+    guard status.kind == .file else {
       throw FileError(
         path, "cannot be sent",
         because: "It is a folder or a device, whose length nobody knows. Name a file.")
     }
-    return Int(status.st_size)
+    return status.size
   }
 }
