@@ -79,6 +79,22 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
+  func `X1: children that outlive the program have the rest of the grace, and are killed`()
+    async throws
+  {
+    let watched = Watched(lines: 2)
+    let run = await watched.start(
+      shell(
+        "sh -c 'trap \"\" TERM; echo $$; exec sleep 3600' & echo $$; exec sleep 3600"
+      ).ending(within: .milliseconds(100)))
+    let start = ContinuousClock.now
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(start.duration(to: .now) >= .milliseconds(100))
+    try await eventually { !watched.identifiers.contains(where: isAlive) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
   func `without a grace they are killed at once`() async throws {
     let folder = try TestFolder()
     let watched = Watched()
