@@ -100,6 +100,16 @@ import Testing
     }
   }
 
+  @Test func `a trace that goes into a pipe is there once`() async throws {
+    let devApp = Program.devApp().executable.path
+    let line = "'\(devApp)' run --trace /dev/stdout -- true | cat"
+    let printed = try await Program(
+      executable: URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", line]
+    ).run()
+    // With nothing before the first line, which begins with a moment.
+    #expect(printed.text.hasPrefix(" ") && printed.text.contains(" true "), "\(printed.text)")
+  }
+
   /// Makes a file that has its own number and that of what it has started, says so, and stays.
   private static let staying = """
     sleep 3600 & echo $$ $! > "$1.new"; mv "$1.new" "$1"; echo ready; wait

@@ -18,7 +18,8 @@ extension GitHubProblem {
     if let text = rateLimit(in: error) { return text }
     return switch (error.status, user) {
     case (401, _): "the server refuses the token in GITHUB_TOKEN. Make a new one, or unset it."
-    case (404, let user?): "no user is called \(user). Check how it is spelt. (\(error.request))"
+    case (404, let user?):
+      "no user is called \(user) there. Check how it is spelt, and --api if you gave it. (\(error.request))"
     default: "\(error)".printable
     }
   }

@@ -19,8 +19,11 @@ final class FlowObservation {
       try TraceFormat(ofFile: path).map { try TraceFile(path, format: $0) }
     }
     let paths = [options.timeline, file == nil ? options.trace : nil].compactMap(\.self)
-    // Made beforehand, so that one that cannot be made is known before the work is done.
-    for path in paths { try TraceFile(path).close() }
+    // Made beforehand, so that one that cannot be made is known before the work is done. A terminal or a pipe would
+    // show what an empty one is.
+    for path in paths where (try? FileStatus(of: RawPath(path)))?.kind != .other {
+      try TraceFile(path).close()
+    }
     let needsRecorder = options.timeline != nil || options.trace != nil && file == nil
     recorder = needsRecorder ? TraceRecorder() : nil
     progress = output.map { LiveProgress(on: $0) }
