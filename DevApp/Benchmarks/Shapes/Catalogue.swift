@@ -78,7 +78,12 @@ struct Catalogue {
       { .observed(id: "observed-busy", count: busyCount, steps: Self.microsecond) },
       { .events(count: count) }, { .recording(count: count) },
       { .processes(count: processCount) }, { .blocking() },
-    ]
+    ] + spawns
+  }
+
+  private var spawns: [() -> Shape] {
+    guard let compiler = Programs.path(of: "cc") else { return [] }
+    return [{ .spawns(count: processCount, compiler: compiler) }]
   }
 
   private var memory: [() -> Shape] {

@@ -2,22 +2,39 @@ import CompositeOperations
 import CompositeOperationsFoundation
 
 extension Shape {
-  /// Programs that do nothing, two at a time.
+  /// `true`, two at a time.
   static func processes(count: Int) -> Shape {
     Shape(
       id: "processes", title: "\(count.grouped) processes that do nothing, two at a time",
       operations: count,
-      ways: [
-        Way("output kept", .ours) { try await run(count, ProcessOperation(Programs.doingNothing)) },
-        Way("output inherited", .ours) {
-          let operation = ProcessOperation(Programs.doingNothing)
-            .sendingOutput(to: .inherited).sendingErrorOutput(to: .inherited)
-          return try await run(count, operation)
-        },
-        Way("Foundation.Process", .swift) {
-          try await run(count, FoundationProcess(path: Programs.doingNothing))
-        },
-      ] + builders(count: count))
+      ways: spawning(count: count) { Programs.doingNothing } + builders(count: count))
+  }
+
+  /// The smallest program there can be, two at a time. Without a dynamic linker in it, starting it and seeing its end
+  /// is nearly all there is.
+  ///
+  /// - Parameter compiler: The path of a compiler of C, which makes the program.
+  static func spawns(count: Int, compiler: String) -> Shape {
+    let program = Prepared { Result { try StaticProgram(by: compiler) } }
+    return Shape(
+      id: "spawns", title: "\(count.grouped) processes without libraries, two at a time",
+      operations: count, ways: spawning(count: count) { try program.value.get().path })
+  }
+
+  private static func spawning(
+    count: Int, _ program: @escaping @Sendable () throws -> String
+  ) -> [Way] {
+    [
+      Way("output kept", .ours) { try await run(count, ProcessOperation(program())) },
+      Way("output inherited", .ours) {
+        let operation = ProcessOperation(try program())
+          .sendingOutput(to: .inherited).sendingErrorOutput(to: .inherited)
+        return try await run(count, operation)
+      },
+      Way("Foundation.Process", .swift) {
+        try await run(count, FoundationProcess(path: program()))
+      },
+    ]
   }
 
   private static func run(
