@@ -23,7 +23,8 @@ internal import CompositeOperations
 ///
 /// Of the `httpAdditionalHeaders`, `Authorization`, `Cookie` and `Proxy-Authorization` go with a request where it does
 /// not have them, and stay behind as those of the request do where it is sent on to another server. On Linux the
-/// `urlCredentialStorage` is not asked: a 401 is an error, whatever is in it.
+/// `urlCredentialStorage` is not asked: a 401 is an error, whatever is in it. Nor is the `urlCache`: every request goes
+/// to its server.
 ///
 /// On Linux all sessions of a process do their work on one queue, one thing after another. So what holds one of
 /// them up holds up all of them:
@@ -59,6 +60,9 @@ public final class HTTPSession: Sendable {
   private init(_ configuration: URLSessionConfiguration, _ credentials: [String: String]) {
     self.credentials = credentials
     #if canImport(FoundationNetworking)
+      // A request that waits for what a cache has of it, and is cancelled meanwhile, ends the program there: it is
+      // told to begin and to end by two calls, and may have begun, ended and been forgotten between them.
+      configuration.urlCache = nil
       let queue = ImmediateQueue()
     #else
       let queue = OperationQueue()

@@ -55,6 +55,23 @@ import Testing
     }
   }
 
+  // In a process of its own, which it would end.
+  @Test func `however soon requests are cancelled, the program goes on`() async {
+    await #expect(processExitsWith: .success) {
+      let server = try LoopbackServer(.init("answer"))
+      let url = server.url()
+      for round in 0..<2_000 {
+        // A session of its own, so that its cache, if it had one, knows nothing yet.
+        let session = HTTPSession()
+        let run = HTTPDataOperation(url, session: session).start()
+        for _ in 0..<round % 20 { await Task.yield() }
+        run.cancel()
+        let outcome = await run.outcome
+        #expect(outcome.isCancelled || outcome.result != nil)
+      }
+    }
+  }
+
   @Test func `what was cancelled before it began asks nobody`() async throws {
     let server = try LoopbackServer(.init())
     let url = server.url()
