@@ -175,7 +175,7 @@ final class Crew: Sendable {
   @inline(__always) nonisolated(nonsending) func pull(_ puller: consuming Puller) async throws {
     // The task is asked whether it is cancelled without being counted. It is valid here because it is
     // the very task that runs this.
-    guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else { return }
+    let task = unsafe UnsafeCurrentTask.own
     while puller.stage == .pulling {
       do {
         if isObserved {

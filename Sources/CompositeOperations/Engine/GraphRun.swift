@@ -162,7 +162,7 @@ final class GraphRun: Sendable {
     _ context: OperationContext
   ) async throws {
     // Asked for every node without being counted; valid, because it is the task that runs this.
-    guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else { return }
+    let task = unsafe UnsafeCurrentTask.own
     var slice = slice
     var pace = Pace(from: slice.start)
     var finished = 0

@@ -103,7 +103,7 @@ extension SourceRun {
   ) async throws {
     defer { leavePlace() }
     // Asked a few times a child without being counted; valid, because it is the task that runs this.
-    guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else { return }
+    let task = unsafe UnsafeCurrentTask.own
     let isReproducible = Task.hasPreferredExecutor
     var slice = Slice(isReproducible: isReproducible)
     var pace = Pace(isReproducible: isReproducible)

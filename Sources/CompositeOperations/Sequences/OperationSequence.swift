@@ -63,11 +63,8 @@ extension OperationSequence {
   @inlinable public nonisolated(nonsending) func performSteps(
     in context: OperationContext
   ) async throws -> HeldResult<Output> {
-    guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else {
-      preconditionFailure("An asynchronous function runs outside a task.")
-    }
     var run = SequentialRun(self, in: context)
-    return try await unsafe run.perform(as: task)
+    return try await unsafe run.perform(as: .own)
   }
 }
 
