@@ -84,7 +84,7 @@ import Testing
       }
     }
 
-    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM])
     func `a signal ends the run at once, as cancelled`(number: Int32) async throws {
       let folder = try sparseFiles()
       var program = Program.devApp("duplicates", "--json", folder.path)

@@ -82,7 +82,7 @@ struct Catalogue {
   }
 
   private var spawns: [() -> Shape] {
-    guard let compiler = Programs.path(of: "cc") else { return [] }
+    guard let compiler = StaticProgram.compiler else { return [] }
     return [{ .spawns(count: processCount, compiler: compiler) }]
   }
 

@@ -6,6 +6,21 @@ final class StaticProgram: Sendable {
 
   var path: String { folder.appendingPathComponent("nothing").path }
 
+  /// A compiler of C with a library for programs that need no other; nil if there is none.
+  static var compiler: String? {
+    guard let path = Programs.path(of: "cc") else { return nil }
+    let asking = Process()
+    asking.executableURL = URL(fileURLWithPath: path)
+    asking.arguments = ["-print-file-name=libc.a"]
+    let answer = Pipe()
+    asking.standardOutput = answer
+    guard (try? asking.run()) != nil else { return nil }
+    let text = String(decoding: answer.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    asking.waitUntilExit()
+    // One that does not find it gives the name alone.
+    return text.hasPrefix("/") ? path : nil
+  }
+
   /// Compiles it.
   init(by compilerPath: String) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

@@ -38,6 +38,8 @@ struct PerformedFlow<Value: Sendable> {
     duration = ContinuousClock.now - start
     late = waitsForEnd ? await run.late : nil
     signal = interruption.firstSignal
+    // What is left is to write, which somebody may keep waiting.
+    interruption.end()
     observation.endProgress()
   }
 }

@@ -21,6 +21,8 @@ final class Interruption {
   private let queue = DispatchQueue(label: "interruption")
   private let source: any DispatchSourceRead
   private let state = State()
+  /// The signals that come here: those that whoever began this program wants ignored do not.
+  private let caught: [Int32]
 
   /// What the signals have come to. Reached on the queue alone.
   private final class State: @unchecked Sendable {
@@ -48,18 +50,25 @@ final class Interruption {
       state.stop?()
     }
     source.activate()
-    for number in signals { Self.catchSignal(number) }
+    caught = signals.filter(Self.catches)
   }
 
-  private static func catchSignal(_ number: Int32) {
+  /// Has the signals end the program from here on, as if this had never been.
+  func end() {
+    for number in caught { signal(number, SIG_DFL) }
+  }
+
+  /// - Returns: Whether the signal comes here from now on.
+  private static func catches(_ number: Int32) -> Bool {
     let before = signal(number) { number in
       var byte = UInt8(truncatingIfNeeded: number)
       unsafe write(Interruption.pipeEnd.load(ordering: .acquiring), &byte, 1)
     }
     // Whoever began this program wants it left alone: a shell does so for what runs behind, and nohup.
-    if unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
-      signal(number, SIG_IGN)
-    }
+    let isIgnored =
+      unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    if isIgnored { signal(number, SIG_IGN) }
+    return !isIgnored
   }
 
   /// The first signal that came.

@@ -35,12 +35,16 @@ struct FileFailure: Sendable {
 
   /// - Throws: A ``FileOperationError`` if a URL names no file of this computer.
   func path(of url: URL) throws -> String {
-    let path = url.path
-    // A zero would end the path for the system, and have it take another file.
-    let hasZero = url.path(percentEncoded: true).contains("%00")
-    guard url.isFileURL, !path.isEmpty, !hasZero else {
-      throw error(source: url.absoluteString, .notAFileURL)
-    }
+    guard let path = url.pathOfFile else { throw error(source: url.absoluteString, .notAFileURL) }
     return path
+  }
+}
+
+extension URL {
+  /// The path of the file of this computer that it names; nil if it names none.
+  var pathOfFile: String? {
+    // A zero would end the path for the system, and have it take another file.
+    let hasZero = path(percentEncoded: true).contains("%00")
+    return isFileURL && !path.isEmpty && !hasZero ? path : nil
   }
 }

@@ -26,7 +26,9 @@ extension String {
   /// system alone knows.
   var splitPath: (folder: String, name: String) {
     guard let separator = utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("./", self) }
-    return (String(self[...separator]), String(self[utf8.index(after: separator)...]))
+    // By bytes: a mark that is combined with the separator is part of the name.
+    let name = utf8.index(after: separator)
+    return (String(self[..<name]), String(self[name...]))
   }
 
   /// The path of what is in the folder that this one names.

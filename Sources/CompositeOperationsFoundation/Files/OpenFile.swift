@@ -78,9 +78,11 @@ struct OpenFile: Sendable {
   ///
   /// Who may not give files away keeps it. It then has no right to be run as its owner or its group: those would
   /// be others.
-  func takeRights(of status: FileStatus) throws(SystemError) {
+  ///
+  /// - Parameter mask: The rights that it may get.
+  func takeRights(of status: FileStatus, masking mask: mode_t = 0o7777) throws(SystemError) {
     let own = try self.status
-    var permissions = status.permissions
+    var permissions = status.permissions & mask
     if own.owner != status.owner || own.group != status.group {
       if fchown(descriptor, status.owner, status.group) != 0 {
         // The group alone may be one of one's own.

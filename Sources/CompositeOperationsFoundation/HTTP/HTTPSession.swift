@@ -47,6 +47,11 @@ public final class HTTPSession: Sendable {
   /// - Parameter configuration: A copy of it is used.
   public convenience init(_ configuration: URLSessionConfiguration = .ephemeral) {
     let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
+    #if canImport(FoundationNetworking)
+      // A request that waits for what a cache has of it, and is cancelled meanwhile, ends the program there: it is
+      // told to begin and to end by two calls, and may have begun, ended and been forgotten between them.
+      copy.urlCache = nil
+    #endif
     var credentials: [String: String] = [:]
     // Foundation would send them to every server that redirects lead to.
     for (name, value) in copy.httpAdditionalHeaders ?? [:] {
@@ -60,9 +65,6 @@ public final class HTTPSession: Sendable {
   private init(_ configuration: URLSessionConfiguration, _ credentials: [String: String]) {
     self.credentials = credentials
     #if canImport(FoundationNetworking)
-      // A request that waits for what a cache has of it, and is cancelled meanwhile, ends the program there: it is
-      // told to begin and to end by two calls, and may have begun, ended and been forgotten between them.
-      configuration.urlCache = nil
       let queue = ImmediateQueue()
     #else
       let queue = OperationQueue()

@@ -32,8 +32,10 @@ import Testing
     #expect(last == 300_000)
   }
 
-  @Test(arguments: [0o600, 0o444, 0o755])
-  func `the new file has the rights of the old one`(rights: Int) async throws {
+  @Test(arguments: [0o600, 0o444, 0o755, 0o4755])
+  func `the new file has the rights of the old one, but not to be run as its owner`(
+    rights: Int
+  ) async throws {
     let folder = try TemporaryFolder()
     try Data("old".utf8).write(to: folder["file"])
     try FileManager.default.setAttributes(
@@ -42,7 +44,7 @@ import Testing
     _ = try await HTTPDownloadOperation(server.url(), to: folder["file"]).run().get()
     #expect(try Data(contentsOf: folder["file"]) == Data("new".utf8))
     let attributes = try FileManager.default.attributesOfItem(atPath: folder["file"].path)
-    #expect(attributes[.posixPermissions] as? Int == rights)
+    #expect(attributes[.posixPermissions] as? Int == rights & 0o777)
   }
 
   @Test func `an empty file and one of unknown length come too`() async throws {
@@ -114,6 +116,12 @@ import Testing
       await HTTPDownloadOperation(server.url(), to: place).run().error as? HTTPFileError)
     #expect(error.description.contains("https://example.org/file?key=… cannot be written"))
     #expect(error.description.contains("not the URL of a file"))
+    // For the system, a zero would be the end of the name.
+    let folder = try TemporaryFolder()
+    try Data("old".utf8).write(to: folder["file"])
+    let zero = try #require(URL(string: folder["file"].absoluteString + "%00.txt"))
+    #expect(await HTTPDownloadOperation(server.url(), to: zero).run().error is HTTPFileError)
+    #expect(try folder.names() == ["file"])
     #expect(server.requests.isEmpty)
   }
 

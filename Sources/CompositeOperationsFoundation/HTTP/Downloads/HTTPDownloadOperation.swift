@@ -15,7 +15,8 @@ public import Foundation
 ///
 /// The body is written to `NAME.partial` beside the destination as it comes. When it is whole and has reached
 /// the disk (`fsync`), it gets the name of the destination in place of what had it, at once: nobody sees half a file.
-/// A symbolic link of that name is replaced; a file that is replaced leaves its rights to the new one. A device or
+/// A symbolic link of that name is replaced; a file that is replaced leaves its owner, its
+/// group and its rights to the new one as far as the system allows that, but none to be run as them. A device or
 /// a pipe is written to as it is: a pipe needs somebody who reads it, and where something has gone there, no error
 /// is worth another attempt.
 ///
@@ -84,12 +85,11 @@ public struct HTTPDownloadOperation: ComposableOperation {
 
   public func perform(in context: OperationContext) async throws -> HTTPDownload {
     do {
-      guard destination.isFileURL else {
+      guard let path = destination.pathOfFile else {
         throw FileError(
           destination.withoutSecrets, "cannot be written",
           because: "it is not the URL of a file. Name one that begins with file:///.")
       }
-      let path = destination.path
       let file = try await HTTPThreads.files.run { try PartialFile(at: path) }
       return try await download(to: file, in: context)
     } catch let error as FileError {

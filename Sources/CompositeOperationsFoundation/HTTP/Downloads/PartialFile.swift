@@ -50,8 +50,8 @@ struct PartialFile: Sendable {
     // Not that of what a link points to, which stays.
     old = (try? folder.status(of: name)).flatMap { $0.kind == .file ? $0 : nil }
     file = try Self.locked(Self.partialPath(of: path), for: path)
-    // Whoever may not read the old one may not read parts of the new one; the owner has to, to go on.
-    if let old { fchmod(file.descriptor, old.permissions & 0o777 | 0o600) }
+    // Whoever may not read the old one may not read parts of the new one, whose group is another one as yet.
+    if old != nil { fchmod(file.descriptor, 0o600) }
   }
 
   private static func openedDirectly(_ path: String) throws(FileError) -> OpenFile {
@@ -121,7 +121,8 @@ struct PartialFile: Sendable {
     }
   }
 
-  /// - Parameter isStopped: Asked from time to time while a pipe is full.
+  /// - Parameter isStopped: Asked before anything goes into a pipe or a device, and from time to time while that is
+  ///   full: what is left is dropped then.
   /// - Throws: ``FileError``, or `CancellationError` if it was stopped.
   func write(_ bytes: Data, unless isStopped: () -> Bool) throws {
     do {
@@ -141,7 +142,8 @@ struct PartialFile: Sendable {
     if let old {
       try FileError.at(writtenPath, "cannot be given the rights of the old file") {
         () throws(SystemError) in
-        try file.takeRights(of: old)
+        // What comes from a server is not run as the owner of what it replaces.
+        try file.takeRights(of: old, masking: 0o777)
       }
     }
     try FileError.at(writtenPath, "cannot be written") { () throws(SystemError) in

@@ -13,11 +13,10 @@ internal import Foundation
 enum ReadableFile {
   /// - Returns: How long it is, in bytes.
   static func size(of url: URL) throws(FileError) -> Int {
-    guard url.isFileURL else {
+    guard let path = url.pathOfFile else {
       throw FileError(
         url.withoutSecrets, "cannot be read", because: "It is no file. Download it first.")
     }
-    let path = url.path
     let status: FileStatus
     do throws(SystemError) {
       let file = try OpenFile(path, O_RDONLY | OpenFile.withoutWaiting)
