@@ -52,6 +52,8 @@ extension ComposableOperation {
       }
     }.start()
     handle.withLock { $0 = run }
+    // The run has the observer, and that has the run.
+    defer { handle.withLock { $0 = nil } }
     return await run.outcome
   }
 }

@@ -103,6 +103,7 @@ private final class Canceller: Sendable {
   func cancel() {
     given.wait()
     given.signal()
-    cancelling.withLock { $0 }?()
+    // Once, and it lets go of it: the run has the observer, which has this.
+    cancelling.withLock { $0.take() }?()
   }
 }
