@@ -10,7 +10,7 @@ extension SimpleOperation {
   /// })
   /// ```
   ///
-  /// The run ends when ``OperationFinish/callAsFunction(_:)`` is called, from any thread, or when
+  /// The run ends when ``OperationFinish/callAsFunction(_:)-(Outcome<Success>)`` is called, from any thread, or when
   /// the handle is dropped without that: then in an ``OperationNeverFinishedError``.
   ///
   /// - Parameter begin: Begins the work and keeps the handle until the work is over. An error that
