@@ -16,8 +16,8 @@ demo: ## Find the duplicate files in this folder, and take the tour
 	swift run -c release --skip-build DevApp tour
 
 test: ## Run every test in debug and in release, and build a user's package on this one
-	swift test
-	swift test -c release
+	.ci/test
+	.ci/test -c release
 	.ci/user-package
 
 lint: ## Check the format of the sources, and that the patches for benchmarks and mutants apply
