@@ -7,8 +7,9 @@ struct StartQueue {
     var lastTry: Looks.Moment?
   }
 
-  /// So long it is tried again.
-  private static let patience = Duration.milliseconds(100)
+  /// So long it is tried again. Between its fork and its exec a program keeps what it has inherited open, and on a busy
+  /// machine that takes its time.
+  private static let patience = Duration.seconds(1)
 
   private var starts: [UInt64: Start] = [:]
   private var next: UInt64 = 1
