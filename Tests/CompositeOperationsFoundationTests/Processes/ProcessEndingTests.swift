@@ -59,38 +59,28 @@ import Testing
     #expect(watched.process?.send(.terminate) == false)
   }
 
-  @Test(.timeLimit(.minutes(10)))
-  func `X1: who does not mind SIGTERM is killed after the grace`() async throws {
+  @Test(
+    .timeLimit(.minutes(10)),
+    arguments: [
+      // All of them stay.
+      """
+      trap '' TERM
+      sh -c 'echo $$; while :; do sleep 0.1; done' &
+      echo $$; wait; wait; sleep 3600
+      """,
+      // A child outlives the program, and has the rest of the grace.
+      """
+      sh -c 'trap "" TERM; echo $$; exec sleep 3600' & echo $$; exec sleep 3600
+      """,
+    ])
+  func `X1: who does not mind SIGTERM is killed after the grace`(script: String) async throws {
     let watched = Watched(lines: 2)
-    let run = await watched.start(
-      shell(
-        """
-        trap '' TERM
-        sh -c 'echo $$; while :; do sleep 0.1; done' &
-        echo $$; wait; wait; sleep 3600
-        """
-      ).ending(within: .milliseconds(100)))
+    let run = await watched.start(shell(script).ending(within: .milliseconds(100)))
     let start = ContinuousClock.now
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(start.duration(to: .now) >= .milliseconds(100))
     // The program is gone, and who was killed with it may still be about to go.
-    try await eventually { !watched.identifiers.contains(where: isAlive) }
-  }
-
-  @Test(.timeLimit(.minutes(10)))
-  func `X1: children that outlive the program have the rest of the grace, and are killed`()
-    async throws
-  {
-    let watched = Watched(lines: 2)
-    let run = await watched.start(
-      shell(
-        "sh -c 'trap \"\" TERM; echo $$; exec sleep 3600' & echo $$; exec sleep 3600"
-      ).ending(within: .milliseconds(100)))
-    let start = ContinuousClock.now
-    run.cancel()
-    #expect(await run.outcome.isCancelled)
-    #expect(start.duration(to: .now) >= .milliseconds(100))
     try await eventually { !watched.identifiers.contains(where: isAlive) }
   }
 
