@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM])
+  @Test(.timeLimit(.minutes(10)), arguments: endingSignals)
   func `a signal ends it at once`(number: Int32) async throws {
     let server = try LoopbackServer { _, connection in connection.waitForClose() }
     let program = Program.devApp("issues", "--api", "\(server.url(""))", "octocat")

@@ -115,7 +115,7 @@ import Testing
     sleep 3600 & echo $$ $! > "$1.new"; mv "$1.new" "$1"; echo ready; wait
     """
 
-  @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM, SIGHUP])
+  @Test(.timeLimit(.minutes(10)), arguments: endingSignals)
   func `Ctrl-C and other signals end the commands`(signal: Int32) async throws {
     let folder = try TemporaryFolder()
     let file = folder.url.appendingPathComponent("running")
@@ -131,6 +131,25 @@ import Testing
     #expect(left.count == 2)
     for identifier in left { #expect(!isAlive(identifier)) }
   }
+
+  #if os(Linux)
+    @Test(.timeLimit(.minutes(10)))
+    func `who waits for a reader of the trace ends by a signal`() async throws {
+      let folder = try TemporaryFolder()
+      let pipe = folder.url.appendingPathComponent("trace")
+      #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
+      let printed = try await Program.devApp("run", "--trace", pipe.path, "--", "true").run {
+        process in
+        // First it has the signal come to it, and at the end of the flow no more.
+        for isCaught in [true, false] {
+          await eventually { signals("SigCgt", of: process).contains(SIGTERM) == isCaught }
+        }
+        kill(process, SIGTERM)
+      }
+      // By the signal itself, which nobody catches any more.
+      #expect(printed.status == SIGTERM)
+    }
+  #endif
 
   @Test(.timeLimit(.minutes(10)))
   func `a second Ctrl-C ends the commands by force`() async throws {

@@ -9,6 +9,29 @@ struct Printed: Sendable {
   var text: String { String(decoding: output, as: UTF8.self) }
 }
 
+/// The signals that ask a program to end, without those that whoever began these tests wants ignored: what they begin
+/// ignores them too.
+let endingSignals = [SIGINT, SIGTERM, SIGHUP].filter { number in
+  var action = sigaction()
+  unsafe sigaction(number, nil, &action)
+  #if os(Linux)
+    let handler = unsafe action.__sigaction_handler.sa_handler
+  #else
+    let handler = unsafe action.__sigaction_u.__sa_handler
+  #endif
+  return unsafe unsafeBitCast(handler, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
+}
+
+#if os(Linux)
+  /// Signals of a process, from one of the masks that the kernel tells: `SigIgn`, `SigCgt`.
+  func signals(_ mask: String, of process: Int32) -> Set<Int32> {
+    let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    let line = status?.split(separator: "\n").first { $0.hasPrefix("\(mask):") }
+    let bits = line?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+    return Set((1...64).filter { bits & 1 << UInt64($0 - 1) != 0 })
+  }
+#endif
+
 /// A program that a test runs as a person would.
 struct Program {
   let executable: URL
