@@ -20,6 +20,15 @@ import Testing
     #expect(try folder.names() == ["a"])
   }
 
+  @Test func `a mark that combines with the separator before it is part of the name`() async throws
+  {
+    let folder = try TemporaryFolder()
+    let file = folder["\u{301}a"]
+    #expect(await FileWriteOperation(bytes(3), to: file, synchronized: true).run().result != nil)
+    #expect(await FileReadOperation(file).run().result == bytes(3))
+    #expect(try folder.names() == ["\u{301}a"])
+  }
+
   @Test func `reading tells how far it is, and stops at a limit`() async throws {
     try bytes(2_500_000).write(to: folder["a"])
     let recorder = RecordingObserver()

@@ -47,6 +47,18 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == rights & 0o777)
   }
 
+  @Test(.enabled(if: geteuid() == 0, "Only root gives files away."))
+  func `the new file has the owner of the old one`() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder["file"]
+    try Data("old".utf8).write(to: file)
+    #expect(unsafe chown(file.path, 1_234, 5_678) == 0)
+    let server = try LoopbackServer(.init("new"))
+    _ = try await HTTPDownloadOperation(server.url(), to: file).run().get()
+    let status = status(of: file)
+    #expect(status.st_size == 3 && status.st_uid == 1_234 && status.st_gid == 5_678)
+  }
+
   @Test func `an empty file and one of unknown length come too`() async throws {
     let folder = try TemporaryFolder()
     let empty = try LoopbackServer(.init())
