@@ -79,7 +79,7 @@ extension Goal {
     Goal("spawns", "output kept", beside: "Foundation.Process", .atLeastTimes(1.8)),
     Goal(
       "processes", "output kept", beside: "Foundation.Process", .atLeastTimes(1.8),
-      obstacle: "most of it is the program itself, which the dynamic linker begins: see spawns"),
+      obstacle: "most of it is loading, linking and ending the program itself: see spawns"),
     Goal("processes", "output kept", beside: "make -j2", .atLeastTimes(0.9), obstacle: wandering),
     Goal("processes", "output kept", beside: "ninja -j2", .atLeastTimes(0.9), obstacle: wandering),
 
