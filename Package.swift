@@ -19,6 +19,7 @@ let package = Package(
     .library(
       name: "CompositeOperationsFoundation", targets: ["CompositeOperationsFoundation"]),
     .library(name: "CompositeOperationsTestKit", targets: ["CompositeOperationsTestKit"]),
+    .library(name: "RecordOperations", targets: ["RecordOperations"]),
     .executable(name: "DevApp", targets: ["DevApp"]),
   ],
   targets: [
@@ -27,6 +28,8 @@ let package = Package(
       name: "CompositeOperationsFoundation", dependencies: ["CompositeOperations", "CProcesses"],
       swiftSettings: strict),
     .target(name: "CProcesses"),
+    .target(
+      name: "RecordOperations", dependencies: ["CompositeOperations"], swiftSettings: strict),
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
       swiftSettings: strict),
@@ -49,6 +52,10 @@ let package = Package(
         "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
         "LoopbackServer",
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RecordOperationsTests",
+      dependencies: ["CompositeOperations", "CompositeOperationsTestKit", "RecordOperations"],
       swiftSettings: strict),
     .target(
       name: "LoopbackServer", dependencies: ["CompositeOperations"], path: "Tests/LoopbackServer",

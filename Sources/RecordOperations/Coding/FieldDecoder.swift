@@ -1,0 +1,105 @@
+/// Makes something that decodes itself from a single value, or from a list of such, out of the value of a field.
+struct FieldDecoder: Decoder {
+  fileprivate let field: FieldValue
+  /// What the value is in, for errors.
+  fileprivate let place: String
+  let codingPath: [any CodingKey] = []
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+
+  private init(_ field: FieldValue, in place: String) {
+    self.field = field
+    self.place = place
+  }
+
+  /// - Parameter place: What the value is in, for errors.
+  static func value<Value: Decodable>(
+    _ type: Value.Type, of field: FieldValue, in place: String
+  ) throws -> Value {
+    if let convertible = Value.self as? any FieldConvertible.Type,
+      let value = try convertible.init(fieldValue: field) as? Value
+    {
+      return value
+    }
+    return try Value(from: FieldDecoder(field, in: place))
+  }
+
+  /// A value whose text is the name of a record: a string, a number, a UUID.
+  static func value<Value: Decodable>(
+    _ type: Value.Type, ofName name: String, in place: String
+  ) throws -> Value {
+    if let number = Int64(name), let value = try? value(type, of: .integer(number), in: place) {
+      // And not one that is written in another way: 007.
+      if "\(value)" == name { return value }
+    }
+    return try value(type, of: .string(name), in: place)
+  }
+
+  static func nesting(in place: String) -> String {
+    "\(place) is read as something with fields of its own, and no field has such: make a record of it, or have its type be FieldConvertible"
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    throw DecodingError.refused(Self.nesting(in: place))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    guard case .list(let values) = field else { throw FieldValueError(field, isNot: "a list") }
+    return Elements(values: values, place: place)
+  }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { SingleValue(decoder: self) }
+}
+
+private struct SingleValue: SingleValueDecodingContainer {
+  let decoder: FieldDecoder
+  var codingPath: [any CodingKey] { [] }
+
+  func decodeNil() -> Bool { decoder.field == .null }
+
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    try FieldDecoder.value(type, of: decoder.field, in: decoder.place)
+  }
+}
+
+private struct Elements: UnkeyedDecodingContainer {
+  let values: [FieldValue]
+  let place: String
+  private(set) var currentIndex = 0
+  var codingPath: [any CodingKey] { [] }
+
+  init(values: [FieldValue], place: String) {
+    self.values = values
+    self.place = place
+  }
+
+  var count: Int? { values.count }
+  var isAtEnd: Bool { currentIndex == values.count }
+
+  private var element: String { "element \(currentIndex) of \(place)" }
+
+  mutating func decodeNil() throws -> Bool {
+    guard !isAtEnd else { throw DecodingError.refused("\(place) has no element \(currentIndex)") }
+    guard values[currentIndex] == .null else { return false }
+    currentIndex += 1
+    return true
+  }
+
+  mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    guard !isAtEnd else { throw DecodingError.refused("\(place) has no element \(currentIndex)") }
+    let value = try FieldDecoder.value(type, of: values[currentIndex], in: element)
+    currentIndex += 1
+    return value
+  }
+
+  mutating func nestedContainer<Key: CodingKey>(
+    keyedBy type: Key.Type
+  ) throws -> KeyedDecodingContainer<Key> {
+    throw DecodingError.refused(FieldDecoder.nesting(in: element))
+  }
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    throw DecodingError.refused(FieldDecoder.nesting(in: element))
+  }
+  mutating func superDecoder() throws -> any Decoder {
+    throw DecodingError.refused(FieldDecoder.nesting(in: element))
+  }
+}

@@ -1,0 +1,110 @@
+/// Makes the fields of a record out of the properties of a type.
+final class RecordEncoder: Encoder {
+  let codingPath: [any CodingKey] = []
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+
+  private let record: RecordID
+  private var fields: [String: FieldValue] = [:]
+  private var problem: (any Error)?
+
+  private init(of record: RecordID) { self.record = record }
+
+  /// - Throws: A ``FieldValueError`` if a property is no value of a field; an `EncodingError` if there are no
+  ///   properties, or some that have properties themselves; what the type throws.
+  static func fields(
+    of value: some Encodable, for record: RecordID
+  ) throws -> [String: FieldValue] {
+    let encoder = RecordEncoder(of: record)
+    try value.encode(to: encoder)
+    if let problem = encoder.problem { throw problem }
+    return encoder.fields
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(Fields(encoder: self))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    refuse(because: "\(record) would be a list, and a record has fields")
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer {
+    refuse(because: "\(record) would be a single value, and a record has fields")
+  }
+
+  /// Has the encoding fail at its end: the places that ask for a container throw nothing.
+  fileprivate func refuse(because reason: String) -> IgnoredValues {
+    problem = problem ?? EncodingError.refused(reason)
+    return IgnoredValues(encoder: self)
+  }
+
+  fileprivate func refuse(nestedAt key: any CodingKey) -> IgnoredValues {
+    refuse(because: FieldEncoder.nesting(in: "the field \(key.stringValue) of \(record)"))
+  }
+
+  fileprivate func set(_ value: some Encodable, for key: any CodingKey) throws {
+    let name = key.stringValue
+    do {
+      fields[name] = try FieldEncoder.value(of: value, in: "the field \(name) of \(record)")
+    } catch let error as FieldValueError { throw error.at(name, of: record) }
+  }
+
+  fileprivate func setNull(for key: any CodingKey) { fields[key.stringValue] = .null }
+}
+
+private struct Fields<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let encoder: RecordEncoder
+  var codingPath: [any CodingKey] { [] }
+
+  func encodeNil(forKey key: Key) { encoder.setNull(for: key) }
+
+  func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+    try encoder.set(value, for: key)
+  }
+
+  // What is nil is null, and not a field that stays as it was.
+  func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+    if let value { try encoder.set(value, for: key) } else { encoder.setNull(for: key) }
+  }
+
+  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: String?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try set(value, key) }
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try set(value, key) }
+
+  private func set(_ value: (some Encodable)?, _ key: Key) throws {
+    if let value { try encoder.set(value, for: key) } else { encoder.setNull(for: key) }
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy keyType: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    encoder.refuse(nestedAt: key).container(keyedBy: keyType)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    encoder.refuse(nestedAt: key)
+  }
+
+  func superEncoder() -> any Encoder {
+    encoder.refuse(because: "\(Key.self) asks for a superclass's encoder").encoder
+  }
+
+  func superEncoder(forKey key: Key) -> any Encoder { encoder.refuse(nestedAt: key).encoder }
+}
+
+extension EncodingError {
+  static func refused(_ reason: String) -> EncodingError {
+    .invalidValue(reason, Context(codingPath: [], debugDescription: reason))
+  }
+}

@@ -1,0 +1,31 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension Date {
+  private static let style = ISO8601FormatStyle(includingFractionalSeconds: true)
+
+  /// The moments whose text sorts as they do: from the year 1 to the year 9999.
+  static let texts =
+    Date(timeIntervalSince1970: -62_135_596_800)..<Date(timeIntervalSince1970: 253_402_300_800)
+
+  /// It as ISO 8601 has it, in UTC and with milliseconds: `2026-11-22T12:03:04.123Z`.
+  var text: String {
+    // The style leaves out what is below a millisecond, and most of those are not exactly a `Double`.
+    addingTimeInterval(0.000_5).formatted(Self.style)
+  }
+
+  /// The moment whose text this is; nil if it is that of none.
+  init?(text: String) {
+    guard let date = try? Date(text, strategy: Self.style) else { return nil }
+    self = date.toTheMillisecond
+    // The 30th of February is read as the 2nd of March.
+    guard self.text == text else { return nil }
+  }
+
+  var toTheMillisecond: Date {
+    Date(timeIntervalSince1970: (timeIntervalSince1970 * 1_000).rounded() / 1_000)
+  }
+}

@@ -1,0 +1,103 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// What a field of a record has in it.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// var book = DatabaseRecord("Book")
+/// book["title"] = "Persuasion"
+/// book["pages"] = 249
+/// book["lent"] = nil
+/// book["bought"] = .date(.now)
+/// ```
+public enum FieldValue: Hashable, Sendable {
+  /// Nothing.
+  case null
+  case integer(Int64)
+  /// A number with a fraction. Not a number is no value: a database would keep nothing of it.
+  case double(Double)
+  case string(String)
+  case bytes([UInt8])
+  /// A moment, to the millisecond.
+  case date(Date)
+  /// Another record, which need not be there yet.
+  case reference(RecordReference)
+  /// Values one after another, none of which is a list.
+  case list([FieldValue])
+
+  /// What kind of value it is, for errors.
+  public var kind: Kind {
+    switch self {
+    case .null: .null
+    case .integer: .integer
+    case .double: .double
+    case .string: .string
+    case .bytes: .bytes
+    case .date: .date
+    case .reference: .reference
+    case .list: .list
+    }
+  }
+
+  public enum Kind: String, Hashable, Sendable {
+    case null, integer, double, string, bytes, date, reference, list
+  }
+}
+
+extension FieldValue {
+  /// It as a database keeps it: moments have milliseconds, and no more.
+  var toTheMillisecond: FieldValue {
+    switch self {
+    case .date(let date): .date(date.toTheMillisecond)
+    case .list(let values): .list(values.map(\.toTheMillisecond))
+    case .null, .integer, .double, .string, .bytes, .reference: self
+    }
+  }
+}
+
+// Texts byte by byte: a database keeps those apart that are the same to a reader, and to `String`.
+extension FieldValue {
+  public static func == (one: FieldValue, other: FieldValue) -> Bool {
+    switch (one, other) {
+    case (.null, .null): true
+    case (.integer(let one), .integer(let other)): one == other
+    case (.double(let one), .double(let other)): one == other
+    case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
+    case (.bytes(let one), .bytes(let other)): one == other
+    case (.date(let one), .date(let other)): one == other
+    case (.reference(let one), .reference(let other)): one == other
+    case (.list(let one), .list(let other)): one == other
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .integer(let number): hasher.combine(number)
+    case .double(let number): hasher.combine(number)
+    case .string(let text): hasher.combine(text)
+    case .bytes(let bytes): hasher.combine(bytes)
+    case .date(let date): hasher.combine(date)
+    case .reference(let reference): hasher.combine(reference)
+    case .list(let values): hasher.combine(values)
+    }
+  }
+}
+
+extension FieldValue: ExpressibleByNilLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByStringInterpolation,
+  ExpressibleByArrayLiteral
+{
+  public init(nilLiteral: ()) { self = .null }
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  public init(floatLiteral value: Double) { self = .double(value) }
+  public init(booleanLiteral value: Bool) { self = .integer(value ? 1 : 0) }
+  public init(stringLiteral value: String) { self = .string(value) }
+  public init(arrayLiteral elements: FieldValue...) { self = .list(elements) }
+}

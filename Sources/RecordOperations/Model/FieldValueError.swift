@@ -1,0 +1,57 @@
+/// A value that is not what it is taken for.
+public struct FieldValueError: Error, CustomStringConvertible {
+  /// What was expected: "Int", "a value between −128 and 127".
+  public let expected: String
+  /// What there is.
+  public let found: FieldValue
+  /// The record that it is in; nil where it is by itself.
+  public let record: RecordID?
+  /// The key of the field; nil where it is by itself.
+  public let key: String?
+
+  public var description: String {
+    let place = key.map { key in record.map { "the field \(key) of \($0)" } ?? "the field \(key)" }
+    return "\(place ?? "the value") is \(found.shown), and not \(expected)"
+  }
+
+  /// For a type that is ``FieldConvertible``.
+  ///
+  /// - Parameters:
+  ///   - found: What there is.
+  ///   - expected: What was expected.
+  public init(_ found: FieldValue, isNot expected: String) {
+    self.init(expected: expected, found: found, record: nil, key: nil)
+  }
+
+  init(_ found: FieldValue, isNot expected: Any.Type) {
+    self.init(found, isNot: "of the type \(expected)")
+  }
+
+  private init(expected: String, found: FieldValue, record: RecordID?, key: String?) {
+    self.expected = expected
+    self.found = found
+    self.record = record
+    self.key = key
+  }
+
+  func at(_ key: String, of record: RecordID? = nil) -> FieldValueError {
+    FieldValueError(expected: expected, found: found, record: record, key: key)
+  }
+}
+
+extension FieldValue {
+  /// A value for people: short, and in one line.
+  var shown: String {
+    switch self {
+    case .null: "null"
+    case .integer(let number): "\(number)"
+    case .double(let number): "\(number)"
+    case .string(let text):
+      "\(String(text.prefix(40)).debugDescription)\(text.count > 40 ? "…" : "")"
+    case .bytes(let bytes): "\(bytes.count) bytes"
+    case .date(let date): "the moment \(date.text)"
+    case .reference(let reference): "a reference to \(reference.id)"
+    case .list(let values): "a list of \(values.count)"
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import RecordOperations
+import Testing
+
+@Suite struct RecordConvertibleTests {
+  struct Book: Codable, Identifiable, RecordConvertible, Equatable {
+    enum Binding: String, Codable { case hardback, paperback }
+
+    let id: String
+    var title: String
+    var pages: Int
+    var price: Double
+    var isLent: Bool
+    var bought: Date
+    var cover: Data
+    var author: RecordReference
+    var tags: [String]
+    var binding: Binding
+    var bindings: [Binding]
+    var link: URL
+    var edition: UInt64
+    var cost: Decimal
+    var weight: Float?
+    var lent: Date?
+    var note: String?
+    var shelf: UUID?
+  }
+
+  static let book = Book(
+    id: "9780141439600", title: "Persuasion", pages: 249, price: 7.5, isLent: true,
+    bought: Date(timeIntervalSince1970: 1_700_000_000.123), cover: Data([0, 1, 255]),
+    author: RecordReference(RecordID("Author", "Austen"), onDelete: .deny),
+    tags: ["novel", "bath"], binding: .paperback, bindings: [.hardback, .paperback],
+    link: URL(fileURLWithPath: "/books"), edition: 1 << 62,
+    cost: Decimal(string: "0.1") ?? 0, weight: nil, lent: nil, note: "",
+    shelf: nil)
+
+  @Test func `a Codable type is a record, and the record that type again`() throws {
+    let record = try Self.book.record()
+    #expect(record.id == RecordID("Book", "9780141439600"))
+    #expect(record.tag == nil)
+    #expect(!record.has("id"))
+    #expect(record["title"] == "Persuasion")
+    #expect(record["pages"] == 249)
+    #expect(record["price"] == 7.5)
+    #expect(record["isLent"] == true)
+    #expect(record["bought"] == .date(Self.book.bought))
+    #expect(record["cover"] == .bytes([0, 1, 255]))
+    #expect(record["author"] == .reference(Self.book.author))
+    #expect(record["tags"] == ["novel", "bath"])
+    #expect(record["binding"] == "paperback")
+    #expect(record["bindings"] == ["hardback", "paperback"])
+    #expect(record["note"] == "")
+    #expect(record["link"] == "file:///books")
+    #expect(record["cost"] == "0.1")
+    #expect(try Book(record) == Self.book)
+  }
+
+  @Test func `what is nil is null, and is there`() throws {
+    let record = try Self.book.record()
+    for key in ["weight", "lent", "shelf"] {
+      #expect(record.has(key), "\(key)")
+      #expect(record[key] == .null, "\(key)")
+    }
+    #expect(record.changedKeys == Set(record.keys))
+    // A database need not tell a null.
+    let fields = record.fields.filter { $0.value != .null }
+    let read = DatabaseRecord(record.id, fields: fields, tag: RecordTag("1"))
+    #expect(try Book(read) == Self.book)
+  }
+
+  @Test func `an update changes only what is different`() throws {
+    let record = try Self.book.record()
+    let read = DatabaseRecord(record.id, fields: record.fields, tag: RecordTag("1"))
+    var book = Self.book
+    #expect(try book.updating(read).changedKeys.isEmpty)
+    book.pages = 250
+    // The same to a reader.
+    book.title = "Persuasion\u{e9}"
+    book.tags = []
+    let updated = try book.updating(read)
+    #expect(updated.changedKeys == ["pages", "tags", "title"])
+    #expect(updated.tag == RecordTag("1"))
+  }
+
+  struct Numbered: Codable, Identifiable, RecordConvertible {
+    let id: Int
+    var text: String
+  }
+
+  struct Unique: Codable, Identifiable, RecordConvertible {
+    let id: UUID
+  }
+
+  /// An `id` that is no name.
+  struct Plain: Codable, RecordConvertible {
+    var recordName: String { "only" }
+    var id: Int
+  }
+
+  @Test func `names are of any type that is a text`() throws {
+    let numbered = try Numbered(id: -7, text: "7").record()
+    #expect(numbered.id.name == "-7")
+    #expect(try Numbered(numbered).id == -7)
+    #expect(throws: FieldValueError.self) { try Numbered(DatabaseRecord("Numbered", "007")) }
+    let unique = try Unique(id: UUID()).record()
+    #expect(unique.id.name == unique.id.name.lowercased())
+    #expect(try Unique(unique).record().id == unique.id)
+    let plain = try Plain(id: 3).record()
+    #expect(plain["id"] == 3)
+    #expect(try Plain(plain).id == 3)
+  }
+
+  struct Inner: Codable { var a = 1 }
+  struct Nested: Codable, RecordConvertible {
+    var recordName: String { "n" }
+    var inner = Inner()
+  }
+  struct NestedList: Codable, RecordConvertible {
+    var recordName: String { "n" }
+    var inner = [Inner()]
+  }
+  struct Deep: Codable, RecordConvertible {
+    var recordName: String { "n" }
+    var map = ["a": 1]
+  }
+  struct Large: Codable, RecordConvertible {
+    var recordName: String { "n" }
+    var number = UInt64.max
+  }
+
+  @Test func `what no field can have is refused with its place`() throws {
+    for (value, place) in [
+      (Nested(), "the field inner of Nested/n"), (NestedList(), "element 0 of the field inner"),
+      (Deep(), "the field map of Deep/n"), (Large(), "the field number of Large/n"),
+    ] as [(any RecordConvertible, String)] {
+      let error = #expect(throws: (any Error).self) { try value.record() }
+      #expect("\(error as Any)".contains(place), "\(error as Any)")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("title", .integer(1), "the field title of Book/9780141439600 is 1, and not"),
+      ("title", .null, "is null, and not of the type String"),
+      ("pages", "many", #"is "many", and not of the type Int"#),
+      ("pages", 2.5, "is 2.5, and not"), ("isLent", 2, "is 2, and not of the type Bool"),
+      ("bought", "soon", "and not of the type Date"), ("edition", -1, "is -1, and not"),
+      ("binding", "loose", "loose"), ("tags", "novel", "and not"),
+      ("shelf", "here", "and not of the type UUID"), ("cover", "x", "and not of the type Data"),
+    ] as [(String, FieldValue, String)])
+  func `a field of another kind is an error that names it`(
+    key: String, value: FieldValue, text: String
+  ) throws {
+    var record = try Self.book.record()
+    record[key] = value
+    let error = #expect(throws: (any Error).self) { try Book(record) }
+    #expect("\(error as Any)".contains(text), "\(error as Any)")
+  }
+
+  struct Money: FieldConvertible, Codable, Equatable {
+    var cents: Int
+    init(cents: Int) { self.cents = cents }
+    init(fieldValue: FieldValue) throws { cents = try Int(fieldValue: fieldValue) }
+    var fieldValue: FieldValue { get throws { try cents.fieldValue } }
+  }
+  struct Priced: Codable, RecordConvertible {
+    var recordName: String { "p" }
+    var price: Money
+    var offers: [Money]
+  }
+
+  @Test func `a type of one's own says what it is in a field`() throws {
+    let record = try Priced(price: Money(cents: 5), offers: [Money(cents: 4)]).record()
+    #expect(record["price"] == 5)
+    #expect(record["offers"] == [4])
+    #expect(try Priced(record).offers == [Money(cents: 4)])
+  }
+
+  @Test func `values have the types that are asked for`() throws {
+    var record = DatabaseRecord("Book", "1")
+    record["pages"] = 249
+    record["day"] = .date(Date(timeIntervalSince1970: 0.123_456))
+    #expect(try record.value("pages", as: UInt8.self) == 249)
+    #expect(try record.value("pages", as: Double.self) == 249)
+    #expect(try record.value("none", as: Int?.self) == nil)
+    #expect(try record.value("day", as: Date.self) == Date(timeIntervalSince1970: 0.123))
+    #expect(throws: FieldValueError.self) { try record.value("pages", as: Int8.self) }
+  }
+}
