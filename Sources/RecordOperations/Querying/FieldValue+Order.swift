@@ -1,0 +1,71 @@
+extension FieldValue {
+  var text: String? {
+    if case .string(let text) = self { text } else { nil }
+  }
+
+  /// The place of its kind in an order of values of several kinds, and nil for null. Integers and doubles are of one.
+  private var rank: Int? {
+    switch self {
+    case .null: nil
+    case .integer, .double: 0
+    case .string: 1
+    case .date: 2
+    case .reference: 3
+    case .list: 4
+    case .bytes: 5
+    }
+  }
+
+  /// Whether it is less than another value of its kind; nil if that is of another one, or one of them is null.
+  func isLess(than other: FieldValue) -> Bool? {
+    guard let rank, rank == other.rank else { return nil }
+    return precedes(other)
+  }
+
+  /// Whether both are the same for a query: 2 and 2.0 are.
+  func isEquivalent(to other: FieldValue) -> Bool {
+    if self == .null || other == .null { return self == other }
+    return isLess(than: other) == false && other.isLess(than: self) == false
+  }
+
+  /// Whether it comes before another one of any kind. Null comes first.
+  package func precedes(_ other: FieldValue) -> Bool {
+    switch (self, other) {
+    case (.integer(let one), .integer(let other)): one < other
+    case (.double(let one), .double(let other)): one < other
+    case (.integer(let one), .double(let other)): one.compared(to: other) < 0
+    case (.double(let one), .integer(let other)): other.compared(to: one) > 0
+    case (.string(let one), .string(let other)): one.utf8.lexicographicallyPrecedes(other.utf8)
+    case (.bytes(let one), .bytes(let other)): one.lexicographicallyPrecedes(other)
+    case (.date(let one), .date(let other)): one < other
+    case (.reference(let one), .reference(let other)): one.id.precedes(other.id)
+    case (.list(let one), .list(let other)):
+      one.lexicographicallyPrecedes(other) { $0.precedes($1) }
+    default: (rank ?? -1) < (other.rank ?? -1)
+    }
+  }
+}
+
+extension Int64 {
+  /// Below zero if it is less than the double, zero if both are the same number.
+  fileprivate func compared(to other: Double) -> Int {
+    // 2 to the power of 63 is the least double that no integer is.
+    if other >= 9_223_372_036_854_775_808 { return -1 }
+    if other < -9_223_372_036_854_775_808 { return 1 }
+    let whole = Int64(other.rounded(.towardZero))
+    if self != whole { return self < whole ? -1 : 1 }
+    let fraction = other - Double(whole)
+    return fraction > 0 ? -1 : (fraction < 0 ? 1 : 0)
+  }
+}
+
+extension RecordID {
+  /// By zone, type and name, byte by byte.
+  func precedes(_ other: RecordID) -> Bool {
+    for part in [\RecordID.zone.name, \.type, \.name] {
+      let (one, other) = (self[keyPath: part].utf8, other[keyPath: part].utf8)
+      if !one.elementsEqual(other) { return one.lexicographicallyPrecedes(other) }
+    }
+    return false
+  }
+}

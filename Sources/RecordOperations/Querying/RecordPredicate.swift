@@ -1,0 +1,108 @@
+/// What has to be so of a record that is looked for. ``Field`` makes them.
+public indirect enum RecordPredicate: Hashable, Sendable {
+  /// How two values are compared.
+  public enum Comparison: String, Hashable, Sendable {
+    case equal = "=="
+    case notEqual = "!="
+    case less = "<"
+    case lessOrEqual = "<="
+    case greater = ">"
+    case greaterOrEqual = ">="
+  }
+
+  case comparison(String, Comparison, FieldValue)
+  case isOne(String, of: [FieldValue])
+  case hasPrefix(String, String)
+  case contains(String, String)
+  case includes(String, FieldValue)
+  /// All of them; true for none.
+  case all([RecordPredicate])
+  /// At least one of them; false for none.
+  case any([RecordPredicate])
+  case not(RecordPredicate)
+  /// One that cannot be asked, and why: it compares with what no field can be.
+  case impossible(String)
+
+  public static func && (one: RecordPredicate, other: RecordPredicate) -> RecordPredicate {
+    guard case .all(let parts) = one else { return .all([one, other]) }
+    return .all(parts + [other])
+  }
+
+  public static func || (one: RecordPredicate, other: RecordPredicate) -> RecordPredicate {
+    guard case .any(let parts) = one else { return .any([one, other]) }
+    return .any(parts + [other])
+  }
+
+  public static prefix func ! (predicate: RecordPredicate) -> RecordPredicate { .not(predicate) }
+
+  /// - Parameter key: The field that is compared.
+  static func comparing(
+    _ key: String, _ make: () throws -> RecordPredicate
+  ) -> RecordPredicate {
+    do { return try make() } catch {
+      return .impossible("the field \(key) is compared with what no field can be: \(error)")
+    }
+  }
+}
+
+extension RecordPredicate {
+  /// What a database has to be able to do for it.
+  var needs: RecordCapabilities {
+    switch self {
+    case .comparison, .isOne, .hasPrefix, .impossible: []
+    case .contains: .textSearch
+    case .includes: .listSearch
+    case .all(let parts): parts.reduce(into: []) { $0.formUnion($1.needs) }
+    case .any(let parts): parts.reduce(into: .alternatives) { $0.formUnion($1.needs) }
+    case .not(let part): part.needs.union(.negation)
+    }
+  }
+
+  /// Why it cannot be asked; nil if it can.
+  var impossibility: String? {
+    switch self {
+    case .comparison(let key, _, .list): "the field \(key) is compared with a list: use includes"
+    case .comparison(let key, _, .double(let number)) where number.isNaN:
+      "the field \(key) is compared with what is not a number"
+    case .comparison, .isOne, .hasPrefix, .contains, .includes: nil
+    case .all(let parts), .any(let parts): parts.lazy.compactMap(\.impossibility).first
+    case .not(let part): part.impossibility
+    case .impossible(let reason): reason
+    }
+  }
+
+  /// Whether a record is as it says.
+  package func matches(_ record: DatabaseRecord) -> Bool {
+    switch self {
+    case .comparison(let key, let comparison, let value): comparison.holds(record[key], value)
+    case .isOne(let key, let values): values.contains { record[key].isEquivalent(to: $0) }
+    case .hasPrefix(let key, let prefix):
+      record[key].text.map { $0.utf8.starts(with: prefix.utf8) } ?? false
+    case .contains(let key, let part):
+      record[key].text.map { Array($0.utf8).contains(Array(part.utf8)) } ?? false
+    case .includes(let key, let value):
+      if case .list(let elements) = record[key] {
+        elements.contains { $0.isEquivalent(to: value) }
+      } else {
+        false
+      }
+    case .all(let parts): parts.allSatisfy { $0.matches(record) }
+    case .any(let parts): parts.contains { $0.matches(record) }
+    case .not(let part): !part.matches(record)
+    case .impossible: false
+    }
+  }
+}
+
+extension RecordPredicate.Comparison {
+  fileprivate func holds(_ one: FieldValue, _ other: FieldValue) -> Bool {
+    switch self {
+    case .equal: one.isEquivalent(to: other)
+    case .notEqual: !one.isEquivalent(to: other)
+    case .less: one.isLess(than: other) == true
+    case .lessOrEqual: other.isLess(than: one) == false
+    case .greater: other.isLess(than: one) == true
+    case .greaterOrEqual: one.isLess(than: other) == false
+    }
+  }
+}
