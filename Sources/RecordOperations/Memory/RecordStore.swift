@@ -1,0 +1,269 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Records in memory, and the order in which they were changed.
+struct RecordStore {
+  private struct Row {
+    var record: DatabaseRecord
+    var sequence: Int
+  }
+
+  private let identity = UUID().uuidString
+  private var rows: [RecordID: Row] = [:]
+  /// The records that were deleted, by when.
+  private var tombstones: [RecordID: Int] = [:]
+  private var sequence = 0
+  /// Deletions up to here are forgotten.
+  private var horizon = 0
+
+  // MARK: Changing
+
+  mutating func apply(_ batch: RecordBatch, at moment: Date) -> [RecordReply] {
+    let before = self
+    var replies: [RecordReply] = []
+    for change in batch.changes {
+      let reply = apply(change, at: moment)
+      replies.append(reply)
+      if case .failed = reply, batch.isAtomic {
+        self = before
+        return batch.changes.indices.map { index in
+          index == replies.count - 1
+            ? reply : .failed(RecordError(.batchFailed, of: batch.changes[index].id))
+        }
+      }
+    }
+    return replies
+  }
+
+  private mutating func apply(_ change: RecordChange, at moment: Date) -> RecordReply {
+    do {
+      switch change {
+      case .save(let record, let policy): return .saved(try save(record, policy, at: moment))
+      case .delete(let id, let tag):
+        try delete(id, ifTagged: tag, at: moment)
+        return .deleted
+      }
+    } catch { return .failed(error) }
+  }
+
+  private mutating func save(
+    _ record: DatabaseRecord, _ policy: SavePolicy, at moment: Date
+  ) throws(RecordError) -> DatabaseRecord {
+    let existing = rows[record.id]?.record
+    if policy == .ifUnchanged, existing?.tag != record.tag {
+      throw RecordError(existing.map { .conflict($0) } ?? .unknownRecord, of: record.id)
+    }
+    let new = record.fields(by: policy)
+    for (key, value) in new {
+      if let problem = value.problem {
+        throw RecordError(.invalid("the field \(key) \(problem)"), of: record.id)
+      }
+      if case .reference(let reference) = value, reference.onDelete != .keep,
+        rows[reference.id] == nil, reference.id != record.id
+      {
+        throw RecordError(.referenceViolated(reference.id), of: record.id)
+      }
+    }
+    var fields = policy == .replace ? [:] : existing?.fields ?? [:]
+    if policy == .replace, let existing { for key in existing.keys { fields[key] = .null } }
+    fields.merge(new) { $1 }
+    return keep(record.id, fields, at: moment)
+  }
+
+  private mutating func delete(
+    _ id: RecordID, ifTagged tag: RecordTag?, at moment: Date
+  ) throws(RecordError) {
+    guard let existing = rows[id]?.record else { throw RecordError(.unknownRecord, of: id) }
+    if let tag, existing.tag != tag { throw RecordError(.conflict(existing), of: id) }
+    // Those that go with it. Who denies it may be among them.
+    var going: Set<RecordID> = [id]
+    var open = [id]
+    while let next = open.popLast() {
+      for (other, _, rule) in references(to: next) where rule == .cascade {
+        if going.insert(other).inserted { open.append(other) }
+      }
+    }
+    var emptied: [RecordID: [String]] = [:]
+    for next in going {
+      for (other, key, rule) in references(to: next) where !going.contains(other) {
+        switch rule {
+        case .keep, .cascade: break
+        case .deny: throw RecordError(.referenceViolated(other), of: id)
+        case .nullify: emptied[other, default: []].append(key)
+        }
+      }
+    }
+    for id in going {
+      rows[id] = nil
+      sequence += 1
+      tombstones[id] = sequence
+    }
+    for (other, keys) in emptied { empty(keys, of: other, at: moment) }
+  }
+
+  private func references(
+    to id: RecordID
+  ) -> [(from: RecordID, key: String, rule: RecordReference.DeleteRule)] {
+    rows.values.flatMap { row in
+      row.record.fields.compactMap { key, value in
+        guard case .reference(let reference) = value, reference.id == id else { return nil }
+        return (row.record.id, key, reference.onDelete)
+      }
+    }
+  }
+
+  private mutating func empty(_ keys: [String], of id: RecordID, at moment: Date) {
+    guard let record = rows[id]?.record else { return }
+    var fields = record.fields
+    for key in keys { fields[key] = .null }
+    keep(id, fields, at: moment)
+  }
+
+  @discardableResult
+  private mutating func keep(
+    _ id: RecordID, _ fields: [String: FieldValue], at moment: Date
+  ) -> DatabaseRecord {
+    sequence += 1
+    let record = DatabaseRecord(id, fields: fields, tag: RecordTag("\(sequence)"), modified: moment)
+    rows[id] = Row(record: record, sequence: sequence)
+    tombstones[id] = nil
+    return record
+  }
+
+  // MARK: Reading
+
+  func record(_ id: RecordID, keys: [String]?) -> DatabaseRecord? {
+    rows[id]?.record.with(keys)
+  }
+
+  func page(
+    of query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
+  ) throws -> RecordPage {
+    let place = try cursor.map { try Place($0, in: query) }
+    let found = rows.values.lazy.map(\.record)
+      .filter { $0.id.type == query.type && $0.id.zone == query.zone }
+      .filter { query.predicate?.matches($0) ?? true }
+      .map { Place(of: $0, in: query) }
+      .filter { other in place.map { $0.precedes(other, in: query) } ?? true }
+      .sorted { $0.precedes($1, in: query) }
+    let records = found.prefix(count).compactMap { record($0.id, keys: query.keys) }
+    let last = found.count > count ? found[count - 1] : nil
+    return RecordPage(records, cursor: last?.cursor)
+  }
+
+  /// Where a record stands among those that a query finds.
+  private struct Place {
+    let values: [FieldValue]
+    let id: RecordID
+
+    init(of record: DatabaseRecord, in query: RecordQuery) {
+      values = query.order.map { record[$0.key] }
+      id = record.id
+    }
+
+    init(_ cursor: RecordCursor, in query: RecordQuery) throws {
+      guard cursor.values.count == query.order.count + 1,
+        case .string(let name)? = cursor.values.last
+      else { throw RecordError(.invalid("the cursor is of another query or database")) }
+      values = Array(cursor.values.dropLast())
+      id = RecordID(query.type, name, in: query.zone)
+    }
+
+    var cursor: RecordCursor { RecordCursor(values + [.string(id.name)]) }
+
+    func precedes(_ other: Place, in query: RecordQuery) -> Bool {
+      for (index, order) in query.order.enumerated() {
+        let (one, two) = (values[index], other.values[index])
+        if one.precedes(two) { return order.direction == .ascending }
+        if two.precedes(one) { return order.direction == .descending }
+      }
+      return id.precedes(other.id)
+    }
+  }
+
+  // MARK: Changes
+
+  func changes(
+    since token: ChangeToken?, in zone: RecordZone, atMost count: Int
+  ) throws -> ChangePage {
+    // Whoever begins with nothing need not be told of what is gone already.
+    var since = Progress(position: 0, deletions: sequence)
+    if let token {
+      guard let progress = Progress(token, of: identity), progress.deletions >= horizon,
+        progress.position <= sequence
+      else { throw RecordError(.tokenExpired) }
+      since = progress
+    }
+    let saved = rows.values.map { ($0.sequence, $0.record.id) }
+      .filter { $0.0 > since.position }
+    let deleted = tombstones.map { ($0.value, $0.key) }.filter { $0.0 > since.deletions }
+    let new = (saved + deleted).filter { $0.1.zone == zone }.sorted { $0.0 < $1.0 }
+    let told = new.prefix(count)
+    let hasMore = told.count < new.count
+    let position = hasMore ? told.last?.0 ?? since.position : sequence
+    let next = Progress(position: position, deletions: max(position, since.deletions))
+    return ChangePage(
+      changed: told.compactMap { rows[$0.1]?.record },
+      deleted: told.map(\.1).filter { rows[$0] == nil }, token: next.token(of: identity),
+      hasMore: hasMore)
+  }
+
+  /// What somebody has been told of.
+  private struct Progress {
+    /// Records that were saved up to here.
+    let position: Int
+    /// Records that were deleted up to here, or need not be told of.
+    let deletions: Int
+
+    init(position: Int, deletions: Int) {
+      self.position = position
+      self.deletions = deletions
+    }
+
+    init?(_ token: ChangeToken, of identity: String) {
+      let parts = token.description.split(separator: " ")
+      guard parts.count == 3, parts[0] == identity, let position = Int(parts[1]),
+        let deletions = Int(parts[2])
+      else { return nil }
+      self.init(position: position, deletions: deletions)
+    }
+
+    func token(of identity: String) -> ChangeToken {
+      ChangeToken("\(identity) \(position) \(deletions)")
+    }
+  }
+
+  mutating func forgetDeletions() {
+    tombstones = [:]
+    horizon = sequence
+  }
+}
+
+extension DatabaseRecord {
+  /// It with some of its fields; with all of them for nil.
+  package func with(_ keys: [String]?) -> DatabaseRecord {
+    guard let keys else { return self }
+    let wanted = Set(keys)
+    return DatabaseRecord(
+      id, fields: fields.filter { wanted.contains($0.key) }, tag: tag, modified: modified)
+  }
+}
+
+extension FieldValue {
+  /// Why no database can keep it; nil if one can.
+  package var problem: String? {
+    switch self {
+    case .double(let number) where number.isNaN: "is not a number, which no database keeps"
+    case .date(let date) where !Date.texts.contains(date):
+      "is the moment \(date.timeIntervalSince1970), and not one of the years 1 to 9999"
+    case .list(let elements):
+      elements.lazy.compactMap { element in
+        if case .list = element { "has a list within its list" } else { element.problem }
+      }.first
+    case .null, .integer, .double, .string, .bytes, .date, .reference: nil
+    }
+  }
+}
