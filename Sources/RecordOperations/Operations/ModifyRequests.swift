@@ -1,0 +1,293 @@
+internal import CompositeOperations
+
+/// Changes records by as many requests as it takes.
+struct ModifyRequests {
+  private let database: any RecordDatabase
+  /// One a record.
+  private let changes: [RecordChange]
+  private let isAtomic: Bool
+  private let ignoresMissing: Bool
+  private let retries: RequestRetries
+  /// What became of each change; nil where no request was made for it.
+  private var replies: [RecordReply?]
+  /// Whether nobody can tell if an atomic batch was done once, without an answer.
+  private var mayBeDone = false
+
+  init(
+    of changes: [RecordChange], atomically isAtomic: Bool, in database: any RecordDatabase,
+    ignoringMissing ignoresMissing: Bool = false, retries: RequestRetries
+  ) {
+    self.changes = changes
+    self.isAtomic = isAtomic
+    self.database = database
+    self.ignoresMissing = ignoresMissing
+    self.retries = retries
+    replies = Array(repeating: nil, count: changes.count)
+  }
+
+  /// - Returns: What became of each change: saved or deleted.
+  /// - Throws: A ``RecordBatchError`` if one of them failed, or the task was cancelled.
+  nonisolated(nonsending) mutating func perform(
+    in context: OperationContext
+  ) async throws -> [RecordReply] {
+    if isAtomic { try database.capabilities.require(.atomicBatches) }
+    var open = try Array(chunks().reversed())
+    context.expectChildren(open.count)
+    do {
+      while let chunk = open.popLast() {
+        try Task.checkCancellation()
+        switch try await send(chunk, in: context) {
+        case .done: break
+        case .tooMuch(let left):
+          let middle = left.count / 2
+          open += [Array(left[middle...]), Array(left[..<middle])]
+        case .hopeless: open = []
+        }
+      }
+    } catch is CancellationError { throw batchError(cancelled: true) }
+    let done = replies.compactMap(\.self).filter { $0.error == nil }
+    guard done.count == changes.count else { throw batchError(cancelled: false) }
+    return done
+  }
+
+  /// The changes in parts that the database takes at once, by what it says beforehand.
+  private func chunks() throws(RecordError) -> [[Int]] {
+    let limits = database.limits
+    var chunks: [[Int]] = []
+    var chunk: [Int] = []
+    var bytes = 0
+    for (index, change) in changes.enumerated() {
+      let size = change.byteCount
+      if !chunk.isEmpty, chunk.count == limits.items || bytes + size > limits.bytes {
+        chunks.append(chunk)
+        (chunk, bytes) = ([], 0)
+      }
+      chunk.append(index)
+      bytes += size
+    }
+    if !chunk.isEmpty { chunks.append(chunk) }
+    if isAtomic, chunks.count > 1 { throw RecordError(.limitExceeded) }
+    return chunks
+  }
+
+  private enum End {
+    /// What became of each change is known.
+    case done
+    /// What is left of it has to be sent in parts.
+    case tooMuch(left: [Int])
+    /// No other request would fare better.
+    case hopeless
+  }
+
+  /// Sends changes until it is known what became of them, or there are no more attempts.
+  private nonisolated(nonsending) mutating func send(
+    _ chunk: [Int], in context: OperationContext
+  ) async throws -> End {
+    var attempt = Attempt(left: chunk, waits: RequestRetries.Waits(retries))
+    var randomness = context.randomness
+    while true {
+      let advised: Duration?
+      do {
+        if attempt.isUnclear { try await settleDone(&attempt, in: context) }
+        if attempt.left.isEmpty { return .done }
+        advised = try await sendOnce(&attempt, in: context)
+        if attempt.left.isEmpty { return .done }
+      } catch let error as CancellationError {
+        // It may have been on its way.
+        fail(attempt.left, with: RecordError(.replyLost))
+        throw error
+      } catch {
+        var problem = error as? RecordError ?? RecordError(.other(error))
+        // Whatever became of looking.
+        if attempt.isUnclear { problem = RecordError(.replyLost, retryAfter: problem.retryDelay) }
+        if case .limitExceeded = problem.reason, attempt.left.count > 1, !isAtomic {
+          return .tooMuch(left: attempt.left)
+        }
+        fail(attempt.left, with: problem)
+        if case .limitExceeded = problem.reason { return .done }
+        guard problem.isRetriable else { return .hopeless }
+        if case .replyLost = problem.reason {
+          attempt.isUnclear = true
+          attempt.hasLostAnswer = true
+        }
+        advised = problem.retryDelay
+        guard let wait = attempt.waits.next(advised: advised, using: &randomness) else {
+          return .hopeless
+        }
+        attempt.delay = wait
+        continue
+      }
+      guard let wait = attempt.waits.next(advised: advised, using: &randomness) else {
+        return .done
+      }
+      attempt.delay = wait
+    }
+  }
+
+  private struct Attempt {
+    /// The changes of which it is not known that they are done or final.
+    var left: [Int]
+    var waits: RequestRetries.Waits
+    /// How long to wait before it.
+    var delay = Duration.zero
+    /// Whether they may have been done without an answer, and nobody has looked since.
+    var isUnclear = false
+    /// Whether there was no answer once.
+    var hasLostAnswer = false
+  }
+
+  /// Sends what is left once, and takes out of it what is settled by that.
+  ///
+  /// - Returns: How long to wait at least before the next attempt.
+  private nonisolated(nonsending) mutating func sendOnce(
+    _ attempt: inout Attempt, in context: OperationContext
+  ) async throws -> Duration? {
+    let batch = RecordBatch(attempt.left.map { changes[$0] }, isAtomic: isAtomic)
+    let database = database
+    let name = "modify \(RecordBatch.size(batch.changes.count))"
+    let answers = try await context.request(name, after: attempt.delay) {
+      try await database.modify(batch)
+    }
+    guard answers.count == batch.changes.count else {
+      throw RecordError(
+        .invalid("the database gave \(answers.count) answers to \(batch.changes.count) changes"))
+    }
+    var again: [Int] = []
+    var advised: Duration?
+    for (index, answer) in zip(attempt.left, answers) {
+      // Of an atomic batch all was done or nothing, and somebody has looked which.
+      let hasLostAnswer = attempt.hasLostAnswer && !isAtomic
+      let reply = settled(answer, for: changes[index], hasLostAnswer: hasLostAnswer)
+      replies[index] = reply
+      if case .failed(let error) = reply, error.isRetriable {
+        again.append(index)
+        advised = [advised, error.retryDelay].compactMap(\.self).max()
+      }
+    }
+    if isAtomic, attempt.left.contains(where: { replies[$0]?.error != nil }) {
+      // What is not there and need not be is left out, and all the others go again.
+      let missing = attempt.left.filter { replies[$0]?.error == nil }
+      if !missing.isEmpty {
+        attempt.left.removeAll(where: missing.contains)
+        attempt.delay = .zero
+        return try await sendOnce(&attempt, in: context)
+      }
+      if !again.isEmpty { return advised }
+    }
+    attempt.left = again
+    return advised
+  }
+
+  /// What an answer means for a change.
+  private func settled(
+    _ answer: RecordReply, for change: RecordChange, hasLostAnswer: Bool
+  ) -> RecordReply {
+    guard case .failed(var error) = answer else { return answer }
+    error.record = change.id
+    switch error.reason {
+    case .unknownRecord:
+      if case .delete = change, ignoresMissing || hasLostAnswer { return .deleted }
+    // The one that was lost may have come after somebody looked.
+    case .conflict(let record) where hasLostAnswer && change.isDone(in: record):
+      return .saved(record)
+    default: break
+    }
+    return .failed(error)
+  }
+
+  /// Takes those out of what is left that were done without an answer.
+  private nonisolated(nonsending) mutating func settleDone(
+    _ attempt: inout Attempt, in context: OperationContext
+  ) async throws {
+    let ids = attempt.left.map { changes[$0].id }
+    let database = database
+    let found = try await context.request(
+      "look which of \(RecordBatch.size(ids.count)) were changed", after: attempt.delay
+    ) { try await database.lookup(ids, keys: nil) }
+    attempt.delay = .zero
+    attempt.isUnclear = false
+    var left: [Int] = []
+    var done: [(Int, RecordReply)] = []
+    for index in attempt.left {
+      let change = changes[index]
+      switch (change, found[change.id]) {
+      case (.delete, nil): done.append((index, .deleted))
+      case (.save, let record?) where change.isDone(in: record):
+        done.append((index, .saved(record)))
+      case (.save, _), (.delete, .some): left.append(index)
+      }
+    }
+    if isAtomic, !left.isEmpty {
+      // Nothing was done if not all of it was. Or somebody else has changed one of them since.
+      let isOpen = left.contains { changes[$0].isSurelyOpen(where: found[changes[$0].id]) }
+      if !done.isEmpty, !isOpen { mayBeDone = true }
+      return
+    }
+    for (index, reply) in done { replies[index] = reply }
+    attempt.left = left
+  }
+
+  private mutating func fail(_ indices: [Int], with error: RecordError) {
+    for index in indices {
+      var error = error
+      error.record = changes[index].id
+      replies[index] = .failed(error)
+    }
+  }
+
+  private mutating func batchError(cancelled isCancelled: Bool) -> RecordBatchError {
+    if isAtomic {
+      // What was not there, either.
+      let done = changes.indices.filter { index in replies[index].map { $0.error == nil } ?? false }
+      fail(done, with: RecordError(.batchFailed))
+      if mayBeDone { fail(Array(changes.indices), with: RecordError(.replyLost)) }
+    }
+    var saved: [DatabaseRecord] = []
+    var deleted: [RecordID] = []
+    var failures: [RecordError] = []
+    var unsent: [RecordID] = []
+    for (change, reply) in zip(changes, replies) {
+      switch reply {
+      case .saved(let record): saved.append(record)
+      case .deleted: deleted.append(change.id)
+      case .failed(let error): failures.append(error)
+      case nil: unsent.append(change.id)
+      }
+    }
+    return RecordBatchError(
+      saved: saved, deleted: deleted, failures: failures, unsent: unsent,
+      representsCancellation: isCancelled)
+  }
+}
+
+extension RecordReply {
+  fileprivate var error: RecordError? {
+    if case .failed(let error) = self { error } else { nil }
+  }
+}
+
+extension RecordChange {
+  /// Whether a record says that the change was not made.
+  fileprivate func isSurelyOpen(where record: DatabaseRecord?) -> Bool {
+    switch self {
+    case .delete: record != nil
+    case .save(let sent, _): sent.tag != nil && sent.tag == record?.tag
+    }
+  }
+
+  /// Whether a record is as it would be if the change had been made.
+  fileprivate func isDone(in record: DatabaseRecord) -> Bool {
+    guard case .save(let sent, let policy) = self else { return false }
+    // It would have another tag.
+    if let tag = sent.tag, tag == record.tag { return false }
+    let fields = sent.fields(by: policy)
+    if policy == .replace,
+      record.fields.contains(where: { fields[$0.key] == nil && $0.value != .null })
+    {
+      return false
+    }
+    return fields.allSatisfy { key, value in
+      value == .null ? record[key] == .null : record[key].isEquivalent(to: value)
+    }
+  }
+}

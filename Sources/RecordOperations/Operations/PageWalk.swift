@@ -1,0 +1,43 @@
+internal import CompositeOperations
+
+/// The way from the first page of a query to its last one.
+struct PageWalk {
+  private let query: QueryRecords
+  private var count = 0
+  private var number = 0
+  private var cursor: RecordCursor?
+  private var isOver = false
+
+  init(_ query: QueryRecords) { self.query = query }
+
+  /// The request for the next page; nil if there is none.
+  ///
+  /// - Throws: A ``RecordError`` if the database cannot do it.
+  mutating func nextRequest() throws -> ReadRequest<RecordPage>? {
+    if number == 0 {
+      try query.database.capabilities.require(query.query.needs)
+      if let reason = query.query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
+    }
+    let wanted = min(query.database.limits.page, query.limit.map { $0 - count } ?? .max)
+    if isOver || wanted == 0 { return nil }
+    number += 1
+    let (cursor, database, query) = (cursor, query.database, query.query)
+    return ReadRequest(operationName: "page \(number)", retries: self.query.retries) {
+      try await database.query(query, after: cursor, atMost: wanted)
+    }
+  }
+
+  /// Takes a page.
+  ///
+  /// - Returns: Its records, as many as are wanted.
+  mutating func take(_ page: RecordPage) throws(RecordError) -> [DatabaseRecord] {
+    if let next = page.cursor, next == cursor {
+      throw RecordError(.invalid("the database gave the same cursor again, after page \(number)"))
+    }
+    cursor = page.cursor
+    isOver = page.cursor == nil
+    let records = Array(page.records.prefix(query.limit.map { $0 - count } ?? .max))
+    count += records.count
+    return records
+  }
+}
