@@ -5,17 +5,17 @@ SHELL := /bin/bash
 
 swift_sources := Package.swift Sources Tests DevApp
 
-.PHONY: help demo test lint docs sanitize soak mutants bench bench-exact
+.PHONY: help demo test lint docs sanitize soak mutants bench bench-exact sqlite
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Find the duplicate files in this folder, and take the tour
+demo: sqlite ## Find the duplicate files in this folder, and take the tour
 	swift build -c release --product DevApp
 	swift run -c release --skip-build DevApp duplicates $$(ls -A | grep -vx .build)
 	swift run -c release --skip-build DevApp tour
 
-test: ## Run every test in debug and in release, and build a user's package on this one
+test: sqlite ## Run every test in debug and in release, and build a user's package on this one
 	.ci/test
 	.ci/test -c release
 	.ci/user-package
@@ -25,22 +25,22 @@ lint: ## Check the format of the sources, and that the patches for benchmarks an
 	git apply --check DevApp/Benchmarks/without-events.patch
 	[[ $$(uname) != Linux ]] || .ci/mutants/run --apply
 
-docs: ## Build the documentation site into .build/docs, with warnings as errors
+docs: sqlite ## Build the documentation site into .build/docs, with warnings as errors
 	.ci/docs
 
-sanitize: ## Run the tests under the thread and the address sanitizer
+sanitize: sqlite ## Run the tests under the thread and the address sanitizer
 	TSAN_OPTIONS=detect_deadlocks=0 \
 	  swift test --scratch-path .build/thread --sanitize=thread -Xswiftc -DSANITIZER
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leaks-of-foundation:print_suppressions=0 \
 	  swift test --scratch-path .build/address --sanitize=address -Xswiftc -DSANITIZER --disable-xctest
 
-soak: ## Try random trees and flows for ten minutes each (SOAK_SECONDS=600), with seeds nobody has tried
+soak: sqlite ## Try random trees and flows for ten minutes each (SOAK_SECONDS=600), with seeds nobody has tried
 	COMPOSITE_SOAK_SECONDS=$(or $(SOAK_SECONDS),600) swift test -c release --filter 'ModelTests|SoakTests'
 
-mutants: ## Break every rule, one at a time, and show the test that notices
+mutants: sqlite ## Break every rule, one at a time, and show the test that notices
 	.ci/mutants/run
 
-bench: ## Measure against the ways of Swift and other engines: make bench ARGS="fan-out --rounds 9"
+bench: sqlite ## Measure against the ways of Swift and other engines: make bench ARGS="fan-out --rounds 9"
 	@swift build -c release --product Benchmarks >&2
 	@mkdir -p .build/peers
 	@[ ! -x DevApp/Benchmarks/Peers/build ] || DevApp/Benchmarks/Peers/build .build/peers >&2 \
@@ -49,3 +49,7 @@ bench: ## Measure against the ways of Swift and other engines: make bench ARGS="
 
 bench-exact: ## Count the instructions of an operation, with valgrind: make bench-exact ARGS="fan-out/any"
 	@DevApp/Benchmarks/exact $(ARGS)
+
+# What the module for records is built on, where it is missing.
+sqlite:
+	@.ci/sqlite

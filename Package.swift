@@ -29,7 +29,9 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "CProcesses"),
     .target(
-      name: "RecordOperations", dependencies: ["CompositeOperations"], swiftSettings: strict),
+      name: "RecordOperations", dependencies: ["CompositeOperations", "CSQLite"],
+      swiftSettings: strict),
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
       swiftSettings: strict),

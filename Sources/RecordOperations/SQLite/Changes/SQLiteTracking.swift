@@ -1,0 +1,109 @@
+/// How the states of records are kept: by triggers, so that every change of a row counts, whoever makes it.
+///
+/// `_record_states` has one row for each record that is or was in a tracked table. Its sequence is the tag of the
+/// record, and those of all records are in the order in which they changed.
+enum SQLiteTracking {
+  /// The moment as `Date.text` has it.
+  static let now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+
+  /// The tables for all of it.
+  static let tables = [
+    """
+    CREATE TABLE "_record_states" (
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, name TEXT NOT NULL,
+      modified TEXT NOT NULL, deleted INTEGER NOT NULL, UNIQUE (type, name)
+    )
+    """,
+    // The types whose tables were made for them.
+    """
+    CREATE TABLE "_record_types" (type TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID
+    """,
+    // Which database it is, and up to where deleted records have been forgotten.
+    """
+    CREATE TABLE "_record_database" (identity TEXT NOT NULL, forgotten INTEGER NOT NULL)
+    """,
+    """
+    INSERT INTO "_record_database" VALUES (lower(hex(randomblob(16))), 0)
+    """,
+  ]
+
+  static func triggerNames(for table: String) -> [String] {
+    ["inserted", "updated", "renamed", "deleted"].map { "_record_\($0)_\(table)" }
+  }
+
+  /// What makes the triggers of a table.
+  ///
+  /// None of them replaces a row in one statement: a trigger of `INSERT OR IGNORE` would ignore it.
+  ///
+  /// - Throws: A ``RecordError`` if its name cannot be one.
+  static func triggers(for table: SQLiteTable) throws -> [String] {
+    let names = try triggerNames(for: table.name).map(SQLiteName.quoted)
+    let target = try SQLiteName.quoted(table.name)
+    let type = try SQLiteName.literal(table.name)
+    let (old, new) = (try table.key.name(of: "OLD"), try table.key.name(of: "NEW"))
+    let (oldIsNamed, newIsNamed) = (
+      try table.key.isNamed("OLD") ?? "1", try table.key.isNamed("NEW") ?? "1"
+    )
+    func state(_ name: String, deleted: Int) -> String {
+      """
+      DELETE FROM "_record_states" WHERE type = \(type) AND name = \(name); \
+      INSERT INTO "_record_states" (type, name, modified, deleted) \
+      VALUES (\(type), \(name), \(now), \(deleted));
+      """
+    }
+    return [
+      "\(names[0]) AFTER INSERT ON \(target) WHEN \(newIsNamed) BEGIN \(state(new, deleted: 0)) END",
+      "\(names[1]) AFTER UPDATE ON \(target) WHEN \(newIsNamed) BEGIN \(state(new, deleted: 0)) END",
+      """
+      \(names[2]) AFTER UPDATE ON \(target) WHEN \(oldIsNamed) AND (\(old)) IS NOT (\(new)) \
+      BEGIN \(state(old, deleted: 1)) END
+      """,
+      "\(names[3]) AFTER DELETE ON \(target) WHEN \(oldIsNamed) BEGIN \(state(old, deleted: 1)) END",
+    ].map { "CREATE TRIGGER \($0)" }
+  }
+}
+
+extension SQLiteConnection {
+  /// Has the states of all records of a table kept from now on. It is called within a transaction.
+  ///
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if it is none whose rows can be told apart, or no table.
+  func track(_ table: SQLiteTable) throws {
+    guard table.kind == .table, table.key != .none else {
+      throw RecordError(
+        .unsupported("\(table.name) is not a table whose rows have a key: it can only be queried"))
+    }
+    if try !hasStates() {
+      for sql in SQLiteTracking.tables { try run(sql) }
+    }
+    // Those of a table that was called otherwise before.
+    let others = try rows(
+      """
+      SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 \
+      AND name LIKE '\\_record\\_%' ESCAPE '\\'
+      """,
+      [.text(table.name)]
+    ) { $0.text(at: 0) ?? "" }
+    for name in others { try run("DROP TRIGGER \(SQLiteName.quoted(name))") }
+    for sql in try SQLiteTracking.triggers(for: table) { try run(sql) }
+    let type = try SQLiteName.literal(table.name)
+    try run("DELETE FROM \"_record_states\" WHERE type = \(type)")
+    if changeCount > 0 {
+      // It was another table before, or was changed without its triggers. What has become of its records, nobody knows:
+      // who asks for changes since then has to begin anew.
+      try run("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = '_record_states'")
+      try run(
+        """
+        UPDATE "_record_database" SET forgotten = \
+        (SELECT seq FROM sqlite_sequence WHERE name = '_record_states')
+        """)
+    }
+    let condition = try table.key.isNamed("t").map { " WHERE \($0)" } ?? ""
+    try run(
+      """
+      INSERT INTO "_record_states" (type, name, modified, deleted) \
+      SELECT \(type), \(table.key.name(of: "t")), \(SQLiteTracking.now), 0 \
+      FROM \(SQLiteName.quoted(table.name)) AS t\(condition)
+      """)
+    schema.changed()
+  }
+}

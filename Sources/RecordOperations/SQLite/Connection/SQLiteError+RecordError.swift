@@ -1,0 +1,70 @@
+internal import CSQLite
+
+extension SQLiteError {
+  /// It as whoever asked for records is told: a ``RecordError``, or a `CancellationError` if it was interrupted.
+  package var translated: any Error {
+    if primaryCode == SQLITE_INTERRUPT { return CancellationError() }
+    return RecordError(reason)
+  }
+
+  /// Whether the whole request has failed, and not just the record that it came from.
+  var endsRequest: Bool {
+    switch primaryCode {
+    case SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE, SQLITE_ERROR: false
+    default: true
+    }
+  }
+
+  /// Whether a record leads to one that is not there, or would.
+  var isReferenceViolation: Bool {
+    // What is restricted is refused by what the library calls a trigger of its own.
+    code == Self.foreignKey || code == Self.trigger && message.hasPrefix("FOREIGN KEY")
+  }
+
+  // Their macros are made of others, and not imported.
+  private static let foreignKey = SQLITE_CONSTRAINT | (3 << 8)
+  private static let trigger = SQLITE_CONSTRAINT | (7 << 8)
+
+  private var reason: RecordError.Reason {
+    // As an error of a statement, and as one of the file, whose checks are read with it.
+    if message.contains("unsafe use of") {
+      return .notPermitted(
+        "\(message): \(file) itself asks for it; trust its schema if it comes from somebody you trust"
+      )
+    }
+    return switch primaryCode {
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      .unavailable("somebody else has locked \(file) (\(message))")
+    case SQLITE_PROTOCOL: .unavailable("too many want to lock \(file) at once (\(message))")
+    case SQLITE_FULL:
+      .storage(
+        "there is no room for \(file) on its disk, or it is as large as it may get: make room")
+    case SQLITE_IOERR:
+      .storage("\(file) could not be read or written (\(message), \(code)): look at its disk")
+    case SQLITE_CORRUPT:
+      .storage("\(file) is damaged (\(message)): bring back a copy, or try the .recover of sqlite3")
+    case SQLITE_NOTADB:
+      .storage("\(file) is no SQLite database, or is encrypted: look whether it is the right file")
+    case SQLITE_CANTOPEN: .storage("\(file) could not be opened: \(message)")
+    case SQLITE_NOMEM: .storage("there is no memory left for \(file)")
+    case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
+      .notPermitted("\(file) may not be written (\(message))")
+    case SQLITE_TOOBIG: .invalid("a value or a statement is too large for SQLite (\(message))")
+    case SQLITE_CONSTRAINT: .invalid(constraint)
+    case SQLITE_MISMATCH: .invalid("a value is of another kind than its column (\(message))")
+    default: .invalid(description)
+    }
+  }
+
+  /// What of a constraint is not kept. SQLite names the columns behind a colon.
+  private var constraint: String {
+    let columns = message.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? message
+    return switch code >> 8 {
+    case 5: "\(columns) must not be null"
+    case 6, 8, 10: "another record has the same \(columns)"
+    case 1: "the check of the table is not kept: \(columns)"
+    case 12: "a value is of another kind than its column: \(message)"
+    default: message
+    }
+  }
+}

@@ -1,0 +1,177 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Makes conditions of SQL out of predicates, and collects the values that are bound.
+///
+/// A condition may be null where it does not hold. `AND` and `OR` keep that so, and what is negated is asked for
+/// `IS NOT TRUE`: thus there are two values in the end, as ``RecordPredicate`` has them.
+struct SQLiteConditions {
+  let table: SQLiteTable
+  private(set) var values: [SQLiteValue] = []
+
+  init(_ table: SQLiteTable) { self.table = table }
+
+  /// The place of a value in the statement.
+  mutating func bind(_ value: SQLiteValue) -> String {
+    values.append(value)
+    return "?\(values.count)"
+  }
+
+  /// - Throws: A ``RecordError`` if the table has no column for a key, or if it cannot be asked.
+  mutating func condition(_ predicate: RecordPredicate) throws -> String {
+    switch predicate {
+    case .comparison(let key, let comparison, let value):
+      return try condition(key, comparison, value)
+    case .isOne(let key, let values): return try condition(key, isOneOf: values)
+    case .hasPrefix(let key, let prefix): return try condition(key, hasPrefix: prefix)
+    case .contains(let key, let part):
+      guard let operand = SQLiteOperand(try table.column(key), try name(key), .string(part)) else {
+        return "0"
+      }
+      return "(\(operand.condition) AND instr(\(try name(key)), \(bind(.text(part)))) > 0)"
+    case .includes(let key, let value): return try condition(key, includes: value)
+    case .all(let parts): return joined(try parts.map { try condition($0) }, "AND", none: "1")
+    case .any(let parts): return joined(try parts.map { try condition($0) }, "OR", none: "0")
+    case .not(let part): return "(\(try condition(part))) IS NOT TRUE"
+    case .impossible(let reason): throw RecordError(.invalid(reason))
+    }
+  }
+
+  private func name(_ key: String) throws -> String {
+    "t.\(try table.column(key).quoted)"
+  }
+
+  private mutating func condition(
+    _ key: String, _ comparison: RecordPredicate.Comparison, _ value: FieldValue
+  ) throws -> String {
+    let (column, name) = (try table.column(key), try name(key))
+    try check(value, key)
+    if case .list = value {
+      throw RecordError(.invalid("the field \(key) is compared with a list: use includes"))
+    }
+    if value == .null {
+      switch comparison {
+      case .equal: return "\(name) IS NULL"
+      case .notEqual: return "\(name) IS NOT NULL"
+      case .less, .lessOrEqual, .greater, .greaterOrEqual: return "0"
+      }
+    }
+    guard let operand = SQLiteOperand(column, name, value) else {
+      return comparison == .notEqual ? "1" : "0"
+    }
+    switch comparison {
+    case .equal: return equality(operand)
+    case .notEqual: return "(\(equality(operand))) IS NOT TRUE"
+    case .less, .lessOrEqual, .greater, .greaterOrEqual:
+      let terms = operand.ordered ?? operand.terms
+      return "(\(operand.condition) AND \(order(terms[...], comparison.rawValue)))"
+    }
+  }
+
+  private func check(_ value: FieldValue, _ key: String) throws {
+    if case .double(let number) = value, number.isNaN {
+      throw RecordError(.invalid("the field \(key) is compared with what is not a number"))
+    }
+  }
+
+  private mutating func equality(_ operand: SQLiteOperand) -> String {
+    let parts = operand.equated.map { "\($0.expression) = \(bind($0.value))" }
+    return joined(operand.isImplied ? parts : [operand.condition] + parts, "AND", none: "1")
+  }
+
+  private mutating func order(
+    _ terms: ArraySlice<(expression: String, value: SQLiteValue)>, _ sign: String
+  ) -> String {
+    guard let first = terms.first else { return "1" }
+    let place = bind(first.value)
+    if terms.count == 1 { return "\(first.expression) \(sign) \(place)" }
+    let rest = order(terms.dropFirst(), sign)
+    let strict = sign.prefix(1)
+    return "(\(first.expression) \(strict) \(place) OR \(first.expression) = \(place) AND \(rest))"
+  }
+
+  private mutating func condition(_ key: String, isOneOf values: [FieldValue]) throws -> String {
+    let (column, name) = (try table.column(key), try name(key))
+    var groups: [String: [String]] = [:]
+    var parts: [String] = []
+    for value in values {
+      try check(value, key)
+      if case .list = value {
+        throw RecordError(.invalid("the field \(key) is compared with a list: use includes"))
+      }
+      if value == .null {
+        parts.append("\(name) IS NULL")
+      } else if let operand = SQLiteOperand(column, name, value) {
+        if operand.isImplied, operand.equated.count == 1, let term = operand.equated.first {
+          groups[term.expression, default: []].append(bind(term.value))
+        } else {
+          parts.append(equality(operand))
+        }
+      }
+    }
+    parts += groups.sorted { $0.key < $1.key }.map {
+      "\($0.key) IN (\($0.value.joined(separator: ", ")))"
+    }
+    return joined(parts, "OR", none: "0")
+  }
+
+  private mutating func condition(_ key: String, hasPrefix prefix: String) throws -> String {
+    guard let operand = SQLiteOperand(try table.column(key), try name(key), .string(prefix)),
+      let expression = operand.terms.first?.expression
+    else { return "0" }
+    let bytes = Array(prefix.utf8)
+    guard let last = bytes.last else { return "(\(operand.condition))" }
+    // No byte of UTF-8 is the greatest, so there is always one after it.
+    let end = Array(bytes.dropLast()) + [last + 1]
+    return """
+      (\(operand.condition) AND \(expression) >= \(bind(.text(prefix))) \
+      AND \(expression) < \(bind(.illFormedText(end))))
+      """
+  }
+
+  private mutating func condition(_ key: String, includes value: FieldValue) throws -> String {
+    try check(value, key)
+    guard try table.column(key).meaning == .list else { return "0" }
+    let name = try name(key)
+    let texts = try texts(ofElement: value)
+    guard !texts.isEmpty else { return "0" }
+    let places = texts.map { bind(.text($0)) }.joined(separator: ", ")
+    // By the texts of the elements: as values, numbers would be rounded and texts would end at a NUL.
+    return """
+      CASE WHEN \(SQLiteOperand.isOfMeaning(.list, name)) THEN EXISTS \
+      (SELECT 1 FROM json_each(\(name)) AS e WHERE \(name) -> e.fullkey IN (\(places))) ELSE 0 END
+      """
+  }
+
+  /// The texts of all elements that are the same for a query.
+  private func texts(ofElement value: FieldValue) throws -> [String] {
+    switch value {
+    case .integer(let number):
+      let double = Double(exactly: number).map { JSONText.number($0) }
+      return ["\(number)"] + [double].compactMap(\.self) + (number == 0 ? ["-0.0"] : [])
+    case .double(let number):
+      guard let whole = Int64(exactly: number) else { return [JSONText.number(number)] }
+      return try texts(ofElement: .integer(whole))
+    // Which rule a reference has is no part of what it leads to.
+    case .reference(let reference):
+      return (try? FieldValue.reference(RecordReference(reference.id)).elementText()).map { [$0] }
+        ?? []
+    case .date(let date): return Date.texts.contains(date) ? [try value.elementText()] : []
+    case .null, .string, .bytes: return [try value.elementText()]
+    case .list: return []
+    }
+  }
+
+  /// Conditions joined in pairs: one after another, they would soon be nested deeper than SQLite allows.
+  private func joined(_ parts: [String], _ word: String, none: String) -> String {
+    guard parts.count > 2 else {
+      return parts.isEmpty ? none : parts.map { "(\($0))" }.joined(separator: " \(word) ")
+    }
+    let middle = parts.count / 2
+    let halves = [Array(parts[..<middle]), Array(parts[middle...])]
+    return halves.map { "(\(joined($0, word, none: none)))" }.joined(separator: " \(word) ")
+  }
+}

@@ -1,0 +1,63 @@
+extension SQLiteConnection {
+  /// A page of what a query finds. It is called within a transaction.
+  ///
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if it cannot be asked.
+  func page(
+    of query: RecordQuery, in table: SQLiteTable, after cursor: RecordCursor?, atMost count: Int
+  ) throws -> RecordPage {
+    let reader = try SQLiteRowReader(table, keys: query.keys)
+    let order = try SQLiteOrder(query.sortedTerms, of: table)
+    var conditions = SQLiteConditions(table)
+    var parts = [try table.key.isNamed("t")].compactMap(\.self)
+    if let predicate = query.predicate { parts.append(try conditions.condition(predicate)) }
+    var offset = 0
+    if let cursor {
+      if table.kind == .view {
+        offset = try Self.offset(cursor)
+      } else {
+        parts.append(try order.isBehind(cursor, in: &conditions))
+      }
+    }
+    let more = order.terms.map(\.expression)
+    var sql = "SELECT \(([reader.selection] + more).joined(separator: ", "))"
+    sql += " FROM \(table.texts.table) AS t"
+    if !parts.isEmpty { sql += " WHERE \(parts.map { "(\($0))" }.joined(separator: " AND "))" }
+    if !order.terms.isEmpty { sql += " ORDER BY \(order.sql)" }
+    // One more says whether this is the last page.
+    sql += " LIMIT \(count == .max ? -1 : count + 1) OFFSET \(offset)"
+    return try withStatement(sql) { statement in
+      try statement.bind(conditions.values)
+      return try withStates(of: table) { state in
+        var records: [DatabaseRecord] = []
+        var last: [FieldValue] = []
+        while try statement.step() {
+          if records.count == count {
+            let isView = table.kind == .view
+            let values = isView ? [.integer(Int64(offset + count))] : last
+            return RecordPage(records, cursor: RecordCursor(values))
+          }
+          let name = table.kind == .view ? "\(offset + records.count + 1)" : nil
+          records.append(try reader.record(statement, name: name, state: state))
+          if records.count == count {
+            last = more.indices.map { statement.value(at: reader.width + $0).cursorValue }
+          }
+        }
+        return RecordPage(records, cursor: nil)
+      }
+    }
+  }
+
+  private static func offset(_ cursor: RecordCursor) throws -> Int {
+    guard cursor.values.count == 1, case .integer(let offset)? = cursor.values.first, offset >= 0
+    else { throw RecordError(.invalid("the cursor is that of another query")) }
+    return Int(offset)
+  }
+}
+
+extension RecordQuery {
+  /// Without what is repeated: where two are equal by a field, they are so the second time.
+  fileprivate var sortedTerms: [RecordOrder] {
+    var seen: Set<String> = []
+    return order.filter { seen.insert($0.key).inserted }
+  }
+}

@@ -1,0 +1,85 @@
+/// The order of a query, and where in it a page begins.
+struct SQLiteOrder {
+  struct Term {
+    let expression: String
+    let isDescending: Bool
+  }
+
+  /// What the records are sorted by, down to what no two of them have in common.
+  let terms: [Term]
+
+  /// - Throws: A ``RecordError`` if the table has no column for a key, or none that can be sorted by.
+  init(_ order: [RecordOrder], of table: SQLiteTable) throws {
+    var terms: [Term] = []
+    for order in order {
+      let column = try table.column(order.key)
+      let name = "t.\(column.quoted)"
+      let isDescending = order.direction == .descending
+      for expression in try Self.expressions(of: column, name) {
+        terms.append(Term(expression: expression, isDescending: isDescending))
+      }
+    }
+    let last = try table.distinction.map { "t.\(try SQLiteName.quoted($0))" }
+    self.terms = terms + last.map { Term(expression: $0, isDescending: false) }
+  }
+
+  private static func expressions(of column: SQLiteColumn, _ name: String) throws -> [String] {
+    switch column.meaning {
+    case .plain, .date: return ["\(name) COLLATE BINARY"]
+    case .foreignKey:
+      return ["\(column.affinity == .text ? name : "CAST(\(name) AS TEXT)") COLLATE BINARY"]
+    case .keptReference:
+      let parts = SQLiteOperand.referenceParts(name)
+      return [parts.type, parts.name]
+    case .list:
+      throw RecordError(.invalid("the field \(column.name) is a list, and nothing is sorted by it"))
+    }
+  }
+
+  var sql: String {
+    terms.map { $0.expression + ($0.isDescending ? " DESC" : "") }.joined(separator: ", ")
+  }
+
+  /// What holds for the rows behind one of which the terms have these values.
+  ///
+  /// - Throws: A ``RecordError`` if those are not of this order.
+  func isBehind(_ cursor: RecordCursor, in conditions: inout SQLiteConditions) throws -> String {
+    let values = cursor.values.compactMap { SQLiteValue(cursorValue: $0) }
+    guard values.count == terms.count, cursor.values.count == terms.count else {
+      throw RecordError(.invalid("the cursor is that of another query"))
+    }
+    return isBehind(zip(terms, values).map { ($0, $1) }[...], &conditions)
+  }
+
+  private func isBehind(
+    _ terms: ArraySlice<(term: Term, value: SQLiteValue)>, _ conditions: inout SQLiteConditions
+  ) -> String {
+    guard let (term, value) = terms.first else { return "0" }
+    let place = conditions.bind(value)
+    let expression = term.expression
+    let behind =
+      switch (term.isDescending, value == .null) {
+      case (false, true): "\(expression) IS NOT NULL"
+      case (false, false): "\(expression) > \(place)"
+      case (true, true): "0"
+      case (true, false): "(\(expression) < \(place) OR \(expression) IS NULL)"
+      }
+    if terms.count == 1 { return behind }
+    let rest = isBehind(terms.dropFirst(), &conditions)
+    let all = "(\(behind) OR \(expression) IS \(place) AND (\(rest)))"
+    // The same once more, but so that an index begins there.
+    return !term.isDescending && value != .null ? "(\(expression) >= \(place) AND \(all))" : all
+  }
+}
+
+extension SQLiteTable {
+  /// The columns that no two rows have in common, and that cost the least to sort by; none for a view.
+  fileprivate var distinction: [String] {
+    if case .rowID(let name) = key { return [name] }
+    if case .integer(let column, isRowID: true) = key { return [column] }
+    let taken = Set(columns.map { SQLiteName.folded($0.name) })
+    let free = ["rowid", "_rowid_", "oid"].first { !taken.contains(SQLiteName.folded($0)) }
+    if hasRowID, let free { return [free] }
+    return key.columns
+  }
+}

@@ -1,0 +1,100 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Lists as texts, `[1,"a",{"date":"2026-11-22T12:03:04.123Z"}]`: JSON as other programs read it, too.
+extension FieldValue {
+  /// The JSON of an element of a list; the same for the same value.
+  ///
+  /// - Throws: A ``RecordError`` if a list cannot have it.
+  func elementText() throws -> String {
+    switch self {
+    case .null: return "null"
+    case .integer(let number): return "\(number)"
+    case .double(let number):
+      guard !number.isNaN else { throw RecordError(.invalid("it has what is not a number")) }
+      return JSONText.number(number)
+    case .string(let text): return JSONText.string(text)
+    case .bytes(let bytes): return "{\"bytes\":\"\(Data(bytes).base64EncodedString())\"}"
+    case .date(let date):
+      guard Date.texts.contains(date) else {
+        throw RecordError(.invalid("it has a moment before the year 1 or after 9999"))
+      }
+      return "{\"date\":\"\(date.text)\"}"
+    case .reference(let reference):
+      guard reference.onDelete == .keep else {
+        throw RecordError(.invalid("it has a reference that is not of the kind that is kept"))
+      }
+      return "{\"reference\":\(JSONText.string(try reference.id.referenceText()))}"
+    case .list: throw RecordError(.invalid("it has a list in it"))
+    }
+  }
+
+  /// - Throws: A ``RecordError`` if it has an element that a list cannot have.
+  static func listText(_ elements: [FieldValue]) throws -> String {
+    "[" + (try elements.map { try $0.elementText() }.joined(separator: ",")) + "]"
+  }
+
+  /// The list that a text is; nil if it is none of ours.
+  init?(listText: String) {
+    guard case .list(let parts)? = JSONText.parse(listText) else { return nil }
+    var elements: [FieldValue] = []
+    for part in parts {
+      guard let element = FieldValue(part) else { return nil }
+      elements.append(element)
+    }
+    self = .list(elements)
+  }
+
+  private init?(_ element: JSONText.Value) {
+    switch element {
+    case .null: self = .null
+    case .integer(let number): self = .integer(number)
+    case .double(let number): self = .double(number)
+    case .string(let text): self = .string(text)
+    case .object(let members):
+      guard members.count == 1, case (let key, .string(let text))? = members.first,
+        let value = Self.object(key, text)
+      else { return nil }
+      self = value
+    case .boolean, .list: return nil
+    }
+  }
+
+  private static func object(_ key: String, _ text: String) -> FieldValue? {
+    switch key {
+    case "bytes": Data(base64Encoded: text).map { .bytes(Array($0)) }
+    case "date": Date(text: text).map { .date($0) }
+    case "reference": RecordID(referenceText: text).map { .reference(RecordReference($0)) }
+    default: nil
+    }
+  }
+}
+
+extension RecordID {
+  /// It in a column of references that are kept: `Author/jane`.
+  ///
+  /// - Throws: A ``RecordError`` if its type has the mark in it that ends the type, or if it is in another zone.
+  func referenceText() throws -> String {
+    guard zone == .default else { throw RecordError(.invalid("it leads to another zone")) }
+    guard !type.isEmpty, !type.utf8.contains(UInt8(ascii: "/")) else {
+      throw RecordError(
+        .invalid(
+          "it leads to a record of the type \(type.debugDescription), which is empty or has a / in it"
+        ))
+    }
+    return "\(type)/\(name)"
+  }
+
+  init?(referenceText: String) {
+    let bytes = referenceText.utf8
+    guard let mark = bytes.firstIndex(of: UInt8(ascii: "/")), mark > bytes.startIndex else {
+      return nil
+    }
+    self.init(
+      String(decoding: bytes[..<mark], as: UTF8.self),
+      String(decoding: bytes[bytes.index(after: mark)...], as: UTF8.self))
+  }
+}

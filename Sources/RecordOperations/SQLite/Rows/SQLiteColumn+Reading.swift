@@ -1,0 +1,27 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension SQLiteColumn {
+  /// The value of a field. What is not as the column says is given as SQLite has it, and a text whose bytes are no
+  /// UTF-8 as bytes.
+  package func fieldValue(_ value: SQLiteValue) -> FieldValue {
+    switch (meaning, value) {
+    case (.date, .text(let text)): Date(text: text).map { .date($0) } ?? .string(text)
+    case (.list, .text(let text)): FieldValue(listText: text) ?? .string(text)
+    case (.keptReference, .text(let text)):
+      RecordID(referenceText: text).map { .reference(RecordReference($0)) } ?? .string(text)
+    case (.foreignKey(let type, let rule), .text(let name)):
+      .reference(RecordReference(RecordID(type, name), onDelete: rule))
+    case (.foreignKey(let type, let rule), .integer(let number)):
+      .reference(RecordReference(RecordID(type, "\(number)"), onDelete: rule))
+    case (_, .null): .null
+    case (_, .integer(let number)): .integer(number)
+    case (_, .real(let number)): .double(number)
+    case (_, .text(let text)): .string(text)
+    case (_, .illFormedText(let bytes)), (_, .blob(let bytes)): .bytes(bytes)
+    }
+  }
+}

@@ -1,0 +1,151 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension SQLiteColumn {
+  /// What is put into the column for a value of a field.
+  ///
+  /// - Parameter isOwn: Whether the table was made for records. Others have no columns for moments, which are texts
+  ///   there.
+  /// - Throws: A ``RecordError`` that names the field, the type, the column and the value if it does not take it.
+  func stored(_ value: FieldValue, of type: String, isOwn: Bool) throws -> SQLiteValue {
+    guard isWritable else {
+      throw RecordError(.invalid("the field \(name) of \(type) is computed, and cannot be set"))
+    }
+    do {
+      if let stored = try stored(value, isOwn: isOwn) { return stored }
+    } catch let error as RecordError {
+      guard case .invalid(let reason) = error.reason else { throw error }
+      throw RecordError(
+        .invalid("the field \(name) of \(type) (\(declaredType)) is \(value.shown): \(reason)"))
+    }
+    throw RecordError(
+      .invalid(
+        "the field \(name) of \(type) is \(value.shown), and its column takes \(expectation)"))
+  }
+
+  /// - Returns: Nil if it is a value of another kind.
+  private func stored(_ value: FieldValue, isOwn: Bool) throws -> SQLiteValue? {
+    if case .double(let number) = value, number.isNaN {
+      throw RecordError(.invalid("a database has no value for what is not a number"))
+    }
+    switch (meaning, value) {
+    case (_, .null): return .null
+    case (.date, .date(let date)): return .text(try date.storedText())
+    case (.list, .list(let elements)): return .text(try FieldValue.listText(elements))
+    case (.keptReference, .reference(let reference)) where reference.onDelete == .keep:
+      return .text(try reference.id.referenceText())
+    case (.foreignKey(let type, let rule), .reference(let reference)):
+      guard reference.onDelete == rule, reference.id == RecordID(type, reference.id.name) else {
+        return nil
+      }
+      guard affinity == .integer else { return .text(reference.id.name) }
+      return Int64(reference.id.name).flatMap {
+        "\($0)" == reference.id.name ? .integer($0) : nil
+      }
+    case (.plain, _): return try plain(value, isOwn: isOwn)
+    case (.date, _), (.list, _), (.keptReference, _), (.foreignKey, _): return nil
+    }
+  }
+
+  private func plain(_ value: FieldValue, isOwn: Bool) throws -> SQLiteValue? {
+    switch (affinity, value) {
+    case (.integer, .integer(let number)), (.numeric, .integer(let number)): .integer(number)
+    case (.real, .integer(let number)): Double(exactly: number).map { .real($0) }
+    case (.real, .double(let number)), (.numeric, .double(let number)): .real(number)
+    case (.text, .string(let text)): .text(text)
+    // It would become a number where it looks like one.
+    case (.numeric, .string(let text)): text.looksLikeNumber ? nil : .text(text)
+    case (.blob, .bytes(let bytes)): .blob(bytes)
+    // A column without a type takes everything as it is.
+    case (.blob, .integer(let number)) where takesAll: .integer(number)
+    case (.blob, .double(let number)) where takesAll: .real(number)
+    case (.blob, .string(let text)) where takesAll: .text(text)
+    case (.text, .date(let date)), (.numeric, .date(let date)):
+      isOwn ? nil : .text(try date.storedText())
+    case (.blob, .date(let date)) where takesAll && !isOwn: .text(try date.storedText())
+    default: nil
+    }
+  }
+
+  private var takesAll: Bool { declaredType.isEmpty || declaredType.uppercased() == "ANY" }
+
+  private var expectation: String {
+    switch meaning {
+    case .plain:
+      switch affinity {
+      case .integer: "whole numbers (\(declaredType))"
+      case .real: "numbers (\(declaredType)), and whole ones only if they can be exactly that"
+      case .numeric: "numbers (\(declaredType))"
+      case .text: "texts (\(declaredType))"
+      case .blob: takesAll ? "numbers, texts and bytes" : "bytes (\(declaredType))"
+      }
+    case .date: "moments (\(declaredType))"
+    case .list: "lists (\(declaredType))"
+    case .keptReference: "references that are kept (\(declaredType))"
+    case .foreignKey(let type, let rule):
+      "references to \(type) with the rule .\(rule.rawValue)"
+        + (affinity == .integer ? " and a whole number as name" : "")
+    }
+  }
+}
+
+extension FieldValue {
+  /// How the column of a table for records is declared whose first value this is: empty for null, which does not say.
+  ///
+  /// - Parameter keyColumn: Gives the declared type and the name of the key of a table, in quotes.
+  /// - Throws: What `keyColumn` throws.
+  func declaration(
+    _ keyColumn: (_ type: String) throws -> (type: String, name: String)
+  ) throws -> String {
+    switch self {
+    case .null: return ""
+    case .integer: return "INTEGER"
+    case .double: return "REAL"
+    case .string: return "TEXT"
+    case .bytes: return "BLOB"
+    case .date: return "TEXT DATE"
+    case .list: return "TEXT LIST"
+    case .reference(let reference):
+      guard let action = reference.onDelete.action else { return "TEXT REFERENCE" }
+      let key = try keyColumn(reference.id.type)
+      let table = try SQLiteName.quoted(reference.id.type)
+      return "\(key.type) REFERENCES \(table)(\(key.name)) ON DELETE \(action)"
+    }
+  }
+}
+
+extension RecordReference.DeleteRule {
+  /// What a foreign key does by this rule; nil if it needs none.
+  fileprivate var action: String? {
+    switch self {
+    case .keep: nil
+    case .nullify: "SET NULL"
+    case .cascade: "CASCADE"
+    case .deny: "RESTRICT"
+    }
+  }
+}
+
+extension Date {
+  fileprivate func storedText() throws -> String {
+    guard Self.texts.contains(self) else {
+      throw RecordError(.invalid("moments are kept from the year 1 to the year 9999"))
+    }
+    return text
+  }
+}
+
+extension String {
+  /// Whether SQLite makes a number of it in a column for numbers: it skips the space around one.
+  fileprivate var looksLikeNumber: Bool {
+    let spaces: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D]
+    let isSpace = { (byte: UInt8) in spaces.contains(byte) }
+    let bytes = utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+    // `Double` takes more than SQLite does: hexadecimal digits, and words.
+    let marks = Set("+-.eE0123456789".utf8)
+    return bytes.allSatisfy(marks.contains) && Double(String(decoding: bytes, as: UTF8.self)) != nil
+  }
+}

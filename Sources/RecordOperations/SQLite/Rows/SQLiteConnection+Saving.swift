@@ -1,0 +1,192 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Changes of single records, each within a transaction.
+extension SQLiteConnection {
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` that says why it cannot be made.
+  func make(_ change: RecordChange) throws -> RecordReply {
+    guard change.id.zone == .default else {
+      throw RecordError(
+        .unsupported("a file of SQLite has no zones, and so none \(change.id.zone.name)"))
+    }
+    switch change {
+    case .save(let record, let policy): return .saved(try save(record, policy))
+    case .delete(let id, let tag):
+      try delete(id, ifTagged: tag)
+      return .deleted
+    }
+  }
+
+  private func save(_ record: DatabaseRecord, _ policy: SavePolicy) throws -> DatabaseRecord {
+    let fields = record.fields(by: policy)
+    let table = try table(toSave: fields, as: record.id.type)
+    let name = record.id.name
+    guard let key = table.key.values(of: name) else {
+      throw RecordError(
+        .invalid(
+          "\(name.debugDescription) is no name of a record of \(table.name): that is \(table.key.expectation)"
+        ))
+    }
+    let state = try state(of: key, in: table)
+    if policy == .ifUnchanged { try check(record, state, in: table) }
+    var values: [(column: SQLiteColumn, value: SQLiteValue)] = []
+    for (field, value) in fields.sorted(by: { $0.key < $1.key }) {
+      let column = try table.column(field)
+      let stored = try column.stored(value, of: table.name, isOwn: table.isOwn)
+      try check(stored, of: column, isIn: key, of: table)
+      values.append((column, stored))
+    }
+    do {
+      if state.isThere {
+        if policy == .replace { values += try nulls(of: table, except: values.map(\.column.name)) }
+        try update(table, key, values)
+      } else {
+        try insert(table, key, values)
+      }
+    } catch let error as SQLiteError where error.isReferenceViolation {
+      throw try violation(bySaving: values) ?? error
+    }
+    return try saved(record, values, policy, key, in: table)
+  }
+
+  private func check(
+    _ record: DatabaseRecord, _ state: SQLiteRowState, in table: SQLiteTable
+  ) throws {
+    if record.tag != nil, !state.isThere { throw RecordError(.unknownRecord) }
+    if state.isThere, record.tag == nil || record.tag != state.tag {
+      throw try conflict(record.id.name, in: table)
+    }
+  }
+
+  /// Columns of the key are fields, too, where there are several. They are what the name says.
+  private func check(
+    _ value: SQLiteValue, of column: SQLiteColumn, isIn key: [SQLiteValue], of table: SQLiteTable
+  ) throws {
+    guard case .values(let columns) = table.key, let index = columns.firstIndex(of: column.name)
+    else { return }
+    guard key[index] == value else {
+      throw RecordError(
+        .invalid(
+          "the field \(column.name) of \(table.name) is part of the name, which has another value for it"
+        ))
+    }
+  }
+
+  private func nulls(
+    of table: SQLiteTable, except names: [String]
+  ) throws -> [(column: SQLiteColumn, value: SQLiteValue)] {
+    let kept = Set(names).union(table.key.columns)
+    return table.fields.filter { $0.isWritable && !kept.contains($0.name) }.map { ($0, .null) }
+  }
+
+  private func insert(
+    _ table: SQLiteTable, _ key: [SQLiteValue],
+    _ values: [(column: SQLiteColumn, value: SQLiteValue)]
+  ) throws {
+    let others = values.filter { !table.key.columns.contains($0.column.name) }
+    let columns = try (table.key.columns + others.map(\.column.name)).map(SQLiteName.quoted)
+    let places = (1...columns.count).map { "?\($0)" }
+    try run(
+      """
+      INSERT INTO \(table.texts.table) (\(columns.joined(separator: ", "))) \
+      VALUES (\(places.joined(separator: ", ")))
+      """, key + others.map(\.value))
+  }
+
+  private func update(
+    _ table: SQLiteTable, _ key: [SQLiteValue],
+    _ values: [(column: SQLiteColumn, value: SQLiteValue)]
+  ) throws {
+    var settings = values.enumerated().map {
+      "\($0.element.column.quoted) = ?\(key.count + $0.offset + 1)"
+    }
+    if settings.isEmpty, let column = table.key.columns.first {
+      // What is saved has a new tag, with nothing changed in it, too.
+      settings = ["\(try SQLiteName.quoted(column)) = \(try SQLiteName.quoted(column))"]
+    }
+    try run(
+      """
+      UPDATE \(table.texts.table) AS t SET \(settings.joined(separator: ", ")) \
+      WHERE \(table.texts.isRow)
+      """, key + values.map(\.value))
+  }
+
+  /// The record for the reply: as it is now, as far as it is known.
+  private func saved(
+    _ record: DatabaseRecord, _ values: [(column: SQLiteColumn, value: SQLiteValue)],
+    _ policy: SavePolicy, _ key: [SQLiteValue], in table: SQLiteTable
+  ) throws -> DatabaseRecord {
+    let state = try state(of: key, in: table)
+    guard let tag = state.tag else {
+      throw RecordError(.invalid("a trigger of \(table.name) has kept it from being saved"))
+    }
+    var fields = record.fields
+    for (column, value) in values { fields[column.name] = column.fieldValue(value) }
+    if policy == .replace { fields = fields.filter { record.has($0.key) } }
+    if policy == .changedKeys {
+      let others = record.keys.filter { record.originals[$0] == nil }
+      if !others.isEmpty, let now = try self.record(record.id.name, in: table, keys: others) {
+        fields.merge(now.fields) { $1 }
+      }
+    }
+    return DatabaseRecord(record.id, fields: fields, tag: tag, modified: state.modified)
+  }
+
+  private func delete(_ id: RecordID, ifTagged tag: RecordTag?) throws {
+    let table = try trackedTable(id.type, making: false)
+    guard let key = table.key.values(of: id.name) else { throw RecordError(.unknownRecord) }
+    let state = try state(of: key, in: table)
+    guard state.isThere else { throw RecordError(.unknownRecord) }
+    if let tag, tag != state.tag { throw try conflict(id.name, in: table) }
+    do {
+      try run(
+        "DELETE FROM \(table.texts.table) AS t WHERE \(table.texts.isRow)", key)
+    } catch let error as SQLiteError where error.isReferenceViolation {
+      throw try violation(byDeleting: id.name, of: table) ?? error
+    }
+  }
+
+  private func conflict(_ name: String, in table: SQLiteTable) throws -> RecordError {
+    guard let now = try record(name, in: table) else { return RecordError(.unknownRecord) }
+    return RecordError(.conflict(now))
+  }
+}
+
+// MARK: References
+
+extension SQLiteConnection {
+  /// Which of the references leads to a record that is not there. SQLite does not say.
+  private func violation(
+    bySaving values: [(column: SQLiteColumn, value: SQLiteValue)]
+  ) throws -> RecordError? {
+    for (column, value) in values {
+      guard case .reference(let reference) = column.fieldValue(value) else { continue }
+      let parent = try? table(reference.id.type)
+      if try parent.flatMap({ try record(reference.id.name, in: $0, keys: []) }) == nil {
+        return RecordError(.referenceViolated(reference.id))
+      }
+    }
+    return nil
+  }
+
+  /// A record that leads to one that was to be deleted, and does not let it.
+  private func violation(byDeleting name: String, of parent: SQLiteTable) throws -> RecordError? {
+    for child in try tables().compactMap({ try? table($0) }) {
+      for column in child.columns {
+        guard column.meaning == .foreignKey(type: parent.name, .deny) else { continue }
+        let reader = try SQLiteRowReader(child, keys: [])
+        let found = try first(
+          """
+          SELECT \(reader.selection) FROM \(child.texts.table) AS t \
+          WHERE t.\(column.quoted) = ?1 LIMIT 1
+          """, [.text(name)]
+        ) { row in reader.record(row) { _ in .none }.id }
+        if let found { return RecordError(.referenceViolated(found)) }
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,90 @@
+extension SQLiteConnection {
+  /// The table in which a record is to be saved, with the columns for its fields: made where they are missing. It is
+  /// called within a transaction.
+  ///
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if a name cannot be one, or the table cannot be written.
+  func table(
+    toSave fields: [String: FieldValue], as type: String
+  ) throws -> SQLiteTable {
+    let table = try trackedTable(type, making: true)
+    let missing = fields.filter { key, value in
+      guard let column = table.column(named: key) else { return true }
+      // A column of a table for records has no type as long as it has had no value.
+      return table.isOwn && column.declaredType.isEmpty && column.meaning == .plain
+        && value != .null
+    }
+    if missing.isEmpty { return table }
+    for (key, value) in missing.sorted(by: { $0.key < $1.key }) {
+      try makeColumn(key, for: value, of: table)
+    }
+    return try self.table(type) ?? table
+  }
+
+  /// A table whose records are to be changed, with their states kept.
+  ///
+  /// - Parameter making: Whether it is made if it is not there.
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if the name cannot be one, or if there is no such table, or if
+  ///   it cannot be written.
+  func trackedTable(_ type: String, making: Bool) throws -> SQLiteTable {
+    try check(type)
+    var table = try table(type)
+    if table == nil, making { table = try makeTable(type) }
+    guard let table else { throw RecordError(.unknownRecord) }
+    if table.isTracked { return table }
+    try track(table)
+    return try self.table(type) ?? table
+  }
+
+  private func check(_ type: String) throws {
+    // One that is known was found to be right.
+    if schema.tables[type] != nil { return }
+    let folded = SQLiteName.folded(type)
+    for prefix in ["sqlite_", "_record"] where folded.starts(with: prefix.utf8) {
+      throw RecordError(
+        .invalid("no type can be called \(type): SQLite or the records use \(prefix)"))
+    }
+    if type.isEmpty { throw RecordError(.invalid("the name of a type is empty")) }
+  }
+
+  /// One with row numbers. They cost an index for the names, and without them each row of some size has to be moved
+  /// again and again to keep all in the order of their names, which come at random.
+  private func makeTable(_ type: String) throws -> SQLiteTable? {
+    try run("CREATE TABLE \(SQLiteName.quoted(type)) (\"id\" TEXT PRIMARY KEY NOT NULL)")
+    schema.changed()
+    guard let table = try table(type) else { return nil }
+    try track(table)
+    try run("INSERT OR IGNORE INTO \"_record_types\" VALUES (?1)", [.text(type)])
+    return try self.table(type)
+  }
+
+  private func makeColumn(
+    _ key: String, for value: FieldValue, of table: SQLiteTable
+  ) throws {
+    let folded = SQLiteName.folded(key)
+    let target = try SQLiteName.quoted(table.name)
+    if let column = table.columns.first(where: { SQLiteName.folded($0.name) == folded }) {
+      guard column.name.utf8.elementsEqual(key.utf8) else {
+        throw RecordError(
+          .invalid(
+            "\(table.name) has a column \(column.name), which SQLite takes for the same as \(key)"))
+      }
+      try run("ALTER TABLE \(target) DROP COLUMN \(SQLiteName.quoted(key))")
+    }
+    if key.isEmpty { throw RecordError(.invalid("a field of \(table.name) has no name")) }
+    let declaration = try value.declaration { try keyColumn(of: $0) }
+    try run("ALTER TABLE \(target) ADD COLUMN \(SQLiteName.quoted(key)) \(declaration)")
+    schema.changed()
+  }
+
+  /// The declared type and the name of the key of a table to which references lead: one that is made if there is none.
+  private func keyColumn(of type: String) throws -> (type: String, name: String) {
+    try check(type)
+    let parent = try table(type) ?? makeTable(type)
+    switch parent?.key {
+    case .text(let column, _)?: return ("TEXT", try SQLiteName.quoted(column))
+    case .integer(let column, _)?: return ("INTEGER", try SQLiteName.quoted(column))
+    case .rowID?, .values?, .none?, nil:
+      throw RecordError(.invalid("\(type) has no column that a reference could lead to"))
+    }
+  }
+}

@@ -1,0 +1,111 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// How rows are read as records.
+struct SQLiteRowReader {
+  let table: SQLiteTable
+  let columns: [SQLiteColumn]
+
+  /// - Parameter keys: The fields that are wanted; nil for all.
+  /// - Throws: A ``RecordError`` if there is no column for one of them.
+  init(_ table: SQLiteTable, keys: [String]?) throws {
+    self.table = table
+    columns = try keys?.map { try table.column($0) } ?? table.fields
+  }
+
+  /// What a statement selects of rows that it calls `t`: first the name, then the fields.
+  var selection: String {
+    columns.reduce(into: table.texts.name) { $0 += ", t." + $1.quoted }
+  }
+
+  /// How many columns there are in the selection.
+  var width: Int { 1 + columns.count }
+
+  /// The record of a row.
+  ///
+  /// - Parameters:
+  ///   - name: What it is called; nil if that is what the selection says.
+  ///   - state: Gives the state of a record by its name.
+  /// - Throws: What `state` throws.
+  func record(
+    _ row: SQLiteStatement, name: String? = nil, state: (_ name: String) throws -> SQLiteRowState
+  ) rethrows -> DatabaseRecord {
+    var fields: [String: FieldValue] = [:]
+    fields.reserveCapacity(columns.count)
+    for (index, column) in columns.enumerated() {
+      fields[column.name] = column.fieldValue(row.value(at: index + 1))
+    }
+    let own = name ?? row.text(at: 0) ?? String(decoding: row.bytes(at: 0), as: UTF8.self)
+    let state = try state(own)
+    return DatabaseRecord(
+      RecordID(table.name, own), fields: fields, tag: state.tag, modified: state.modified)
+  }
+}
+
+/// Which state of a record a row is.
+struct SQLiteRowState {
+  static let none = SQLiteRowState(isThere: false, tag: nil, modified: nil)
+
+  let isThere: Bool
+  let tag: RecordTag?
+  let modified: Date?
+}
+
+extension SQLiteConnection {
+  /// A record as it is now; nil if there is none of that name.
+  ///
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if there is no column for one of the keys.
+  func record(_ name: String, in table: SQLiteTable, keys: [String]? = nil) throws
+    -> DatabaseRecord?
+  {
+    let reader = try SQLiteRowReader(table, keys: keys)
+    guard let key = table.key.values(of: name) else { return nil }
+    let state = try state(of: key, in: table)
+    guard state.isThere else { return nil }
+    return try first(
+      "SELECT \(reader.selection) FROM \(table.texts.table) AS t WHERE \(table.texts.isRow)", key
+    ) { row in reader.record(row, name: name) { _ in state } }
+  }
+
+  /// The state of a row.
+  ///
+  /// - Parameter key: What is in its key.
+  /// - Throws: A ``SQLiteError``.
+  func state(of key: [SQLiteValue], in table: SQLiteTable) throws -> SQLiteRowState {
+    try first(table.texts.state, key) { row in
+      SQLiteRowState(
+        isThere: true, tag: row.isNull(at: 1) ? nil : RecordTag("\(row.integer(at: 1))"),
+        modified: row.text(at: 2).flatMap { Date(text: $0) })
+    } ?? .none
+  }
+
+  /// Gives the states of records one after another.
+  ///
+  /// It looks for each by itself: to join them to the rows would do so before the rows are sorted, and for those that
+  /// are on other pages.
+  ///
+  /// - Throws: A ``SQLiteError``; what the body throws.
+  func withStates<Result>(
+    of table: SQLiteTable, _ body: ((_ name: String) throws -> SQLiteRowState) throws -> Result
+  ) throws -> Result {
+    guard table.isTracked else {
+      return try body { _ in SQLiteRowState(isThere: true, tag: nil, modified: nil) }
+    }
+    return try withStatement(
+      "SELECT sequence, modified FROM \"_record_states\" WHERE type = ?1 AND name = ?2 AND deleted = 0"
+    ) { statement in
+      try statement.bind(table.name, at: 1)
+      return try body { name in
+        defer { statement.reset() }
+        try statement.bind(name, at: 2)
+        guard try statement.step() else { return .none }
+        return SQLiteRowState(
+          isThere: true, tag: RecordTag("\(statement.integer(at: 0))"),
+          modified: statement.text(at: 1).flatMap { Date(text: $0) })
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// How a file is opened, and what is asked of it at once.
+public struct SQLiteOptions: Sendable {
+  public enum Access: String, Sendable, CaseIterable {
+    /// It has to be there, and is only read: neither it nor how it keeps its journal is changed.
+    case readOnly
+    /// It has to be there.
+    case existing
+    /// It is made if it is not there.
+    case create
+  }
+
+  /// What a commit waits for.
+  public enum Durability: String, Sendable, CaseIterable {
+    /// For the system: what was committed outlives the program, but the last of it may be lost when the power fails.
+    /// The file stays whole.
+    case normal
+    /// For the disk: what was committed outlives a failure of the power. It takes about ten times as long.
+    case full
+  }
+
+  public var access: Access
+  public var durability: Durability
+  /// Whether what the file itself has computed, in its views, triggers and checks, may use functions that could do harm
+  /// in a file of somebody else. Before 3.43, SQLite counts those for JSON among them.
+  public var trustsSchema: Bool
+  /// How long a request waits for another connection that has locked the file.
+  public var busyTimeout: Duration
+  /// How many requests read at the same time.
+  public var readers: Int
+  public var limits: RecordLimits
+
+  /// - Precondition: `readers` is not below 1.
+  public init(
+    access: Access = .create, durability: Durability = .normal,
+    trustsSchema: Bool = false, busyTimeout: Duration = .seconds(5), readers: Int = 4,
+    limits: RecordLimits = RecordLimits()
+  ) {
+    precondition(readers >= 1, "At least 1 reader, and not \(readers).")
+    self.access = access
+    self.durability = durability
+    self.trustsSchema = trustsSchema
+    self.busyTimeout = busyTimeout
+    self.readers = readers
+    self.limits = limits
+  }
+}

@@ -1,0 +1,23 @@
+/// Names of records that are lists of values: `[1,"a",{"hex":"00FF"}]`.
+enum SQLiteKeyText {
+  /// The values of a name; nil if it is none.
+  static func values(of name: String) -> [SQLiteValue]? {
+    guard case .list(let parts)? = JSONText.parse(name) else { return nil }
+    var values: [SQLiteValue] = []
+    for part in parts {
+      switch part {
+      case .null: values.append(.null)
+      case .integer(let number): values.append(.integer(number))
+      case .double(let number): values.append(.real(number))
+      case .string(let text): values.append(.text(text))
+      case .object(let members):
+        guard case .string(let digits)? = members["hex"], members.count == 1,
+          let bytes = JSONText.bytes(hexadecimal: digits)
+        else { return nil }
+        values.append(.blob(bytes))
+      case .boolean, .list: return nil
+      }
+    }
+    return values
+  }
+}

@@ -1,0 +1,32 @@
+import CompositeOperations
+import RecordOperations
+import Testing
+
+/// Random programs over a database that goes wrong, beside a model that does not.
+@Suite struct RecordModelTests {
+  @Test(.timeLimit(.minutes(10)), arguments: DatabaseKind.allCases)
+  func `random programs over a faulty database lose nothing and do nothing twice`(
+    kind: DatabaseKind
+  ) async throws {
+    let first = UInt64.random(in: 0...UInt64.max)
+    for seed in first..<first &+ kind.seedCount {
+      var program = try RecordProgram(seed: seed, on: kind)
+      for step in 0..<8 {
+        if let problem = try await program.step() {
+          Issue.record("seed \(seed), step \(step): \(problem)")
+          return
+        }
+      }
+    }
+  }
+}
+
+extension DatabaseKind {
+  fileprivate var seedCount: UInt64 {
+    #if DEBUG || SANITIZER
+      self == .memory ? 1_000 : 100
+    #else
+      self == .memory ? 10_000 : 1_000
+    #endif
+  }
+}

@@ -1,0 +1,355 @@
+import CompositeOperations
+import RecordOperations
+
+/// A random program of saves, deletes, queries and fetches over a faulty database, and what should come of it.
+struct RecordProgram {
+  private typealias Fields = [String: FieldValue]
+
+  private static let names = (0..<6).map { "\($0)" }
+  private static let keys = ["a", "b", "c"]
+
+  private var random: OperationRandomness
+  private let base: any RecordDatabase
+  private let faults: Faults
+  private let database: FaultyRecordDatabase
+  private let retries: RequestRetries
+
+  /// What is there, without the nulls, which a database need not keep.
+  private var model: [RecordID: Fields] = [:]
+  /// What was read or saved last.
+  private var known: [RecordID: DatabaseRecord] = [:]
+  /// What was learnt by fetching changes.
+  private var copy: [RecordID: DatabaseRecord] = [:]
+  private var token: ChangeToken?
+
+  init(seed: UInt64, on kind: DatabaseKind) throws {
+    var random = OperationRandomness.seeded(seed)
+    let base = try kind.make(
+      limits: RecordLimits(
+        items: Int.random(in: 1...8, using: &random),
+        bytes: Int.random(in: 60...400, using: &random),
+        page: Int.random(in: 1...4, using: &random)))
+    let faults = Faults(
+      seed: random.next(), rate: [0, 0.1, 0.3, 0.6].randomElement(using: &random) ?? 0, base: base)
+    self.base = base
+    self.faults = faults
+    database = FaultyRecordDatabase(base) { request, _ in await faults.next(for: request) }
+    retries = RequestRetries(attempts: Int.random(in: 1...6, using: &random))
+    self.random = random
+  }
+
+  /// - Returns: What is wrong after the step; nil if nothing is.
+  mutating func step() async throws -> String? {
+    let before = model
+    let what: String
+    switch Int.random(in: 0..<12, using: &random) {
+    case 0..<4: what = try await save()
+    case 4..<6: what = try await delete()
+    case 6..<9: what = try await work()
+    case 9..<11: what = try await query()
+    default: what = try await fetch()
+    }
+    if !what.hasPrefix("✓") { return what }
+    // What is really there.
+    let there = try await all()
+    let (meddled, _) = await faults.takeMeddled()
+    for name in Self.names {
+      let id = RecordID("Book", name)
+      let real = there[id].map(Self.fields)
+      guard real == model[id] || meddled.contains(name) && real != nil else {
+        return
+          "\(what): \(name) is \(real as Any), expected \(model[id] as Any), was \(before[id] as Any)"
+      }
+      model[id] = real
+    }
+    return nil
+  }
+
+  // MARK: Steps
+
+  private mutating func save() async throws -> String {
+    let policy = SavePolicy.allCases.randomElement(using: &random) ?? .allKeys
+    let isAtomic = Int.random(in: 0..<3, using: &random) == 0
+    var records: [DatabaseRecord] = []
+    for _ in 0..<Int.random(in: 1...6, using: &random) { records.append(anyRecord()) }
+    let outcome = await SaveRecords(
+      records, in: database, policy: policy, atomic: isAtomic, retries: retries
+    ).run()
+    var merged: [RecordID: DatabaseRecord] = [:]
+    for record in records {
+      let earlier = merged[record.id] ?? DatabaseRecord(record.id)
+      var new = DatabaseRecord(
+        record.id, fields: earlier.fields.merging(record.fields) { $1 }, tag: record.tag)
+      for key in earlier.changedKeys.union(record.changedKeys) { new[key] = new[key] }
+      merged[record.id] = new
+    }
+    let what = "save \(records.map(\.id.name)) \(policy) \(isAtomic ? "atomically " : "")"
+    switch outcome {
+    case .result(let saved):
+      guard saved.map(\.id) == records.map(\.id) else { return "\(what): \(saved.map(\.id))" }
+      for record in saved { note(record, of: merged, policy) }
+      return "✓ \(what)"
+    case .error(let error as RecordBatchError):
+      if isAtomic, !error.saved.isEmpty { return "\(what): saved \(error.saved.map(\.id.name))" }
+      let told = error.saved.map(\.id) + error.failures.compactMap(\.record) + error.unsent
+      guard Set(told) == Set(merged.keys), told.count == merged.count else {
+        return "\(what): told of \(told), and not of \(merged.keys)"
+      }
+      for record in error.saved { note(record, of: merged, policy) }
+      try await resolve(error.failures) { id, fields in
+        merged[id].map { Self.applied($0, policy, to: fields) }
+      }
+      return "✓ \(what): \(error)"
+    case .error(let error as RecordError):
+      guard isAtomic, case .limitExceeded = error.reason else { return "\(what): \(error)" }
+      return "✓ \(what): \(error)"
+    case .error(let error): return "\(what): \(error)"
+    case .cancelled: return "\(what): cancelled"
+    }
+  }
+
+  private mutating func delete() async throws -> String {
+    let isAtomic = Int.random(in: 0..<3, using: &random) == 0
+    let ignoresMissing = Bool.random(using: &random)
+    let ids = (0..<Int.random(in: 1...4, using: &random)).map { _ in anyID() }
+    let records = ids.map { known[$0] ?? DatabaseRecord($0) }
+    let delete =
+      Bool.random(using: &random)
+      ? DeleteRecords(
+        ids, in: database, ignoringMissing: ignoresMissing, atomic: isAtomic, retries: retries)
+      : DeleteRecords(
+        records, in: database, ignoringMissing: ignoresMissing, atomic: isAtomic, retries: retries)
+    let what = "delete \(ids.map(\.name)) \(isAtomic ? "atomically " : "")"
+    switch await delete.run() {
+    case .result:
+      for id in ids { model[id] = nil }
+      return "✓ \(what)"
+    case .error(let error as RecordBatchError):
+      if isAtomic, !error.deleted.isEmpty { return "\(what): deleted \(error.deleted)" }
+      for id in error.deleted { model[id] = nil }
+      try await resolve(error.failures) { _, _ in nil }
+      return "✓ \(what): \(error)"
+    case .error(let error as RecordError):
+      guard isAtomic, case .limitExceeded = error.reason else { return "\(what): \(error)" }
+      return "✓ \(what): \(error)"
+    case .error(let error): return "\(what): \(error)"
+    case .cancelled: return "\(what): cancelled"
+    }
+  }
+
+  /// Changes and deletes records in a context, which reads them first.
+  private mutating func work() async throws -> String {
+    let policy = MergePolicy.allCases.randomElement(using: &random) ?? .error
+    var plan: [(id: RecordID, change: DatabaseRecord?)] = []
+    for _ in 0..<Int.random(in: 1...4, using: &random) {
+      let isDeleted = Int.random(in: 0..<3, using: &random) == 0
+      let record = anyRecord()
+      if plan.contains(where: { $0.id == record.id }) { continue }
+      plan.append((record.id, isDeleted ? nil : record))
+    }
+    let container = RecordContainer(database, retries: retries)
+    let operation = ContextOperation(in: container, merging: policy) { [plan] context in
+      for (id, change) in plan {
+        let read = try await context.record(id)
+        guard let change else {
+          if let read { context.delete(read) }
+          continue
+        }
+        var record = read ?? DatabaseRecord(id)
+        for key in change.keys { record[key] = change[key] }
+        if read == nil || !change.keys.isEmpty { context.set(record) }
+      }
+      return .save
+    }
+    // All of it or nothing, in the model too.
+    var changed = model
+    for (id, change) in plan {
+      changed[id] = change.map { change in
+        (model[id] ?? [:]).merging(change.fields) { $1 }.filter { $0.value != .null }
+      }
+    }
+    let what = "work on \(plan.map(\.id.name)) \(policy)"
+    switch await operation.run() {
+    case .result(let changes):
+      model = changed
+      for record in changes.saved { known[record.id] = record }
+      return "✓ \(what)"
+    case .error(let error as RecordBatchError):
+      if !error.saved.isEmpty || !error.deleted.isEmpty { return "\(what): \(error)" }
+      if error.failures.contains(where: { $0.name == "replyLost" }) {
+        let there = try await all().mapValues(Self.fields)
+        let (meddled, _) = await faults.meddled
+        let ids = plan.map(\.id).filter { !meddled.contains($0.name) }
+        if ids.allSatisfy({ there[$0] == changed[$0] }) { model = changed }
+      }
+      return "✓ \(what): \(error)"
+    case .error(is RecordError), .error(is RecordQueryError): return "✓ \(what) failed"
+    case .error(let error): return "\(what): \(error)"
+    case .cancelled: return "\(what): cancelled"
+    }
+  }
+
+  private mutating func query() async throws -> String {
+    let outcome = await QueryRecords(
+      "Book", in: database, where: !Field<Int>("a").isNull,
+      sortedBy: [.descending("a"), .ascending("b")], retries: retries
+    ).run()
+    switch outcome {
+    case .result(let records):
+      for record in records { known[record.id] = record }
+      // What somebody else does between two pages may be seen or not.
+      let (meddled, _) = await faults.meddled
+      let found = Set(records.map(\.id))
+      for (id, fields) in model where !meddled.contains(id.name) {
+        guard found.contains(id) == (fields["a"] != nil) else { return "query: \(id) \(found)" }
+      }
+      let values = records.map { $0["a"] }
+      for (one, next) in zip(values, values.dropFirst()) where one.precedes(next) {
+        return "query: \(one) before \(next)"
+      }
+      return "✓ query"
+    case .error(is RecordQueryError): return "✓ query failed"
+    case .error(let error): return "query: \(error)"
+    case .cancelled: return "query: cancelled"
+    }
+  }
+
+  private mutating func fetch() async throws -> String {
+    if let memory = base as? MemoryRecordDatabase, Int.random(in: 0..<4, using: &random) == 0 {
+      memory.forgetDeletions()
+    }
+    let learnt = Lock((copy, token))
+    let fetch = FetchChanges(since: token, in: database, retries: retries).applying { page in
+      learnt.withLock { learnt in
+        if page.startsOver { learnt.0 = [:] }
+        for record in page.changed { learnt.0[record.id] = record }
+        for id in page.deleted { learnt.0[id] = nil }
+        learnt.1 = page.token
+      }
+    }
+    let outcome = await fetch.run()
+    (copy, token) = learnt.withLock(\.self)
+    for (id, record) in copy { known[id] = record }
+    guard outcome.result != nil else { return "✓ fetch failed" }
+    let there = try await all()
+    let (meddled, _) = await faults.meddled
+    if meddled.isEmpty, there.mapValues(Self.state) != copy.mapValues(Self.state) {
+      return "fetch: \(copy), and there is \(there)"
+    }
+    return "✓ fetch"
+  }
+
+  // MARK: Parts
+
+  private mutating func anyID() -> RecordID {
+    RecordID("Book", Self.names.randomElement(using: &random) ?? "0")
+  }
+
+  private mutating func anyRecord() -> DatabaseRecord {
+    let id = anyID()
+    var record = Bool.random(using: &random) ? known[id] ?? DatabaseRecord(id) : DatabaseRecord(id)
+    for key in Self.keys where Int.random(in: 0..<3, using: &random) > 0 {
+      let isNull = Int.random(in: 0..<5, using: &random) == 0
+      record[key] = isNull ? .null : .integer(.random(in: 0..<5, using: &random))
+    }
+    return record
+  }
+
+  private mutating func note(
+    _ record: DatabaseRecord, of sent: [RecordID: DatabaseRecord], _ policy: SavePolicy
+  ) {
+    known[record.id] = record
+    if let change = sent[record.id] {
+      model[record.id] = Self.applied(change, policy, to: model[record.id])
+    }
+  }
+
+  /// Decides by what is there where nobody knows whether a change was made, if that is one of the two.
+  private mutating func resolve(
+    _ failures: [RecordError], _ change: (RecordID, Fields?) -> Fields?
+  ) async throws {
+    let there = try await all()
+    for failure in failures {
+      guard case .replyLost = failure.reason, let id = failure.record else { continue }
+      let changed = change(id, model[id])
+      if there[id].map(Self.fields) == changed { model[id] = changed }
+    }
+  }
+
+  private static func applied(
+    _ record: DatabaseRecord, _ policy: SavePolicy, to fields: Fields?
+  ) -> Fields {
+    let base = policy == .replace ? [:] : fields ?? [:]
+    return base.merging(record.fields(by: policy)) { $1 }.filter { $0.value != .null }
+  }
+
+  private static func fields(_ record: DatabaseRecord) -> Fields {
+    record.fields.filter { $0.value != .null }
+  }
+
+  /// What of a record does not depend on the others of its type.
+  private static func state(_ record: DatabaseRecord) -> DatabaseRecord {
+    DatabaseRecord(record.id, fields: fields(record), tag: record.tag)
+  }
+
+  private func all() async throws -> [RecordID: DatabaseRecord] {
+    var all: [RecordID: DatabaseRecord] = [:]
+    var cursor: RecordCursor?
+    repeat {
+      let page = try await base.query(RecordQuery("Book"), after: cursor, atMost: 100)
+      for record in page.records { all[record.id] = record }
+      cursor = page.cursor
+    } while cursor != nil
+    return all
+  }
+}
+
+/// What goes wrong, by chance.
+private actor Faults {
+  private var random: OperationRandomness
+  private let rate: Double
+  private let base: any RecordDatabase
+  /// The records that somebody else has changed since this was asked.
+  private(set) var meddled: (Set<String>, Int) = ([], 0)
+
+  init(seed: UInt64, rate: Double, base: any RecordDatabase) {
+    random = OperationRandomness.seeded(seed)
+    self.rate = rate
+    self.base = base
+  }
+
+  func takeMeddled() -> (Set<String>, Int) {
+    defer { meddled = ([], 0) }
+    return meddled
+  }
+
+  func next(for request: FaultyRecordDatabase.Request) async -> FaultyRecordDatabase.Fault? {
+    guard Double.random(in: 0..<1, using: &random) < rate else { return nil }
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0, 1: return .losingReply
+    case 2, 3: return .losingRequest
+    case 4: return .refusing(RecordError(.unavailable("busy")))
+    case 5:
+      if case .modify(let batch) = request, batch.changes.count > 1 {
+        return .refusing(RecordError(.limitExceeded))
+      }
+      return .refusing(RecordError(.unavailable("busy")))
+    case 6:
+      let name = "\(Int.random(in: 0..<6, using: &random))"
+      let isRetriable = Bool.random(using: &random)
+      return .failing { change in
+        guard change.id.name == name else { return nil }
+        return RecordError(isRetriable ? .unavailable("busy") : .notPermitted("no"))
+      }
+    default:
+      // Somebody else changes a record that is there.
+      let id = RecordID("Book", "\(Int.random(in: 0..<6, using: &random))")
+      guard let found = try? await base.lookup([id], keys: nil)[id] else { return nil }
+      var record = found
+      record["a"] = 9
+      _ = try? await base.modify(RecordBatch([.save(record, .changedKeys)]))
+      meddled.0.insert(id.name)
+      return nil
+    }
+  }
+}
