@@ -1,0 +1,295 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import RecordOperations
+import Testing
+
+@Suite struct ContextOperationTests {
+  private let id = RecordID("Book", "1")
+
+  private func library(
+    _ kind: DatabaseKind = .memory, _ records: DatabaseRecord...
+  ) async throws -> RecordContainer {
+    let database = try kind.make()
+    for record in records { try await database.save(record) }
+    return RecordContainer(database, retries: RequestRetries(attempts: 3))
+  }
+
+  private func all(_ library: RecordContainer) async throws -> [String: FieldValue] {
+    let records = try await QueryRecords("Book", in: library.database).run().get()
+    return Dictionary(uniqueKeysWithValues: records.map { ($0.id.name, $0["a"]) })
+  }
+
+  @Test(arguments: DatabaseKind.allCases)
+  func `D7: blocks run in order, share what they change, and decide whether it is saved`(
+    kind: DatabaseKind
+  ) async throws {
+    let library = try await library(kind, record("1", ["a": 1]), record("2", ["a": 2]))
+    let seen = Lock<[[String]]>([])
+    @Sendable func look(_ context: RecordContext) async throws {
+      let found = try await context.records(RecordQuery("Book", sortedBy: [.ascending("a")]))
+      seen.withLock { $0.append(found.map { "\($0.id.name) \($0["a"].shownForTests)" }) }
+    }
+    let operation = ContextOperation(in: library) { context in
+      var one = try #require(try await context.record(RecordID("Book", "1")))
+      one["a"] = 9
+      context.set(one)
+      context.set(record("3", ["a": 0]))
+      try await look(context)
+      return .keep
+    }.adding { context in
+      #expect(context.hasChanges)
+      #expect(try await context.record(RecordID("Book", "1"))?["a"] == 9)
+      context.delete(RecordID("Book", "2"))
+      #expect(try await context.record(RecordID("Book", "2")) == nil)
+      try await look(context)
+      return .save
+    }.adding { context in
+      #expect(!context.hasChanges)
+      context.set(record("4", ["a": 4]))
+      return .keep
+    }
+    let changes = try await operation.run().get()
+    #expect(seen.withLock(\.self) == [["3 0", "2 2", "1 9"], ["3 0", "1 9"]])
+    #expect(Set(changes.saved.map(\.id.name)) == ["1", "3"])
+    #expect(changes.saved.allSatisfy { $0.tag != nil })
+    #expect(changes.deleted == [RecordID("Book", "2")])
+    // The last block's change was given up.
+    #expect(try await all(library) == ["1": 9, "3": 0])
+  }
+
+  @Test(arguments: [false, true])
+  func `what is left at the end is saved or given up, as is said`(saves: Bool) async throws {
+    let library = try await library()
+    let operation = ContextOperation(in: library, savingAtEnd: saves) { context in
+      context.set(record("1", ["a": 1]))
+      return .keep
+    }
+    let changes = try await operation.run().get()
+    #expect(changes.saved.count == (saves ? 1 : 0))
+    #expect(try await all(library) == (saves ? ["1": 1] : [:]))
+  }
+
+  @Test(arguments: DatabaseKind.allCases)
+  func `D7: a save that fails is an error, saves nothing, and keeps the changes`(
+    kind: DatabaseKind
+  ) async throws {
+    let library = try await library(kind, record("1", ["a": 1]))
+    let context = library.context()
+    var one = try #require(try await context.record(id))
+    one["a"] = 2
+    context.set(record("0", ["a": 0]))
+    context.set(one)
+    try await library.database.save(record("1", ["a": 3]))
+    let error = await #expect(throws: RecordBatchError.self) { try await context.save() }
+    #expect(error?[id]?.name == "conflict" && error?.saved.isEmpty == true)
+    #expect(try await all(library) == ["1": 3])
+    #expect(context.hasChanges)
+    // As an operation, too.
+    let operation = ContextOperation(in: library) { context in
+      context.set(record("1", ["a": 4]))
+      return .save
+    }
+    #expect(await operation.run().error is RecordBatchError)
+    // The changes can still be saved, merged.
+    let saved = try await context.save(merging: .objectWins)
+    #expect(saved.saved.count == 2)
+    #expect(try await all(library) == ["0": 0, "1": 2])
+    #expect(!context.hasChanges)
+  }
+
+  /// What is left of a record whose fields `a` and `b` are changed here, and `b` and `c` by somebody else.
+  @Test(
+    arguments: DatabaseKind.allCases,
+    [(.storeWins, ["a": 1, "b": 2, "c": 2]), (.objectWins, ["a": 1, "b": 1, "c": 2])]
+      as [(MergePolicy, [String: FieldValue])])
+  func `D7: fields are merged by the policy`(
+    kind: DatabaseKind, expected: (MergePolicy, [String: FieldValue])
+  ) async throws {
+    let library = try await library(kind, record("1", ["a": 0, "b": 0, "c": 0, "d": 0]))
+    let context = library.context()
+    var mine = try #require(try await context.record(id))
+    mine["a"] = 1
+    mine["b"] = 1
+    context.set(mine)
+    try await library.database.save(record("1", ["b": 2, "c": 2]))
+    let saved = try await context.save(merging: expected.0)
+    let now = try #require(try await library.database.record(id))
+    for (key, value) in expected.1 { #expect(now[key] == value, "\(key)") }
+    #expect(now["d"] == 0)
+    #expect(saved.saved == [now])
+  }
+
+  private enum Mine: CaseIterable { case changed, deleted, made }
+  private enum Theirs: CaseIterable { case changed, deleted }
+
+  @Test func `D7: deletions and changes are merged by the policy`() async throws {
+    let cases: [(Mine, Theirs, MergePolicy, FieldValue?)] = [
+      (.changed, .deleted, .storeWins, nil), (.changed, .deleted, .objectWins, 1),
+      (.deleted, .changed, .storeWins, 2), (.deleted, .changed, .objectWins, nil),
+      (.deleted, .deleted, .storeWins, nil), (.deleted, .deleted, .objectWins, nil),
+      (.made, .changed, .storeWins, 2), (.made, .changed, .objectWins, 1),
+    ]
+    for kind in DatabaseKind.allCases {
+      for (mine, theirs, policy, expected) in cases {
+        let library = try await library(kind)
+        if mine != .made { try await library.database.save(record("1", ["a": 0, "b": 0])) }
+        let context = library.context()
+        let read = try await context.record(id)
+        switch mine {
+        case .made: context.set(record("1", ["a": 1]))
+        case .changed:
+          var changed = try #require(read)
+          changed["a"] = 1
+          context.set(changed)
+        case .deleted: context.delete(try #require(read))
+        }
+        switch theirs {
+        case .changed: try await library.database.save(record("1", ["a": 2]))
+        case .deleted:
+          _ = try await DeleteRecords([id], in: library.database).run().get()
+        }
+        try await context.save(merging: policy)
+        let left = try await library.database.record(id)
+        #expect(left?["a"] == expected, "\(kind) \(mine) \(theirs) \(policy)")
+        // All that it had is there again.
+        if mine == .changed, expected == 1 { #expect(left?["b"] == 0) }
+        #expect(!context.hasChanges)
+      }
+    }
+  }
+
+  @Test func `D7: what one context saves reaches every other one that is alive`() async throws {
+    let library = try await library(.memory, record("1", ["a": 0, "b": 0]))
+    let main = library.context()
+    let other = library.context()
+    var mine = try #require(try await main.record(id))
+    mine["a"] = 1
+    main.set(mine)
+    var merges = main.merges.makeAsyncIterator()
+    var others = other.merges.makeAsyncIterator()
+    let operation = ContextOperation(in: library) { context in
+      var record = try #require(try await context.record(RecordID("Book", "1")))
+      record["b"] = 2
+      context.set(record)
+      return .save
+    }
+    let changes = try await operation.run().get()
+    #expect(await merges.next()?.saved == changes.saved)
+    #expect(await others.next()?.saved == changes.saved)
+    // It is under the change that is kept here, which is no conflict any more.
+    let merged = try #require(try await main.record(id))
+    #expect(merged["a"] == 1 && merged["b"] == 2 && merged.changedKeys == ["a"])
+    try await main.save()
+    let now = try await library.database.record(id)
+    #expect(now?["a"] == 1 && now?["b"] == 2)
+  }
+
+  @Test func `a context that shares nothing tells nobody, and one that is gone is told nothing`()
+    async throws
+  {
+    let library = try await library()
+    let main = library.context()
+    var told = main.merges.makeAsyncIterator()
+    for isShared in [false, true] {
+      let operation = ContextOperation(in: library, shared: isShared) { context in
+        context.set(record("\(isShared)", ["a": 1]))
+        return .save
+      }
+      _ = try await operation.run().get()
+    }
+    #expect(await told.next()?.saved.map(\.id.name) == ["true"])
+    #expect(library.contextCount == 1)
+    var last: RecordContext? = library.context()
+    #expect(library.contextCount == 2 && last != nil)
+    last = nil
+    #expect(library.contextCount == 1)
+  }
+
+  @Test
+  func
+    `a record that is made and deleted here is none, and one that is deleted and made is another`()
+    async throws
+  {
+    let library = try await library(.memory, record("1", ["a": 1, "b": 1]))
+    let context = library.context()
+    context.set(record("2"))
+    context.delete(RecordID("Book", "2"))
+    #expect(!context.hasChanges)
+    let one = try #require(try await context.record(id))
+    context.delete(one)
+    context.set(record("1", ["a": 5]))
+    try await context.save()
+    #expect(try await library.database.record(id)?["a"] == 5)
+    context.set(record("3"))
+    context.reset()
+    #expect(!context.hasChanges)
+    #expect(try await context.save().isEmpty)
+  }
+
+  @Test func `an error ends it, and so does a cancellation between two blocks`() async throws {
+    struct Wrong: Error {}
+    let library = try await library()
+    let failing = ContextOperation(in: library, savingAtEnd: true) { context in
+      context.set(record("1", ["a": 1]))
+      return .save
+    }.adding { context in
+      context.set(record("2", ["a": 1]))
+      throw Wrong()
+    }.adding { _ in
+      Issue.record("It went on.")
+      return .save
+    }
+    #expect(await failing.run().error is Wrong)
+    #expect(try await all(library) == ["1": 1])
+    let gate = Gate()
+    let run = ContextOperation(in: library, savingAtEnd: true) { context in
+      context.set(record("3"))
+      try? await gate.pass()
+      return .keep
+    }.adding { _ in
+      Issue.record("It went on.")
+      return .save
+    }.start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    gate.open()
+    #expect(await run.outcome.isCancelled)
+    #expect(try await all(library) == ["1": 1])
+  }
+
+  @Test func `requests of a context are seen below its operation, and tried again`() async throws {
+    let base = MemoryRecordDatabase()
+    let database = FaultyRecordDatabase(base) { _, number in
+      [1, 3].contains(number) ? .losingReply : nil
+    }
+    let library = RecordContainer(database, retries: RequestRetries(attempts: 3))
+    let recorder = RecordingObserver()
+    let operation = ContextOperation(in: library) { context in
+      let before = try await context.record(RecordID("Book", "1"))
+      #expect(before == nil)
+      context.set(record("1", ["a": 1]))
+      return .save
+    }
+    #expect(await operation.observed(by: recorder).run().result?.saved.count == 1)
+    let depths = recorder.events.compactMap { event in
+      if case .started = event.kind { event.path.names.count } else { nil }
+    }
+    #expect(depths.max() ?? 0 >= 2)
+    #expect(try await base.record(id)?["a"] == 1)
+  }
+
+  @Test func `a database that cannot save all or none is refused`() async throws {
+    let library = RecordContainer(MemoryRecordDatabase(capabilities: [.sorting]))
+    let operation = ContextOperation(in: library) { context in
+      context.set(record("1"))
+      return .save
+    }
+    #expect((await operation.run().error as? RecordError)?.name == "unsupported")
+  }
+}
+
+extension FieldValue {
+  fileprivate var shownForTests: String {
+    if case .integer(let number) = self { "\(number)" } else { "\(self)" }
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import RecordOperations
+import Testing
+
+@Suite struct SQLiteChangesTests {
+  private func make(_ folder: TemporaryFolder, page: Int = 1_000) -> SQLiteRecordDatabase {
+    SQLiteRecordDatabase(folder.file(), SQLiteOptions(limits: RecordLimits(page: page)))
+  }
+
+  @Test func `changes come in their order, page by page`() async throws {
+    let folder = try TemporaryFolder()
+    let database = make(folder, page: 3)
+    let records = (0..<8).map { DatabaseRecord("Book", "\($0)") }
+    for record in records { try await database.save(record) }
+    let first = try await database.changes(since: nil, in: .default)
+    #expect(first.changed.map(\.id.name) == ["0", "1", "2"] && first.hasMore)
+    let all = try await database.allChanges(since: nil)
+    #expect(all.changed.map(\.id) == records.map(\.id) && all.deleted == [])
+    #expect(all.changed == (try await database.all(RecordQuery("Book"))))
+    try await database.save(records[2], policy: .allKeys)
+    _ = try await database.delete(records[5].id)
+    try await database.save(records[0], policy: .allKeys)
+    let next = try await database.allChanges(since: all.token)
+    #expect(next.changed.map(\.id.name) == ["2", "0"] && next.deleted == [records[5].id])
+    let none = try await database.allChanges(since: next.token)
+    #expect(none.changed.isEmpty && none.deleted.isEmpty && none.token == next.token)
+    // Who begins anew never had what was deleted.
+    #expect(try await database.allChanges(since: nil).deleted == [])
+  }
+
+  static let statements: [(sql: String, changed: [String], deleted: [String])] = [
+    ("DELETE FROM Book", [], ["1", "2", "3"]),
+    ("DELETE FROM Book WHERE id = '2'", [], ["2"]),
+    ("UPDATE Book SET number = 9 WHERE id <> '2'", ["1", "3"], []),
+    ("UPDATE Book SET id = 'new' WHERE id = '2'", ["new"], ["2"]),
+    ("UPDATE Book SET id = id + 1", ["2", "3", "4"], ["1"]),
+    ("INSERT INTO Book (id) VALUES ('4')", ["4"], []),
+    ("INSERT OR REPLACE INTO Book (id) VALUES ('2')", ["2"], []),
+    ("INSERT OR IGNORE INTO Book (id) VALUES ('2'), ('5')", ["5"], []),
+    ("INSERT INTO Book (id) VALUES ('2') ON CONFLICT DO UPDATE SET number = 3", ["2"], []),
+    ("UPDATE OR REPLACE Book SET id = '3' WHERE id = '2'", ["3"], ["2"]),
+  ]
+
+  @Test(arguments: statements)
+  func `what others do by SQL is noticed`(
+    sql: String, changed: [String], deleted: [String]
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let database = make(folder)
+    // From the last to the first, so that each finds its next name free.
+    for name in ["3", "2", "1"] {
+      var record = DatabaseRecord("Book", name)
+      record["number"] = 1
+      try await database.save(record)
+    }
+    let token = try await database.allChanges(since: nil).token
+    try execute([sql], in: folder.file())
+    let changes = try await database.allChanges(since: token)
+    #expect(changes.changed.map(\.id.name).sorted() == changed)
+    #expect(changes.deleted.map(\.name).sorted() == deleted)
+    let records = try await database.all(RecordQuery("Book"))
+    #expect(records.allSatisfy { $0.tag != nil && $0.modified != nil })
+    #expect(Set(records.map(\.tag)).count == records.count)
+  }
+
+  @Test func `a tag is another one after a change by SQL`() async throws {
+    let folder = try TemporaryFolder()
+    let database = make(folder)
+    var record = DatabaseRecord("Book", "1")
+    record["number"] = 1
+    record = try await database.save(record)[0]
+    try execute(["UPDATE Book SET number = 2"], in: folder.file())
+    record["number"] = 3
+    #expect(await database.refusal(of: record).word == "conflict")
+  }
+
+  @Test func `a file of others keeps its changes from the first one that is made here`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        "CREATE TABLE Book (id INTEGER PRIMARY KEY, title TEXT)",
+        "CREATE TABLE Shelf (id TEXT PRIMARY KEY)", "INSERT INTO Shelf VALUES ('s'), (NULL)",
+        "INSERT INTO Book VALUES (1, 'Emma'), (-2, 'Persuasion')",
+      ], in: folder.file())
+    let database = make(folder)
+    var book = try #require(try await database.record(RecordID("Book", "-2")))
+    #expect(book.tag == nil && book["title"] == "Persuasion")
+    let (word, text) = await failure { _ = try await database.changes(since: nil, in: .default) }
+    #expect(word == "unsupported" && text.contains("keepChanges"))
+    #expect(try await database.read { try $0.hasStates() } == false)
+    book["title"] = "Sanditon"
+    let saved = try await database.save(book, policy: .changedKeys)[0]
+    #expect(saved.tag != nil)
+    let first = try await database.allChanges(since: nil)
+    #expect(first.changed.map(\.id.name) == ["1", "-2"])
+    try await database.keepChanges(of: ["Shelf"])
+    let second = try await database.allChanges(since: first.token)
+    // A row whose key is null has no name.
+    #expect(second.changed.map(\.id) == [RecordID("Shelf", "s")])
+    #expect(await failure { try await database.keepChanges(of: ["None"]) }.word == "invalid")
+  }
+
+  @Test func `a token of another database, or of one that was brought back, is expired`()
+    async throws
+  {
+    let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+    let (database, stranger) = (make(folder), make(other))
+    let empty = try await database.allChanges(since: nil).token
+    try await database.save(DatabaseRecord("Book", "1"))
+    try await stranger.save(DatabaseRecord("Book", "1"))
+    try await stranger.save(DatabaseRecord("Book", "2"))
+    await stranger.close()
+    let foreign = try await stranger.allChanges(since: nil).token
+    #expect(
+      await failure { _ = try await database.allChanges(since: foreign) }.word == "tokenExpired")
+    #expect(
+      await failure { _ = try await database.allChanges(since: ChangeToken("x")) }.word == "invalid"
+    )
+    // Before there was anything, nothing was known that could be another.
+    #expect(try await database.allChanges(since: empty).changed.count == 1)
+    await database.close()
+    let copy = folder.file("copy")
+    try FileManager.default.copyItem(atPath: folder.file(), toPath: copy)
+    try await database.save(DatabaseRecord("Book", "2"))
+    let later = try await database.allChanges(since: nil).token
+    let old = SQLiteRecordDatabase(copy)
+    #expect(await failure { _ = try await old.allChanges(since: later) }.word == "tokenExpired")
+  }
+
+  @Test func `who knows nothing of deletions that were forgotten begins anew`() async throws {
+    let folder = try TemporaryFolder()
+    let database = make(folder, page: 2)
+    for name in 0..<6 { try await database.save(DatabaseRecord("Book", "\(name)")) }
+    let before = try await database.changes(since: nil, in: .default)
+    _ = try await database.delete(RecordID("Book", "3"))
+    let after = try await database.allChanges(since: before.token).token
+    #expect(try await database.forgetDeletions(before: .distantPast) == 0)
+    #expect(try await database.forgetDeletions(before: .distantFuture) == 1)
+    #expect(
+      await failure { _ = try await database.allChanges(since: before.token) }.word
+        == "tokenExpired")
+    #expect(try await database.allChanges(since: after).deleted == [])
+    // Who begins after that is not thrown back, though the first pages are of before.
+    #expect(try await database.allChanges(since: nil).changed.count == 5)
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import RecordOperations
+import Testing
+
+@Suite struct SQLiteReferenceTests {
+  private func book(_ rule: RecordReference.DeleteRule, to author: String) -> DatabaseRecord {
+    var book = DatabaseRecord("Book", "emma")
+    book["author"] = .reference(RecordReference(RecordID("Author", author), onDelete: rule))
+    return book
+  }
+
+  static let rules: [(RecordReference.DeleteRule, reply: String, author: FieldValue?)] = [
+    (.keep, "deleted", .reference(RecordReference(RecordID("Author", "jane")))),
+    (.nullify, "deleted", .null), (.cascade, "deleted", nil),
+    (
+      .deny, "referenceViolated",
+      .reference(RecordReference(RecordID("Author", "jane"), onDelete: .deny))
+    ),
+  ]
+
+  @Test(arguments: rules)
+  func `what becomes of a record whose reference is deleted is as its rule says`(
+    rule: RecordReference.DeleteRule, reply: String, author: FieldValue?
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file())
+    let saved = try await database.save(DatabaseRecord("Author", "jane"), book(rule, to: "jane"))
+    let token = try await database.allChanges(since: nil).token
+    let deletion = try await database.delete(RecordID("Author", "jane"))
+    #expect(deletion.word == reply)
+    if case .failed(let error) = deletion, case .referenceViolated(let id) = error.reason {
+      #expect(id == RecordID("Book", "emma"))
+    }
+    let now = try await database.record(saved[1].id)
+    #expect(now?["author"] == author)
+    // What SQLite does by itself counts as a change, too.
+    let changes = try await database.allChanges(since: token)
+    #expect(changes.changed.map(\.id) == (rule == .nullify ? [saved[1].id] : []))
+    #expect(changes.deleted.contains(saved[1].id) == (rule == .cascade))
+  }
+
+  @Test(arguments: RecordReference.DeleteRule.allCases)
+  func `only a reference that is kept may lead to what is not there`(
+    rule: RecordReference.DeleteRule
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file())
+    let reply = try await database.modify(
+      RecordBatch([.save(book(rule, to: "nobody"), .ifUnchanged)]))[0]
+    #expect(reply.word == (rule == .keep ? "saved" : "referenceViolated"))
+    if case .failed(let error) = reply, case .referenceViolated(let id) = error.reason {
+      #expect(id == RecordID("Author", "nobody"))
+    }
+  }
+
+  @Test func `the foreign keys of any file are references`() async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        "CREATE TABLE Author (id INTEGER PRIMARY KEY, name TEXT UNIQUE)",
+        """
+        CREATE TABLE Book (isbn TEXT PRIMARY KEY, by INTEGER REFERENCES author, \
+        editor INTEGER REFERENCES Author(id) ON DELETE SET NULL, named TEXT REFERENCES Author(name))
+        """,
+        "INSERT INTO Author VALUES (7, 'Jane')",
+        "INSERT INTO Book VALUES ('1', 7, 7, 'Jane')",
+      ], in: folder.file())
+    let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(access: .existing))
+    var book = try #require(try await database.record(RecordID("Book", "1")))
+    let author = RecordID("Author", "7")
+    #expect(
+      book.fields == [
+        "by": .reference(RecordReference(author, onDelete: .deny)),
+        "editor": .reference(RecordReference(author, onDelete: .nullify)),
+        // That is no key of its table.
+        "named": "Jane",
+      ])
+    book["by"] = .reference(RecordReference(author, onDelete: .cascade))
+    #expect(
+      await database.refusal(of: book, policy: .allKeys).word == "invalid")
+    book["by"] = .reference(RecordReference(RecordID("Author", "8"), onDelete: .deny))
+    let (word, text) = await database.refusal(of: book, policy: .allKeys)
+    #expect(word == "referenceViolated" && text.contains("Author/8"))
+    #expect(try await database.delete(author).word == "referenceViolated")
+  }
+}

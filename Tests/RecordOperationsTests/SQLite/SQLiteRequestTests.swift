@@ -1,0 +1,196 @@
+import CompositeOperationsTestKit
+import Foundation
+import RecordOperations
+import Synchronization
+import Testing
+
+@Suite struct SQLiteRequestTests {
+  /// A statement that takes as long as one likes.
+  private static let endless =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+  @Test func `a statement that is cancelled ends, and the connection goes on`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(readers: 1))
+    try await database.save(DatabaseRecord("Book", "1"))
+    for _ in 0..<20 {
+      let (started, signal) = AsyncStream.makeStream(of: Void.self)
+      let task = Task {
+        try await database.read { connection in
+          signal.yield()
+          try connection.run(Self.endless)
+        }
+      }
+      for await _ in started { break }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(try await database.all(RecordQuery("Book")).count == 1)
+    }
+  }
+
+  @Test func `what is cancelled before a statement begins does not begin it`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(readers: 1))
+    let (started, signal) = AsyncStream.makeStream(of: Void.self)
+    let task = Task {
+      try await database.write { connection in
+        signal.yield()
+        // An interruption that comes here is forgotten by SQLite.
+        while !connection.isCancelled {}
+        try connection.run("CREATE TABLE never (a)")
+      }
+    }
+    for await _ in started { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await database.read { try $0.tables() } == [])
+  }
+
+  @Test func `a request that waits in line is gone at once when it is cancelled`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file())
+    let (started, signal) = AsyncStream.makeStream(of: Void.self)
+    let first = Task {
+      try await database.write { connection in
+        signal.yield()
+        try connection.run(Self.endless)
+      }
+    }
+    for await _ in started { break }
+    let record = DatabaseRecord("Book", "never")
+    let second = Task { try await database.save(record) }
+    second.cancel()
+    // The first one still runs.
+    await #expect(throws: CancellationError.self) { try await second.value }
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    #expect(try await database.all(RecordQuery("Book")) == [])
+  }
+
+  @Test func `only the request that is cancelled is interrupted`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(readers: 1))
+    let count =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) SELECT count(*) FROM n"
+    // On one connection, and cancelled at any moment: about when one ends and the next begins, too.
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<400 {
+        group.addTask {
+          let task = Task {
+            try await database.read { try $0.first(count) { $0.integer(at: 0) } }
+          }
+          if number.isMultiple(of: 2) {
+            if number.isMultiple(of: 4) { await Task.yield() }
+            task.cancel()
+            _ = await task.result
+          } else {
+            let result = await task.result
+            #expect(throws: Never.self, "request \(number)") { try result.get() }
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `a request that waits for the lock of others is cancelled at once`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(
+      folder.file(), SQLiteOptions(busyTimeout: .seconds(3_600)))
+    try await database.save(DatabaseRecord("Book", "1"))
+    let other = try otherConnection(folder.file())
+    try other.run("BEGIN IMMEDIATE")
+    let task = Task { try await database.save(DatabaseRecord("Book", "2")) }
+    await Task.yield()
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    try other.run("COMMIT")
+    try await database.save(DatabaseRecord("Book", "3"))
+  }
+
+  @Test func `what others have locked for too long is not available`() async throws {
+    let folder = try TemporaryFolder()
+    let options = SQLiteOptions(busyTimeout: .milliseconds(1))
+    let database = SQLiteRecordDatabase(folder.file(), options)
+    try await database.save(DatabaseRecord("Book", "1"))
+    let other = try otherConnection(folder.file())
+    try other.run("BEGIN IMMEDIATE")
+    let (word, text) = await database.refusal(of: DatabaseRecord("Book", "2"))
+    #expect(word == "unavailable" && text.contains(folder.file()))
+    // Who reads has nothing to wait for.
+    #expect(try await database.all(RecordQuery("Book")).count == 1)
+  }
+
+  @Test func `tasks read and write in parallel`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file())
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          for number in 0..<25 {
+            var record = DatabaseRecord("Book", "\(task).\(number)")
+            record["task"] = .integer(Int64(task))
+            let saved = try await database.save(record)[0]
+            #expect(try await database.record(record.id) == saved)
+            let own = RecordQuery("Book", where: Field<Int>("task") == task)
+            #expect(try await database.all(own, page: 7).count == number + 1)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let all = try await database.allChanges(since: nil).changed
+    #expect(Set(all.map(\.id)).count == 200 && all.count == 200)
+  }
+
+  @Test func `two databases on one file see each other's changes and conflicts`() async throws {
+    let folder = try TemporaryFolder()
+    let (one, other) = (SQLiteRecordDatabase(folder.file()), SQLiteRecordDatabase(folder.file()))
+    var record = DatabaseRecord("Book", "1")
+    record["title"] = "Emma"
+    let first = try await one.save(record)[0]
+    var second = try #require(try await other.record(record.id))
+    #expect(second == first)
+    // A column that the first one does not know.
+    second["pages"] = 249
+    second = try await other.save(second)[0]
+    var third = first
+    third["title"] = "Persuasion"
+    let reply = try await one.modify(RecordBatch([.save(third, .ifUnchanged)]))[0]
+    guard case .failed(let error) = reply, case .conflict(let now) = error.reason else {
+      Issue.record("It is \(reply.word).")
+      return
+    }
+    #expect(now == second && now["pages"] == 249)
+  }
+
+  @Test func `nothing is left of a database that goes away with requests in line`() async throws {
+    let folder = try TemporaryFolder()
+    var database: SQLiteRecordDatabase? = SQLiteRecordDatabase(folder.file())
+    weak let gone = database
+    try await database?.save(DatabaseRecord("Book", "0"))
+    let tasks = (1...8).map { number in
+      Task { [database] in try await database?.save(DatabaseRecord("Book", "\(number)")) }
+    }
+    database = nil
+    for task in tasks { _ = await task.result }
+    #expect(gone == nil)
+    let reopened = SQLiteRecordDatabase(folder.file())
+    #expect(try await reopened.all(RecordQuery("Book")).count == 9)
+    await reopened.close()
+  }
+
+  @Test func `a file that was closed is opened again, and has nothing beside it meanwhile`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file())
+    let saved = try await database.save(DatabaseRecord("Book", "1"))[0]
+    #expect(try folder.names.contains("records.sqlite-wal"))
+    _ = try await database.record(saved.id)
+    await database.close()
+    #expect(try folder.names == ["records.sqlite"])
+    #expect(try await database.record(saved.id) == saved)
+    await database.close()
+    #expect(try folder.names == ["records.sqlite"])
+  }
+}

@@ -1,0 +1,237 @@
+import Foundation
+import RecordOperations
+import Testing
+
+@Suite struct SQLiteSchemaTests {
+  static let tables: [(sql: String, names: [String], fields: [String])] = [
+    ("(id TEXT PRIMARY KEY, a)", ["x"], ["a"]),
+    ("(id INTEGER PRIMARY KEY, a)", ["7"], ["a"]),
+    ("(id INT PRIMARY KEY, a)", ["7"], ["a"]),
+    ("(id, a)", ["1"], ["a", "id"]),
+    ("(id BLOB PRIMARY KEY, a)", ["1"], ["a", "id"]),
+    ("(id TEXT, a, PRIMARY KEY (id, a))", ["[\"x\",5]"], ["a", "id"]),
+    ("(id TEXT, a, PRIMARY KEY (a, id)) WITHOUT ROWID", ["[5,\"x\"]"], ["a", "id"]),
+    ("(id BLOB, a, PRIMARY KEY (id)) WITHOUT ROWID", ["[\"x\"]"], ["a", "id"]),
+    ("(id TEXT PRIMARY KEY, a, b AS (a + 1), c AS (a + 2) STORED)", ["x"], ["a", "b", "c"]),
+    ("(id TEXT PRIMARY KEY, rowid, oid, _rowid_, a)", ["x"], ["_rowid_", "a", "oid", "rowid"]),
+    ("(id TEXT PRIMARY KEY, a ANY) STRICT", ["x"], ["a"]),
+  ]
+
+  @Test(arguments: tables)
+  func `the rows of any table are records`(
+    sql: String, names: [String], fields: [String]
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let id = sql.contains("INT") ? "7" : "'x'"
+    try execute(
+      ["CREATE TABLE T \(sql)", "INSERT INTO T (id, a) VALUES (\(id), 5)"], in: folder.file())
+    let database = SQLiteRecordDatabase(folder.file())
+    var record = try #require(try await database.all(RecordQuery("T")).first)
+    #expect(record.id.name == names[0] && record.keys == fields && record["a"] == 5)
+    #expect(try await database.record(record.id) == record)
+    #expect(try await database.record(RecordID("T", "07")) == nil)
+    // Part of a key cannot be changed: it would be another record.
+    let isPart = sql.contains("(id, a)") || sql.contains("(a, id)")
+    record["a"] = isPart ? 5 : 6
+    let saved = try await database.save(record, policy: .changedKeys)[0]
+    #expect(saved["a"] == record["a"])
+    #expect(try await database.record(record.id)?.tag == saved.tag)
+    #expect(try await database.delete(record.id, ifTagged: saved.tag).word == "deleted")
+    #expect(try await database.all(RecordQuery("T")) == [])
+    #expect(try await database.allChanges(since: nil).changed == [])
+  }
+
+  @Test func `a row is inserted under its name, whatever the key`() async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        "CREATE TABLE pairs (a INTEGER, b BLOB, c TEXT, PRIMARY KEY (a, b))",
+        "CREATE TABLE rows (c TEXT)", "CREATE TABLE numbers (n INTEGER PRIMARY KEY, c TEXT)",
+      ], in: folder.file())
+    let database = SQLiteRecordDatabase(folder.file())
+    for id in [
+      RecordID("pairs", "[1,{\"hex\":\"00FF\"}]"), RecordID("rows", "12"),
+      RecordID("pairs", "[-1,\"\\\"\\\\'é\"]"), RecordID("pairs", "[0,null]"),
+      RecordID("numbers", "-3"),
+    ] {
+      var record = DatabaseRecord(id)
+      record["c"] = "x"
+      let saved = try await database.save(record)[0]
+      #expect(try await database.all(RecordQuery(id.type)).map(\.id).contains(id))
+      #expect(try await database.record(id)?.tag == saved.tag)
+    }
+    for id in [RecordID("pairs", "1"), RecordID("rows", "x"), RecordID("numbers", "+3")] {
+      #expect(await database.refusal(of: DatabaseRecord(id)).word == "invalid")
+      #expect(try await database.delete(id).word == "unknownRecord")
+    }
+    var other = DatabaseRecord("pairs", "[2,{\"hex\":\"\"}]")
+    other["a"] = 3
+    #expect(await database.refusal(of: other).word == "invalid")
+  }
+
+  @Test func `views are queried page by page, and not changed`() async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        "CREATE TABLE Book (id TEXT PRIMARY KEY, pages INTEGER)",
+        "INSERT INTO Book VALUES ('a', 3), ('b', 1), ('c', 2)",
+        "CREATE VIEW Thick AS SELECT id AS title, pages, pages * 2 AS sides FROM Book WHERE pages > 1",
+      ], in: folder.file())
+    let database = SQLiteRecordDatabase(folder.file())
+    let query = RecordQuery(
+      "Thick", where: Field<Int>("sides") > 1, sortedBy: [.descending("pages")])
+    let found = try await database.all(query, page: 1)
+    #expect(found.map { $0["title"] } == ["a", "c"])
+    #expect(await database.refusal(of: DatabaseRecord("Thick", "1")).word == "unsupported")
+  }
+
+  @Test func `what is computed is read, and not set`() async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        "CREATE TABLE Book (id TEXT PRIMARY KEY, a, b AS (a * 2))",
+        "INSERT INTO Book VALUES ('x', 2)",
+      ],
+      in: folder.file())
+    let database = SQLiteRecordDatabase(folder.file())
+    var record = try #require(try await database.record(RecordID("Book", "x")))
+    #expect(record["b"] == 4)
+    record["b"] = 5
+    #expect(await database.refusal(of: record, policy: .changedKeys).word == "invalid")
+    var new = DatabaseRecord("Book", "x")
+    new["a"] = 3
+    try await database.save(new, policy: .replace)
+    #expect(try await database.record(new.id)?["b"] == 6)
+  }
+
+  @Test func `odd values are read as they are`() async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        """
+        CREATE TABLE "a ""b""; --" (id TEXT PRIMARY KEY, "t" TEXT, "d" TEXT DATE, "l" TEXT LIST, \
+        "r" TEXT REFERENCE, "i" INTEGER, "select * from" REAL)
+        """,
+        """
+        INSERT INTO "a ""b""; --" VALUES ('1', CAST(x'61FF' AS TEXT), '2026-02-30T00:00:00.000Z', \
+        '[1,[2]]', 'nothing', 'text', x'00')
+        """,
+        "INSERT INTO \"a \"\"b\"\"; --\" (id, t, l) VALUES ('2', CAST(x'610062' AS TEXT), '{')",
+        "INSERT INTO \"a \"\"b\"\"; --\" (id, t, i) VALUES ('3', zeroblob(5000000), 1e300)",
+      ], in: folder.file())
+    let database = SQLiteRecordDatabase(folder.file())
+    let type = "a \"b\"; --"
+    let found = try await database.all(RecordQuery(type))
+    #expect(
+      found[0].fields == [
+        "t": .bytes([0x61, 0xFF]), "d": "2026-02-30T00:00:00.000Z", "l": "[1,[2]]", "r": "nothing",
+        "i": "text", "select * from": .bytes([0]),
+      ])
+    #expect(found[1]["t"] == "a\0b" && found[1]["l"] == "{")
+    #expect(
+      found[2]["t"] == .bytes([UInt8](repeating: 0, count: 5_000_000)) && found[2]["i"] == 1e300)
+    let date = Field<Date>("d") > Date(timeIntervalSince1970: 0)
+    #expect(try await database.all(RecordQuery(type, where: date)).isEmpty)
+    let includes = Field<[Int]>("l").includes(1) || Field<String>("d").hasPrefix("2026-02-30")
+    #expect(try await database.all(RecordQuery(type, where: includes)).map(\.id.name) == ["1"])
+    // Texts that are none are where a page ends, too.
+    let sorted = RecordQuery(type, sortedBy: [.descending("t")])
+    #expect(try await database.all(sorted, page: 1).map(\.id.name) == ["3", "1", "2"])
+  }
+
+  @Test func `a table or a column that others make is there with the next request`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file())
+    try await database.save(DatabaseRecord("Book", "1"))
+    #expect(try await database.all(RecordQuery("Book")).map(\.keys) == [[]])
+    try execute(
+      ["ALTER TABLE Book ADD COLUMN title TEXT", "CREATE TABLE Shelf (a)"], in: folder.file())
+    #expect(try await database.all(RecordQuery("Book")).map(\.keys) == [["title"]])
+    #expect(try await database.read { try $0.tables() } == ["Book", "Shelf"])
+    try execute(
+      ["DROP TABLE Book", "CREATE TABLE Book (title TEXT, id INTEGER PRIMARY KEY)"],
+      in: folder.file())
+    #expect(try await database.all(RecordQuery("Book")) == [])
+    var record = DatabaseRecord("Book", "5")
+    record["title"] = "Emma"
+    let token = try await database.changes(since: nil, in: .default).token
+    try await database.save(record)
+    // Nobody knows what has become of the records of the table that was there before.
+    #expect(
+      await failure { _ = try await database.allChanges(since: token) }.word == "tokenExpired")
+    #expect(try await database.allChanges(since: nil).changed.map(\.id.name) == ["5"])
+  }
+
+  static let questions: [(RecordQuery, part: String)] = [
+    (RecordQuery("None"), "there are: Book"),
+    (RecordQuery("book"), "Book"),
+    (RecordQuery("Book", where: Field<Int>("x") == 1), "there are: title"),
+    (RecordQuery("Book", where: Field<Int>("id") == 1), "name of the record"),
+    (RecordQuery("Book", sortedBy: [.ascending("x")]), "there are: title"),
+    (RecordQuery("Book", keys: ["x"]), "there are: title"),
+    (RecordQuery("Book", where: .comparison("title", .equal, [1])), "includes"),
+    (RecordQuery("Book", where: .isOne("title", of: [[1]])), "includes"),
+    (RecordQuery("Book", where: .isOne("title", of: [.double(.nan)])), "not a number"),
+    (RecordQuery("Book", sortedBy: [.ascending("tags")]), "list"),
+  ]
+
+  @Test(arguments: questions)
+  func `what cannot be asked of a file is said with what there is`(
+    query: RecordQuery, part: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      ["CREATE TABLE Book (id TEXT PRIMARY KEY, title TEXT, tags TEXT LIST)"], in: folder.file())
+    let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(access: .readOnly))
+    let (word, text) = await failure { _ = try await database.all(query) }
+    #expect(word == "invalid" && text.contains(part), "\(text)")
+  }
+
+  @Test func `a type of which nothing was saved has no records`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file())
+    #expect(try await database.accountStatus() == .available)
+    #expect(try folder.names == [])
+    let nowhere = SQLiteRecordDatabase(folder.file("none/records.sqlite"))
+    #expect(try await nowhere.accountStatus() == .restricted)
+    #expect(try await database.all(RecordQuery("Book")) == [])
+    #expect(try await database.record(RecordID("Book", "1")) == nil)
+    #expect(try await database.allChanges(since: nil).changed == [])
+  }
+
+  @Test func `a predicate of many parts is not too deep for SQLite`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file())
+    var record = DatabaseRecord("Book", "1")
+    record["n"] = 4_999
+    try await database.save(record)
+    let parts = (0..<5_000).map { RecordPredicate.comparison("n", .equal, .integer($0)) }
+    #expect(try await database.all(RecordQuery("Book", where: .any(parts))).count == 1)
+    let numbers = Field<Int>("n").isOne(of: Array(0..<30_000))
+    #expect(try await database.all(RecordQuery("Book", where: numbers)).count == 1)
+  }
+
+  static let constraints: [(String, DatabaseRecord, part: String)] = [
+    ("a TEXT NOT NULL", DatabaseRecord("T", "1"), "T.a must not be null"),
+    ("a TEXT, UNIQUE (a)", DatabaseRecord("T", "1"), "another record has the same T.a"),
+    ("a TEXT CONSTRAINT short CHECK (a < 'b')", DatabaseRecord("T", "1"), "short"),
+  ]
+
+  @Test(arguments: constraints)
+  func `a constraint that is not kept is named`(
+    columns: String, record: DatabaseRecord, part: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        "CREATE TABLE T (id TEXT PRIMARY KEY, \(columns))",
+        "INSERT OR IGNORE INTO T VALUES ('0', 'x')",
+      ],
+      in: folder.file())
+    let database = SQLiteRecordDatabase(folder.file())
+    var record = record
+    record["a"] = columns.contains("NOT NULL") ? nil : "x"
+    let (word, text) = await database.refusal(of: record)
+    #expect(word == "invalid" && text.contains(part), "\(text)")
+  }
+}

@@ -1,0 +1,173 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import RecordOperations
+import Testing
+
+@Suite struct TransactionOperationTests {
+  private struct Wrong: Error {}
+
+  private let folder: TemporaryFolder
+  private let database: SQLiteRecordDatabase
+
+  init() throws {
+    folder = try TemporaryFolder()
+    database = SQLiteRecordDatabase(folder.file())
+  }
+
+  /// What others see.
+  private func names() async throws -> [String] {
+    try await QueryRecords("Book", in: database).run().get().map(\.id.name).sorted()
+  }
+
+  private func save(_ names: String..., in database: any RecordDatabase) -> SaveRecords {
+    SaveRecords(names.map { record($0, ["a": 1]) }, in: database)
+  }
+
+  @Test func `D2: a transaction is seen from within, and by others as a whole at its end`()
+    async throws
+  {
+    let gate = Gate()
+    let run = TransactionOperation(in: database) { transaction in
+      save("1", "2", in: transaction).then { _ in QueryRecords("Book", in: transaction) }
+        .map { found in
+          try await gate.pass()
+          return found.map(\.id.name).sorted()
+        }
+    }.start()
+    await gate.waitForArrivals(1)
+    #expect(try await names() == [])
+    gate.open()
+    #expect(await run.outcome.result == ["1", "2"])
+    #expect(try await names() == ["1", "2"])
+    // Its changes are told as any others.
+    let changes = try await FetchChanges(in: database).run().get()
+    #expect(changes.changed.count == 2)
+  }
+
+  @Test func `D2: an error and a cancellation undo all of a transaction`() async throws {
+    let failing = TransactionOperation(in: database) { transaction in
+      save("1", in: transaction).then { _ in SimpleOperation<Int> { throw Wrong() } }
+    }
+    #expect(await failing.run().error is Wrong)
+    let gate = Gate()
+    let run = TransactionOperation(in: database) { transaction in
+      save("2", in: transaction).map { _ in try? await gate.pass() }
+    }.start()
+    await gate.waitForArrivals(1)
+    run.cancel()
+    gate.open()
+    #expect(await run.outcome.isCancelled)
+    #expect(try await names() == [])
+    // The file is free again.
+    #expect(await save("3", in: database).run().result?.count == 1)
+  }
+
+  @Test func `D2: a part that fails is undone by itself, and the others stay`() async throws {
+    let operation = TransactionOperation(in: database) { transaction in
+      ParallelOperation(
+        (0..<20).map { index in
+          transaction.savepoint { part in
+            save("\(index)", in: part).then { _ in save("\(index) too", in: part) }
+              .map { _ in if index % 3 == 0 { throw Wrong() } }
+          }
+        }, onFailure: .runAll
+      ).collectingOutcomes()
+    }
+    let outcomes = try await operation.run().get()
+    #expect(outcomes.map { $0.error is Wrong } == (0..<20).map { $0 % 3 == 0 })
+    let expected = (0..<20).filter { $0 % 3 != 0 }.flatMap { ["\($0)", "\($0) too"] }
+    #expect(try await names() == expected.sorted())
+  }
+
+  @Test func `D2: parts have parts`() async throws {
+    let operation = TransactionOperation(in: database) { transaction in
+      transaction.savepoint { outer in
+        save("1", in: outer)
+          .then { _ in
+            outer.savepoint { inner in
+              save("2", in: inner).map { _ in throw Wrong() }
+            }.ignoringErrors(with: ())
+          }
+          .then { _ in outer.savepoint { save("3", in: $0) } }
+      }
+    }
+    _ = try await operation.run().get()
+    #expect(try await names() == ["1", "3"])
+  }
+
+  @Test func `D2: a cancelled part is undone, and the next one has its turn`() async throws {
+    let gate = Gate()
+    let operation = TransactionOperation(in: database) { transaction in
+      let first = transaction.savepoint { part in
+        save("1", in: part).map { _ in try await gate.pass() }
+      }
+      let clock = SimpleOperation { await gate.waitForArrivals(1) }
+      return RaceOperation([AnyOperation(first), AnyOperation(clock)])
+        .then { _ in transaction.savepoint { save("2", in: $0) } }
+    }
+    #expect(await operation.run().result != nil)
+    #expect(try await names() == ["2"])
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `the wrong database within a savepoint is an error, and hangs nothing`() async throws {
+    let operation = TransactionOperation(in: database) { transaction in
+      transaction.savepoint { _ in save("1", in: transaction) }
+    }
+    let error = await operation.run().error as? RecordBatchError
+    #expect(error?.failures.first?.name == "invalid")
+    let nested = TransactionOperation(in: database) { transaction in
+      transaction.savepoint { _ in transaction.savepoint { save("1", in: $0) } }
+    }
+    #expect((await nested.run().error as? RecordError)?.name == "invalid")
+  }
+
+  @Test func `behind its end a transaction refuses what is asked of it`() async throws {
+    let kept = Lock<[RecordTransaction]>([])
+    let operation = TransactionOperation(in: database) { transaction in
+      transaction.savepoint { part in
+        kept.withLock { $0 = [transaction, part] }
+        return save("1", in: part)
+      }
+    }
+    _ = try await operation.run().get()
+    for transaction in kept.withLock(\.self) {
+      let error = await QueryRecords("Book", in: transaction).run().error as? RecordQueryError
+      #expect((error?.cause as? RecordError)?.name == "invalid")
+      #expect(await save("2", in: transaction).run().error is RecordBatchError)
+    }
+    #expect(try await names() == ["1"])
+  }
+
+  @Test func `a context may be saved in a transaction`() async throws {
+    let operation = TransactionOperation(in: database) { transaction in
+      ContextOperation(in: RecordContainer(transaction)) { context in
+        context.set(record("1", ["a": 1]))
+        return .save
+      }.adding { context in
+        var one = try #require(try await context.record(RecordID("Book", "1")))
+        one["a"] = 2
+        context.set(one)
+        return .save
+      }
+    }
+    #expect(try await operation.run().get().saved.map { $0["a"] } == [2])
+    #expect(try await database.lookup([RecordID("Book", "1")], keys: nil).count == 1)
+  }
+
+  @Test func `who writes meanwhile waits, and is told if that takes too long`() async throws {
+    let other = SQLiteRecordDatabase(
+      folder.file(), SQLiteOptions(busyTimeout: .milliseconds(10)))
+    let gate = Gate()
+    let run = TransactionOperation(in: database) { transaction in
+      save("1", in: transaction).map { _ in try await gate.pass() }
+    }.start()
+    await gate.waitForArrivals(1)
+    let refused = SaveRecords([record("2")], in: other, retries: .none)
+    let error = await refused.run().error as? RecordBatchError
+    #expect(error?.failures.map(\.name) == ["unavailable"])
+    gate.open()
+    _ = await run.outcome
+    #expect(await refused.run().result?.count == 1)
+  }
+}

@@ -1,0 +1,101 @@
+import RecordOperations
+
+/// The databases that have to be alike.
+enum DatabaseKind: CaseIterable, Sendable {
+  case memory, sqlite
+
+  func make(limits: RecordLimits = RecordLimits()) throws -> any RecordDatabase {
+    switch self {
+    case .memory: MemoryRecordDatabase(limits: limits)
+    case .sqlite: try FolderDatabase(limits: limits)
+    }
+  }
+}
+
+/// A database in a folder that goes away with it.
+private final class FolderDatabase: RecordDatabase {
+  private let folder: TemporaryFolder
+  private let base: SQLiteRecordDatabase
+
+  init(limits: RecordLimits) throws {
+    folder = try TemporaryFolder()
+    base = SQLiteRecordDatabase(folder.file(), SQLiteOptions(limits: limits))
+  }
+
+  var limits: RecordLimits { base.limits }
+  var capabilities: RecordCapabilities { base.capabilities }
+
+  func accountStatus() async throws -> AccountStatus { try await base.accountStatus() }
+  func modify(_ batch: RecordBatch) async throws -> [RecordReply] { try await base.modify(batch) }
+  func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord] {
+    try await base.lookup(ids, keys: keys)
+  }
+  func query(
+    _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
+  ) async throws -> RecordPage {
+    try await base.query(query, after: cursor, atMost: count)
+  }
+  func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
+    try await base.changes(since: token, in: zone)
+  }
+}
+
+/// A record with a name and some fields, that has never been saved.
+func record(
+  _ name: String, type: String = "Book", _ fields: [String: FieldValue] = [:]
+) -> DatabaseRecord {
+  var record = DatabaseRecord(type, name)
+  for (key, value) in fields { record[key] = value }
+  return record
+}
+
+extension RecordDatabase {
+  /// What is there of a record.
+  func record(_ id: RecordID) async throws -> DatabaseRecord? {
+    try await lookup([id], keys: nil)[id]
+  }
+
+  /// Saves records as somebody else would.
+  @discardableResult
+  func save(
+    _ records: DatabaseRecord..., policy: SavePolicy = .allKeys
+  ) async throws -> [DatabaseRecord] {
+    try await modify(RecordBatch(records.map { .save($0, policy) })).map { reply in
+      switch reply {
+      case .saved(let record): return record
+      case .failed(let error): throw error
+      case .deleted: throw RecordError(.unknownRecord)
+      }
+    }
+  }
+}
+
+extension RecordError {
+  /// The reason without what it bears.
+  var name: String {
+    switch reason {
+    case .conflict: "conflict"
+    case .unknownRecord: "unknownRecord"
+    case .limitExceeded: "limitExceeded"
+    case .referenceViolated: "referenceViolated"
+    case .batchFailed: "batchFailed"
+    case .invalid: "invalid"
+    case .unsupported: "unsupported"
+    case .unavailable: "unavailable"
+    case .replyLost: "replyLost"
+    case .notPermitted: "notPermitted"
+    case .tokenExpired: "tokenExpired"
+    case .storage: "storage"
+    case .other: "other"
+    }
+  }
+}
+
+extension RecordReply {
+  var error: RecordError? {
+    if case .failed(let error) = self { error } else { nil }
+  }
+  var record: DatabaseRecord? {
+    if case .saved(let record) = self { record } else { nil }
+  }
+}
