@@ -4,7 +4,7 @@ import Testing
 @Suite struct SemanticsTests {
   private static let rules = [
     ("O", 8), ("P", 9), ("S", 7), ("G", 7), ("W", 10), ("H", 4), ("T", 3), ("R", 6), ("E", 5),
-    ("Q", 3), ("V", 13), ("C", 5), ("B", 4), ("F", 3), ("N", 4), ("X", 4),
+    ("Q", 3), ("V", 13), ("C", 5), ("B", 4), ("F", 3), ("N", 4), ("X", 4), ("D", 9),
   ].flatMap { group, count in (1...count).map { "\(group)\($0)" } }
 
   private static func page() throws -> String {
@@ -33,7 +33,7 @@ import Testing
 
   @Test func `C2: unstructured tasks are made in one file`() throws {
     // Tests may make their own, and so does what helps them.
-    let modules = ["CompositeOperations", "CompositeOperationsFoundation"]
+    let modules = ["CompositeOperations", "CompositeOperationsFoundation", "RecordOperations"]
     let files = try modules.flatMap { module in
       try Checkout.files(below: "Sources/\(module)", suffix: ".swift")
     }
