@@ -42,7 +42,9 @@ public protocol RecordDatabase: Sendable {
 
   /// Tells what has changed.
   ///
-  /// - Parameter token: Since when; nil for all that is there.
+  /// - Parameters:
+  ///   - token: Since when; nil for all that is there.
+  ///   - zone: In which part of it.
   /// - Throws: A ``RecordError`` with ``RecordError/Reason/tokenExpired`` if that is longer ago than the database
   ///   remembers.
   func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage

@@ -34,6 +34,7 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
   /// - Parameters:
   ///   - type: What kind of thing it is.
   ///   - name: What it is called; a random UUID if it is left out.
+  ///   - zone: In which part of the database it is.
   public init(_ type: String, _ name: String? = nil, in zone: RecordZone = .default) {
     self.init(name.map { RecordID(type, $0, in: zone) } ?? RecordID(type, in: zone))
   }
@@ -44,6 +45,7 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
   /// One that a database has.
   ///
   /// - Parameters:
+  ///   - id: Which one.
   ///   - fields: What is in it, of the keys that were asked for.
   ///   - tag: Which state of it that is.
   ///   - modified: When it was saved.
@@ -73,14 +75,5 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
       if originals[key] == nil { originals[key] = self[key] }
       fields[key] = newValue.toTheMillisecond
     }
-  }
-
-  /// It with nothing changed: as a database has it now.
-  ///
-  /// - Parameters:
-  ///   - tag: Which state of it that is.
-  ///   - modified: When it was saved.
-  public func saved(as tag: RecordTag, at modified: Date?) -> DatabaseRecord {
-    DatabaseRecord(id, fields: fields, tag: tag, modified: modified)
   }
 }

@@ -2,7 +2,7 @@ public import CompositeOperations
 
 /// Not all of the records could be saved or deleted: what became of each.
 ///
-/// A run that was cancelled on the way has it as what came late, ``OperationRun/late``: what had been done by then.
+/// A run that was cancelled on the way has it as what came late, ``CompositeOperations/OperationRun/late``: what had been done by then.
 public struct RecordBatchError: Error, Sendable {
   /// The records that are saved, as they are now.
   public let saved: [DatabaseRecord]

@@ -20,11 +20,6 @@ public struct RecordQuery: Hashable, Sendable {
     self.order = order
     self.keys = keys
   }
-
-  /// What a database has to be able to do to answer it.
-  var needs: RecordCapabilities {
-    (predicate?.needs ?? []).union(order.isEmpty ? [] : .sorting)
-  }
 }
 
 /// Where a query goes on. It means something to the database alone that has given it.

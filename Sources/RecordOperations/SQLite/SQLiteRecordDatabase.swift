@@ -38,7 +38,9 @@ public final class SQLiteRecordDatabase: RecordDatabase {
 
   /// A database in a file. It is opened by the first request.
   ///
-  /// - Parameter path: Of the file; relative ones begin in the working folder.
+  /// - Parameters:
+  ///   - path: Of the file; relative ones begin in the working folder.
+  ///   - options: How it is opened.
   public init(_ path: String, _ options: SQLiteOptions = SQLiteOptions()) {
     self.path = path
     self.options = options
