@@ -164,6 +164,27 @@ import Testing
     #expect(try await database.record(author) == nil || rule == .deny)
   }
 
+  /// Who denies a deletion may be among those who are deleted by it.
+  @Test(arguments: DatabaseKind.allCases)
+  func `D1: who is deleted, too, denies nothing`(kind: DatabaseKind) async throws {
+    let database = try kind.make()
+    func link(_ name: String, _ rule: RecordReference.DeleteRule) -> FieldValue {
+      .reference(RecordReference(RecordID("Book", name), onDelete: rule))
+    }
+    try await database.save(record("first"))
+    try await database.save(record("second", ["next": link("first", .cascade)]))
+    try await database.save(
+      record("third", ["next": link("second", .cascade), "denied": link("first", .deny)]))
+    try await database.save(record("itself"))
+    try await database.save(record("itself", ["denied": link("itself", .deny)]))
+    for name in ["first", "itself"] {
+      let reply = try await database.modify(
+        RecordBatch([.delete(RecordID("Book", name), ifTagged: nil)]))[0]
+      #expect(reply.error == nil, "\(name): \(reply)")
+    }
+    #expect(try await database.query(RecordQuery("Book"), after: nil, atMost: 9).records.isEmpty)
+  }
+
   @Test(arguments: DatabaseKind.allCases)
   func `keys that are wanted come, and no others`(kind: DatabaseKind) async throws {
     let database = try kind.make()

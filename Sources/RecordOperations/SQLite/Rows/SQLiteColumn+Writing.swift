@@ -124,7 +124,7 @@ extension RecordReference.DeleteRule {
     case .keep: nil
     case .nullify: "SET NULL"
     case .cascade: "CASCADE"
-    case .deny: "RESTRICT"
+    case .deny: "NO ACTION"
     }
   }
 }
