@@ -40,8 +40,9 @@ struct ExampleCompiler {
       arguments: [
         "-typecheck", "-swift-version", "6", "-wmo", "-parse-as-library",
         "-module-name", "Examples", "-I", modules.path, "-module-cache-path", moduleCache.path,
-        // For the module of C that a module of the package was built with.
+        // For the modules of C that modules of the package were built with.
         "-I", Checkout.path(of: "Sources/CProcesses/include"),
+        "-I", Checkout.path(of: "Sources/CSQLite"),
         // For the macros of Testing, and for manifests.
         "-plugin-path", libraries.appendingPathComponent("host/plugins/testing").path,
         "-I", libraries.appendingPathComponent("pm/ManifestAPI").path,
