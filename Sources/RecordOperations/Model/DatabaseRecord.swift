@@ -9,6 +9,7 @@
 /// ```swift
 /// import RecordOperations
 ///
+/// let database = MemoryRecordDatabase()
 /// var book = DatabaseRecord("Book")
 /// book["title"] = "Persuasion"
 /// book["pages"] = 249

@@ -25,6 +25,9 @@ extension DatabaseRecord {
   /// The value for a key as one of a type.
   ///
   /// ```swift
+  /// import RecordOperations
+  ///
+  /// let book = DatabaseRecord("Book", "9780141439600")
   /// let pages: Int = try book.value("pages")
   /// let lent: Date? = try book.value("lent")
   /// ```

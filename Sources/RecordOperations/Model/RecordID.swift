@@ -7,6 +7,8 @@
 /// Which record it is: by a name that no other record of its type has in its zone.
 ///
 /// ```swift
+/// import RecordOperations
+///
 /// let id = RecordID("Book", "9780141439600")
 /// let new = RecordID("Book")  // a name that nobody else has
 /// ```
