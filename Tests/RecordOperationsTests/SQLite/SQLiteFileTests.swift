@@ -124,6 +124,17 @@ import Testing
     }
   }
 
+  @Test func `a relative path is that of a file, too`() async throws {
+    let name = ":memory:"
+    defer { try? FileManager.default.removeItem(atPath: name) }
+    let database = SQLiteRecordDatabase(name)
+    try await database.save(DatabaseRecord("Book", "1"))
+    await database.close()
+    #expect(FileManager.default.fileExists(atPath: name))
+    #expect(try await database.all(RecordQuery("Book")).count == 1)
+    await database.close()
+  }
+
   @Test func `a new file has a log, and waits for the disk if it shall`() async throws {
     for (durability, expected) in [(SQLiteOptions.Durability.normal, 1), (.full, 2)] {
       let folder = try TemporaryFolder()

@@ -143,6 +143,43 @@ import Testing
     #expect(try await database.save(other)[0]["height"] == 2.5)
   }
 
+  @Test func `a table that was undone is not taken for one of the same version`() async throws {
+    for count in 1...12 {
+      let folder = try TemporaryFolder()
+      let database = SQLiteRecordDatabase(folder.file())
+      try await database.save(DatabaseRecord("Book", "1"))
+      let changes: [RecordChange] = [
+        .save(DatabaseRecord("Shelf", "1"), .ifUnchanged),
+        .save(DatabaseRecord("Book", "1"), .ifUnchanged),
+      ]
+      _ = try await database.modify(RecordBatch(changes, isAtomic: true))
+      // After some of these, the version is that of the table.
+      try execute((0..<count).map { "CREATE TABLE T\($0) (a)" }, in: folder.file())
+      let saved = try await database.save(DatabaseRecord("Shelf", "1"))[0]
+      #expect(saved.tag != nil, "\(count)")
+    }
+  }
+
+  @Test func `a trigger that rolls back fails the request as a whole`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file())
+    try await database.save(DatabaseRecord("Book", "0"))
+    try execute(
+      [
+        """
+        CREATE TRIGGER no BEFORE INSERT ON Book WHEN NEW.id = 'bad'
+        BEGIN SELECT RAISE(ROLLBACK, 'no bad books'); END
+        """
+      ], in: folder.file())
+    let changes = ["1", "bad", "2"].map {
+      RecordChange.save(DatabaseRecord("Book", $0), .ifUnchanged)
+    }
+    let (word, text) = await failure { _ = try await database.modify(RecordBatch(changes)) }
+    #expect(word == "invalid" && text.contains("no bad books"))
+    #expect(try await database.all(RecordQuery("Book")).map(\.id.name) == ["0"])
+    try await database.save(DatabaseRecord("Book", "3"))
+  }
+
   @Test func `values of all kinds come back as they were`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())

@@ -58,7 +58,8 @@ import Testing
     }
     for await _ in started { break }
     let record = DatabaseRecord("Book", "never")
-    let second = Task { try await database.save(record) }
+    // It is in the line when it is cancelled: it runs up to there at once.
+    let second = Task.immediate { try await database.save(record) }
     second.cancel()
     // The first one still runs.
     await #expect(throws: CancellationError.self) { try await second.value }
@@ -99,8 +100,7 @@ import Testing
     try await database.save(DatabaseRecord("Book", "1"))
     let other = try otherConnection(folder.file())
     try other.run("BEGIN IMMEDIATE")
-    let task = Task { try await database.save(DatabaseRecord("Book", "2")) }
-    await Task.yield()
+    let task = Task.immediate { try await database.save(DatabaseRecord("Book", "2")) }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     try other.run("COMMIT")
