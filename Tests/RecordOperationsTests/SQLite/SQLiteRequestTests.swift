@@ -100,9 +100,20 @@ import Testing
     try await database.save(DatabaseRecord("Book", "1"))
     let other = try otherConnection(folder.file())
     try other.run("BEGIN IMMEDIATE")
-    let task = Task.immediate { try await database.save(DatabaseRecord("Book", "2")) }
-    task.cancel()
-    await #expect(throws: CancellationError.self) { try await task.value }
+    let worker = database.worker(for: .writing)
+    // Whether it is already waiting each time, nobody knows; but some of them are.
+    for _ in 0..<10 {
+      let (started, signal) = AsyncStream.makeStream(of: Void.self)
+      let task = Task {
+        try await worker.run { connection in
+          signal.yield()
+          try connection.run("BEGIN IMMEDIATE")
+        }
+      }
+      for await _ in started { break }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
     try other.run("COMMIT")
     try await database.save(DatabaseRecord("Book", "3"))
   }
