@@ -162,18 +162,21 @@ import Testing
     #expect(try await database.allChanges(since: nil).changed.map(\.id.name) == ["5"])
   }
 
-  static let questions: [(RecordQuery, part: String)] = [
-    (RecordQuery("None"), "there are: Book"),
-    (RecordQuery("book"), "Book"),
-    (RecordQuery("Book", where: Field<Int>("x") == 1), "there are: title"),
-    (RecordQuery("Book", where: Field<Int>("id") == 1), "name of the record"),
-    (RecordQuery("Book", sortedBy: [.ascending("x")]), "there are: title"),
-    (RecordQuery("Book", keys: ["x"]), "there are: title"),
-    (RecordQuery("Book", where: .comparison("title", .equal, [1])), "includes"),
-    (RecordQuery("Book", where: .isOne("title", of: [[1]])), "includes"),
-    (RecordQuery("Book", where: .isOne("title", of: [.double(.nan)])), "not a number"),
-    (RecordQuery("Book", sortedBy: [.ascending("tags")]), "list"),
-  ]
+  // Made anew for who asks: the address sanitizer does not find the way to what an enumeration holds in a global.
+  static var questions: [(RecordQuery, part: String)] {
+    [
+      (RecordQuery("None"), "there are: Book"),
+      (RecordQuery("book"), "Book"),
+      (RecordQuery("Book", where: Field<Int>("x") == 1), "there are: title"),
+      (RecordQuery("Book", where: Field<Int>("id") == 1), "name of the record"),
+      (RecordQuery("Book", sortedBy: [.ascending("x")]), "there are: title"),
+      (RecordQuery("Book", keys: ["x"]), "there are: title"),
+      (RecordQuery("Book", where: .comparison("title", .equal, [1])), "includes"),
+      (RecordQuery("Book", where: .isOne("title", of: [[1]])), "includes"),
+      (RecordQuery("Book", where: .isOne("title", of: [.double(.nan)])), "not a number"),
+      (RecordQuery("Book", sortedBy: [.ascending("tags")]), "list"),
+    ]
+  }
 
   @Test(arguments: questions)
   func `what cannot be asked of a file is said with what there is`(
