@@ -67,8 +67,8 @@ struct RecordStore {
         throw RecordError(.referenceViolated(reference.id), of: record.id)
       }
     }
-    var fields = policy == .replace ? [:] : existing?.fields ?? [:]
-    if policy == .replace, let existing { for key in existing.keys { fields[key] = .null } }
+    var fields = existing?.fields ?? [:]
+    if policy == .replace { for key in fields.keys { fields[key] = .null } }
     fields.merge(new) { $1 }
     return keep(record.id, fields, at: moment)
   }

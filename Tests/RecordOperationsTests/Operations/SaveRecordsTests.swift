@@ -208,6 +208,7 @@ import Testing
       await clock.waitForSleepers(1)
       let before = line.batches.count
       clock.advance(by: .seconds(wait) - .nanoseconds(1))
+      #expect(clock.sleeperCount == 1)
       #expect(line.batches.count == before)
       clock.advance(by: .nanoseconds(1))
     }
