@@ -14,6 +14,26 @@ import Testing
     "Date: Sun, 22 Nov 2026 10:00:00 GMT", "Last-Modified: Sat, 21 Nov 2026 10:00:00 GMT",
   ]
 
+  @Test func `a program that is being started does not keep a download from the next one`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let partial = folder["file.partial"].resolvingSymlinksInPath().path
+    let (copies, copy) = AsyncStream<Int32?>.makeStream()
+    let rest = Self.part(from: 70_000, headers: [#"ETag: "v1""#])
+    let server = try LoopbackServer { request, connection in
+      if request.number > 0 { return connection.send(rest) }
+      // What a program has of this process between its beginning and its first instruction.
+      copy.yield(openFile(named: partial).map { dup($0) })
+      connection.send(Self.cut)
+    }
+    let operation = HTTPDownloadOperation(server.url(), to: folder["file"])
+    #expect(await operation.run().error is HTTPTransferError)
+    let descriptor = try #require(await copies.first { _ in true } ?? nil)
+    defer { close(descriptor) }
+    #expect(try await operation.run().get().resumedByteCount == 70_000)
+  }
+
   @Test(arguments: [
     ([#"ETag: "v1""#], #""v1""#), (modified, "Sat, 21 Nov 2026 10:00:00 GMT"),
     ([#"ETag: "v1""#] + modified, #""v1""#),
@@ -195,5 +215,14 @@ import Testing
     .init(
       206, headers: headers + ["Content-Range: bytes \(place)-199999/200000"],
       body: Array(bytes.dropFirst(place)))
+  }
+}
+
+/// By which number this process has a file open.
+private func openFile(named path: String) -> Int32? {
+  let (files, folder) = (FileManager.default, "/proc/self/fd")
+  let numbers = (try? files.contentsOfDirectory(atPath: folder)) ?? []
+  return numbers.lazy.compactMap { Int32($0) }.first {
+    (try? files.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == path
   }
 }

@@ -80,7 +80,7 @@ struct PartialFile: Sendable {
       let named = try? OpenFolder.working.status(of: FileName(partial))
       if let named, (try? file.status.identity) == named.identity { return file }
       // Between opening and locking another download has finished, and taken the file away.
-      try? file.close()
+      Self.release(file)
     }
   }
 
@@ -137,7 +137,7 @@ struct PartialFile: Sendable {
 
   /// Gives the file its name, after everything of it has reached the disk.
   func finish() throws(FileError) {
-    defer { try? file.close() }
+    defer { Self.release(file) }
     if isDirect { return }
     if let old {
       try FileError.at(writtenPath, "cannot be given the rights of the old file") {
@@ -165,6 +165,13 @@ struct PartialFile: Sendable {
   /// Ends without the whole. What cannot be resumed is removed.
   func leave() {
     if !isDirect, unsafe access(recordPath, F_OK) != 0 { remove(partialPath) }
+    Self.release(file)
+  }
+
+  /// Closes the file and gives up its lock, at once: closing alone would leave that to a program that is being
+  /// started somewhere in this process, for as long as it has a copy of every descriptor.
+  private static func release(_ file: OpenFile) {
+    flock(file.descriptor, LOCK_UN)
     try? file.close()
   }
 
