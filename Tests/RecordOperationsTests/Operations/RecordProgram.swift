@@ -52,7 +52,7 @@ struct RecordProgram {
     if !what.hasPrefix("✓") { return what }
     // What is really there.
     let there = try await all()
-    let (meddled, _) = await faults.takeMeddled()
+    let meddled = await faults.takeMeddled()
     for name in Self.names {
       let id = RecordID("Book", name)
       let real = there[id].map(Self.fields)
@@ -178,7 +178,7 @@ struct RecordProgram {
       if !error.saved.isEmpty || !error.deleted.isEmpty { return "\(what): \(error)" }
       if error.failures.contains(where: { $0.name == "replyLost" }) {
         let there = try await all().mapValues(Self.fields)
-        let (meddled, _) = await faults.meddled
+        let meddled = await faults.meddled
         let ids = plan.map(\.id).filter { !meddled.contains($0.name) }
         if ids.allSatisfy({ there[$0] == changed[$0] }) { model = changed }
       }
@@ -198,7 +198,7 @@ struct RecordProgram {
     case .result(let records):
       for record in records { known[record.id] = record }
       // What somebody else does between two pages may be seen or not.
-      let (meddled, _) = await faults.meddled
+      let meddled = await faults.meddled
       let found = Set(records.map(\.id))
       for (id, fields) in model where !meddled.contains(id.name) {
         guard found.contains(id) == (fields["a"] != nil) else { return "query: \(id) \(found)" }
@@ -232,7 +232,7 @@ struct RecordProgram {
     for (id, record) in copy { known[id] = record }
     guard outcome.result != nil else { return "✓ fetch failed" }
     let there = try await all()
-    let (meddled, _) = await faults.meddled
+    let meddled = await faults.meddled
     if meddled.isEmpty, there.mapValues(Self.state) != copy.mapValues(Self.state) {
       return "fetch: \(copy), and there is \(there)"
     }
@@ -293,63 +293,7 @@ struct RecordProgram {
   }
 
   private func all() async throws -> [RecordID: DatabaseRecord] {
-    var all: [RecordID: DatabaseRecord] = [:]
-    var cursor: RecordCursor?
-    repeat {
-      let page = try await base.query(RecordQuery("Book"), after: cursor, atMost: 100)
-      for record in page.records { all[record.id] = record }
-      cursor = page.cursor
-    } while cursor != nil
-    return all
-  }
-}
-
-/// What goes wrong, by chance.
-private actor Faults {
-  private var random: OperationRandomness
-  private let rate: Double
-  private let base: any RecordDatabase
-  /// The records that somebody else has changed since this was asked.
-  private(set) var meddled: (Set<String>, Int) = ([], 0)
-
-  init(seed: UInt64, rate: Double, base: any RecordDatabase) {
-    random = OperationRandomness.seeded(seed)
-    self.rate = rate
-    self.base = base
-  }
-
-  func takeMeddled() -> (Set<String>, Int) {
-    defer { meddled = ([], 0) }
-    return meddled
-  }
-
-  func next(for request: FaultyRecordDatabase.Request) async -> FaultyRecordDatabase.Fault? {
-    guard Double.random(in: 0..<1, using: &random) < rate else { return nil }
-    switch Int.random(in: 0..<8, using: &random) {
-    case 0, 1: return .losingReply
-    case 2, 3: return .losingRequest
-    case 4: return .refusing(RecordError(.unavailable("busy")))
-    case 5:
-      if case .modify(let batch) = request, batch.changes.count > 1 {
-        return .refusing(RecordError(.limitExceeded))
-      }
-      return .refusing(RecordError(.unavailable("busy")))
-    case 6:
-      let name = "\(Int.random(in: 0..<6, using: &random))"
-      let isRetriable = Bool.random(using: &random)
-      return .failing { change in
-        guard change.id.name == name else { return nil }
-        return RecordError(isRetriable ? .unavailable("busy") : .notPermitted("no"))
-      }
-    default:
-      // Somebody else changes a record that is there.
-      let id = RecordID("Book", "\(Int.random(in: 0..<6, using: &random))")
-      guard let found = try? await base.lookup([id], keys: nil)[id] else { return nil }
-      var record = found
-      record["a"] = 9
-      _ = try? await base.modify(RecordBatch([.save(record, .changedKeys)]))
-      meddled.0.insert(id.name)
-      return nil
-    }
+    let records = try await base.all(RecordQuery("Book"), page: 100)
+    return Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0) })
   }
 }

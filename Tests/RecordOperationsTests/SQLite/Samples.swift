@@ -1,3 +1,4 @@
+import CompositeOperations
 import Foundation
 import RecordOperations
 
@@ -22,9 +23,9 @@ struct Samples {
     "numeric", "a \"name\"; --",
   ]
 
-  private var generator: SeededGenerator
+  private var generator: OperationRandomness
 
-  init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+  init(seed: UInt64) { generator = .seeded(seed) }
 
   mutating func indexes() -> [String] {
     Self.keys.filter { _ in Bool.random(using: &generator) }.map { key in

@@ -55,18 +55,24 @@ extension RecordDatabase {
     try await lookup([id], keys: nil)[id]
   }
 
+  /// All records of a query, page by page.
+  func all(_ query: RecordQuery, page: Int = 1_000) async throws -> [DatabaseRecord] {
+    var records: [DatabaseRecord] = []
+    var cursor: RecordCursor?
+    repeat {
+      let page = try await self.query(query, after: cursor, atMost: page)
+      records += page.records
+      cursor = page.cursor
+    } while cursor != nil
+    return records
+  }
+
   /// Saves records as somebody else would.
   @discardableResult
   func save(
     _ records: DatabaseRecord..., policy: SavePolicy = .allKeys
   ) async throws -> [DatabaseRecord] {
-    try await modify(RecordBatch(records.map { .save($0, policy) })).map { reply in
-      switch reply {
-      case .saved(let record): return record
-      case .failed(let error): throw error
-      case .deleted: throw RecordError(.unknownRecord)
-      }
-    }
+    try await modify(RecordBatch(records.map { .save($0, policy) })).map { try $0.saved }
   }
 }
 
@@ -92,6 +98,15 @@ extension RecordError {
 }
 
 extension RecordReply {
+  var saved: DatabaseRecord {
+    get throws {
+      switch self {
+      case .saved(let record): return record
+      case .deleted: throw RecordError(.invalid("it is deleted, and not saved"))
+      case .failed(let error): throw error
+      }
+    }
+  }
   var error: RecordError? {
     if case .failed(let error) = self { error } else { nil }
   }

@@ -1,0 +1,52 @@
+import CompositeOperations
+import RecordOperations
+
+/// What goes wrong, by chance.
+actor Faults {
+  private var random: OperationRandomness
+  private let rate: Double
+  private let base: any RecordDatabase
+  /// The records that somebody else has changed since this was asked.
+  private(set) var meddled: Set<String> = []
+
+  init(seed: UInt64, rate: Double, base: any RecordDatabase) {
+    random = OperationRandomness.seeded(seed)
+    self.rate = rate
+    self.base = base
+  }
+
+  func takeMeddled() -> Set<String> {
+    defer { meddled = [] }
+    return meddled
+  }
+
+  func next(for request: FaultyRecordDatabase.Request) async -> FaultyRecordDatabase.Fault? {
+    guard Double.random(in: 0..<1, using: &random) < rate else { return nil }
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0, 1: return .losingReply
+    case 2, 3: return .losingRequest
+    case 4: return .refusing(RecordError(.unavailable("busy")))
+    case 5:
+      if case .modify(let batch) = request, batch.changes.count > 1 {
+        return .refusing(RecordError(.limitExceeded))
+      }
+      return .refusing(RecordError(.unavailable("busy")))
+    case 6:
+      let name = "\(Int.random(in: 0..<6, using: &random))"
+      let isRetriable = Bool.random(using: &random)
+      return .failing { change in
+        guard change.id.name == name else { return nil }
+        return RecordError(isRetriable ? .unavailable("busy") : .notPermitted("no"))
+      }
+    default:
+      // Somebody else changes a record that is there.
+      let id = RecordID("Book", "\(Int.random(in: 0..<6, using: &random))")
+      guard let found = try? await base.lookup([id], keys: nil)[id] else { return nil }
+      var record = found
+      record["a"] = 9
+      _ = try? await base.modify(RecordBatch([.save(record, .changedKeys)]))
+      meddled.insert(id.name)
+      return nil
+    }
+  }
+}
