@@ -1,0 +1,232 @@
+extension CSVReader {
+  /// Reads a piece up to its end, with every byte seen once.
+  mutating func scan(_ piece: Span<UInt8>) {
+    copied = 0
+    distance = batch.bytes.count
+    var position = 0
+    while position < piece.count {
+      switch state {
+      case .rowStart, .rowStartAfterReturn: beginRow(piece, at: &position)
+      case .cellStart:
+        state = piece[position] == .quote ? .quoted : .unquoted
+        if state == .quoted {
+          row.quoteLine = line
+          position += 1
+        }
+        row.cellStart = position + distance
+      case .unquoted: readUnquoted(piece, at: &position)
+      case .quoted, .quotedAfterReturn: readQuoted(piece, at: &position)
+      case .afterQuote: readAfterQuote(piece, at: &position)
+      }
+    }
+    if !row.isBad { copy(piece, to: piece.count) }
+    if !state.isBetweenRows { checkLimits(piece, at: piece.count, cellEnd: openCellEnd) }
+    if row.isBad { dropCells() }
+    offset += piece.count
+  }
+
+  /// Ends the row that has no end of its line.
+  mutating func endFile() {
+    let nothing = Span<UInt8>()
+    copied = 0
+    distance = batch.bytes.count
+    switch state {
+    case .rowStart, .rowStartAfterReturn: return
+    case .cellStart: batch.cells.append(RowBatch.Cell(distance, distance, isQuoted: false))
+    case .unquoted: batch.cells.append(RowBatch.Cell(row.cellStart, distance, isQuoted: false))
+    case .afterQuote: appendQuotedCell()
+    case .quoted, .quotedAfterReturn:
+      // Told even of a row that is bad already, because all that follows is lost with it.
+      leaveOutRow(
+        nothing, at: 0,
+        """
+        the quote on line \(row.quoteLine) is never closed, so that the row goes on to the end of the file, line \
+        \(line), for \(offset - row.offset) bytes; all of them are left out
+        """)
+    }
+    endRow(nothing, at: 0)
+    state = .rowStart
+  }
+
+  @inline(__always)
+  private mutating func beginRow(_ piece: Span<UInt8>, at position: inout Int) {
+    switch piece[position] {
+    case .lineFeed:
+      if state == .rowStart { line += 1 }
+      state = .rowStart
+      position += 1
+    case .carriageReturn:
+      line += 1
+      state = .rowStartAfterReturn
+      position += 1
+    default:
+      row.line = line
+      row.offset = offset + position
+      row.start = position + distance
+      row.firstCell = batch.cells.count
+      row.checkedCells = 0
+      state = .cellStart
+    }
+  }
+
+  /// Reads a cell and those behind it that are not quoted either: most files have hardly any other.
+  @inline(__always)
+  private mutating func readUnquoted(_ piece: Span<UInt8>, at position: inout Int) {
+    let delimiter = delimiter
+    let distance = distance
+    repeat {
+      let end = piece.firstIndex(from: position, of: delimiter, .lineFeed, .carriageReturn)
+      position = end
+      if end == piece.count { return }
+      batch.cells.append(RowBatch.Cell(row.cellStart, end + distance, isQuoted: false))
+      if piece[end] != delimiter { return endCell(piece, at: &position) }
+      position = end + 1
+      row.cellStart = position + distance
+    } while position < piece.count && piece[position] != .quote
+    state = .cellStart
+  }
+
+  /// Goes on behind a delimiter or the end of a line.
+  @inline(__always)
+  private mutating func endCell(_ piece: Span<UInt8>, at position: inout Int) {
+    let byte = piece[position]
+    if byte == delimiter {
+      state = .cellStart
+    } else {
+      endRow(piece, at: position)
+      line += 1
+      state = byte == .lineFeed ? .rowStart : .rowStartAfterReturn
+    }
+    position += 1
+  }
+
+  private mutating func readQuoted(_ piece: Span<UInt8>, at position: inout Int) {
+    if state == .quotedAfterReturn {
+      state = .quoted
+      if piece[position] == .lineFeed { position += 1 }
+    }
+    position = piece.firstIndex(from: position, of: .quote, .lineFeed, .carriageReturn)
+    if position == piece.count { return }
+    switch piece[position] {
+    case .quote:
+      row.cellEnd = position + distance
+      state = .afterQuote
+    case .carriageReturn:
+      line += 1
+      state = .quotedAfterReturn
+    default: line += 1
+    }
+    position += 1
+  }
+
+  private mutating func readAfterQuote(_ piece: Span<UInt8>, at position: inout Int) {
+    switch piece[position] {
+    case .quote:
+      // The first one is in the cell, and the second one is left out.
+      if !row.isBad { copy(piece, to: position) }
+      copied = position + 1
+      distance = batch.bytes.count - copied
+      state = .quoted
+      position += 1
+    case delimiter, .lineFeed, .carriageReturn:
+      appendQuotedCell()
+      endCell(piece, at: &position)
+    default:
+      checkLimits(piece, at: position, cellEnd: row.cellEnd)
+      if !row.isBad {
+        leaveOutRow(
+          piece, at: position,
+          """
+          there is text after the quote that closes a cell on line \(line), and a delimiter or the end of the line was \
+          expected; a quote that is part of a quoted cell is written twice
+          """)
+      }
+      state = .unquoted
+    }
+  }
+
+  private mutating func appendQuotedCell() {
+    batch.cells.append(RowBatch.Cell(row.cellStart, row.cellEnd, isQuoted: true))
+  }
+
+  @inline(__always)
+  private mutating func endRow(_ piece: Span<UInt8>, at position: Int) {
+    checkLimits(piece, at: position, cellEnd: nil)
+    if row.isBad {
+      dropCells()
+      row.isBad = false
+      copied = position
+      distance = batch.bytes.count - copied
+    } else {
+      batch.rows.append(RowBatch.Row(line: row.line, cellsEnd: batch.cells.count))
+      row.firstCell = batch.cells.count
+    }
+  }
+}
+
+// MARK: What is copied, and what is left out
+
+extension CSVReader {
+  private mutating func copy(_ piece: Span<UInt8>, to end: Int) {
+    batch.bytes.append(piece.extracting(copied..<end))
+    copied = end
+  }
+
+  private mutating func dropCells() {
+    batch.cells.removeLast(batch.cells.count - row.firstCell)
+    row.checkedCells = 0
+  }
+
+  private mutating func leaveOutRow(_ piece: Span<UInt8>, at position: Int, _ text: String) {
+    batch.problems.append(RowProblem(line: row.line, text))
+    if row.isBad { return }
+    row.isBad = true
+    if batch.bytes.count > row.start {
+      batch.bytes.removeLast(batch.bytes.count - row.start)
+    } else {
+      copy(piece, to: row.start - distance)
+    }
+    copied = position
+  }
+
+  /// Where the cell that has not ended would end with the bytes that are there.
+  private var openCellEnd: Int {
+    switch state {
+    case .rowStart, .rowStartAfterReturn, .cellStart: row.cellStart
+    case .unquoted, .quoted, .quotedAfterReturn: batch.bytes.count
+    case .afterQuote: row.cellEnd
+    }
+  }
+
+  /// Looks at the row up to a place. Whatever way the file is cut, the same rows are found to be too large.
+  ///
+  /// - Parameter cellEnd: Where the cell that has not ended would end; nil if there is none.
+  @inline(__always)
+  private mutating func checkLimits(_ piece: Span<UInt8>, at position: Int, cellEnd: Int?) {
+    let count = offset + position - row.offset
+    let cellCount = batch.cells.count - row.firstCell + (cellEnd == nil ? 0 : 1)
+    if row.isBad || count <= min(limits.cellBytes, limits.rowBytes), cellCount <= limits.cells {
+      return
+    }
+    checkCells(piece, at: position, rowBytes: count, cellCount: cellCount, cellEnd: cellEnd)
+  }
+
+  private mutating func checkCells(
+    _ piece: Span<UInt8>, at position: Int, rowBytes: Int, cellCount: Int, cellEnd: Int?
+  ) {
+    if row.isBad { return }
+    let unchecked = batch.cells[(row.firstCell + row.checkedCells)...]
+    row.checkedCells += unchecked.count
+    let isTooLarge =
+      rowBytes > limits.rowBytes || cellCount > limits.cells
+      || unchecked.contains { $0.end - $0.start > limits.cellBytes }
+      || cellEnd.map { $0 - row.cellStart > limits.cellBytes } ?? false
+    if !isTooLarge { return }
+    leaveOutRow(
+      piece, at: position,
+      """
+      the row is too large and left out: a row has at most \(limits.cells) cells and \(limits.rowBytes) bytes, and a \
+      cell \(limits.cellBytes) bytes; a quote that is not closed makes one cell of many lines
+      """)
+  }
+}

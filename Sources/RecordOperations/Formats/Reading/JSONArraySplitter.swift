@@ -1,0 +1,178 @@
+/// Finds the objects of an array.
+struct JSONArraySplitter: JSONSplitter {
+  private enum State {
+    /// Before the array.
+    case start
+    /// Before the first object, or the end of an array that has none.
+    case first
+    /// Behind a comma.
+    case element
+    /// Behind an object.
+    case separator
+    case object
+    /// In what has been reported, up to the next comma or the end of the array.
+    case leftOut
+    /// Behind the array.
+    case end
+    /// Where nothing can be found any more.
+    case lost
+  }
+
+  private let limits: RowLimits
+  private var state = State.start
+  private var line = 1
+  /// The line on which the object begins, or what is left out.
+  private var beginning = 1
+  /// What there is of the object that has not ended.
+  private var bytes: [UInt8] = []
+  private var nesting = JSONNesting()
+
+  init(limits: RowLimits) { self.limits = limits }
+
+  mutating func split(_ piece: Span<UInt8>, into batch: inout JSONBatch) {
+    var position = 0
+    while position < piece.count {
+      switch state {
+      case .object: splitObject(piece, at: &position, into: &batch)
+      case .leftOut: passLeftOut(piece, at: &position)
+      case .start, .first, .element, .separator, .end:
+        let byte = piece[position]
+        if byte.isJSONSpace {
+          if byte == .lineFeed { line += 1 }
+          position += 1
+        } else if passStructure(byte, into: &batch) {
+          position += 1
+        }
+      case .lost: return
+      }
+    }
+  }
+
+  mutating func finish(into batch: inout JSONBatch) {
+    switch state {
+    case .end, .lost: return
+    case .start:
+      batch.appendProblem(
+        line: line,
+        "an array of objects was expected, which begins with \"[\", and there is nothing")
+    case .first, .element, .separator:
+      batch.appendProblem(
+        line: line, "the array does not end: \"]\" was expected, and there is nothing more")
+    case .object:
+      batch.appendProblem(
+        line: beginning,
+        """
+        the object does not end: it goes on to the end of the file, line \(line), for \(bytes.count) bytes; all of \
+        them are left out
+        """)
+    case .leftOut:
+      batch.appendProblem(
+        line: beginning,
+        """
+        what is left out here goes on to the end of the file, line \(line): no comma and no "]" of the array was \
+        found behind it
+        """)
+    }
+    state = .lost
+  }
+
+  /// - Returns: Whether the byte has been passed.
+  private mutating func passStructure(_ byte: UInt8, into batch: inout JSONBatch) -> Bool {
+    switch (state, byte) {
+    case (.start, .openingBracket): state = .first
+    case (.first, .closingBracket), (.separator, .closingBracket): state = .end
+    case (.separator, .comma): state = .element
+    case (.first, .openingBrace), (.element, .openingBrace):
+      begin(.object)
+      return false
+    case (.element, .closingBracket):
+      batch.appendProblem(
+        line: line, "an object was expected behind the comma, and there is the end of the array")
+      state = .end
+    case (.first, _), (.element, _):
+      batch.appendProblem(line: line, "an object was expected, and there is \(byte.shown)")
+      begin(.leftOut)
+      return false
+    case (.separator, _):
+      batch.appendProblem(
+        line: line,
+        """
+        a comma or "]" was expected behind an object, and there is \(byte.shown); it is left out up to the next comma
+        """)
+      begin(.leftOut)
+      return false
+    case (.start, _):
+      batch.appendProblem(
+        line: line,
+        """
+        an array of objects was expected, which begins with "[", and there is \(byte.shown), so the file is left out; \
+        a file with an object a line is one of JSON Lines
+        """)
+      state = .lost
+    case (.object, _), (.leftOut, _), (.lost, _):
+      preconditionFailure(
+        "The byte \(byte) is within what is in the state \(state), and not around it.")
+    case (.end, _):
+      batch.appendProblem(
+        line: line,
+        "the end of the file was expected behind the array, and there is \(byte.shown), so the rest is left out"
+      )
+      state = .lost
+    }
+    return true
+  }
+
+  private mutating func begin(_ state: State) {
+    self.state = state
+    beginning = line
+    nesting = JSONNesting()
+  }
+
+  private mutating func splitObject(
+    _ piece: Span<UInt8>, at position: inout Int, into batch: inout JSONBatch
+  ) {
+    let start = position
+    let end =
+      piece.count - start > limits.rowBytes - bytes.count
+      ? start + limits.rowBytes - bytes.count : piece.count
+    while position < end {
+      if piece[position] == .lineFeed { line += 1 }
+      nesting.pass(piece[position])
+      position += 1
+      if nesting.depth > JSONNesting.limit {
+        batch.appendProblem(
+          line: beginning,
+          "the object is nested more than \(JSONNesting.limit) deep, and left out")
+        return leaveOut()
+      }
+      if nesting.depth == 0 {
+        bytes.append(piece.extracting(start..<position))
+        batch.appendObject(bytes, line: beginning, limits: limits)
+        bytes.removeAll(keepingCapacity: bytes.count < 1 << 20)
+        state = .separator
+        return
+      }
+    }
+    bytes.append(piece.extracting(start..<position))
+    if position < piece.count {
+      batch.appendTooLarge(line: beginning, limits)
+      leaveOut()
+    }
+  }
+
+  private mutating func leaveOut() {
+    bytes = []
+    state = .leftOut
+  }
+
+  private mutating func passLeftOut(_ piece: Span<UInt8>, at position: inout Int) {
+    let byte = piece[position]
+    if byte == .lineFeed { line += 1 }
+    if nesting.isOutside, byte == .comma || byte == .closingBracket {
+      state = byte == .comma ? .element : .end
+    } else {
+      nesting.pass(byte)
+    }
+    position += 1
+  }
+}

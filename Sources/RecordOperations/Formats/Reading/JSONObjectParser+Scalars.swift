@@ -1,0 +1,114 @@
+extension JSONObjectParser {
+  /// A number as RFC 8259 has it. It is an integer where it has neither a fraction nor an exponent.
+  mutating func number(of key: String) throws(JSONSyntaxError) -> FieldValue {
+    let start = position
+    if next == UInt8(ascii: "-") { position += 1 }
+    if next == UInt8(ascii: "0") { position += 1 } else { try passDigits(of: key) }
+    var isInteger = true
+    if next == UInt8(ascii: ".") {
+      isInteger = false
+      position += 1
+      try passDigits(of: key)
+    }
+    if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+      isInteger = false
+      position += 1
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
+      try passDigits(of: key)
+    }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    if isInteger {
+      if let number = Int64(text) { return .integer(number) }
+      throw JSONSyntaxError(
+        "the field \(key.shown) has \(Self.shown(text)), and an integer is one of 64 bits; a larger one can be a string"
+      )
+    }
+    if let number = Double(text), number.isFinite { return .double(number) }
+    throw JSONSyntaxError(
+      "the field \(key.shown) has \(Self.shown(text)), which is larger than the largest double")
+  }
+
+  private static func shown(_ digits: String) -> String {
+    digits.utf8.count > 40 ? "\(digits.prefix(40))…" : digits
+  }
+
+  private mutating func passDigits(of key: String) throws(JSONSyntaxError) {
+    let start = position
+    while let byte = next, byte.isDigit { position += 1 }
+    if position == start { throw unexpected("a digit of the number of \(key.shown)") }
+  }
+
+  mutating func string() throws(JSONSyntaxError) -> String {
+    position += 1
+    var start = position
+    var unescaped: [UInt8] = []
+    while true {
+      position = bytes.span.firstIndexToEscape(from: position)
+      switch next {
+      case .quote:
+        let rest = bytes[start..<position]
+        position += 1
+        let text =
+          unescaped.isEmpty
+          ? String(validating: rest, as: UTF8.self)
+          : String(validating: unescaped + rest, as: UTF8.self)
+        guard let text else {
+          throw JSONSyntaxError("the string before byte \(position + 1) of the object is not UTF-8")
+        }
+        return text
+      case .backslash:
+        unescaped += bytes[start..<position]
+        position += 1
+        try unescape(into: &unescaped)
+        start = position
+      case nil: throw unexpected("the quote that ends a string")
+      default: throw unexpected("a character of a string, where control characters are escaped,")
+      }
+    }
+  }
+
+  private mutating func unescape(into text: inout [UInt8]) throws(JSONSyntaxError) {
+    let byte = next
+    position += 1
+    switch byte {
+    case .quote, .backslash, UInt8(ascii: "/"): text.append(byte ?? 0)
+    case UInt8(ascii: "b"): text.append(0x08)
+    case UInt8(ascii: "f"): text.append(0x0C)
+    case UInt8(ascii: "n"): text.append(.lineFeed)
+    case UInt8(ascii: "r"): text.append(.carriageReturn)
+    case UInt8(ascii: "t"): text.append(.tab)
+    case UInt8(ascii: "u"): text += String(try escapedScalar()).utf8
+    default:
+      position -= 1
+      throw unexpected("one of \" \\ / b f n r t u behind a backslash")
+    }
+  }
+
+  /// A scalar in four hexadecimal digits, or in twice four if it needs a surrogate pair.
+  private mutating func escapedScalar() throws(JSONSyntaxError) -> UnicodeScalar {
+    let first = try hexadecimal()
+    if let scalar = UnicodeScalar(first) { return scalar }
+    let half = JSONSyntaxError(
+      "the string has \\u\(String(first, radix: 16)), which is half of a surrogate pair and no character"
+    )
+    guard UTF16.isLeadSurrogate(first), next == .backslash else { throw half }
+    position += 1
+    guard next == UInt8(ascii: "u") else { throw half }
+    position += 1
+    let second = try hexadecimal()
+    guard UTF16.isTrailSurrogate(second) else { throw half }
+    return UTF16.decode(UTF16.EncodedScalar([first, second]))
+  }
+
+  private mutating func hexadecimal() throws(JSONSyntaxError) -> UInt16 {
+    var number: UInt16 = 0
+    for _ in 0..<4 {
+      guard let byte = next, let digit = Character(UnicodeScalar(byte)).hexDigitValue else {
+        throw unexpected("four hexadecimal digits behind \\u")
+      }
+      number = number << 4 | UInt16(digit)
+      position += 1
+    }
+    return number
+  }
+}

@@ -1,0 +1,79 @@
+extension [UInt8] {
+  /// Adds an integer in decimal digits.
+  mutating func appendNumber(_ number: Int64) {
+    if number < 0 { append(UInt8(ascii: "-")) }
+    var rest = number.magnitude
+    var digits = InlineArray<20, UInt8>(repeating: 0)
+    var first = digits.count
+    repeat {
+      first -= 1
+      digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
+      rest /= 10
+    } while rest > 0
+    append(digits.span.extracting(first...))
+  }
+
+  /// Adds a number as Swift prints it: with as many digits as lead back to it, and `.0` if it is an integer.
+  mutating func appendNumber(_ number: Double) { self += number.description.utf8 }
+
+  /// Adds bytes in base64, as RFC 4648 has it, with its padding.
+  mutating func appendBase64(_ content: Span<UInt8>) {
+    append(addingCapacity: (content.count + 2) / 3 * 4) { output in
+      var index = 0
+      while index < content.count {
+        let left = content.count - index
+        let one = content[index]
+        let two = left > 1 ? content[index + 1] : 0
+        let three = left > 2 ? content[index + 2] : 0
+        output.append(Self.base64[one >> 2])
+        output.append(Self.base64[(one & 0b11) << 4 | two >> 4])
+        output.append(left > 1 ? Self.base64[(two & 0b1111) << 2 | three >> 6] : Self.padding)
+        output.append(left > 2 ? Self.base64[three & 0b11_1111] : Self.padding)
+        index += 3
+      }
+    }
+  }
+
+  /// Adds a string of JSON, as RFC 8259 has it: what has to be escaped is, and nothing else.
+  mutating func appendJSONString(_ text: Span<UInt8>) {
+    append(.quote)
+    appendJSONText(text)
+    append(.quote)
+  }
+
+  private mutating func appendJSONText(_ text: Span<UInt8>) {
+    var start = 0
+    while true {
+      let end = text.firstIndexToEscape(from: start)
+      append(text.extracting(start..<end))
+      if end == text.count { return }
+      appendEscape(of: text[end])
+      start = end + 1
+    }
+  }
+
+  private mutating func appendEscape(of byte: UInt8) {
+    append(.backslash)
+    switch byte {
+    case .quote, .backslash: append(byte)
+    case .lineFeed: append(UInt8(ascii: "n"))
+    case .carriageReturn: append(UInt8(ascii: "r"))
+    case .tab: append(UInt8(ascii: "t"))
+    default:
+      self += "u00".utf8
+      append(Self.hexadecimal[Int(byte >> 4)])
+      append(Self.hexadecimal[Int(byte & 0xF)])
+    }
+  }
+
+  private static let padding = UInt8(ascii: "=")
+  private static let hexadecimal = Array("0123456789abcdef".utf8)
+  private static let base64 = Base64Digits()
+}
+
+private struct Base64Digits {
+  private let digits = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  subscript(value: UInt8) -> UInt8 { digits[Int(value)] }
+}

@@ -1,0 +1,89 @@
+/// A formatter that takes cells as a database has them, without a `FieldValue` for each, and makes the same bytes of
+/// them.
+///
+/// ```swift
+/// let writer = formatter.cellWriter(for: columns)
+/// for column in columns.indices {
+///   try unsafe writer.append(statement.cell(at: column), at: column, to: &bytes)
+/// }
+/// ```
+///
+/// Nothing is transformed, so one that is ``TransformedFormatter`` is none.
+package protocol CellFormatter: RecordFormatter {
+  associatedtype Writer: CellWriter
+
+  /// What writes the records of a file that has these columns.
+  func cellWriter(for columns: [String]) -> Writer
+}
+
+/// Writes records cell by cell.
+package protocol CellWriter: Sendable {
+  var columns: [String] { get }
+
+  /// Adds a cell, and what a record has before it, between cells, or behind the last one. A record has a cell for each
+  /// column, in their order.
+  ///
+  /// - Throws: A ``FieldValueError`` that names the column if the format cannot have the value.
+  func append(
+    _ cell: FormattedCell, at column: Int, to bytes: inout [UInt8]
+  ) throws(FieldValueError)
+}
+
+extension CellFormatter {
+  public func append(
+    _ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]
+  ) throws {
+    precondition(!columns.isEmpty, "A record has a column at least.")
+    precondition(
+      values.count == columns.count,
+      "A record has a value for each of its \(columns.count) columns, and not \(values.count).")
+    let writer = cellWriter(for: columns)
+    for (column, value) in values.enumerated() {
+      try writer.append(value, at: column, to: &bytes)
+    }
+  }
+}
+
+extension CellWriter {
+  func append(_ value: FieldValue, at column: Int, to bytes: inout [UInt8]) throws(FieldValueError)
+  {
+    switch value {
+    case .null: try unsafe append(.null, at: column, to: &bytes)
+    case .integer(let number): try unsafe append(.integer(number), at: column, to: &bytes)
+    case .double(let number): try unsafe append(.double(number), at: column, to: &bytes)
+    case .bytes(let content):
+      try unsafe content.withCell { cell throws(FieldValueError) in
+        try unsafe append(.bytes(cell), at: column, to: &bytes)
+      }
+    case .list(let values):
+      var list: [UInt8] = []
+      do { try list.appendJSON(values) } catch { throw error.at(columns[column]) }
+      try unsafe list.withCell { cell throws(FieldValueError) in
+        try unsafe append(.json(cell), at: column, to: &bytes)
+      }
+    case .string(let text): try append(text, at: column, to: &bytes)
+    case .reference(let reference): try append(reference.id.name, at: column, to: &bytes)
+    case .date(let date):
+      do { try append(date.formatted, at: column, to: &bytes) } catch {
+        throw error.at(columns[column])
+      }
+    }
+  }
+
+  private func append(
+    _ text: String, at column: Int, to bytes: inout [UInt8]
+  ) throws(FieldValueError) {
+    try unsafe Array(text.utf8).withCell { cell throws(FieldValueError) in
+      try unsafe append(.text(cell), at: column, to: &bytes)
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate func withCell(
+    _ body: (UnsafeRawBufferPointer) throws(FieldValueError) -> Void
+  ) throws(FieldValueError) {
+    // The cell is written while the bytes are there.
+    try unsafe span.withUnsafeBytes(body)
+  }
+}

@@ -1,0 +1,62 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension [UInt8] {
+  /// Adds a list as JSON has it.
+  ///
+  /// - Throws: A `FieldValueError` for a value that JSON cannot have.
+  mutating func appendJSON(_ values: [FieldValue]) throws(FieldValueError) {
+    append(.openingBracket)
+    for (index, value) in values.enumerated() {
+      if index > 0 { append(.comma) }
+      try appendJSON(value)
+    }
+    append(.closingBracket)
+  }
+
+  private mutating func appendJSON(_ value: FieldValue) throws(FieldValueError) {
+    switch value {
+    case .null: self += "null".utf8
+    case .integer(let number): appendNumber(number)
+    case .double(let number): try appendJSON(number)
+    case .string(let text): appendJSON(text)
+    case .bytes(let content):
+      append(.quote)
+      appendBase64(content.span)
+      append(.quote)
+    case .date(let date): appendJSON(try date.formatted)
+    case .reference(let reference): appendJSON(reference.id.name)
+    case .list: throw FieldValueError(value, isNot: "a value that a list can have")
+    }
+  }
+
+  mutating func appendJSON(_ number: Double) throws(FieldValueError) {
+    guard number.isFinite else {
+      throw FieldValueError(.double(number), isNot: "a number that JSON can have, which is finite")
+    }
+    appendNumber(number)
+  }
+
+  mutating func appendJSON(_ text: String) {
+    let bytes = Array(text.utf8)
+    appendJSONString(bytes.span)
+  }
+}
+
+extension Date {
+  /// Its text in a file.
+  var formatted: String {
+    get throws(FieldValueError) {
+      // Also what is no moment at all, which is in no range.
+      guard Self.texts.contains(self), Self.texts.contains(toTheMillisecond) else {
+        throw FieldValueError(
+          .double(timeIntervalSince1970),
+          isNot: "a moment of the years 1 to 9999, in seconds since 1970")
+      }
+      return text
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// Writes cells as the fields of a JSON object.
+package struct JSONCellWriter: CellWriter {
+  package let columns: [String]
+  /// What is before the value of each column: `{"title":`, `,"pages":`.
+  private let beginnings: [[UInt8]]
+
+  init(_ columns: [String]) {
+    self.columns = columns
+    beginnings = columns.enumerated().map { index, column in
+      var bytes: [UInt8] = [index == 0 ? .openingBrace : .comma]
+      bytes.appendJSON(column)
+      bytes.append(.colon)
+      return bytes
+    }
+  }
+
+  package func append(
+    _ cell: FormattedCell, at column: Int, to bytes: inout [UInt8]
+  ) throws(FieldValueError) {
+    bytes += beginnings[column]
+    do { try unsafe append(cell, to: &bytes) } catch { throw error.at(columns[column]) }
+    if column == columns.count - 1 { bytes.append(.closingBrace) }
+  }
+
+  private func append(_ cell: FormattedCell, to bytes: inout [UInt8]) throws(FieldValueError) {
+    switch unsafe cell {
+    case .null: bytes += "null".utf8
+    case .integer(let number): bytes.appendNumber(number)
+    case .double(let number): try bytes.appendJSON(number)
+    // The cell is there, and nobody writes to it.
+    case .text(let text):
+      let text = unsafe Span<UInt8>(_unsafeBytes: text)
+      guard text.isText else {
+        var bytes: [UInt8] = []
+        bytes.append(text)
+        throw FieldValueError(.bytes(bytes), isNot: "text in UTF-8, as JSON has to be")
+      }
+      bytes.appendJSONString(text)
+    case .json(let text): bytes.append(unsafe Span(_unsafeBytes: text))
+    case .bytes(let content):
+      bytes.append(.quote)
+      bytes.appendBase64(unsafe Span(_unsafeBytes: content))
+      bytes.append(.quote)
+    }
+  }
+}
