@@ -45,6 +45,9 @@ package struct CSVReader: Sendable {
     self.limits = limits
   }
 
+  /// How many bytes there are of the row that has not ended.
+  package var heldBytes: Int { batch.bytes.count }
+
   /// Reads the next piece of the file.
   ///
   /// - Returns: The rows that have come to their end.

@@ -23,7 +23,7 @@ package struct CSVCellWriter: CellWriter {
   private func append(_ text: Span<UInt8>, isGuarded: Bool, to bytes: inout [UInt8]) {
     let end = text.firstIndex(of: delimiter, .quote, .lineFeed, .carriageReturn)
     let mark: UInt8? = isGuarded && Self.beginsFormula(text) ? UInt8(ascii: "'") : nil
-    if end == text.count, end > 0 {
+    if end == text.count, end > 0, !ByteOrderMark.begins(text) {
       if let mark { bytes.append(mark) }
       return bytes.append(text)
     }

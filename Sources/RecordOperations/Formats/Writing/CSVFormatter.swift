@@ -9,7 +9,8 @@
 /// A cell is in quotes if it has a delimiter, a quote, a line feed or a carriage return. So it is with Python's `csv`
 /// and its `QUOTE_MINIMAL`, and with one difference: an empty text is `""`, and null is nothing at all. So both come
 /// back when the file is read. A row of one null alone is `""`, too, because an empty line is no row to most who read
-/// it; it comes back as an empty text.
+/// it; it comes back as an empty text. And a text that begins with U+FEFF is in quotes, because at the beginning of a
+/// file that would be the mark of UTF-8, and no text.
 ///
 /// | value | cell |
 /// |---|---|

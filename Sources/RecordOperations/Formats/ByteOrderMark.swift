@@ -2,6 +2,11 @@
 struct ByteOrderMark {
   static let bytes: [UInt8] = [0xEF, 0xBB, 0xBF]
 
+  @inline(__always)
+  static func begins(_ text: Span<UInt8>) -> Bool {
+    text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
+  }
+
   /// How many of its bytes have been there; nil once the file has begun.
   private var count: Int? = 0
 

@@ -1,0 +1,129 @@
+import CompositeOperations
+import Foundation
+import RecordOperations
+import Testing
+
+@Suite struct JSONFormatterTests {
+  private let columns = ["title", "say \"so\""]
+
+  @Test func `an array has an object a line, with its keys in the order of the columns`() throws {
+    let rows: [[FieldValue]] = [["Emma", 474], [nil, [1, "a", nil]]]
+    #expect(
+      try text(of: rows, columns, .json) == """
+        [
+        {"title":"Emma","say \\"so\\"":474},
+        {"title":null,"say \\"so\\"":[1,"a",null]}
+        ]
+
+        """)
+    #expect(try text(of: [], columns, .json) == "[\n]\n")
+  }
+
+  @Test func `JSON Lines have nothing but objects`() throws {
+    let rows: [[FieldValue]] = [["Emma", 474], [nil, true]]
+    #expect(
+      try text(of: rows, columns, .jsonLines) == """
+        {"title":"Emma","say \\"so\\"":474}
+        {"title":null,"say \\"so\\"":1}
+
+        """)
+    #expect(try text(of: [], columns, .jsonLines) == "")
+  }
+
+  @Test(
+    arguments: [
+      (.double(3), "3.0"), (.double(0.1), "0.1"), (.double(1e300), "1e+300"),
+      (.double(-0.0), "-0.0"),
+      (.integer(.min), "-9223372036854775808"),
+      (.string("a\"b\\c/d\u{7F}\u{2028}é😀"), "\"a\\\"b\\\\c/d\u{7F}\u{2028}é😀\""),
+      (.string("\n\r\t\u{8}\u{C}\0\u{1F}"), "\"\\n\\r\\t\\u0008\\u000c\\u0000\\u001f\""),
+      (.string("sixteen bytes ok\nsixteen bytes ok"), "\"sixteen bytes ok\\nsixteen bytes ok\""),
+      (.bytes([251, 255, 0]), "\"+/8A\""),
+      (.date(RandomTable.moment.date), "\"2026-11-22T12:03:04.123Z\""),
+      (.reference(RecordReference(RecordID("Book", "e\"mma"))), "\"e\\\"mma\""),
+      (
+        .list([
+          .bytes([0]), .date(RandomTable.moment.date), 1.0,
+          .reference(RecordReference(RecordID("B", "b"))),
+        ]),
+        "[\"AA==\",\"2026-11-22T12:03:04.123Z\",1.0,\"b\"]"
+      ),
+    ] as [(FieldValue, String)])
+  func `a value is written as RFC 8259 has it`(value: FieldValue, expected: String) throws {
+    #expect(try text(of: [[value]], ["a"], .jsonLines) == "{\"a\":\(expected)}\n")
+  }
+
+  @Test(
+    arguments: [
+      (.double(.nan), "nan, and not a number that JSON can have, which is finite"),
+      (.double(-.infinity), "-inf, and not a number that JSON can have, which is finite"),
+      (.list([[1]]), "a list of 1, and not a value that a list can have"),
+    ] as [(FieldValue, String)])
+  func `what JSON cannot have is refused with its column`(value: FieldValue, reason: String) {
+    for value in [value, .list([value])] {
+      if value == .list([[1]]) { continue }
+      let error = #expect(throws: FieldValueError.self) {
+        try text(of: [[1, value]], ["a", "b"], .json)
+      }
+      #expect(error?.description == "the field b is \(reason)")
+    }
+  }
+
+  @Test func `text that is not in UTF-8 is refused with its column`() throws {
+    let writer = JSONFormatter().cellWriter(for: ["a", "b"])
+    var bytes: [UInt8] = []
+    try unsafe writer.append(.integer(1), at: 0, to: &bytes)
+    let error = #expect(throws: FieldValueError.self) {
+      try unsafe [UInt8]([0x61, 0xFF]).withUnsafeBytes {
+        try unsafe writer.append(.text($0), at: 1, to: &bytes)
+      }
+    }
+    #expect(
+      error?.description == "the field b is 2 bytes, and not text in UTF-8, as JSON has to be")
+  }
+
+  @Test func `2000 random tables in JSON are read as they were written`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = OperationRandomness.seeded(seed)
+    for number in 0..<2_000 {
+      let table = RandomTable(.any, using: &random)
+      let array = JSONReading(.array, try table.bytes(.json), inPiecesOf: number % 40 + 1)
+      let lines = JSONReading(.lines, try table.bytes(.jsonLines), inPiecesOf: number % 40 + 1)
+      let expected = table.rows.map { row in
+        zip(table.columns, row).map { "\($0.utf8.count): \($1.inJSON)" }
+      }
+      let comment = Comment(rawValue: "table \(number) of seed \(seed)")
+      #expect(array.values == expected, comment)
+      #expect(lines.values == expected, comment)
+      #expect(array.problems == [] && lines.problems == [], comment)
+    }
+  }
+}
+
+@Suite struct CellWriterTests {
+  @Test func `cells in memory and values make the same bytes`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = OperationRandomness.seeded(seed)
+    for number in 0..<1_000 {
+      let table = RandomTable(.any, using: &random)
+      let comment = Comment(rawValue: "table \(number) of seed \(seed)")
+      func compare(_ formatter: some CellFormatter) throws {
+        #expect(try table.bytes(formatter) == table.bytesOfCells(formatter), comment)
+      }
+      try compare(CSVFormatter(delimiter: .semicolon, guardsFormulas: number % 2 == 0))
+      try compare(JSONFormatter())
+      try compare(JSONLinesFormatter())
+    }
+  }
+}
+
+extension FieldValue {
+  /// What comes back of it when it has been written as JSON.
+  var inJSON: FieldValue {
+    switch self {
+    case .null, .integer, .double, .string: self
+    case .bytes, .date, .reference: .string(text)
+    case .list(let values): .list(values.map(\.inJSON))
+    }
+  }
+}

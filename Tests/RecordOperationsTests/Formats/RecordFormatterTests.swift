@@ -1,0 +1,69 @@
+import RecordOperations
+import Testing
+
+@Suite struct RecordFormatterTests {
+  /// As a user would write one, with what is there by default.
+  private struct PlainFormatter: RecordFormatter {
+    func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) {
+      bytes += zip(columns, values).map { "\($0)=\($1.text)" }.joined(separator: " ").utf8
+    }
+  }
+
+  private struct MarkdownFormatter: RecordFormatter {
+    func appendHeader(for columns: [String], to bytes: inout [UInt8]) {
+      bytes += "| \(columns.joined(separator: " | ")) |\n".utf8
+    }
+
+    func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) {
+      bytes += "| \(values.map(\.text).joined(separator: " | ")) |".utf8
+    }
+
+    func appendDelimiter(to bytes: inout [UInt8]) { bytes += " +\n".utf8 }
+
+    func appendFooter(for columns: [String], after count: Int, to bytes: inout [UInt8]) {
+      bytes += "\n\(count) in \(columns.count)".utf8
+    }
+
+    func transform(_ value: FieldValue, of column: String) -> FieldValue {
+      value == .null ? .string("no \(column)") : value
+    }
+  }
+
+  private let rows: [[FieldValue]] = [["Emma", 474], [nil, 7.5]]
+
+  @Test func `a formatter needs no more than the bytes of a record`() throws {
+    let formatter = PlainFormatter()
+    #expect(try text(of: rows, ["a", "b"], formatter) == "a=Emma b=474\na= b=7.5\n")
+    #expect(try text(of: [], ["a", "b"], formatter) == "")
+  }
+
+  @Test func `a formatter says what is around the records and what is written for a value`() throws
+  {
+    #expect(
+      try text(of: rows, ["a", "b"], MarkdownFormatter())
+        == "| a | b |\n| Emma | 474 | +\n| no a | 7.5 |\n2 in 2")
+  }
+
+  @Test func `values are written as something else, by their kinds and columns`() throws {
+    let formatter = CSVFormatter()
+      .transforming(.integer, .double) { value, column in .string("\(column) \(value.text)") }
+      .transforming { value, _ in value == .null ? "none" : value }
+      .transforming(.string) { value, _ in .string(value.text.uppercased()) }
+    #expect(try text(of: rows, ["a", "b"], formatter) == "a,b\nEMMA,B 474\nNONE,B 7.5\n")
+  }
+
+  @Test func `what is around the records stays when values are written as something else`() throws {
+    let formatter = MarkdownFormatter().transforming(.string) { value, _ in
+      .string("<\(value.text)>")
+    }
+    #expect(
+      try text(of: rows, ["a", "b"], formatter)
+        == "| a | b |\n| <Emma> | 474 | +\n| <no a> | 7.5 |\n2 in 2")
+  }
+
+  @Test func `an error of a transformation is thrown`() {
+    struct Refusal: Error {}
+    let formatter = JSONFormatter().transforming { _, _ in throw Refusal() }
+    #expect(throws: Refusal.self) { try text(of: rows, ["a", "b"], formatter) }
+  }
+}

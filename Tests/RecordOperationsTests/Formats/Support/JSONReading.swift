@@ -1,0 +1,42 @@
+import RecordOperations
+
+/// What a reader finds in a file of JSON.
+struct JSONReading: Equatable {
+  /// An object is `2: a = string("b"), …` with its line before it.
+  var objects: [String] = []
+  var problems: [String] = []
+  /// Its values, with the length of their keys before them: some keys are the same to `String`, and have other bytes.
+  var values: [[String]] = []
+
+  init(
+    _ layout: JSONReader.Layout, _ bytes: [UInt8], inPiecesOf length: Int? = nil,
+    limits: RowLimits = RowLimits()
+  ) {
+    let length = length ?? max(1, bytes.count)
+    self.init(
+      layout, bytes, cutAt: Array(stride(from: length, to: bytes.count, by: length)),
+      limits: limits)
+  }
+
+  init(
+    _ layout: JSONReader.Layout, _ bytes: [UInt8], cutAt places: [Int],
+    limits: RowLimits = RowLimits()
+  ) {
+    var reader = JSONReader(layout, limits: limits)
+    for (start, end) in zip([0] + places, places + [bytes.count]) {
+      add(reader.read(bytes.span.extracting(start..<end)))
+    }
+    add(reader.finish())
+  }
+
+  init(_ layout: JSONReader.Layout, _ text: String) { self.init(layout, Array(text.utf8)) }
+
+  private mutating func add(_ batch: JSONBatch) {
+    for object in batch.objects {
+      let fields = object.fields.map { "\($0.key) = \($0.value)" }.joined(separator: ", ")
+      objects.append("\(object.line): \(fields)")
+      values.append(object.fields.map { "\($0.key.utf8.count): \($0.value)" })
+    }
+    problems += batch.problems.map(\.description)
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Python, whose modules `csv` and `json` are what most people read and write these files with.
+enum Python {
+  /// The interpreter that `COMPOSITE_PYTHON` names, else the first `python3`.
+  private static let file: URL? = {
+    let environment = ProcessInfo.processInfo.environment
+    if let path = environment["COMPOSITE_PYTHON"] { return URL(fileURLWithPath: path) }
+    return (environment["PATH"] ?? "").split(separator: ":")
+      .map { URL(fileURLWithPath: "\($0)/python3") }
+      .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+  }()
+
+  static var isAvailable: Bool { file != nil }
+
+  struct Failure: Error {
+    let status: Int32
+    let output: String
+  }
+
+  /// What a script makes of some bytes, which it finds in the binary file `source`, and writes to `target`.
+  static func bytes(
+    of script: String, from input: [UInt8], arguments: [String] = []
+  ) async throws -> [UInt8] {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let names = ["script.py", "source", "target", "log"].map {
+      folder.appendingPathComponent($0)
+    }
+    let opening = "import csv, json, struct, sys\nsource, target = sys.argv[1:3]\n"
+    for (name, content) in zip(names, [Data((opening + script).utf8), Data(input), Data(), Data()])
+    {
+      try content.write(to: name)
+    }
+    let log = try FileHandle(forWritingTo: names[3])
+    let process = Process()
+    process.executableURL = file
+    process.arguments = names.prefix(3).map(\.path) + arguments
+    process.standardOutput = log
+    process.standardError = log
+    process.standardInput = FileHandle.nullDevice
+    let (exits, exit) = AsyncStream<Void>.makeStream()
+    process.terminationHandler = { _ in exit.finish() }
+    try process.run()
+    for await _ in exits {}
+    guard process.terminationStatus == 0 else {
+      throw Failure(
+        status: process.terminationStatus,
+        output: String(decoding: try Data(contentsOf: names[3]), as: UTF8.self))
+    }
+    return Array(try Data(contentsOf: names[2]))
+  }
+}
