@@ -16,7 +16,26 @@ extension UInt8 {
 extension [UInt8] {
   @inline(__always)
   mutating func append(_ other: Span<UInt8>) {
-    // It is read while the span is there.
-    unsafe other.withUnsafeBytes { unsafe append(contentsOf: $0) }
+    append(addingCapacity: other.count) { $0.append(other) }
+  }
+}
+
+extension OutputSpan<UInt8> {
+  @inline(__always)
+  mutating func append(_ other: Span<UInt8>) {
+    let count = other.count
+    precondition(
+      count <= freeCapacity, "There is room for \(freeCapacity) bytes, and not \(count).")
+    // There is room for them, and a span that can be read is not one that is being written.
+    unsafe other.withUnsafeBytes { bytes in
+      unsafe withUnsafeMutableBufferPointer { buffer, initializedCount in
+        guard let source = bytes.baseAddress, let target = buffer.baseAddress else {
+          return
+        }
+        unsafe UnsafeMutableRawPointer(target + initializedCount)
+          .copyMemory(from: source, byteCount: count)
+        initializedCount += count
+      }
+    }
   }
 }

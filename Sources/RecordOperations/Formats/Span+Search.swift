@@ -11,8 +11,6 @@ extension Span<UInt8> {
     firstIndex(from: start) { block in
       (block .== Block(repeating: one)) .| (block .== Block(repeating: two))
         .| (block .== Block(repeating: three))
-    } orByte: {
-      $0 == one || $0 == two || $0 == three
     }
   }
 
@@ -22,8 +20,6 @@ extension Span<UInt8> {
     firstIndex(from: 0) { block in
       (block .== Block(repeating: one)) .| (block .== Block(repeating: two))
         .| (block .== Block(repeating: three)) .| (block .== Block(repeating: four))
-    } orByte: {
-      $0 == one || $0 == two || $0 == three || $0 == four
     }
   }
 
@@ -34,43 +30,71 @@ extension Span<UInt8> {
     firstIndex(from: start) { block in
       (block .== Block(repeating: .quote)) .| (block .== Block(repeating: .backslash))
         .| (block .< Block(repeating: .space))
-    } orByte: {
-      $0 == .quote || $0 == .backslash || $0 < .space
     }
   }
 
   /// Whether it is text in UTF-8. ASCII is seen at once.
   var isText: Bool {
-    let end = firstIndex(from: 0) {
-      $0 .>= Block(repeating: 0x80)
-    } orByte: {
-      $0 >= 0x80
-    }
+    let end = firstIndex(from: 0) { $0 .>= Block(repeating: 0x80) }
     return end == count || (try? UTF8Span(validating: extracting(end...))) != nil
   }
 
   @inline(__always)
-  private func firstIndex(
-    from start: Int, where isHit: (Block) -> Hits, orByte isHitByte: (UInt8) -> Bool
-  ) -> Int {
-    // Bytes have no padding.
-    let bytes = unsafe self.bytes
+  private func firstIndex(from start: Int, where isHit: (Block) -> Hits) -> Int {
     var index = start
     while index <= count - 16 {
-      // Any sixteen bytes are a block, and the span checks that it has them.
-      let block = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: Block.self)
-      // Each byte of a mask is all ones or all zeros: the zeros at the end of a word count its bytes.
-      let words = unsafe unsafeBitCast(isHit(block), to: SIMD2<UInt64>.self)
-      let first = UInt64(littleEndian: words[0])
-      // Without a jump: which half it is cannot be guessed.
-      let word = first != 0 ? first : UInt64(littleEndian: words[1])
-      if word != 0 { return index &+ (first != 0 ? 0 : 8) &+ word.trailingZeroBitCount / 8 }
-      index += 16
+      if let hit = unsafe firstHit(isHit(load(index, as: Block.self))) { return index &+ hit }
+      index &+= 16
     }
-    while index < count {
-      if isHitByte(self[index]) { return index }
-      index += 1
+    if index == count { return count }
+    // Fewer than sixteen are left. They are looked at together with some that have been: those are no hits.
+    let last = count &- 16
+    if last >= start {
+      return unsafe firstHit(isHit(load(last, as: Block.self))).map { last &+ $0 } ?? count
     }
+    return firstIndexOfFew(from: start, where: isHit)
+  }
+
+  /// Fewer than sixteen bytes are twice eight or four of them, some of them twice.
+  @inline(__always)
+  private func firstIndexOfFew(from start: Int, where isHit: (Block) -> Hits) -> Int {
+    let left = count &- start
+    if left >= 8 {
+      let words = unsafe SIMD2(
+        load(start, as: UInt64.self), load(count &- 8, as: UInt64.self))
+      guard let hit = firstHit(isHit(unsafe unsafeBitCast(words, to: Block.self))) else {
+        return count
+      }
+      return hit < 8 ? start &+ hit : count &- 16 &+ hit
+    }
+    if left >= 4 {
+      let one = unsafe load(start, as: UInt32.self)
+      let two = unsafe load(count &- 4, as: UInt32.self)
+      let words = SIMD4(one, two, one, two)
+      guard let hit = firstHit(isHit(unsafe unsafeBitCast(words, to: Block.self))) else {
+        return count
+      }
+      return hit < 4 ? start &+ hit : count &- 8 &+ hit
+    }
+    var index = start
+    while index < count, firstHit(isHit(Block(repeating: self[index]))) == nil { index &+= 1 }
     return index
+  }
+
+  @inline(__always)
+  private func firstHit(_ hits: Hits) -> Int? {
+    // Each byte of a mask is all ones or all zeros: the zeros at the end of a word count its bytes.
+    let words = unsafe unsafeBitCast(hits, to: SIMD2<UInt64>.self)
+    let first = UInt64(littleEndian: words[0])
+    // Without a jump: which half it is cannot be guessed.
+    let word = first != 0 ? first : UInt64(littleEndian: words[1])
+    if word == 0 { return nil }
+    return (first != 0 ? 0 : 8) &+ word.trailingZeroBitCount / 8
+  }
+
+  /// Bytes as one value. Any bytes are one of these types; that they are there is checked.
+  @unsafe @inline(__always)
+  private func load<Value: BitwiseCopyable>(_ index: Int, as type: Value.Type) -> Value {
+    unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: type)
   }
 }

@@ -35,20 +35,29 @@ extension [UInt8] {
   }
 
   /// Adds a string of JSON, as RFC 8259 has it: what has to be escaped is, and nothing else.
+  @inline(__always)
   mutating func appendJSONString(_ text: Span<UInt8>) {
-    append(.quote)
-    appendJSONText(text)
-    append(.quote)
+    let end = text.firstIndexToEscape(from: 0)
+    guard end == text.count else { return appendEscaping(text, from: end) }
+    append(addingCapacity: text.count + 2) { output in
+      output.append(.quote)
+      output.append(text)
+      output.append(.quote)
+    }
   }
 
-  private mutating func appendJSONText(_ text: Span<UInt8>) {
+  /// - Parameter place: Before which nothing has to be escaped.
+  private mutating func appendEscaping(_ text: Span<UInt8>, from place: Int) {
+    append(.quote)
+    defer { append(.quote) }
     var start = 0
+    var end = place
     while true {
-      let end = text.firstIndexToEscape(from: start)
       append(text.extracting(start..<end))
       if end == text.count { return }
       appendEscape(of: text[end])
       start = end + 1
+      end = text.firstIndexToEscape(from: start)
     }
   }
 

@@ -3,24 +3,61 @@ package struct CSVCellWriter: CellWriter {
   package let columns: [String]
   let delimiter: UInt8
   let guardsFormulas: Bool
+  private let isColumnAlone: Bool
+
+  init(columns: [String], delimiter: UInt8, guardsFormulas: Bool) {
+    self.columns = columns
+    self.delimiter = delimiter
+    self.guardsFormulas = guardsFormulas
+    isColumnAlone = columns.count == 1
+  }
 
   package func append(_ cell: FormattedCell, at column: Int, to bytes: inout [UInt8]) {
-    if column > 0 { bytes.append(delimiter) }
     switch unsafe cell {
-    case .null: if columns.count == 1 { bytes += [.quote, .quote] }
-    case .integer(let number): bytes.appendNumber(number)
-    case .double(let number): bytes.appendNumber(number)
     // The cell is there, and nobody writes to it.
     case .text(let text):
-      append(unsafe Span(_unsafeBytes: text), isGuarded: guardsFormulas, to: &bytes)
-    case .json(let text): append(unsafe Span(_unsafeBytes: text), isGuarded: false, to: &bytes)
+      append(
+        unsafe Span(_unsafeBytes: text), at: column, isGuarded: guardsFormulas, to: &bytes)
+    case .json(let text):
+      append(unsafe Span(_unsafeBytes: text), at: column, isGuarded: false, to: &bytes)
     case .bytes(let content):
+      separate(at: column, in: &bytes)
       if unsafe content.isEmpty { bytes += [.quote, .quote] }
       bytes.appendBase64(unsafe Span(_unsafeBytes: content))
+    case .null:
+      separate(at: column, in: &bytes)
+      if isColumnAlone { bytes += [.quote, .quote] }
+    case .integer(let number):
+      separate(at: column, in: &bytes)
+      bytes.appendNumber(number)
+    case .double(let number):
+      separate(at: column, in: &bytes)
+      bytes.appendNumber(number)
     }
   }
 
-  private func append(_ text: Span<UInt8>, isGuarded: Bool, to bytes: inout [UInt8]) {
+  private func separate(at column: Int, in bytes: inout [UInt8]) {
+    if column > 0 { bytes.append(delimiter) }
+  }
+
+  @inline(__always)
+  private func append(
+    _ text: Span<UInt8>, at column: Int, isGuarded: Bool, to bytes: inout [UInt8]
+  ) {
+    let isPlain =
+      text.firstIndex(of: delimiter, .quote, .lineFeed, .carriageReturn) == text.count
+      && !text.isEmpty && !ByteOrderMark.begins(text) && !isGuarded
+    guard isPlain else {
+      separate(at: column, in: &bytes)
+      return appendWithCare(text, isGuarded: isGuarded, to: &bytes)
+    }
+    bytes.append(addingCapacity: text.count + 1) { output in
+      if column > 0 { output.append(delimiter) }
+      output.append(text)
+    }
+  }
+
+  private func appendWithCare(_ text: Span<UInt8>, isGuarded: Bool, to bytes: inout [UInt8]) {
     let end = text.firstIndex(of: delimiter, .quote, .lineFeed, .carriageReturn)
     let mark: UInt8? = isGuarded && Self.beginsFormula(text) ? UInt8(ascii: "'") : nil
     if end == text.count, end > 0, !ByteOrderMark.begins(text) {

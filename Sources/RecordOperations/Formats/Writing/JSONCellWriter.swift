@@ -1,25 +1,30 @@
 /// Writes cells as the fields of a JSON object.
 package struct JSONCellWriter: CellWriter {
   package let columns: [String]
-  /// What is before the value of each column: `{"title":`, `,"pages":`.
-  private let beginnings: [[UInt8]]
+  /// What is before the values of the columns, one behind another: `{"title":`, `,"pages":`.
+  private let beginnings: [UInt8]
+  /// Where each of them is.
+  private let ranges: [Range<Int>]
 
   init(_ columns: [String]) {
     self.columns = columns
-    beginnings = columns.enumerated().map { index, column in
-      var bytes: [UInt8] = [index == 0 ? .openingBrace : .comma]
-      bytes.appendJSON(column)
-      bytes.append(.colon)
-      return bytes
+    var beginnings: [UInt8] = []
+    ranges = columns.enumerated().map { index, column in
+      let start = beginnings.count
+      beginnings.append(index == 0 ? .openingBrace : .comma)
+      beginnings.appendJSON(column)
+      beginnings.append(.colon)
+      return start..<beginnings.count
     }
+    self.beginnings = beginnings
   }
 
   package func append(
     _ cell: FormattedCell, at column: Int, to bytes: inout [UInt8]
   ) throws(FieldValueError) {
-    bytes += beginnings[column]
+    bytes.append(beginnings.span.extracting(ranges[column]))
     do { try unsafe append(cell, to: &bytes) } catch { throw error.at(columns[column]) }
-    if column == columns.count - 1 { bytes.append(.closingBrace) }
+    if column == ranges.count - 1 { bytes.append(.closingBrace) }
   }
 
   private func append(_ cell: FormattedCell, to bytes: inout [UInt8]) throws(FieldValueError) {
