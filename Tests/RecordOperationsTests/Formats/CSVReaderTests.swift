@@ -104,6 +104,7 @@ import Testing
     let bytes = [0x22] + cell + [0x22, 0x2C] + cell + [0x0A]
     let batch = reader.read(bytes.span)
     for cell in batch.cells(of: 0) { #expect(batch.isText(cell) == isText) }
+    #expect(batch.isText == isText)
     #expect(batch.cells(of: 0).allSatisfy { Array(batch.bytes[$0.range]) == cell })
     #expect((batch.text(of: batch[0, 0]) != nil) == isText)
   }

@@ -43,6 +43,15 @@ package struct RowBatch: Sendable {
     try body(bytes.span.extracting(cell.range))
   }
 
+  /// Whether all cells are text in UTF-8, which is so in nearly every batch, and known in one go: then none needs to be
+  /// asked.
+  ///
+  /// - Complexity: O(the bytes).
+  package var isText: Bool {
+    // What is between cells is ASCII, so that no character could begin in one and end in another.
+    bytes.span.isText
+  }
+
   /// Whether a cell is text in UTF-8. What is none is kept as it is in the file; who wants text refuses it.
   package func isText(_ cell: Cell) -> Bool { bytes.span.extracting(cell.range).isText }
 
