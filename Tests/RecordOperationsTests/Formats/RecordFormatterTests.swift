@@ -1,3 +1,4 @@
+import CompositeOperations
 import RecordOperations
 import Testing
 
@@ -14,8 +15,10 @@ import Testing
       bytes += "| \(columns.joined(separator: " | ")) |\n".utf8
     }
 
-    func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) {
-      bytes += "| \(values.map(\.text).joined(separator: " | ")) |".utf8
+    func append(
+      _ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]
+    ) throws {
+      bytes += "| \(try values.map(text(of:)).joined(separator: " | ")) |".utf8
     }
 
     func appendDelimiter(to bytes: inout [UInt8]) { bytes += " +\n".utf8 }
@@ -35,6 +38,17 @@ import Testing
     let formatter = PlainFormatter()
     #expect(try text(of: rows, ["a", "b"], formatter) == "a=Emma b=474\na= b=7.5\n")
     #expect(try text(of: [], ["a", "b"], formatter) == "")
+  }
+
+  @Test func `a formatter has the text of a value, as CSV has it without quotes`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = OperationRandomness.seeded(seed)
+    for _ in 0..<100 {
+      for value in RandomTable(.any, using: &random).rows.joined() {
+        #expect(
+          try PlainFormatter().text(of: value).utf8.elementsEqual(value.text.utf8), "seed \(seed)")
+      }
+    }
   }
 
   @Test func `a formatter says what is around the records and what is written for a value`() throws

@@ -58,7 +58,7 @@ package struct CSVReader: Sendable {
     return takeBatch(expecting: piece.count)
   }
 
-  /// Says that the file has come to its end.
+  /// Says that the file has come to its end; nothing is read after that.
   ///
   /// - Returns: The last row, if its line has no end.
   package mutating func finish() -> RowBatch {

@@ -47,7 +47,7 @@ package struct JSONReader: Sendable {
     return batch
   }
 
-  /// Says that the file has come to its end.
+  /// Says that the file has come to its end; nothing is read after that.
   ///
   /// - Returns: The last object, if its line has no end.
   package mutating func finish() -> JSONBatch {

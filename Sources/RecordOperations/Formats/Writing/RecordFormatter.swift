@@ -13,8 +13,8 @@
 ///     bytes += "| \(columns.joined(separator: " | ")) |\n| \(rules.joined(separator: " | ")) |\n".utf8
 ///   }
 ///
-///   func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) {
-///     bytes += "| \(values.map { "\($0)" }.joined(separator: " | ")) |".utf8
+///   func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) throws {
+///     bytes += "| \(try values.map(text(of:)).joined(separator: " | ")) |".utf8
 ///   }
 /// }
 /// ```
