@@ -33,6 +33,12 @@ extension Span<UInt8> {
     }
   }
 
+  /// It as text; nil if it is not in UTF-8.
+  var text: String? {
+    // `String(validating:as:)` looks up types at run time, for each string anew.
+    do { return String(copying: try UTF8Span(validating: self)) } catch { return nil }
+  }
+
   /// Whether it is text in UTF-8. ASCII is seen at once.
   var isText: Bool {
     let end = firstIndex(from: 0) { $0 .>= Block(repeating: 0x80) }

@@ -38,7 +38,10 @@ import Testing
     ),
     (
       "{\"a\":\"\u{1}\"}",
-      "a character of a string, where control characters are escaped, was expected at byte 7 of the object, and there is the byte 0x1"
+      """
+      a character of a string, where control characters are escaped, was expected at byte 7 of the object, and there \
+      is the byte 0x1
+      """
     ),
     (
       #"{"a":01}"#,
@@ -54,7 +57,10 @@ import Testing
     ),
     (
       #"{"a":NaN}"#,
-      #"a value of "a": a string, a number, true, false, null or a list was expected at byte 6 of the object, and there is "N""#
+      """
+      a value of "a": a string, a number, true, false, null or a list was expected at byte 6 of the object, and there \
+      is "N"
+      """
     ),
     (
       #"{"a" 1}"#,
@@ -136,7 +142,9 @@ import Testing
     (
       "[{}\n{},{}]", 2,
       [
-        "line 2: a comma or \"]\" was expected behind an object, and there is \"{\"; it is left out up to the next comma"
+        """
+        line 2: a comma or "]" was expected behind an object, and there is "{"; it is left out up to the next comma
+        """
       ]
     ),
     ("[{}", 1, ["line 1: the array does not end: \"]\" was expected, and there is nothing more"]),

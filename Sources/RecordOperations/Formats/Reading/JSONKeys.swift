@@ -6,7 +6,10 @@ struct JSONKeys {
   /// - Returns: Whether it was not there.
   mutating func insert(_ key: String) -> Bool {
     if many.isEmpty, few.count < 32 {
-      if few.contains(where: { $0.utf8.elementsEqual(key.utf8) }) { return false }
+      let count = key.utf8.count
+      if few.contains(where: { $0.utf8.count == count && $0.utf8.elementsEqual(key.utf8) }) {
+        return false
+      }
       few.append(key)
       return true
     }

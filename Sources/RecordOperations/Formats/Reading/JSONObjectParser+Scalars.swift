@@ -46,12 +46,15 @@ extension JSONObjectParser {
       position = bytes.span.firstIndexToEscape(from: position)
       switch next {
       case .quote:
-        let rest = bytes[start..<position]
+        let end = position
         position += 1
-        let text =
-          unescaped.isEmpty
-          ? String(validating: rest, as: UTF8.self)
-          : String(validating: unescaped + rest, as: UTF8.self)
+        let text: String?
+        if unescaped.isEmpty {
+          text = bytes.span.extracting(start..<end).text
+        } else {
+          unescaped += bytes[start..<end]
+          text = unescaped.span.text
+        }
         guard let text else {
           throw JSONSyntaxError("the string before byte \(position + 1) of the object is not UTF-8")
         }

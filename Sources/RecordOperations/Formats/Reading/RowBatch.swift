@@ -57,7 +57,7 @@ package struct RowBatch: Sendable {
 
   /// A cell as text; nil if it is none.
   package func text(of cell: Cell) -> String? {
-    String(validating: bytes[cell.range], as: UTF8.self)
+    bytes.span.extracting(cell.range).text
   }
 
   private func cellRange(of row: Int) -> Range<Int> {

@@ -1,7 +1,7 @@
 /// How records become the bytes of a file.
 ///
-/// ``CSVFormatter``, ``JSONFormatter`` and ``JSONLinesFormatter`` are there. Another format needs the bytes of a record,
-/// and what there is besides them if it has any:
+/// ``CSVFormatter``, ``JSONFormatter`` and ``JSONLinesFormatter`` are there. Another format needs the bytes of a
+/// record, and what there is besides them if it has any:
 ///
 /// ```swift
 /// import RecordOperations
