@@ -25,11 +25,14 @@ let package = Package(
   targets: [
     .target(name: "CompositeOperations", swiftSettings: strict),
     .target(
-      name: "CompositeOperationsFoundation", dependencies: ["CompositeOperations", "CProcesses"],
+      name: "CompositeOperationsFoundation",
+      dependencies: ["CompositeOperations", "CProcesses", "SystemFiles"], swiftSettings: strict),
+    .target(
+      name: "SystemFiles", dependencies: ["CompositeOperations", "CProcesses"],
       swiftSettings: strict),
     .target(name: "CProcesses"),
     .target(
-      name: "RecordOperations", dependencies: ["CompositeOperations", "CSQLite"],
+      name: "RecordOperations", dependencies: ["CompositeOperations", "CSQLite", "SystemFiles"],
       swiftSettings: strict),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(

@@ -1,5 +1,6 @@
 public import CompositeOperations
 public import Foundation
+internal import SystemFiles
 
 /// Copies a file, or a folder with all that is in it.
 ///

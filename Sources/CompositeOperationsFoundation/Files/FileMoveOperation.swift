@@ -1,5 +1,6 @@
 public import CompositeOperations
 public import Foundation
+internal import SystemFiles
 
 /// Moves a file or a folder, or gives it another name.
 ///

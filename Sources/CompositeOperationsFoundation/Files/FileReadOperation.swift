@@ -1,5 +1,6 @@
 public import CompositeOperations
 public import Foundation
+internal import SystemFiles
 
 #if canImport(Glibc)
   internal import Glibc

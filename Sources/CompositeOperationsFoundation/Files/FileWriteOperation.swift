@@ -1,13 +1,6 @@
 public import CompositeOperations
 public import Foundation
-
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
+internal import SystemFiles
 
 /// Writes a file so that there is either the old one or all of the new one.
 ///
@@ -56,29 +49,13 @@ public struct FileWriteOperation: ComposableOperation {
 
   private func write(_ path: String, _ context: BlockingContext) throws {
     let failure = FileFailure(.write)
-    let (path, old) = try failure.at(destination: path) { try FileSystem.followed(path) }
-    try failure.at(destination: path) {
-      if let old, old.kind != .file { return try writeDirectly(path, context) }
-      try ReplacementFile.make(
-        for: path, like: old, synchronized: isSynchronized, { try context.checkCancellation() }
-      ) { file in
-        try unsafe writeBlocks(context) { try unsafe file.write($0) }
+    let target = try failure.at(destination: path) { try FileTarget(path) }
+    try failure.at(destination: target.path) {
+      let check = { try context.checkCancellation() }
+      try unsafe target.write(synchronized: isSynchronized, check) { write in
+        try unsafe writeBlocks(context, write)
       }
     }
-  }
-
-  private func writeDirectly(_ path: String, _ context: BlockingContext) throws {
-    let file = try OpenFile(path, O_WRONLY | OpenFile.withoutWaiting)
-    do {
-      try unsafe writeBlocks(context) { block in
-        try unsafe file.write(block, waiting: { try context.checkCancellation() })
-      }
-      if isSynchronized { try file.synchronize() }
-    } catch {
-      try? file.close()
-      throw error
-    }
-    try file.close()
   }
 
   private func writeBlocks(

@@ -1,5 +1,6 @@
 public import CompositeOperations
 public import Foundation
+internal import SystemFiles
 
 /// Lists what is in a folder.
 ///

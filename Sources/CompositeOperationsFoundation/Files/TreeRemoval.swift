@@ -1,4 +1,5 @@
 internal import CompositeOperations
+internal import SystemFiles
 
 /// How something is removed, with all that is in it.
 ///

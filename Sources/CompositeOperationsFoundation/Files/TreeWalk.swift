@@ -1,4 +1,5 @@
 internal import CompositeOperations
+internal import SystemFiles
 
 /// Goes through all that is in a folder, in the order of the names, a folder before what is in it.
 ///

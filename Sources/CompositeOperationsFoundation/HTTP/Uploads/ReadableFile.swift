@@ -1,5 +1,6 @@
 internal import CompositeOperations
 internal import Foundation
+internal import SystemFiles
 
 #if canImport(Glibc)
   internal import Glibc

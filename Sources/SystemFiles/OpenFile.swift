@@ -1,5 +1,5 @@
 internal import CProcesses
-internal import CompositeOperations
+package import CompositeOperations
 
 #if canImport(Glibc)
   internal import Glibc
@@ -10,24 +10,24 @@ internal import CompositeOperations
 #endif
 
 /// An open file. Whoever made it closes it, once.
-struct OpenFile: Sendable {
+package struct OpenFile: Sendable {
   /// What a block of a file has at most: small enough to stop in time, and large enough to be quick.
-  static let blockSize = 1 << 20
+  package static let blockSize = 1 << 20
 
   /// Opens what may be a pipe or a device, without waiting for whom is at its other end.
-  static let withoutWaiting = O_NONBLOCK | O_NOCTTY
+  package static let withoutWaiting = O_NONBLOCK | O_NOCTTY
 
-  let descriptor: Int32
+  package let descriptor: Int32
 
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  package init(descriptor: Int32) { self.descriptor = descriptor }
 
   /// - Throws: What the system says against it.
-  init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemError) {
+  package init(_ path: String, _ flags: Int32, mode: FilePermissions = 0) throws(SystemError) {
     self = try OpenFolder.working.open(FileName(path), flags, mode: mode)
   }
 
   /// - Returns: How many bytes were read; 0 at the end.
-  func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     while true {
       let count = unsafe systemRead(descriptor, buffer.baseAddress, buffer.count)
       if count >= 0 { return count }
@@ -36,7 +36,7 @@ struct OpenFile: Sendable {
   }
 
   /// Writes all of it, in as many calls as the system wants.
-  func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     var written = 0
     while written < bytes.count {
       written += try unsafe writeSome(UnsafeRawBufferPointer(rebasing: bytes[written...]))
@@ -54,7 +54,7 @@ struct OpenFile: Sendable {
   }
 
   /// Waits until what was written is on the disk.
-  func synchronize() throws(SystemError) {
+  package func synchronize() throws(SystemError) {
     #if canImport(Darwin)
       // There, fsync leaves the bytes in the disk's own memory.
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
@@ -66,7 +66,7 @@ struct OpenFile: Sendable {
     }
   }
 
-  var status: FileStatus {
+  package var status: FileStatus {
     get throws(SystemError) {
       var status = stat()
       if unsafe fstat(descriptor, &status) != 0 { throw .last }
@@ -80,7 +80,9 @@ struct OpenFile: Sendable {
   /// be others.
   ///
   /// - Parameter mask: The rights that it may get.
-  func takeRights(of status: FileStatus, masking mask: mode_t = 0o7777) throws(SystemError) {
+  package func takeRights(of status: FileStatus, masking mask: FilePermissions = 0o7777)
+    throws(SystemError)
+  {
     let own = try self.status
     var permissions = status.permissions & mask
     if own.owner != status.owner || own.group != status.group {
@@ -95,13 +97,13 @@ struct OpenFile: Sendable {
   }
 
   /// Gives it another's owner, group, rights and times.
-  func take(_ status: FileStatus) throws(SystemError) {
+  package func take(_ status: FileStatus) throws(SystemError) {
     try takeRights(of: status)
     var times = [status.accessed, status.modified]
     if unsafe futimens(descriptor, &times) != 0 { throw .last }
   }
 
-  func close() throws(SystemError) {
+  package func close() throws(SystemError) {
     // It is closed even where the call was interrupted.
     if systemClose(descriptor) != 0, errno != EINTR { throw .last }
   }
@@ -114,7 +116,8 @@ extension OpenFile {
   ///
   /// - Parameter check: Asked again and again while there is nothing; it throws to end the wait.
   /// - Returns: How many bytes were read; 0 at the end.
-  func read(into buffer: UnsafeMutableRawBufferPointer, waiting check: () throws -> Void) throws
+  package func read(into buffer: UnsafeMutableRawBufferPointer, waiting check: () throws -> Void)
+    throws
     -> Int
   {
     while true {
@@ -130,7 +133,7 @@ extension OpenFile {
   /// Writes all of it to what may have no room yet, and was opened ``withoutWaiting``.
   ///
   /// - Parameter check: Asked again and again while there is no room; it throws to end the wait.
-  func write(_ bytes: UnsafeRawBufferPointer, waiting check: () throws -> Void) throws {
+  package func write(_ bytes: UnsafeRawBufferPointer, waiting check: () throws -> Void) throws {
     var written = 0
     while written < bytes.count {
       try wait(for: POLLOUT, check)

@@ -9,14 +9,14 @@ internal import CompositeOperations
 #endif
 
 /// A file that is made beside another one, and takes its name when it is whole.
-enum ReplacementFile {
+package enum ReplacementFile {
   /// - Parameters:
   ///   - path: Whose name it takes.
   ///   - old: Whose owner and rights it gets; nil for those of a new file.
   ///   - isSynchronized: Whether it is on the disk, under its name, when this returns.
   ///   - check: Asked before it takes the name; it throws to leave everything as it was.
   ///   - fill: Writes it.
-  static func make(
+  package static func make(
     for path: String, like old: FileStatus?, synchronized isSynchronized: Bool,
     _ check: () throws -> Void, _ fill: (OpenFile) throws -> Void
   ) throws {
@@ -25,7 +25,7 @@ enum ReplacementFile {
     defer { folder?.close() }
     let temporary = name(beside: path)
     // Nobody else reads it before it has the rights of the old one.
-    let mode: mode_t = old == nil ? 0o666 : 0o600
+    let mode: FilePermissions = old == nil ? 0o666 : 0o600
     let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
     do {
       do {
@@ -48,7 +48,7 @@ enum ReplacementFile {
   }
 
   /// A hidden name in the same folder that nobody else has.
-  static func name(beside path: String) -> String {
+  package static func name(beside path: String) -> String {
     let (folder, name) = path.splitPath
     let suffix = String(UInt64.random(in: 0...UInt64.max), radix: 36)
     // A name may have 255 bytes, and this one has some more than the other.

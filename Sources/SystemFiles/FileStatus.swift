@@ -1,33 +1,36 @@
 #if canImport(Glibc)
-  internal import Glibc
+  package import Glibc
 #elseif canImport(Musl)
-  internal import Musl
+  package import Musl
 #elseif canImport(Darwin)
-  internal import Darwin
+  package import Darwin
 #endif
 
+/// Who may do what with a file, in the bits of the system.
+package typealias FilePermissions = mode_t
+
 /// What the system knows of a file.
-struct FileStatus: Sendable {
-  enum Kind: Sendable { case file, folder, link, other }
+package struct FileStatus: Sendable {
+  package enum Kind: Sendable { case file, folder, link, other }
 
   /// Which file it is, whatever it is called.
-  struct Identity: Hashable, Sendable {
+  package struct Identity: Hashable, Sendable {
     let device: dev_t
     let number: ino_t
   }
 
-  let kind: Kind
-  let identity: Identity
-  let size: Int
-  let permissions: mode_t
-  let owner: uid_t
-  let group: gid_t
+  package let kind: Kind
+  package let identity: Identity
+  package let size: Int
+  package let permissions: FilePermissions
+  package let owner: uid_t
+  package let group: gid_t
   /// How many names it has.
-  let nameCount: Int
-  let accessed: timespec
-  let modified: timespec
+  package let nameCount: Int
+  package let accessed: timespec
+  package let modified: timespec
 
-  init(_ status: stat) {
+  package init(_ status: stat) {
     switch status.st_mode & S_IFMT {
     case S_IFREG: kind = .file
     case S_IFDIR: kind = .folder
@@ -47,7 +50,7 @@ struct FileStatus: Sendable {
   }
 
   /// Whether it is the same file with, by what the system says, the same contents.
-  func isUnchanged(since earlier: FileStatus) -> Bool {
+  package func isUnchanged(since earlier: FileStatus) -> Bool {
     identity == earlier.identity && kind == earlier.kind && size == earlier.size
       && modified.tv_sec == earlier.modified.tv_sec
       && modified.tv_nsec == earlier.modified.tv_nsec

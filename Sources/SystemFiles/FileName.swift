@@ -1,22 +1,24 @@
 /// A name in a folder, or a whole path, in the bytes of the system. Those need not be UTF-8.
-struct FileName: Sendable {
+package struct FileName: Sendable {
   /// With the zero that ends it.
-  let bytes: [CChar]
+  package let bytes: [CChar]
 
-  init(_ text: String) { bytes = Array(text.utf8CString) }
+  package init(_ text: String) { bytes = Array(text.utf8CString) }
 
-  init(_ bytes: some Collection<UInt8>) { self.bytes = bytes.map { CChar(bitPattern: $0) } + [0] }
+  package init(_ bytes: some Collection<UInt8>) {
+    self.bytes = bytes.map { CChar(bitPattern: $0) } + [0]
+  }
 
   private var utf8: some Collection<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
 
   /// The name for people: what is not UTF-8 is replaced.
-  var text: String { String(decoding: utf8, as: UTF8.self) }
+  package var text: String { String(decoding: utf8, as: UTF8.self) }
 
   /// The name itself; nil if it is not UTF-8.
-  var exactText: String? { String(validating: utf8, as: UTF8.self) }
+  package var exactText: String? { String(validating: utf8, as: UTF8.self) }
 
   /// In the order of their bytes.
-  static func precedes(_ one: FileName, _ other: FileName) -> Bool {
+  package static func precedes(_ one: FileName, _ other: FileName) -> Bool {
     one.utf8.lexicographicallyPrecedes(other.utf8)
   }
 }
@@ -24,7 +26,7 @@ struct FileName: Sendable {
 extension String {
   /// A path without its last name, and that name. Nothing but the last separator is looked at: what `..` is, the
   /// system alone knows.
-  var splitPath: (folder: String, name: String) {
+  package var splitPath: (folder: String, name: String) {
     guard let separator = utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("./", self) }
     // By bytes: a mark that is combined with the separator is part of the name.
     let name = utf8.index(after: separator)
@@ -32,5 +34,5 @@ extension String {
   }
 
   /// The path of what is in the folder that this one names.
-  func path(of name: String) -> String { hasSuffix("/") ? self + name : "\(self)/\(name)" }
+  package func path(of name: String) -> String { hasSuffix("/") ? self + name : "\(self)/\(name)" }
 }

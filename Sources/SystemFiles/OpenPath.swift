@@ -1,11 +1,11 @@
-internal import CompositeOperations
+package import CompositeOperations
 
 /// Folders that are open inside one another, from a root down.
 ///
 /// Each is opened in the one around it, and never by its path: nobody can lead whoever goes down here elsewhere by
 /// putting a link in the place of a folder, and paths may be longer than the system lets anybody name. Only some
 /// stay open, because a process may not have many open; the others are found again by `..`.
-final class OpenPath {
+package final class OpenPath {
   private struct Level {
     let name: String
     let identity: FileStatus.Identity
@@ -18,14 +18,14 @@ final class OpenPath {
   /// What the root is called in errors.
   private let root: String
   private var outer: [Level] = []
-  private(set) var innermost: OpenFolder
+  package private(set) var innermost: OpenFolder
   private var name = ""
   private var identity: FileStatus.Identity
 
   /// - Parameters:
   ///   - root: A folder, which this closes.
   ///   - path: What it is called in errors.
-  init(_ root: OpenFolder, at path: String) throws(SystemError) {
+  package init(_ root: OpenFolder, at path: String) throws(SystemError) {
     self.root = path
     innermost = root
     do { identity = try root.file.status.identity } catch {
@@ -40,14 +40,14 @@ final class OpenPath {
   }
 
   /// What something in the innermost folder is called in errors.
-  func path(of name: FileName) -> String {
+  package func path(of name: FileName) -> String {
     var names = outer.dropFirst().map(\.name)
     if !outer.isEmpty { names.append(self.name) }
     return root.path(of: (names + [name.text]).joined(separator: "/"))
   }
 
   /// Goes into a folder of the innermost one, which it then is.
-  func enter(_ name: FileName) throws(SystemError) {
+  package func enter(_ name: FileName) throws(SystemError) {
     let folder = try innermost.folder(name)
     let status: FileStatus
     do { status = try folder.file.status } catch {
@@ -68,7 +68,7 @@ final class OpenPath {
   /// - Returns: The one that was left, for the caller to close.
   /// - Throws: Also where somebody has moved it into another folder meanwhile.
   /// - Precondition: It is not the root.
-  func leave() throws(SystemError) -> OpenFolder {
+  package func leave() throws(SystemError) -> OpenFolder {
     guard let level = outer.last else { preconditionFailure("The root is not left.") }
     let folder = if let folder = level.folder { folder } else { try reopened(level) }
     outer.removeLast()

@@ -1,4 +1,4 @@
-internal import CompositeOperations
+package import CompositeOperations
 
 #if canImport(Glibc)
   internal import Glibc
@@ -11,19 +11,21 @@ internal import CompositeOperations
 /// An open folder, and what can be done by the names in it. Whoever made it closes it, once.
 ///
 /// No last name of a path leads anywhere else: symbolic links are not followed unless somebody says so.
-struct OpenFolder: Sendable {
-  let file: OpenFile
+package struct OpenFolder: Sendable {
+  package let file: OpenFile
 
   /// The folder in which whole paths are looked up. It is not closed.
-  static let working = OpenFolder(file: OpenFile(descriptor: AT_FDCWD))
+  package static let working = OpenFolder(file: OpenFile(descriptor: AT_FDCWD))
 
   private init(file: OpenFile) { self.file = file }
 
-  init(_ path: String, followingLink: Bool = false) throws(SystemError) {
+  package init(_ path: String, followingLink: Bool = false) throws(SystemError) {
     self = try Self.working.folder(FileName(path), followingLink: followingLink)
   }
 
-  func open(_ name: FileName, _ flags: Int32, mode: mode_t = 0) throws(SystemError) -> OpenFile {
+  package func open(_ name: FileName, _ flags: Int32, mode: FilePermissions = 0) throws(SystemError)
+    -> OpenFile
+  {
     var descriptor: Int32
     repeat {
       descriptor = unsafe openat(file.descriptor, name.bytes, flags | O_CLOEXEC, mode)
@@ -32,32 +34,36 @@ struct OpenFolder: Sendable {
     return OpenFile(descriptor: descriptor)
   }
 
-  func folder(_ name: FileName, followingLink: Bool = false) throws(SystemError) -> OpenFolder {
+  package func folder(_ name: FileName, followingLink: Bool = false) throws(SystemError)
+    -> OpenFolder
+  {
     let flags = O_RDONLY | O_DIRECTORY | (followingLink ? 0 : O_NOFOLLOW)
     return OpenFolder(file: try open(name, flags))
   }
 
-  func status(of name: FileName, followingLink: Bool = false) throws(SystemError) -> FileStatus {
+  package func status(of name: FileName, followingLink: Bool = false) throws(SystemError)
+    -> FileStatus
+  {
     var status = stat()
     let flags = followingLink ? 0 : AT_SYMLINK_NOFOLLOW
     if unsafe fstatat(file.descriptor, name.bytes, &status, flags) != 0 { throw .last }
     return FileStatus(status)
   }
 
-  func removeFile(_ name: FileName) throws(SystemError) {
+  package func removeFile(_ name: FileName) throws(SystemError) {
     if unsafe unlinkat(file.descriptor, name.bytes, 0) != 0 { throw .last }
   }
 
-  func removeFolder(_ name: FileName) throws(SystemError) {
+  package func removeFolder(_ name: FileName) throws(SystemError) {
     if unsafe unlinkat(file.descriptor, name.bytes, AT_REMOVEDIR) != 0 { throw .last }
   }
 
   /// Makes one that is nobody else's business.
-  func makeFolder(_ name: FileName) throws(SystemError) {
+  package func makeFolder(_ name: FileName) throws(SystemError) {
     if unsafe mkdirat(file.descriptor, name.bytes, 0o700) != 0 { throw .last }
   }
 
-  func target(ofLink name: FileName) throws(SystemError) -> FileName {
+  package func target(ofLink name: FileName) throws(SystemError) -> FileName {
     // No system allows a longer one.
     let size = 4_096
     var target = [CChar](repeating: 0, count: size)
@@ -69,7 +75,7 @@ struct OpenFolder: Sendable {
   /// Makes a symbolic link.
   ///
   /// - Parameter status: Of the link whose owner and times it gets, as far as the system allows.
-  func makeLink(
+  package func makeLink(
     _ name: FileName, to target: FileName, like status: FileStatus
   ) throws(SystemError) {
     if unsafe symlinkat(target.bytes, file.descriptor, name.bytes) != 0 { throw .last }
@@ -82,7 +88,7 @@ struct OpenFolder: Sendable {
   /// The names in it, in their order.
   ///
   /// - Parameter check: Asked for every name; it throws to end the reading.
-  func names(_ check: () throws -> Void) throws -> [FileName] {
+  package func names(_ check: () throws -> Void) throws -> [FileName] {
     let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { throw SystemError.last }
     guard let stream = unsafe fdopendir(descriptor) else {
@@ -107,31 +113,31 @@ struct OpenFolder: Sendable {
     return names.sorted(by: FileName.precedes)
   }
 
-  func setPermissions(_ permissions: mode_t) throws(SystemError) {
+  package func setPermissions(_ permissions: FilePermissions) throws(SystemError) {
     if fchmod(file.descriptor, permissions) != 0 { throw .last }
   }
 
   /// Gives its owner all rights, if the status says that he has not. Who may not is told so by what comes next.
-  func letOwnerChange(_ status: FileStatus) {
+  package func letOwnerChange(_ status: FileStatus) {
     let permissions = status.permissions | 0o700
     if permissions != status.permissions { try? setPermissions(permissions) }
   }
 
-  func close() { try? file.close() }
+  package func close() { try? file.close() }
 }
 
 extension SystemError {
-  var isMissing: Bool { code == ENOENT || code == ENOTDIR }
-  var isDenied: Bool { code == EACCES || code == EPERM }
-  var isOnAnotherDisk: Bool { code == EXDEV }
+  package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+  package var isDenied: Bool { code == EACCES || code == EPERM }
+  package var isOnAnotherDisk: Bool { code == EXDEV }
   /// Nobody has opened the other end of a pipe.
-  var isWithoutReader: Bool { code == ENXIO }
+  package var isWithoutReader: Bool { code == ENXIO }
 
-  static var exists: SystemError { SystemError(code: EEXIST) }
-  static var missing: SystemError { SystemError(code: ENOENT) }
+  package static var exists: SystemError { SystemError(code: EEXIST) }
+  package static var missing: SystemError { SystemError(code: ENOENT) }
 
   /// - Returns: Nil if what the body asks for is not there.
-  static func ifThere<Value>(_ body: () throws -> Value) throws -> Value? {
+  package static func ifThere<Value>(_ body: () throws -> Value) throws -> Value? {
     do { return try body() } catch let error as SystemError where error.isMissing { return nil }
   }
 }

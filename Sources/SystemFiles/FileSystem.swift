@@ -1,5 +1,5 @@
 internal import CProcesses
-internal import CompositeOperations
+package import CompositeOperations
 
 #if canImport(Glibc)
   internal import Glibc
@@ -10,14 +10,14 @@ internal import CompositeOperations
 #endif
 
 /// What the system does with whole paths.
-enum FileSystem {
+package enum FileSystem {
   /// Gives a file another name, which is taken from what has it.
-  static func rename(_ path: String, to other: String) throws(SystemError) {
+  package static func rename(_ path: String, to other: String) throws(SystemError) {
     if systemRename(path, other) != 0 { throw .last }
   }
 
   /// Gives a file or a folder another name, unless there is something of that name.
-  static func renameIfFree(_ path: String, to other: String) throws(SystemError) {
+  package static func renameIfFree(_ path: String, to other: String) throws(SystemError) {
     let code = unsafe file_rename_if_free(path, other)
     if code == 0 { return }
     // Some file systems, and systems, cannot.
@@ -40,7 +40,9 @@ enum FileSystem {
   /// The path that symbolic links at the end of a path lead to, and what is there.
   ///
   /// Only the last name is looked at: the system follows the others itself.
-  static func followed(_ path: String) throws(SystemError) -> (path: String, status: FileStatus?) {
+  package static func followed(_ path: String) throws(SystemError) -> (
+    path: String, status: FileStatus?
+  ) {
     var path = path
     // As many as Linux follows.
     for _ in 0...40 {
@@ -63,7 +65,9 @@ enum FileSystem {
   /// - Parameters:
   ///   - path: It need not be there, but its folder is.
   ///   - folder: The folder.
-  static func contains(_ path: String, in folder: FileStatus.Identity) throws(SystemError) -> Bool {
+  package static func contains(_ path: String, in folder: FileStatus.Identity) throws(SystemError)
+    -> Bool
+  {
     var outer = path.splitPath.folder
     var identity = try status(outer).identity
     while true {
@@ -77,7 +81,7 @@ enum FileSystem {
 
   /// Whether two paths to the same file are two names of it. In some file systems they may be one name, in small
   /// letters and in capitals.
-  static func areTwoNames(_ one: String, _ other: String) throws -> Bool {
+  package static func areTwoNames(_ one: String, _ other: String) throws -> Bool {
     let (one, other) = (one.splitPath, other.splitPath)
     if try status(one.folder).identity != status(other.folder).identity { return true }
     let wanted = [FileName(one.name).bytes, FileName(other.name).bytes]
@@ -89,7 +93,7 @@ enum FileSystem {
   }
 
   /// Whether names may be made and removed in a folder.
-  static func mayChange(_ folder: String) -> Bool {
+  package static func mayChange(_ folder: String) -> Bool {
     unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
   }
 

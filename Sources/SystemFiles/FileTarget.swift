@@ -1,0 +1,59 @@
+package import CompositeOperations
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// What a path leads to that is to be written as a whole.
+package struct FileTarget: Sendable {
+  /// Behind all symbolic links.
+  package let path: String
+  /// What is there; nil if there is nothing.
+  package let old: FileStatus?
+
+  /// - Throws: What the system says if nobody may look there.
+  package init(_ path: String) throws(SystemError) {
+    (self.path, old) = try FileSystem.followed(path)
+  }
+
+  /// Writes it.
+  ///
+  /// A file is written beside its place, and takes that when it is whole, with the rights of the old one. What is no
+  /// file, such as a device or a pipe, is written directly.
+  ///
+  /// - Parameters:
+  ///   - isSynchronized: Whether it is on the disk, under its name, when this returns.
+  ///   - check: Asked before it takes the name, and while what is no file has no room; it throws to end that.
+  ///   - fill: Writes it, by the function that it gets.
+  /// - Throws: A `SystemError`; what `check` and `fill` throw.
+  package func write(
+    synchronized isSynchronized: Bool, _ check: @escaping () throws -> Void,
+    _ fill: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+  ) throws {
+    if let old, old.kind != .file {
+      return try unsafe writeDirectly(synchronized: isSynchronized, check, fill)
+    }
+    try ReplacementFile.make(for: path, like: old, synchronized: isSynchronized, check) { file in
+      try unsafe fill { try unsafe file.write($0) }
+    }
+  }
+
+  private func writeDirectly(
+    synchronized isSynchronized: Bool, _ check: @escaping () throws -> Void,
+    _ fill: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+  ) throws {
+    let file = try OpenFile(path, O_WRONLY | OpenFile.withoutWaiting)
+    do {
+      try unsafe fill { try unsafe file.write($0, waiting: check) }
+      if isSynchronized { try file.synchronize() }
+    } catch {
+      try? file.close()
+      throw error
+    }
+    try file.close()
+  }
+}
