@@ -53,6 +53,8 @@ public struct CSVFormatter: RecordFormatter, CellFormatter {
     self.guardsFormulas = guardsFormulas
   }
 
+  public var fileExtension: String { "csv" }
+
   public func appendHeader(for columns: [String], to bytes: inout [UInt8]) throws {
     guard hasHeader, !columns.isEmpty else { return }
     try append(columns.map { .string($0) }, for: columns, to: &bytes)

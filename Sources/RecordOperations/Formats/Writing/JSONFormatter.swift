@@ -13,6 +13,8 @@
 public struct JSONFormatter: RecordFormatter, CellFormatter {
   public init() {}
 
+  public var fileExtension: String { "json" }
+
   public func appendHeader(for columns: [String], to bytes: inout [UInt8]) { bytes += "[\n".utf8 }
 
   public func appendDelimiter(to bytes: inout [UInt8]) { bytes += ",\n".utf8 }

@@ -7,6 +7,8 @@
 public struct JSONLinesFormatter: RecordFormatter, CellFormatter {
   public init() {}
 
+  public var fileExtension: String { "jsonl" }
+
   package func cellWriter(for columns: [String]) -> JSONCellWriter { JSONCellWriter(columns) }
 }
 

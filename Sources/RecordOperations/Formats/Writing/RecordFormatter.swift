@@ -24,6 +24,9 @@
 ///
 /// A formatter does not remember: it can write several files at once.
 public protocol RecordFormatter: Sendable {
+  /// What names of such files end with, behind a dot: `dat`, if nothing else is said.
+  var fileExtension: String { get }
+
   /// Adds what is before the first record: nothing, if nothing else is said.
   ///
   /// - Throws: What no file of this format can have; nothing of the file is kept then.
@@ -55,6 +58,8 @@ public protocol RecordFormatter: Sendable {
 }
 
 extension RecordFormatter {
+  public var fileExtension: String { "dat" }
+
   public func appendHeader(for columns: [String], to bytes: inout [UInt8]) {}
 
   public func appendDelimiter(to bytes: inout [UInt8]) { bytes.append(.lineFeed) }

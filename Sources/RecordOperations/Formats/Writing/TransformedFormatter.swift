@@ -10,6 +10,8 @@ public struct TransformedFormatter<Base: RecordFormatter>: RecordFormatter {
     self.change = change
   }
 
+  public var fileExtension: String { base.fileExtension }
+
   public func appendHeader(for columns: [String], to bytes: inout [UInt8]) throws {
     try base.appendHeader(for: columns, to: &bytes)
   }

@@ -28,11 +28,20 @@ extension SQLiteStatement {
 
   /// The bytes of a text or a blob, where SQLite has them: nothing is copied. Those of a number are its text, and
   /// null has none.
-  package func withBytes<Result>(
-    at index: Int, _ body: (RawSpan) throws -> Result
-  ) rethrows -> Result {
+  package func withBytes<Result, Failure: Error>(
+    at index: Int, _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let isBlob = storageClass(at: index) == .blob
+    return try unsafe withUnsafeBytes(at: index, isBlob: isBlob) { bytes throws(Failure) in
+      try unsafe body(bytes.bytes)
+    }
+  }
+
+  /// The bytes of a blob, or of the text of anything else, where SQLite has them as long as the body runs.
+  @unsafe func withUnsafeBytes<Result, Failure: Error>(
+    at index: Int, isBlob: Bool, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let index = Int32(index)
-    let isBlob = unsafe sqlite3_column_type(pointer, index) == SQLITE_BLOB
     let address: UnsafeRawPointer? =
       isBlob
       ? unsafe sqlite3_column_blob(pointer, index)
@@ -40,8 +49,8 @@ extension SQLiteStatement {
     // In this order: to ask for a text may change how many bytes there are.
     let count = Int(unsafe sqlite3_column_bytes(pointer, index))
     // They stay where they are until the next step, and the body ends before.
-    let bytes = unsafe UnsafeRawBufferPointer(start: address, count: address == nil ? 0 : count)
-    return try body(unsafe bytes.bytes)
+    return try unsafe body(
+      UnsafeRawBufferPointer(start: address, count: address == nil ? 0 : count))
   }
 
   /// The bytes of a text or a blob.

@@ -6,7 +6,7 @@ extension SQLiteConnection {
     of query: RecordQuery, in table: SQLiteTable, after cursor: RecordCursor?, atMost count: Int
   ) throws -> RecordPage {
     let reader = try SQLiteRowReader(table, keys: query.keys)
-    let order = try SQLiteOrder(query.sortedTerms, of: table)
+    let order = try SQLiteOrder(query.distinctOrder, of: table)
     var conditions = SQLiteConditions(table)
     var parts = [try table.key.isNamed("t")].compactMap(\.self)
     if let predicate = query.predicate { parts.append(try conditions.condition(predicate)) }
@@ -56,7 +56,7 @@ extension SQLiteConnection {
 
 extension RecordQuery {
   /// Without what is repeated: where two are equal by a field, they are so the second time.
-  fileprivate var sortedTerms: [RecordOrder] {
+  var distinctOrder: [RecordOrder] {
     var seen: Set<String> = []
     return order.filter { seen.insert($0.key).inserted }
   }

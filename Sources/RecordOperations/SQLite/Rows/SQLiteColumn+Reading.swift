@@ -5,10 +5,15 @@
 #endif
 
 extension SQLiteColumn {
+  /// The value of a field, as its meaning makes it.
+  package func fieldValue(_ value: SQLiteValue) -> FieldValue { meaning.fieldValue(value) }
+}
+
+extension SQLiteMeaning {
   /// The value of a field. What is not as the column says is given as SQLite has it, and a text whose bytes are no
   /// UTF-8 as bytes.
-  package func fieldValue(_ value: SQLiteValue) -> FieldValue {
-    switch (meaning, value) {
+  func fieldValue(_ value: SQLiteValue) -> FieldValue {
+    switch (self, value) {
     case (.date, .text(let text)): Date(text: text).map { .date($0) } ?? .string(text)
     case (.list, .text(let text)): FieldValue(listText: text) ?? .string(text)
     case (.keptReference, .text(let text)):

@@ -1,0 +1,38 @@
+internal import CompositeOperations
+
+/// A file from which or to which records go cannot be read or written.
+public struct RecordFileError: Error, CustomStringConvertible {
+  /// The file, as it was named.
+  public let path: String
+  /// What failed: "cannot be written".
+  public let problem: String
+  /// What the system said, one of `errno`; 0 if it was not the system that refused.
+  public let code: Int32
+  /// Why, and what to do.
+  private let explanation: String
+
+  public var description: String { "the file \(path) \(problem): \(explanation)" }
+
+  init(_ path: String, _ problem: String, because explanation: String) {
+    self.path = path
+    self.problem = problem
+    code = 0
+    self.explanation = explanation
+  }
+
+  private init(_ path: String, _ problem: String, _ error: SystemError) {
+    self.path = path
+    self.problem = problem
+    code = error.code
+    explanation = "\(error). \(error.advice)"
+  }
+
+  /// Does something with a file, and names it if the system refuses.
+  static func at<Value>(
+    _ path: String, _ problem: String, _ body: () throws -> Value
+  ) throws -> Value {
+    do { return try body() } catch let error as SystemError {
+      throw RecordFileError(path, problem, error)
+    }
+  }
+}

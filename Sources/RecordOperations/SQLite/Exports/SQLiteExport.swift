@@ -1,0 +1,176 @@
+/// The rows of a query in the form of a file.
+struct SQLiteExport {
+  private let connection: SQLiteConnection
+  private let cells: [SQLitePaths.Cell]
+  private let sql: String
+  private let values: [SQLiteValue]
+
+  /// What the columns are called.
+  var columns: [String] { cells.map(\.path) }
+  /// How many rows there are to be, if that can be said at once.
+  let total: Int?
+
+  /// It is called within a transaction.
+  ///
+  /// - Parameters:
+  ///   - columns: Paths of keys; nil for all columns of the table.
+  ///   - limit: How many rows there are at most; nil for all.
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if there is no such table or column, or if it cannot be asked.
+  init(
+    _ query: RecordQuery, columns: [String]?, limit: Int?, on connection: SQLiteConnection
+  ) throws {
+    if let reason = query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
+    guard query.zone == .default else {
+      throw RecordError(
+        .unsupported("a file of SQLite has no zones, and so none \(query.zone.name)"))
+    }
+    guard let table = try connection.table(query.type) else {
+      let names = try connection.tables().joined(separator: ", ")
+      throw RecordError(
+        .invalid(
+          "there is no table \(query.type); there \(names.isEmpty ? "is none" : "are: \(names)")"))
+    }
+    let paths = columns ?? table.columns.filter { !$0.isHidden }.map(\.name)
+    try Self.check(paths, of: table)
+    var finder = SQLitePaths(connection)
+    cells = try paths.map { try finder.cell($0, of: table) }
+    var conditions = SQLiteConditions(table)
+    let condition = try query.predicate.map { try conditions.condition($0) }
+    let order = try SQLiteOrder(query.distinctOrder, of: table)
+    var sql = "SELECT \(cells.map(\.expression).joined(separator: ", "))"
+    sql += " FROM \(table.texts.table) AS t"
+    if let condition { sql += " WHERE \(condition)" }
+    if !order.terms.isEmpty { sql += " ORDER BY \(order.sql)" }
+    if let limit { sql += " LIMIT \(limit)" }
+    (self.connection, self.sql, values) = (connection, sql, conditions.values)
+    total = try table.kind == .table && condition == nil ? connection.count(table, limit) : nil
+  }
+
+  private static func check(_ paths: [String], of table: SQLiteTable) throws {
+    guard !paths.isEmpty else {
+      throw RecordError(
+        .invalid("a file of \(table.name) has a column at least, and none is named"))
+    }
+    var seen: Set<[UInt8]> = []
+    for path in paths where !seen.insert(Array(path.utf8)).inserted {
+      throw RecordError(.invalid("the column \(path) is named twice"))
+    }
+  }
+
+  /// Writes the file.
+  ///
+  /// - Parameters:
+  ///   - formatter: How.
+  ///   - write: Gets the next bytes of it, and takes them away.
+  ///   - report: Told how many rows are written, from time to time.
+  /// - Returns: How many rows there are.
+  /// - Throws: A ``SQLiteError``; what the formatter and `write` throw.
+  func write(
+    as formatter: some RecordFormatter, _ write: (inout [UInt8]) throws -> Void,
+    report: (Int) -> Void
+  ) throws -> Int {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.blockSize * 2)
+    try formatter.appendHeader(for: columns, to: &bytes)
+    let appendRow = rowAppender(for: formatter)
+    let statement = try connection.statement(sql)
+    try statement.bind(values)
+    var count = 0
+    while try statement.step() {
+      if count > 0 { formatter.appendDelimiter(to: &bytes) }
+      try appendRow(statement, &bytes)
+      count += 1
+      if bytes.count >= Self.blockSize {
+        try write(&bytes)
+        report(count)
+      }
+    }
+    try formatter.appendFooter(for: columns, after: count, to: &bytes)
+    try write(&bytes)
+    report(count)
+    return count
+  }
+
+  private static let blockSize = 1 << 18
+
+  private typealias RowAppender = (SQLiteStatement, inout [UInt8]) throws -> Void
+
+  /// What adds a row. A format of this module takes the cells from where SQLite has them; another one gets values.
+  private func rowAppender(for formatter: some RecordFormatter) -> RowAppender {
+    switch formatter {
+    case let csv as CSVFormatter: cellAppender(for: csv.cellWriter(for: columns))
+    case let json as JSONFormatter: cellAppender(for: json.cellWriter(for: columns))
+    case let lines as JSONLinesFormatter: cellAppender(for: lines.cellWriter(for: columns))
+    default: valueAppender(for: formatter)
+    }
+  }
+
+  private func cellAppender(for writer: some CellWriter) -> RowAppender {
+    let meanings = cells.map(\.meaning)
+    return { row, bytes in
+      for (index, meaning) in meanings.enumerated() {
+        try unsafe row.withCell(at: index, meaning) { cell throws(FieldValueError) in
+          try unsafe writer.append(cell, at: index, to: &bytes)
+        } orValue: { value throws(FieldValueError) in
+          try writer.append(value, at: index, to: &bytes)
+        }
+      }
+    }
+  }
+
+  private func valueAppender(for formatter: some RecordFormatter) -> RowAppender {
+    let (columns, cells) = (columns, cells)
+    return { row, bytes in
+      let values = try cells.enumerated().map { index, cell in
+        try formatter.transform(row.exportedValue(at: index, cell.meaning), of: cell.path)
+      }
+      try formatter.append(values, for: columns, to: &bytes)
+    }
+  }
+}
+
+extension SQLiteConnection {
+  fileprivate func count(_ table: SQLiteTable, _ limit: Int?) throws -> Int? {
+    try first("SELECT count(*) FROM \(table.texts.table)") {
+      min(Int($0.integer(at: 0)), limit ?? .max)
+    }
+  }
+}
+
+extension SQLiteStatement {
+  /// What a file has for a column of the row that it stands at.
+  ///
+  /// A key of another table that is a number stays one, as it is in the other table.
+  fileprivate func exportedValue(at index: Int, _ meaning: SQLiteMeaning) -> FieldValue {
+    let value = value(at: index)
+    if case (.foreignKey, .integer(let number)) = (meaning, value) { return .integer(number) }
+    return meaning.fieldValue(value)
+  }
+
+  /// Gives a body the cell of a column where SQLite has it, or its value where the two are not the same.
+  @inline(__always)
+  fileprivate func withCell(
+    at index: Int, _ meaning: SQLiteMeaning,
+    _ body: (FormattedCell) throws(FieldValueError) -> Void,
+    orValue: (FieldValue) throws(FieldValueError) -> Void
+  ) throws(FieldValueError) {
+    switch storageClass(at: index) {
+    case .null: try unsafe body(.null)
+    case .integer: try unsafe body(.integer(integer(at: index)))
+    case .real: try unsafe body(.double(double(at: index)))
+    case .blob:
+      try unsafe withUnsafeBytes(at: index, isBlob: true) { bytes throws(FieldValueError) in
+        try unsafe body(.bytes(bytes))
+      }
+    case .text:
+      switch meaning {
+      case .list, .keptReference: try orValue(exportedValue(at: index, meaning))
+      case .plain, .date, .foreignKey:
+        try unsafe withUnsafeBytes(at: index, isBlob: false) { bytes throws(FieldValueError) in
+          let isText = unsafe Span<UInt8>(_unsafeBytes: bytes).isText
+          try unsafe body(isText ? .text(bytes) : .bytes(bytes))
+        }
+      }
+    }
+  }
+}
