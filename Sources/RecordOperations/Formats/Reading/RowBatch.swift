@@ -60,7 +60,8 @@ package struct RowBatch: Sendable {
     bytes.span.extracting(cell.range).text
   }
 
-  private func cellRange(of row: Int) -> Range<Int> {
+  /// Where the cells of a row are among those of all rows.
+  func cellRange(of row: Int) -> Range<Int> {
     (row == 0 ? 0 : rows[row - 1].cellsEnd)..<rows[row].cellsEnd
   }
 }

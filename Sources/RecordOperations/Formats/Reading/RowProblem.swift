@@ -1,17 +1,17 @@
 /// What is wrong with a row of a file, which has been left out. Those behind it are read all the same, unless it says
 /// otherwise.
-package struct RowProblem: Error, Hashable, Sendable {
+public struct RowProblem: Error, Hashable, Sendable {
   /// The line of the file on which the row begins; the first one is 1.
-  package let line: Int
+  public let line: Int
   /// What is wrong, and what was expected.
-  package let text: String
+  public let text: String
 
-  package init(line: Int, _ text: String) {
+  init(line: Int, _ text: String) {
     self.line = line
     self.text = text
   }
 }
 
 extension RowProblem: CustomStringConvertible {
-  package var description: String { "line \(line): \(text)" }
+  public var description: String { "line \(line): \(text)" }
 }

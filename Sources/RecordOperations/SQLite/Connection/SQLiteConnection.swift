@@ -85,6 +85,9 @@ package final class SQLiteConnection {
   /// Whether the file cannot be written by it.
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 }
 
+  /// How many rows the last statement has put in, changed or removed, without what triggers did.
+  var changes: Int { Int(unsafe sqlite3_changes64(handle.pointer)) }
+
   /// Whether those who wait for what it does have lost interest.
   package var isCancelled: Bool { handle.isCancelled() }
 }

@@ -108,7 +108,7 @@ extension SQLiteStatement {
   /// - Throws: A ``SQLiteError`` if there is no such place, or if the value is too large.
   package func bind(_ value: SQLiteValue, at index: Int) throws {
     switch value {
-    case .null: try check(unsafe sqlite3_bind_null(pointer, Int32(index)))
+    case .null: try bindNull(at: index)
     case .integer(let number): try bind(number, at: index)
     case .real(let number): try bind(number, at: index)
     case .text(let text): try bind(text, at: index)
@@ -117,6 +117,10 @@ extension SQLiteStatement {
     case .blob(let bytes):
       try unsafe bytes.withUnsafeBytes { try unsafe bindBlob($0, at: index, isCopied: true) }
     }
+  }
+
+  package func bindNull(at index: Int) throws {
+    try check(unsafe sqlite3_bind_null(pointer, Int32(index)))
   }
 
   package func bind(_ number: Int64, at index: Int) throws {

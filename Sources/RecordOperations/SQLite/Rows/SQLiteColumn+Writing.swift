@@ -70,7 +70,7 @@ extension SQLiteColumn {
     }
   }
 
-  private var takesAll: Bool { declaredType.isEmpty || declaredType.uppercased() == "ANY" }
+  var takesAll: Bool { declaredType.isEmpty || declaredType.uppercased() == "ANY" }
 
   private var expectation: String {
     switch meaning {
@@ -140,12 +140,5 @@ extension Date {
 
 extension String {
   /// Whether SQLite makes a number of it in a column for numbers: it skips the space around one.
-  fileprivate var looksLikeNumber: Bool {
-    let spaces: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D]
-    let isSpace = { (byte: UInt8) in spaces.contains(byte) }
-    let bytes = utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
-    // `Double` takes more than SQLite does: hexadecimal digits, and words.
-    let marks = Set("+-.eE0123456789".utf8)
-    return bytes.allSatisfy(marks.contains) && Double(String(decoding: bytes, as: UTF8.self)) != nil
-  }
+  fileprivate var looksLikeNumber: Bool { Double(decimal: withoutSpaceAround) != nil }
 }

@@ -1,0 +1,167 @@
+public import CompositeOperations
+
+/// Puts the records of a file into a table.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let database = SQLiteRecordDatabase("library.sqlite")
+/// let load = ImportRecords(
+///   "Book", into: database, from: "books.csv", as: .csv, existing: .updated,
+///   badRows: .skipped(atMost: 100))
+/// let imported = try await load.run().get()
+/// for problem in imported.problems { print("books.csv,", problem) }
+/// ```
+///
+/// The header of the file, or the keys of its objects, name columns of the table. A table that is not there is made for
+/// records, as it is when they are saved, with columns of texts for CSV and of the kinds of the first values for JSON;
+/// tables made so get the columns that they do not have. Where the names of the records are not in the file
+/// (`id`), they get new ones. Into a table of another program only what is in the file is put, and its triggers, checks
+/// and foreign keys are those that it has.
+///
+/// Cells are data and nothing else: whatever is in one, it is bound to a statement, and never part of it.
+///
+/// A row that cannot be taken is told with its line and the reason: it has too few or too many cells, a value is not
+/// one of its column, or the table refuses it. Whether the others are put in all the same is what `badRows` says.
+///
+/// Everything is done in one transaction, so that a run that fails or is cancelled leaves the table as it was, or in one
+/// for every so many rows; then it leaves whole ones. The run tells how many bytes of the file it has read.
+public struct ImportRecords: ComposableOperation {
+  /// What becomes of a row whose key is there already.
+  public enum Existing: Hashable, Sendable, CaseIterable {
+    /// The row is a bad one.
+    case refused
+    /// Its values replace those that are there, in the columns that the file has.
+    case updated
+    /// What is there stays, and the row is not counted.
+    case kept
+  }
+
+  /// What becomes of the file when a row cannot be taken.
+  public enum BadRows: Hashable, Sendable {
+    /// The run fails with it.
+    case refused
+    /// It is left out and told of in the result. The run fails if there are more of them.
+    case skipped(atMost: Int)
+  }
+
+  public let type: String
+  public let database: SQLiteRecordDatabase
+  public let path: String
+  public let format: ImportFormat
+  public let existing: Existing
+  public let badRows: BadRows
+  /// The types to which the references of columns lead whose cells have names alone.
+  public let references: [String: String]
+  /// How many rows are put in at once; nil if all are.
+  public let rowsPerTransaction: Int?
+
+  /// - Parameters:
+  ///   - type: The type of the records, which is the name of the table.
+  ///   - database: Where it is.
+  ///   - path: The file. It may be a pipe or a device, too.
+  ///   - format: How it is read.
+  ///   - existing: What becomes of a row whose key is there already.
+  ///   - badRows: What becomes of the file when a row cannot be taken.
+  ///   - references: The types to which the references of columns lead, where they are not foreign keys and the cells
+  ///     have names alone: `["author": "Author"]`.
+  ///   - rowsPerTransaction: How many rows are put in at once; nil if all are.
+  /// - Precondition: Less than one row is not put in at once, and not less than none left out.
+  public init(
+    _ type: String, into database: SQLiteRecordDatabase, from path: String,
+    as format: ImportFormat, existing: Existing = .refused, badRows: BadRows = .refused,
+    references: [String: String] = [:], rowsPerTransaction: Int? = nil
+  ) {
+    precondition(
+      rowsPerTransaction ?? 1 >= 1, "At least 1 row at once, and not \(rowsPerTransaction ?? 0).")
+    if case .skipped(let count) = badRows {
+      precondition(count >= 0, "At least 0 rows are left out, and not \(count).")
+    }
+    self.type = type
+    self.database = database
+    self.path = path
+    self.format = format
+    self.existing = existing
+    self.badRows = badRows
+    self.references = references
+    self.rowsPerTransaction = rowsPerTransaction
+  }
+
+  public var operationName: String { "import \(type)" }
+
+  public func perform(in context: OperationContext) async throws -> ImportedFile {
+    // Of its own: what comes to the database meanwhile waits in the file for its turn, and not behind all of this.
+    let worker = database.worker(for: .writing)
+    return try await worker.run { connection in
+      var source = try ImportSource(path, format) {
+        if connection.isCancelled { throw CancellationError() }
+      }
+      defer { source.close() }
+      var table = SQLiteImport(self, on: connection)
+      let ledger = ImportLedger(badRows)
+      return try load(&source, into: &table, ledger, connection, context)
+    }
+  }
+
+  private func load(
+    _ source: inout ImportSource, into table: inout SQLiteImport, _ ledger: ImportLedger,
+    _ connection: SQLiteConnection, _ context: OperationContext
+  ) throws -> ImportedFile {
+    var ledger = ledger
+    var committed = 0
+    do {
+      var isAtEnd = false
+      while !isAtEnd {
+        let count = try connection.transaction(.writing) {
+          var room = rowsPerTransaction ?? .max
+          var count = 0
+          while room > 0 {
+            guard let rows = try source.next(atMost: room) else {
+              isAtEnd = true
+              break
+            }
+            room -= rows.count
+            count += try table.insert(rows, &ledger)
+            context.report(source.byteCount, of: source.size, unit: "bytes")
+          }
+          return count
+        }
+        committed += count
+      }
+    } catch let error as ImportLedger.Full {
+      throw RecordImportError(
+        path: path, problems: error.problems, recordCount: committed)
+    }
+    return ImportedFile(path: path, recordCount: committed, problems: ledger.problems)
+  }
+}
+
+/// A file whose records were put into a table.
+public struct ImportedFile: Hashable, Sendable {
+  public let path: String
+  /// How many records were put in or updated.
+  public let recordCount: Int
+  /// What is wrong with the rows that were left out, in their order.
+  public let problems: [RowProblem]
+}
+
+/// A file has more rows that cannot be taken than may be left out.
+public struct RecordImportError: Error, Sendable {
+  public let path: String
+  /// What is wrong with the rows, in their order, up to the one that was too many.
+  public let problems: [RowProblem]
+  /// How many records are in the table all the same, by transactions that were made before.
+  public let recordCount: Int
+}
+
+extension RecordImportError: CustomStringConvertible {
+  public var description: String {
+    let first = problems.first.map { "\($0)" } ?? ""
+    let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
+    let kept =
+      recordCount > 0
+      ? "; \(recordCount == 1 ? "1 record was" : "\(recordCount) records were") put in before"
+      : "; nothing was put in"
+    return "\(path), \(first)\(more)\(kept)"
+  }
+}

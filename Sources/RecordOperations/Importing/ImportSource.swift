@@ -1,0 +1,157 @@
+internal import SystemFiles
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// Rows of a file, some at a time. Whoever made it closes it, once.
+struct ImportSource {
+  private let path: String
+  private let file: OpenFile
+  private let isFile: Bool
+  private let check: () throws -> Void
+  /// One of these is there.
+  private var csv: CSVReader?
+  private var json: JSONReader?
+  private var buffer = [UInt8](repeating: 0, count: 1 << 20)
+  private var isAtEnd = false
+
+  /// Whether the first row is still to come that names the columns.
+  private var needsHeader: Bool
+  private var rows = ImportedRows()
+
+  /// How many bytes were read.
+  private(set) var byteCount = 0
+  /// How many there are; nil if nobody knows.
+  let size: Int?
+
+  /// - Parameter check: Asked while what is no file has nothing; it throws to end the wait.
+  /// - Throws: A ``RecordFileError``.
+  init(_ path: String, _ format: ImportFormat, _ check: @escaping () throws -> Void) throws {
+    (self.path, self.check) = (path, check)
+    switch format.kind {
+    case .csv(let delimiter, let hasHeader, let emptyCells):
+      csv = CSVReader(delimiter: delimiter)
+      needsHeader = hasHeader
+      rows.emptyIsNull = emptyCells == .null
+    case .json(let layout):
+      json = JSONReader(layout)
+      needsHeader = false
+    }
+    let file = try RecordFileError.at(path, "cannot be read") {
+      try OpenFile(path, O_RDONLY | OpenFile.withoutWaiting)
+    }
+    do {
+      let status = try RecordFileError.at(path, "cannot be read") { try file.status }
+      if status.kind == .folder {
+        throw RecordFileError(path, "cannot be read", because: "it is a folder; name a file in it")
+      }
+      isFile = status.kind == .file
+      size = isFile ? status.size : nil
+      self.file = file
+    } catch {
+      try? file.close()
+      throw error
+    }
+  }
+
+  func close() { try? file.close() }
+
+  /// The next rows.
+  ///
+  /// - Returns: Nil at the end of the file. There may be problems alone in what there is.
+  /// - Throws: A ``RecordFileError``.
+  mutating func next(atMost count: Int) throws -> ImportedRows? {
+    while rows.isEmpty {
+      guard !isAtEnd else { return nil }
+      try read()
+      try takeHeader()
+    }
+    return rows.removeFirst(count)
+  }
+
+  private mutating func read() throws {
+    // Taken out, so that what is read from it can go into this.
+    var buffer: [UInt8] = []
+    swap(&buffer, &self.buffer)
+    defer { swap(&buffer, &self.buffer) }
+    let count = try RecordFileError.at(path, "cannot be read") {
+      try unsafe buffer.withUnsafeMutableBytes { buffer in
+        isFile
+          ? try unsafe file.read(into: buffer) : try unsafe file.read(into: buffer, waiting: check)
+      }
+    }
+    byteCount += count
+    isAtEnd = count == 0
+    let piece = buffer.span.extracting(..<count)
+    if let batch = isAtEnd ? csv?.finish() : csv?.read(piece) { rows.take(batch) }
+    if let batch = isAtEnd ? json?.finish() : json?.read(piece) { rows.take(batch) }
+  }
+
+  private mutating func takeHeader() throws {
+    guard needsHeader else { return }
+    if let problem = rows.problems.first, rows.firstLine.map({ problem.line < $0 }) ?? true {
+      throw RecordFileError(path, "has no header", because: "\(problem)")
+    }
+    guard let header = rows.removeHeader() else {
+      guard isAtEnd else { return }
+      throw RecordFileError(
+        path, "has no header", because: "it is empty; its first line has to name the columns")
+    }
+    needsHeader = false
+    rows.header = try header.map { name in
+      guard let name else {
+        throw RecordFileError(
+          path, "has no header", because: "a name in its first line is not UTF-8")
+      }
+      return name
+    }
+  }
+}
+
+/// Rows in the form in which they came.
+struct ImportedRows {
+  /// What the columns of the cells are called; nil if nobody says.
+  var header: [String]?
+  /// Whether an empty cell that is not in quotes is null.
+  var emptyIsNull = true
+  private(set) var cells = RowBatch()
+  /// Which of the rows of cells are meant.
+  private(set) var range = 0..<0
+  private(set) var objects: ArraySlice<JSONBatch.Object> = []
+  private(set) var problems: [RowProblem] = []
+
+  var count: Int { range.count + objects.count }
+  var isEmpty: Bool { count == 0 && problems.isEmpty }
+  var firstLine: Int? { range.isEmpty ? objects.first?.line : cells.line(of: range.lowerBound) }
+
+  mutating func take(_ batch: RowBatch) {
+    (cells, range, problems) = (batch, 0..<batch.rowCount, batch.problems)
+  }
+
+  mutating func take(_ batch: JSONBatch) {
+    (objects, problems) = (batch.objects[...], batch.problems)
+  }
+
+  /// Takes the first row of cells away; nil if there is none. A name in it is nil if it is not UTF-8.
+  mutating func removeHeader() -> [String?]? {
+    guard let row = range.first else { return nil }
+    range = range.dropFirst()
+    return cells.cells(of: row).map { cells.text(of: $0) }
+  }
+
+  /// Takes the first rows away, with all the problems.
+  mutating func removeFirst(_ count: Int) -> ImportedRows {
+    var first = self
+    first.range = range.prefix(count)
+    first.objects = objects.prefix(count)
+    range = range.dropFirst(count)
+    objects = objects.dropFirst(count)
+    problems = []
+    return first
+  }
+}

@@ -1,0 +1,137 @@
+/// Puts rows of a file into a table.
+struct SQLiteImport {
+  private let job: ImportRecords
+  private let connection: SQLiteConnection
+  /// How rows are put in, by the names of their columns.
+  private var plans: [[String]: SQLiteImportPlan] = [:]
+  /// The last one of them, which most rows need again.
+  private var lastPlan: (names: [String], plan: SQLiteImportPlan)?
+
+  init(_ job: ImportRecords, on connection: SQLiteConnection) {
+    (self.job, self.connection) = (job, connection)
+  }
+
+  /// Puts rows in. It is called within a transaction.
+  ///
+  /// - Returns: How many records were put in or updated.
+  /// - Throws: What ends the import: a ``SQLiteError``, a ``RecordError``, ``ImportLedger/Full``.
+  mutating func insert(_ rows: ImportedRows, _ ledger: inout ImportLedger) throws -> Int {
+    var problems = rows.problems
+    var count = 0
+    if !rows.range.isEmpty {
+      let plan = try planOfCells(rows.header)
+      count += try plan.insert(rows.cells, rows.range, emptyIsNull: rows.emptyIsNull, &problems)
+    }
+    var rest = rows.objects
+    while let first = rest.first {
+      let names = first.fields.map(\.key)
+      let same = rest.prefix {
+        $0.fields.count == names.count && zip($0.fields, names).allSatisfy { $0.key == $1 }
+      }
+      rest = rest.dropFirst(same.count)
+      do {
+        count += try plan(ofObject: first, names).insert(same, &problems)
+      } catch let error as ImportRefusal {
+        // Its columns are none of the table.
+        problems += same.map { RowProblem(line: $0.line, error.text) }
+      }
+    }
+    try ledger.add(problems)
+    return count
+  }
+
+  // MARK: Plans
+
+  private mutating func planOfCells(_ header: [String]?) throws -> SQLiteImportPlan {
+    if let lastPlan { return lastPlan.plan }
+    var table = try table()
+    guard let header else {
+      guard let table else {
+        throw RecordError(
+          .invalid(
+            "there is no table \(job.type), and the file has no header that names its columns"))
+      }
+      let names = table.columns.filter(\.isWritable).map(\.name)
+      return try remember(names, of: table)
+    }
+    try check(header)
+    if table?.isOwn ?? true {
+      table = try madeTable(for: header.map { ($0, .string("")) })
+    }
+    return try remember(header, of: table)
+  }
+
+  private mutating func plan(
+    ofObject object: JSONBatch.Object, _ names: [String]
+  ) throws -> SQLiteImportPlan {
+    if let lastPlan, lastPlan.names == names { return lastPlan.plan }
+    if let plan = plans[names] {
+      lastPlan = (names, plan)
+      return plan
+    }
+    var table = try table()
+    if let own = table, !own.isOwn {
+      for name in names where own.column(named: name) == nil {
+        throw ImportRefusal(text: Self.missing(name, own))
+      }
+    } else {
+      table = try madeTable(for: object.fields)
+    }
+    return try remember(names, of: table)
+  }
+
+  private mutating func remember(
+    _ names: [String], of table: SQLiteTable?
+  ) throws -> SQLiteImportPlan {
+    guard let table else { throw RecordError(.unknownRecord) }
+    let columns = try names.map { name in
+      guard let column = table.column(named: name) else {
+        throw RecordError(.invalid(Self.missing(name, table)))
+      }
+      return try SQLiteImportColumn(column, of: table, referencesTo: job.references[name])
+    }
+    let plan = try SQLiteImportPlan(table, columns, job.existing, on: connection)
+    plans[names] = plan
+    lastPlan = (names, plan)
+    return plan
+  }
+
+  private static func missing(_ name: String, _ table: SQLiteTable) -> String {
+    let names = table.columns.filter { !$0.isHidden }.map(\.name).joined(separator: ", ")
+    return "\(table.name) has no column \(name.debugDescription); there are: \(names)"
+  }
+
+  private func check(_ header: [String]) throws {
+    var seen: Set<[UInt8]> = []
+    for name in header where !seen.insert(SQLiteName.folded(name)).inserted {
+      throw RecordFileError(
+        job.path, "has no header",
+        because: "its first line has the name \(name.debugDescription) twice")
+    }
+  }
+
+  // MARK: The table
+
+  private func table() throws -> SQLiteTable? {
+    guard let table = try connection.table(job.type) else {
+      if job.database.options.access == .create { return nil }
+      let names = try connection.tables().joined(separator: ", ")
+      throw RecordError(
+        .invalid(
+          "there is no table \(job.type); \(names.isEmpty ? "there is none at all" : "there are: \(names)")"
+        ))
+    }
+    guard table.kind != .view else {
+      throw RecordError(.unsupported("\(table.name) is a view, which can only be queried"))
+    }
+    return table
+  }
+
+  /// One that was made for records, with columns for some fields.
+  private func madeTable(for fields: [(key: String, value: FieldValue)]) throws -> SQLiteTable {
+    let own = try connection.trackedTable(job.type, making: true)
+    let others = fields.filter { !own.key.isName($0.key) }
+    return try connection.table(
+      toSave: Dictionary(others.map { ($0.key, $0.value) }) { first, _ in first }, as: job.type)
+  }
+}

@@ -1,0 +1,184 @@
+/// How rows that have the same columns are put into a table: many by one statement, and where that fails, one by one.
+struct SQLiteImportPlan {
+  /// How many values a statement has about. More make it slower again.
+  private static let valuesPerStatement = 500
+  /// How many statements for many rows are undone together when one of them fails.
+  private static let statementsPerBlock = 10
+
+  private let connection: SQLiteConnection
+  private let columns: [SQLiteImportColumn]
+  private let rowsPerStatement: Int
+  private let insertsMany: String
+  private let insertsOne: String
+
+  /// - Throws: A ``RecordError`` if no row of the table could be known again by these columns.
+  init(
+    _ table: SQLiteTable, _ columns: [SQLiteImportColumn], _ existing: ImportRecords.Existing,
+    on connection: SQLiteConnection
+  ) throws {
+    (self.connection, self.columns) = (connection, columns)
+    rowsPerStatement = max(1, Self.valuesPerStatement / max(1, columns.count))
+    var names = columns.map(\.column.quoted)
+    var places = columns.map { _ in "?" }
+    if table.isOwn, case .text(let key, _) = table.key,
+      !columns.contains(where: { $0.column.name == key })
+    {
+      names.append(try SQLiteName.quoted(key))
+      places.append("lower(hex(randomblob(16)))")
+    }
+    guard !names.isEmpty else {
+      throw RecordError(.invalid("a row for \(table.name) has no column at all"))
+    }
+    let start = "INSERT INTO \(table.texts.table) (\(names.joined(separator: ", "))) VALUES "
+    let row = "(\(places.joined(separator: ", ")))"
+    let end = try Self.end(table, columns, existing)
+    insertsOne = start + row + end
+    insertsMany =
+      start + Array(repeating: row, count: rowsPerStatement).joined(separator: ", ") + end
+  }
+
+  private static func end(
+    _ table: SQLiteTable, _ columns: [SQLiteImportColumn], _ existing: ImportRecords.Existing
+  ) throws -> String {
+    if existing == .refused { return "" }
+    let keys = table.columns.filter { $0.keyPosition > 0 }.map(\.name)
+    let own = Set(columns.map(\.column.name))
+    guard !keys.isEmpty, own.isSuperset(of: keys) else {
+      throw RecordError(
+        .invalid(
+          keys.isEmpty
+            ? "\(table.name) has no key, so that no row of it can be known again"
+            : "rows of \(table.name) are known by \(keys.joined(separator: ", ")), and the file has not all of that"
+        ))
+    }
+    let target = " ON CONFLICT (\(try keys.map(SQLiteName.quoted).joined(separator: ", ")))"
+    let others = columns.map(\.column).filter { !keys.contains($0.name) }
+    if existing == .kept || others.isEmpty { return "\(target) DO NOTHING" }
+    let settings = others.map { "\($0.quoted) = excluded.\($0.quoted)" }
+    return "\(target) DO UPDATE SET \(settings.joined(separator: ", "))"
+  }
+
+  // MARK: Rows
+
+  /// - Returns: How many records were put in or updated.
+  /// - Throws: A ``SQLiteError`` that ends the import.
+  func insert(
+    _ batch: RowBatch, _ rows: Range<Int>, emptyIsNull: Bool, _ problems: inout [RowProblem]
+  ) throws -> Int {
+    let isText = batch.isText
+    return try unsafe batch.bytes.withUnsafeBytes { bytes in
+      try insert(rows, &problems, line: { batch.line(of: $0) }) { row, statement, place in
+        let cells = batch.cellRange(of: row)
+        guard cells.count == columns.count else {
+          let (found, wanted) = (Self.cells(cells.count), Self.cells(columns.count))
+          throw ImportRefusal(text: "it has \(found), and not \(wanted) as there are columns")
+        }
+        for index in columns.indices {
+          let cell = batch.cells[cells.lowerBound + index]
+          let isEmpty = cell.range.isEmpty && !cell.isQuoted
+          if isEmpty, emptyIsNull || !columns[index].takesTexts {
+            try statement.bindNull(at: place + index)
+          } else {
+            // They stay where they are until the statement has run, and nothing else uses what is bound.
+            let text = unsafe UnsafeRawBufferPointer(rebasing: bytes[cell.range])
+            try unsafe columns[index].bind(
+              text, isText: isText, staysInPlace: true, at: place + index, of: statement)
+          }
+        }
+      }
+    }
+  }
+
+  /// - Parameter objects: They have the keys that are called as the columns, in their order.
+  /// - Returns: How many records were put in or updated.
+  /// - Throws: A ``SQLiteError`` that ends the import.
+  func insert(
+    _ objects: ArraySlice<JSONBatch.Object>, _ problems: inout [RowProblem]
+  ) throws -> Int {
+    try insert(objects.indices, &problems, line: { objects[$0].line }) { row, statement, place in
+      for (index, field) in objects[row].fields.enumerated() {
+        try columns[index].bind(field.value, at: place + index, of: statement)
+      }
+    }
+  }
+
+  private static func cells(_ count: Int) -> String { count == 1 ? "1 cell" : "\(count) cells" }
+
+  /// Binds a row to a statement, from a place on.
+  private typealias RowBinder = (_ row: Int, SQLiteStatement, _ place: Int) throws -> Void
+
+  private func insert(
+    _ rows: Range<Int>, _ problems: inout [RowProblem], line: (Int) -> Int, _ bind: RowBinder
+  ) throws -> Int {
+    var count = 0
+    var start = rows.lowerBound
+    while start < rows.upperBound {
+      let block = start..<min(start + rowsPerStatement * Self.statementsPerBlock, rows.upperBound)
+      var refused: [RowProblem] = []
+      do {
+        count += try connection.savepoint { try insertTogether(block, &refused, line, bind) }
+      } catch let error as SQLiteError where !error.endsRequest && connection.isInTransaction {
+        refused = []
+        count += try insertEach(block, &refused, line, bind)
+      }
+      problems += refused
+      start = block.upperBound
+    }
+    return count
+  }
+
+  private func insertTogether(
+    _ rows: Range<Int>, _ problems: inout [RowProblem], _ line: (Int) -> Int, _ bind: RowBinder
+  ) throws -> Int {
+    var count = 0
+    // Those that are bound already, and that one statement for many has no place for in the end.
+    var waiting: [Int] = []
+    try connection.withStatement(insertsMany) { statement in
+      for row in rows {
+        do { try bind(row, statement, waiting.count * columns.count + 1) } catch let refusal
+          as ImportRefusal
+        {
+          problems.append(RowProblem(line: line(row), refusal.text))
+          continue
+        }
+        waiting.append(row)
+        if waiting.count == rowsPerStatement {
+          try statement.run()
+          count += connection.changes
+          waiting.removeAll(keepingCapacity: true)
+        }
+      }
+    }
+    if waiting.isEmpty { return count }
+    return try connection.withStatement(insertsOne) { statement in
+      for row in waiting {
+        try bind(row, statement, 1)
+        try statement.run()
+        count += connection.changes
+      }
+      return count
+    }
+  }
+
+  private func insertEach(
+    _ rows: Range<Int>, _ problems: inout [RowProblem], _ line: (Int) -> Int, _ bind: RowBinder
+  ) throws -> Int {
+    var count = 0
+    try connection.withStatement(insertsOne) { statement in
+      for row in rows {
+        do {
+          try connection.savepoint {
+            try bind(row, statement, 1)
+            try statement.run()
+          }
+          count += connection.changes
+        } catch let refusal as ImportRefusal {
+          problems.append(RowProblem(line: line(row), refusal.text))
+        } catch let error as SQLiteError where !error.endsRequest && connection.isInTransaction {
+          problems.append(RowProblem(line: line(row), "\(error.translated)"))
+        }
+      }
+    }
+    return count
+  }
+}
