@@ -67,7 +67,7 @@ struct SQLiteImportPlan {
   ) throws -> Int {
     let isText = batch.isText
     return try unsafe batch.bytes.withUnsafeBytes { bytes in
-      try insert(rows, &problems, line: { batch.line(of: $0) }) { row, statement, place in
+      try insert(rows, &problems, line: batch.line) { row, statement, place in
         let cells = batch.cellRange(of: row)
         guard cells.count == columns.count else {
           let (found, wanted) = (Self.cells(cells.count), Self.cells(columns.count))
@@ -95,7 +95,8 @@ struct SQLiteImportPlan {
   func insert(
     _ objects: ArraySlice<JSONBatch.Object>, _ problems: inout [RowProblem]
   ) throws -> Int {
-    try insert(objects.indices, &problems, line: { objects[$0].line }) { row, statement, place in
+    let line = { (row: Int) in objects[row].line }
+    return try insert(objects.indices, &problems, line: line) { row, statement, place in
       for (index, field) in objects[row].fields.enumerated() {
         try columns[index].bind(field.value, at: place + index, of: statement)
       }
