@@ -116,7 +116,11 @@ struct ImportSource {
 /// Rows in the form in which they came.
 struct ImportedRows {
   /// What the columns of the cells are called; nil if nobody says.
-  var header: [String]?
+  var header: [String]? {
+    didSet { isHeaderNew = true }
+  }
+  /// Whether nobody has had it yet: it is told even if there are no rows behind it.
+  private var isHeaderNew = false
   /// Whether an empty cell that is not in quotes is null.
   var emptyIsNull = true
   private(set) var cells = RowBatch()
@@ -126,7 +130,7 @@ struct ImportedRows {
   private(set) var problems: [RowProblem] = []
 
   var count: Int { range.count + objects.count }
-  var isEmpty: Bool { count == 0 && problems.isEmpty }
+  var isEmpty: Bool { count == 0 && problems.isEmpty && !isHeaderNew }
   var firstLine: Int? { range.isEmpty ? objects.first?.line : cells.line(of: range.lowerBound) }
 
   mutating func take(_ batch: RowBatch) {
@@ -152,6 +156,7 @@ struct ImportedRows {
     range = range.dropFirst(count)
     objects = objects.dropFirst(count)
     problems = []
+    isHeaderNew = false
     return first
   }
 }

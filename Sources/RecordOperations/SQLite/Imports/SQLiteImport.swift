@@ -18,7 +18,7 @@ struct SQLiteImport {
   mutating func insert(_ rows: ImportedRows, _ ledger: inout ImportLedger) throws -> Int {
     var problems = rows.problems
     var count = 0
-    if !rows.range.isEmpty {
+    if rows.header != nil || !rows.range.isEmpty {
       let plan = try planOfCells(rows.header)
       count += try plan.insert(rows.cells, rows.range, emptyIsNull: rows.emptyIsNull, &problems)
     }

@@ -7,6 +7,8 @@ struct SQLiteImportPlan {
 
   private let connection: SQLiteConnection
   private let columns: [SQLiteImportColumn]
+  /// The columns that lead to other rows.
+  private let references: [String]
   private let rowsPerStatement: Int
   private let insertsMany: String
   private let insertsOne: String
@@ -17,6 +19,7 @@ struct SQLiteImportPlan {
     on connection: SQLiteConnection
   ) throws {
     (self.connection, self.columns) = (connection, columns)
+    references = table.foreignKeys.flatMap(\.columns)
     rowsPerStatement = max(1, Self.valuesPerStatement / max(1, columns.count))
     var names = columns.map(\.column.quoted)
     var places = columns.map { _ in "?" }
@@ -70,8 +73,9 @@ struct SQLiteImportPlan {
       try insert(rows, &problems, line: batch.line) { row, statement, place in
         let cells = batch.cellRange(of: row)
         guard cells.count == columns.count else {
-          let (found, wanted) = (Self.cells(cells.count), Self.cells(columns.count))
-          throw ImportRefusal(text: "it has \(found), and not \(wanted) as there are columns")
+          let found = cells.count == 1 ? "1 cell" : "\(cells.count) cells"
+          throw ImportRefusal(
+            text: "it has \(found), and not \(columns.count) as there are columns")
         }
         for index in columns.indices {
           let cell = batch.cells[cells.lowerBound + index]
@@ -102,8 +106,6 @@ struct SQLiteImportPlan {
       }
     }
   }
-
-  private static func cells(_ count: Int) -> String { count == 1 ? "1 cell" : "\(count) cells" }
 
   /// Binds a row to a statement, from a place on.
   private typealias RowBinder = (_ row: Int, SQLiteStatement, _ place: Int) throws -> Void
@@ -176,10 +178,16 @@ struct SQLiteImportPlan {
         } catch let refusal as ImportRefusal {
           problems.append(RowProblem(line: line(row), refusal.text))
         } catch let error as SQLiteError where !error.endsRequest && connection.isInTransaction {
-          problems.append(RowProblem(line: line(row), "\(error.translated)"))
+          problems.append(RowProblem(line: line(row), text(of: error)))
         }
       }
     }
     return count
+  }
+
+  private func text(of error: SQLiteError) -> String {
+    // SQLite does not say which one.
+    guard error.isReferenceViolation else { return "\(error.translated)" }
+    return "a reference leads to a row that is not there (\(references.joined(separator: ", ")))"
   }
 }

@@ -1,0 +1,322 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Foundation
+import RecordOperations
+import Synchronization
+import Testing
+
+@Suite struct ExportRecordsTests {
+  private let folder: TemporaryFolder
+  private let database: SQLiteRecordDatabase
+  private var file: String { folder.file("out") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    database = SQLiteRecordDatabase(folder.file())
+  }
+
+  private func export(
+    _ type: String, where predicate: RecordPredicate? = nil, sortedBy order: [RecordOrder] = [],
+    columns: [String]? = nil, limit: Int? = nil, as formatter: some RecordFormatter = .csv
+  ) async throws -> String {
+    let operation = ExportRecords(
+      type, in: database, where: predicate, sortedBy: order, columns: columns, limit: limit,
+      to: file, as: formatter)
+    let exported = try await operation.run().get()
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+    #expect(exported.byteCount == bytes.count)
+    #expect(exported.path == file)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private func library() throws {
+    try execute(
+      [
+        "CREATE TABLE Country (code TEXT PRIMARY KEY, name TEXT)",
+        "CREATE TABLE Author (id INTEGER PRIMARY KEY, name TEXT, country TEXT REFERENCES Country)",
+        """
+        CREATE TABLE Book (isbn TEXT PRIMARY KEY, title TEXT, pages INTEGER, price REAL,
+          author INTEGER REFERENCES Author (id), translator INTEGER REFERENCES Author, cover BLOB)
+        """,
+        "INSERT INTO Country VALUES ('gb', 'Great Britain'), ('no', 'Norge')",
+        "INSERT INTO Author VALUES (7, 'Jane', 'gb'), (8, 'Sigrid', 'no'), (9, 'Nobody', NULL)",
+        """
+        INSERT INTO Book VALUES ('b', 'Persuasion', 249, 7.5, 7, 8, x'00FF'),
+          ('a', 'Emma, "the"' || char(10) || 'book', 474, 3.0, 7, NULL, NULL),
+          ('c', '', NULL, NULL, 9, 7, x'')
+        """,
+      ], in: database.path)
+  }
+
+  @Test func `a table goes out as it is, with all columns in their order`() async throws {
+    try library()
+    #expect(
+      try await export("Book") == """
+        isbn,title,pages,price,author,translator,cover
+        b,Persuasion,249,7.5,7,8,AP8=
+        a,"Emma, ""the""
+        book",474,3.0,7,,
+        c,"",,,9,7,""
+
+        """)
+  }
+
+  @Test func `D10: columns go across references, several and several far`() async throws {
+    try library()
+    let columns = [
+      "isbn", "author.name", "author.country", "author.country.name", "translator.country.name",
+    ]
+    #expect(
+      try await export("Book", sortedBy: [.ascending("pages")], columns: columns) == """
+        isbn,author.name,author.country,author.country.name,translator.country.name
+        c,Nobody,,,Great Britain
+        b,Jane,gb,Great Britain,Norge
+        a,Jane,gb,Great Britain,
+
+        """)
+  }
+
+  @Test func `a column with a dot in its name is that column`() async throws {
+    try execute(
+      [
+        "CREATE TABLE P (id INTEGER PRIMARY KEY, \"b.c\" TEXT)", "INSERT INTO P VALUES (1, 'far')",
+        "CREATE TABLE T (\"a.b\" TEXT, \"a\" INTEGER REFERENCES P)",
+        "INSERT INTO T VALUES ('near', 1)",
+      ], in: database.path)
+    #expect(try await export("T", columns: ["a.b", "a.b.c"]) == "a.b,a.b.c\nnear,far\n")
+  }
+
+  @Test func `references that are kept lead to tables of all kinds`() async throws {
+    try await database.save(
+      record("jane/1", type: "Author", ["name": "Jane"]),
+      record("x", type: "Press", ["name": "Faber", "city": "London"]),
+      record("1", ["by": .reference(RecordReference(RecordID("Author", "jane/1")))]),
+      record("2", ["by": .reference(RecordReference(RecordID("Press", "x")))]),
+      record("3", ["by": .reference(RecordReference(RecordID("Author", "gone")))]),
+      record("4", ["by": .reference(RecordReference(RecordID("Nothing", "x")))]), record("5"))
+    #expect(
+      try await export("Book", columns: ["id", "by", "by.name", "by.city"]) == """
+        id,by,by.name,by.city
+        1,jane/1,Jane,
+        2,x,Faber,London
+        3,gone,,
+        4,x,,
+        5,,,
+
+        """)
+  }
+
+  @Test func `D10: what is looked for, sorted and limited is what goes out`() async throws {
+    try library()
+    let found = try await export(
+      "Book", where: Field("pages") > 100 || Field<Int>("pages").isNull,
+      sortedBy: [.descending("pages")], columns: ["isbn"], limit: 2, as: .jsonLines)
+    #expect(found == "{\"isbn\":\"a\"}\n{\"isbn\":\"b\"}\n")
+  }
+
+  @Test
+  func `values of records go out as the formatter has them, and a formatter of one's own too`()
+    async throws
+  {
+    var book = record("1", ["title": "Emma", "price": 3.0, "tags": ["a", 1]])
+    book["lent"] = .date(Date(timeIntervalSince1970: 1.5))
+    book["cover"] = .bytes([1])
+    try await database.save(book)
+    let columns = ["id", "title", "price", "tags", "lent", "cover"]
+    #expect(
+      try await export("Book", columns: columns, as: .json) == """
+        [
+        {"id":"1","title":"Emma","price":3.0,"tags":["a",1],"lent":"1970-01-01T00:00:01.500Z","cover":"AQ=="}
+        ]
+
+        """)
+    // By values, and by cells: the same.
+    let plain = try await export("Book", columns: columns)
+    let transformed = CSVFormatter().transforming { value, _ in value }
+    #expect(try await export("Book", columns: columns, as: transformed) == plain)
+    let doubled = CSVFormatter(hasHeader: false).transforming(.double) { value, column in
+      .string("\(column) \(value)")
+    }
+    let text = try await export("Book", columns: ["id", "price"], as: doubled)
+    #expect(text.hasPrefix("1,\"price ") || text.hasPrefix("1,price "))
+  }
+
+  @Test func `what no format can have is refused with its column, and the old file stays`()
+    async throws
+  {
+    try execute(
+      ["CREATE TABLE T (a)", "INSERT INTO T VALUES (1), (9e999)"], in: database.path)
+    try "old".write(toFile: file, atomically: true, encoding: .utf8)
+    let outcome = await ExportRecords("T", in: database, to: file, as: .json).run()
+    #expect((outcome.error as? FieldValueError)?.key == "a")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "old")
+    #expect(try folder.names.filter { $0.contains("out") } == ["out"])
+  }
+
+  @Test func `texts that are no UTF-8 go out as bytes, and texts with a NUL as they are`()
+    async throws
+  {
+    try execute(
+      [
+        "CREATE TABLE T (a TEXT)",
+        "INSERT INTO T VALUES (CAST(x'FF41' AS TEXT)), (CAST(x'410042' AS TEXT))",
+      ], in: database.path)
+    #expect(try await export("T") == "a\n/0E=\nA\0B\n")
+  }
+
+  @Test(arguments: [
+    (["nme"], "there are: isbn, title"), (["title.name"], "title of Book is no reference"),
+    (["author.nme"], "Author has no column nme (in the column author.nme)"),
+    (["title", "title"], "named twice"), ([], "none is named"),
+  ])
+  func `a column that is not there is told with those that are`(
+    columns: [String], text: String
+  ) async throws {
+    try library()
+    let error = await ExportRecords("Book", in: database, columns: columns, to: file, as: .csv)
+      .run().error
+    #expect("\(try #require(error))".contains(text), "\(String(describing: error))")
+    #expect(!FileManager.default.fileExists(atPath: file))
+  }
+
+  @Test func `a file is called as its type where nobody names one`() {
+    func path(_ formatter: some RecordFormatter) -> String {
+      ExportRecords("a/b", in: database, as: formatter).path
+    }
+    #expect(path(.csv) == "a_b.csv")
+    #expect(path(CSVFormatter().transforming { value, _ in value }) == "a_b.csv")
+    #expect(path(.json) == "a_b.json" && path(.jsonLines) == "a_b.jsonl")
+  }
+
+  @Test func `the database itself is not replaced by a part of it`() async throws {
+    try library()
+    let link = folder.file("link")
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: folder.file())
+    for path in [folder.file(), link] {
+      let error = await ExportRecords("Book", in: database, to: path, as: .csv).run().error
+      #expect((error as? RecordFileError)?.path == path)
+    }
+    #expect(try await database.all(RecordQuery("Book")).count == 3)
+  }
+
+  @Test(arguments: ["/nowhere/at/all/out.csv", "/dev/full"])
+  func `what is wrong with the file is told with its name`(path: String) async throws {
+    try library()
+    let error = await ExportRecords("Book", in: database, to: path, as: .csv).run().error
+    #expect((error as? RecordFileError)?.path == path)
+    #expect("\(try #require(error))".contains("the file \(path) cannot be written"))
+  }
+
+  /// A formatter that has somebody do something when it has written so many records.
+  private struct MeddlingFormatter: RecordFormatter {
+    let count: Int
+    let meddle: @Sendable () throws -> Void
+    private let seen = Counter()
+
+    init(after count: Int, _ meddle: @escaping @Sendable () throws -> Void) {
+      (self.count, self.meddle) = (count, meddle)
+    }
+
+    func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) throws {
+      if seen.next() == count { try meddle() }
+      bytes += try text(of: values[0]).utf8
+    }
+  }
+
+  @Test func `D10: a file is the database at one moment, while others go on writing`()
+    async throws
+  {
+    try execute(
+      ["CREATE TABLE T (a INTEGER)", "INSERT INTO T VALUES (1), (2), (3)"], in: database.path)
+    // So that others may write while somebody reads.
+    _ = try await database.write { _ in }
+    let path = database.path
+    let formatter = MeddlingFormatter(after: 1) {
+      try execute(["UPDATE T SET a = a * 10", "INSERT INTO T VALUES (4)"], in: path)
+    }
+    #expect(try await export("T", as: formatter) == "1\n2\n3\n")
+    #expect(try await export("T", as: PlainFormatter()) == "10\n20\n30\n4\n")
+  }
+
+  private struct PlainFormatter: RecordFormatter {
+    func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) throws {
+      bytes += try text(of: values[0]).utf8
+    }
+  }
+
+  @Test func `D10: an export that is cancelled leaves the old file and nothing beside it`()
+    async throws
+  {
+    try execute(
+      [
+        "CREATE TABLE T (a INTEGER)",
+        "INSERT INTO T WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) SELECT i FROM n",
+      ], in: database.path)
+    try "old".write(toFile: file, atomically: true, encoding: .utf8)
+    let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+    let goes = DispatchSemaphore(value: 0)
+    let formatter = MeddlingFormatter(after: 10) {
+      arrival.yield()
+      goes.wait()
+    }
+    let run = ExportRecords("T", in: database, to: file, as: formatter).start()
+    for await _ in arrivals { break }
+    run.cancel()
+    goes.signal()
+    #expect(await run.outcome.isCancelled)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "old")
+    #expect(try folder.names.filter { $0.contains("out") } == ["out"])
+  }
+
+  @Test func `a file gets the rights of the one that it replaces`() async throws {
+    try library()
+    try "old".write(toFile: file, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
+    _ = try await export("Book")
+    let rights = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+    #expect(rights as? Int == 0o640)
+  }
+
+  @Test func `it tells how many records it has written, of how many`() async throws {
+    try library()
+    let observer = RecordingObserver()
+    _ = await ExportRecords("Book", in: database, limit: 2, to: file, as: .csv)
+      .observed(by: observer).run()
+    let last = observer.events.compactMap { event -> [Int?]? in
+      if case .progressed(let done, let total, "records") = event.kind {
+        [done, total]
+      } else {
+        nil
+      }
+    }.last
+    #expect(last == [2, 2])
+  }
+
+  @Test func `a view goes out, and what is only read stays as it is`() async throws {
+    try library()
+    try execute(
+      ["CREATE VIEW Long AS SELECT title, pages FROM Book WHERE pages > 300"], in: database.path)
+    let before = try Data(contentsOf: URL(fileURLWithPath: database.path))
+    let reader = SQLiteRecordDatabase(database.path, SQLiteOptions(access: .readOnly))
+    let exported = try await ExportRecords(
+      "Long", in: reader, columns: ["pages"], to: file, as: .csv
+    )
+    .run().get()
+    #expect(exported.recordCount == 1)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "pages\n474\n")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: database.path)) == before)
+  }
+}
+
+/// Counts, for formatters, which may not remember anything else.
+private final class Counter: Sendable {
+  private let count = Mutex(0)
+
+  func next() -> Int {
+    count.withLock {
+      $0 += 1
+      return $0
+    }
+  }
+}

@@ -1,0 +1,351 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Foundation
+import RecordOperations
+import Testing
+
+@Suite struct ImportRecordsTests {
+  private let folder: TemporaryFolder
+  private let database: SQLiteRecordDatabase
+  private var file: String { folder.file("in") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    database = SQLiteRecordDatabase(folder.file())
+  }
+
+  private func load(
+    _ text: String, into type: String = "T", as format: ImportFormat = .csv,
+    existing: ImportRecords.Existing = .refused, badRows: ImportRecords.BadRows = .refused,
+    references: [String: String] = [:], rowsPerTransaction: Int? = nil
+  ) async throws -> ImportedFile {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+    return try await ImportRecords(
+      type, into: database, from: file, as: format, existing: existing, badRows: badRows,
+      references: references, rowsPerTransaction: rowsPerTransaction
+    ).run().get()
+  }
+
+  /// The rows of a table in the literals of SQL.
+  private func rows(_ type: String = "T", _ columns: String...) async throws -> [String] {
+    let expression = columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")
+    return try await database.read { connection in
+      try connection.rows("SELECT \(expression) FROM \"\(type)\" ORDER BY rowid") {
+        $0.text(at: 0) ?? ""
+      }
+    }
+  }
+
+  private func problems(_ body: () async throws -> ImportedFile) async -> [String] {
+    do {
+      return try await body().problems.map { "\($0)" }
+    } catch let error as RecordImportError {
+      return ["refused"] + error.problems.map { "\($0)" }
+    } catch { return ["\(error)"] }
+  }
+
+  @Test func `rows of CSV are put into the columns that the header names, as those take them`()
+    async throws
+  {
+    try execute(
+      ["CREATE TABLE T (id INTEGER PRIMARY KEY, name TEXT, price REAL, n NUMERIC, x, y BLOB)"],
+      in: database.path)
+    let imported = try await load(
+      """
+      price,name,id,x,n,y\r
+      7.5,"a ""quoted"",
+      text",1,12,12,AAE=\r
+      -.25,007,+2,,abc,
+      1e3,"",3.0,"",12.0,
+      """)
+    #expect(imported.recordCount == 3 && imported.problems.isEmpty)
+    #expect(
+      try await rows("T", "id", "name", "price", "n", "x", "y") == [
+        "1,'a \"quoted\",\ntext',7.5,12,'12',X'0001'", "2,'007',-0.25,'abc',NULL,NULL",
+        "3,'',1000.0,12,'',NULL",
+      ])
+  }
+
+  @Test func `D11: bad rows are left out and told with their lines`() async throws {
+    try execute(
+      [
+        "CREATE TABLE P (id INTEGER PRIMARY KEY)", "INSERT INTO P VALUES (1)",
+        """
+        CREATE TABLE T (id INTEGER PRIMARY KEY, a INTEGER, b TEXT NOT NULL CHECK (b <> 'no'),
+          p INTEGER REFERENCES P)
+        """, "INSERT INTO T VALUES (5, 5, 'five', 1)",
+      ], in: database.path)
+    let text = """
+      id,a,b,p
+      1,x,"two
+      lines",1
+      2,2,ok,1
+      3,2,ok
+      4,2,,1
+      5,2,ok,1
+      6,2,no,1
+      7,2,ok,9
+      8,9223372036854775808,ok,1
+      9,1.5,ok,1
+      10,2,ok,1,
+      11,"2"x,ok,1
+      12,2,ok,
+      """
+    let imported = try await load(text, badRows: .skipped(atMost: 10))
+    #expect(imported.recordCount == 2)
+    #expect(
+      imported.problems.map { "\($0)" } == [
+        "line 2: the column a has \"x\", and takes whole numbers of 64 bits (INTEGER)",
+        "line 5: it has 3 cells, and not 4 as there are columns",
+        "line 6: T.b must not be null",
+        "line 7: another record has the same T.id",
+        "line 8: the check of the table is not kept: b <> 'no'",
+        "line 9: a reference leads to a row that is not there (p)",
+        "line 10: the column a has \"9223372036854775808\", and takes whole numbers of 64 bits (INTEGER)",
+        "line 11: the column a has \"1.5\", and takes whole numbers of 64 bits (INTEGER)",
+        "line 12: it has 5 cells, and not 4 as there are columns",
+        imported.problems.last.map { "\($0)" } ?? "none",
+      ])
+    #expect(imported.problems.last?.line == 13)
+    #expect(try await rows("T", "id") == ["2", "5", "12"])
+  }
+
+  @Test func `D11: one bad row more than may be undoes all`() async throws {
+    try execute(["CREATE TABLE T (a INTEGER)", "INSERT INTO T VALUES (0)"], in: database.path)
+    let text = "a\n1\nx\n2\ny\n3\nz\n"
+    #expect(
+      await problems { try await load(text, badRows: .skipped(atMost: 2)) }.map { $0.prefix(7) }
+        == ["refused", "line 3:", "line 5:", "line 7:"])
+    #expect(await problems { try await load(text) }.map { $0.prefix(7) } == ["refused", "line 3:"])
+    #expect(try await rows("T", "a") == ["0"])
+    #expect(try await load(text, badRows: .skipped(atMost: 3)).recordCount == 3)
+  }
+
+  @Test func `D11: what is put in by several transactions is whole ones`() async throws {
+    try execute(["CREATE TABLE T (a INTEGER)"], in: database.path)
+    let text = "a\n" + (1...1_000).map { $0 == 777 ? "bad\n" : "\($0)\n" }.joined()
+    do {
+      _ = try await load(text, rowsPerTransaction: 100)
+      Issue.record("It was put in.")
+    } catch let error as RecordImportError {
+      #expect(error.recordCount == 700 && error.problems.map(\.line) == [778])
+      #expect("\(error)".contains("700 records were put in before"))
+    }
+    #expect(try await rows("T", "a").count == 700)
+  }
+
+  @Test func `D11: what fails in a statement for many rows is found by one for each`() async throws
+  {
+    // A conflict that leaves what the statement has done before, and one that undoes the transaction.
+    try execute(
+      ["CREATE TABLE T (a INTEGER UNIQUE ON CONFLICT FAIL, b TEXT, c INTEGER PRIMARY KEY)"],
+      in: database.path)
+    let numbers = (0..<5_000).map { $0 % 700 == 699 ? $0 - 1 : $0 }
+    let text = "a,b\n" + numbers.map { "\($0),x\n" }.joined()
+    let imported = try await load(text, badRows: .skipped(atMost: .max))
+    #expect(imported.recordCount == Set(numbers).count)
+    #expect(
+      imported.problems.map(\.line) == numbers.indices.filter { numbers[$0] != $0 }.map { $0 + 2 })
+    let all = Set(numbers).sorted().map { "\($0)" }
+    #expect(try await rows("T", "a") == all)
+    try execute(["CREATE TABLE U (a INTEGER UNIQUE ON CONFLICT ROLLBACK)"], in: database.path)
+    await #expect(throws: RecordError.self) {
+      try await load("a\n1\n1\n", into: "U", badRows: .skipped(atMost: .max))
+    }
+    #expect(try await rows("U", "a") == [])
+  }
+
+  @Test(arguments: [
+    (ImportRecords.Existing.updated, ["'a',1,'x'", "'b',20,'old'", "'c',30,'new'"], 3),
+    (.kept, ["'a',1,'x'", "'b',2,'old'", "'c',30,'new'"], 2),
+  ])
+  func `a row whose key is there is updated, or kept`(
+    existing: ImportRecords.Existing, expected: [String], count: Int
+  ) async throws {
+    try execute(
+      [
+        "CREATE TABLE T (k TEXT PRIMARY KEY, n INTEGER, other TEXT DEFAULT 'new')",
+        "INSERT INTO T VALUES ('a', 0, 'x'), ('b', 2, 'old')", "UPDATE T SET n = 1 WHERE k = 'a'",
+      ], in: database.path)
+    let text = existing == .updated ? "k,n\na,1\nb,20\nc,30\n" : "k,n\nb,20\nb,21\nc,30\n"
+    let imported = try await load(text, existing: existing)
+    #expect(imported.recordCount == (existing == .updated ? count : 1))
+    #expect(try await rows("T", "k", "n", "other") == expected)
+    // What cannot be known again is refused at once.
+    await #expect(throws: RecordError.self) { try await load("n\n1\n", existing: existing) }
+  }
+
+  @Test func `a table that is not there is made for records, whose changes are told`() async throws
+  {
+    let imported = try await load("id,title\n1,Emma\n2,\n", into: "Book")
+    #expect(imported.recordCount == 2)
+    let books = try await QueryRecords("Book", in: database, sortedBy: [.ascending("title")])
+      .run().get()
+    #expect(books.map { $0["title"] } == [.null, "Emma"])
+    #expect(books.allSatisfy { $0.tag != nil })
+    #expect(try await FetchChanges(in: database).run().get().changed.count == 2)
+    // Without names they get some, and a table that was made so gets further columns.
+    _ = try await load("title,pages\nPersuasion,249\n", into: "Book")
+    let other = try #require(
+      try await database.all(RecordQuery("Book", where: Field("title") == "Persuasion")).first)
+    #expect(other["pages"] == "249" && other.id.name.count == 32)
+  }
+
+  @Test func `rows of JSON become values of their kinds`() async throws {
+    let text = """
+      [{"id": "1", "n": 1, "x": 1.5, "t": "a", "l": [1, "b"]},
+       {"id": "2", "t": "c"},
+       {"id": "3", "n": 2.0, "late": true, "x": 3}, {"id": "4", "n": "5"},
+       {"id": "5", "n": "a"}, {"id": "6", "t": 1}]
+      """
+    let imported = try await load(text, as: .json, badRows: .skipped(atMost: 2))
+    #expect(imported.recordCount == 4)
+    #expect(imported.problems.map(\.line) == [4, 4])
+    let records = try await QueryRecords("T", in: database).run().get().sorted {
+      $0.id.name < $1.id.name
+    }
+    #expect(records.map { $0["n"] } == [1, .null, 2, 5])
+    #expect(records.map { $0["x"] } == [1.5, .null, 3.0, .null])
+    #expect(records[0]["l"] == [1, "b"] && records[2]["late"] == 1)
+    // Into a table of somebody else, a key that it has not is a bad row.
+    try execute(["CREATE TABLE U (a)"], in: database.path)
+    let lines = "{\"a\":1}\n{\"b\":2}\n{\"a\":\"x\"}\n"
+    let others = try await load(lines, into: "U", as: .jsonLines, badRows: .skipped(atMost: 1))
+    #expect(others.problems.map { "\($0)" } == ["line 2: U has no column \"b\"; there are: a"])
+    #expect(try await rows("U", "a") == ["1", "'x'"])
+  }
+
+  @Test func `moments, lists, bytes and references come back as they went out`() async throws {
+    let author = record("jane", type: "Author", ["name": "Jane"])
+    var book = record("1", ["tags": ["a", 1, .null], "cover": .bytes([0, 255])])
+    book["lent"] = .date(Date(timeIntervalSince1970: 1.5))
+    book["by"] = .reference(RecordReference(author.id))
+    book["of"] = .reference(RecordReference(author.id, onDelete: .cascade))
+    try await database.save(author, book)
+    let out = folder.file("out")
+    for (formatter, format) in [
+      (CSVFormatter() as any RecordFormatter, ImportFormat.csv), (JSONFormatter(), .json),
+      (JSONLinesFormatter(), .jsonLines),
+    ] {
+      _ = try await ExportRecords("Book", in: database, to: out, as: formatter).run().get()
+      _ = try await database.delete(book.id)
+      let text = try String(contentsOfFile: out, encoding: .utf8)
+      _ = try await load(text, into: "Book", as: format, references: ["by": "Author"])
+      let now = try #require(try await database.record(book.id))
+      #expect(now.fields == book.fields)
+      await #expect(throws: RecordImportError.self) {
+        try await load(text, into: "Book", as: format, existing: .updated)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("", "has no header: it is empty"), ("a,a\n1,2\n", "\"a\" twice"),
+    ("b\n1\n", "no column \"b\""),
+    ("\"a\nb", "has no header"), ("a,\u{0}\n", "no column"),
+  ])
+  func `a header that is none is told`(text: String, problem: String) async throws {
+    try execute(["CREATE TABLE T (a)"], in: database.path)
+    let found = await problems { try await load(text) }
+    #expect(found.first?.contains(problem) == true, "\(found)")
+  }
+
+  @Test func `without a header, cells are those of the table, and a header alone is no row`()
+    async throws
+  {
+    try execute(["CREATE TABLE T (a, b GENERATED ALWAYS AS (a), c)"], in: database.path)
+    #expect(try await load("1,2\n", as: .csv(hasHeader: false)).recordCount == 1)
+    #expect(try await load("c,a\n").recordCount == 0)
+    #expect(try await rows("T", "a", "b", "c") == ["'1','1','2'"])
+    let found = await problems { try await load("b\n1\n") }
+    #expect(found.first?.contains("computed") == true)
+    let missing = await problems { try await load("1\n", into: "U", as: .csv(hasHeader: false)) }
+    #expect(missing.first?.contains("no header that names its columns") == true)
+  }
+
+  @Test func `a table that has to be there and is not is told with those that are`() async throws {
+    try execute(["CREATE TABLE T (a)", "CREATE VIEW V AS SELECT a FROM T"], in: database.path)
+    try Data("a\n1\n".utf8).write(to: URL(fileURLWithPath: file))
+    let existing = SQLiteRecordDatabase(database.path, SQLiteOptions(access: .existing))
+    for (type, text) in [("X", "there are: T, V"), ("V", "view")] {
+      let error = await ImportRecords(type, into: existing, from: file, as: .csv).run().error
+      #expect("\(try #require(error))".contains(text))
+    }
+    let missing = await ImportRecords("T", into: existing, from: "/no/file", as: .csv).run().error
+    #expect((missing as? RecordFileError)?.path == "/no/file")
+    let itself = await ImportRecords("T", into: existing, from: folder.path, as: .csv).run().error
+    #expect("\(try #require(itself))".contains("it is a folder"))
+  }
+
+  @Test func `cells are data, whatever is in them`() async throws {
+    try execute(["CREATE TABLE T (a TEXT, \"b; --\" TEXT)"], in: database.path)
+    let attacks = [
+      "'); DROP TABLE T; --", "\"); DROP TABLE T; --", "?1", "$a", "@a", ":a", "x' OR '1'='1",
+      "/*", "--", "\\'; DELETE FROM T", "%s%n", "\u{feff}", "NULL", "x'00'",
+    ]
+    let text =
+      "a,b; --\n"
+      + attacks.map {
+        "\"\($0.replacing("\"", with: "\"\""))\",\"\($0.replacing("\"", with: "\"\""))\"\n"
+      }.joined()
+    #expect(try await load(text).recordCount == attacks.count)
+    let found = try await database.all(RecordQuery("T"))
+    #expect(found.compactMap { $0["a"] } == attacks.map { .string($0) })
+    #expect(found.compactMap { $0["b; --"] } == attacks.map { .string($0) })
+    #expect(try await database.read { try $0.tables() } == ["T"])
+  }
+
+  @Test func `triggers of the table run for each row, and their changes are not counted`()
+    async throws
+  {
+    try execute(
+      [
+        "CREATE TABLE T (a INTEGER)", "CREATE TABLE Log (a INTEGER)",
+        "CREATE TRIGGER t AFTER INSERT ON T BEGIN INSERT INTO Log VALUES (new.a), (new.a); END",
+      ], in: database.path)
+    let text = "a\n" + (0..<3_000).map { "\($0)\n" }.joined()
+    #expect(try await load(text).recordCount == 3_000)
+    #expect(try await rows("Log", "a").count == 6_000)
+  }
+
+  @Test func `D11: an import that is cancelled leaves the table as it was`() async throws {
+    try execute(
+      [
+        "CREATE TABLE T (a INTEGER)", "INSERT INTO T VALUES (1)",
+      ], in: database.path)
+    let pipe = folder.file("pipe")
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    // Opened for both, it has nobody to wait for.
+    let writer = try #require(FileHandle(forUpdatingAtPath: pipe))
+    try writer.write(contentsOf: Data("a\n2\n3\n".utf8))
+    let (reports, report) = AsyncStream.makeStream(of: Void.self)
+    let run = ImportRecords("T", into: database, from: pipe, as: .csv)
+      .observed(by: ProgressTeller { report.yield() }).start()
+    for await _ in reports { break }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    try writer.close()
+    #expect(try await rows("T", "a") == ["1"])
+  }
+
+  @Test func `it tells how much of the file it has read`() async throws {
+    try execute(["CREATE TABLE T (a INTEGER)"], in: database.path)
+    let text = "a\n" + String(repeating: "1234567\n", count: 300_000)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+    let observer = RecordingObserver()
+    _ = await ImportRecords("T", into: database, from: file, as: .csv)
+      .observed(by: observer).run()
+    let counts = observer.events.compactMap { event -> Int? in
+      if case .progressed(let done, 2_400_002, "bytes") = event.kind { done } else { nil }
+    }
+    #expect(counts == counts.sorted() && counts.count >= 3 && counts.last == 2_400_002)
+  }
+}
+
+private struct ProgressTeller: OperationObserver {
+  let tell: @Sendable () -> Void
+
+  func observe(_ event: OperationEvent) {
+    if case .progressed = event.kind { tell() }
+  }
+}
