@@ -35,7 +35,7 @@ sanitize: sqlite ## Run the tests under the thread and the address sanitizer
 	  swift test --scratch-path .build/address --sanitize=address -Xswiftc -DSANITIZER --disable-xctest
 
 soak: sqlite ## Try random trees and flows for ten minutes each (SOAK_SECONDS=600), with seeds nobody has tried
-	COMPOSITE_SOAK_SECONDS=$(or $(SOAK_SECONDS),600) swift test -c release --filter 'ModelTests|SoakTests'
+	COMPOSITE_SOAK_SECONDS=$(or $(SOAK_SECONDS),600) swift test -c release --filter 'ModelTests|SoakTests|RecordCrashTests'
 
 mutants: sqlite ## Break every rule, one at a time, and show the test that notices
 	.ci/mutants/run

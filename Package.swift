@@ -62,6 +62,10 @@ let package = Package(
       name: "RecordOperationsTests",
       dependencies: ["CompositeOperations", "CompositeOperationsTestKit", "RecordOperations"],
       swiftSettings: strict),
+    // Tests kill it.
+    .executableTarget(
+      name: "RecordCrashes", dependencies: ["CompositeOperations", "RecordOperations"],
+      path: "Tests/RecordCrashes", swiftSettings: strict),
     .target(
       name: "LoopbackServer", dependencies: ["CompositeOperations"], path: "Tests/LoopbackServer",
       swiftSettings: strict),

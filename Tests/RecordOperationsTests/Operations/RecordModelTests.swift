@@ -1,10 +1,13 @@
 import CompositeOperations
+import Foundation
 import RecordOperations
 import Testing
 
 /// Random programs over a database that goes wrong, beside a model that does not.
+///
+/// `COMPOSITE_SOAK_SECONDS=600` tries ten thousand of each.
 @Suite struct RecordModelTests {
-  @Test(.timeLimit(.minutes(10)), arguments: DatabaseKind.allCases)
+  @Test(.timeLimit(.minutes(20)), arguments: DatabaseKind.allCases)
   func `random programs over a faulty database lose nothing and do nothing twice`(
     kind: DatabaseKind
   ) async throws {
@@ -23,10 +26,11 @@ import Testing
 
 extension DatabaseKind {
   fileprivate var seedCount: UInt64 {
+    if ProcessInfo.processInfo.environment["COMPOSITE_SOAK_SECONDS"] != nil { return 10_000 }
     #if DEBUG || SANITIZER
-      self == .memory ? 1_000 : 100
+      return self == .memory ? 1_000 : 100
     #else
-      self == .memory ? 10_000 : 1_000
+      return self == .memory ? 10_000 : 1_000
     #endif
   }
 }

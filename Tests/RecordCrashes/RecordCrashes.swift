@@ -1,0 +1,66 @@
+import CompositeOperations
+import Foundation
+import RecordOperations
+
+/// What is killed in the middle of its work: it imports, saves or exports without end, and says on a line of its own
+/// what is done for good.
+///
+/// usage: RecordCrashes import|save|export FOLDER
+@main struct RecordCrashes {
+  static func main() async throws {
+    let (work, folder) = (CommandLine.arguments[1], CommandLine.arguments[2])
+    let database = SQLiteRecordDatabase("\(folder)/records.sqlite")
+    var round = 0
+    while true {
+      switch work {
+      case "import": try await load(round, into: database, from: folder)
+      case "save": try await save(round, in: database)
+      default: try await export(round, from: database, to: folder)
+      }
+      round += 1
+      // Not by `print`, which keeps what it prints for a while.
+      FileHandle.standardOutput.write(Data("\(round)\n".utf8))
+    }
+  }
+
+  /// Rows of one round, a hundred at once.
+  private static func load(
+    _ round: Int, into database: SQLiteRecordDatabase, from folder: String
+  ) async throws {
+    let file = "\(folder)/rows-\(round % 2).csv"
+    let rows = (0..<1_000).map { "\(round),\($0 / 100),text \($0)\n" }.joined()
+    try Data("round,batch,text\n\(rows)".utf8).write(to: URL(fileURLWithPath: file))
+    _ = try await ImportRecords(
+      "Row", into: database, from: file, as: .csv, rowsPerTransaction: 100
+    ).run().get()
+  }
+
+  /// Twenty records that are saved together.
+  private static func save(_ round: Int, in database: SQLiteRecordDatabase) async throws {
+    let records = (0..<20).map { number in
+      var record = DatabaseRecord("Row", "\(round)-\(number)")
+      record["round"] = .integer(Int64(round))
+      return record
+    }
+    _ = try await SaveRecords(records, in: database, atomic: true).run().get()
+  }
+
+  /// Three thousand records of which all have the number of the round.
+  private static func export(
+    _ round: Int, from database: SQLiteRecordDatabase, to folder: String
+  ) async throws {
+    if round == 0 {
+      let rows = (0..<3_000).map { "\($0),0\n" }.joined()
+      try Data("number,round\n\(rows)".utf8).write(to: URL(fileURLWithPath: "\(folder)/rows.csv"))
+      _ = try await ImportRecords(
+        "Row", into: database, from: "\(folder)/rows.csv", as: .csv
+      ).run().get()
+    }
+    try await database.write { connection in
+      try connection.run("UPDATE Row SET round = ?1", [.text("\(round)")])
+    }
+    _ = try await ExportRecords(
+      "Row", in: database, columns: ["number", "round"], to: "\(folder)/out.csv", as: .csv
+    ).run().get()
+  }
+}
