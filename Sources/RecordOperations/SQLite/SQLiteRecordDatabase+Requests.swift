@@ -55,7 +55,7 @@ extension SQLiteRecordDatabase {
           let names = try connection.tables().joined(separator: ", ")
           throw RecordError(.invalid("there is no table \(type); there are: \(names)"))
         }
-        _ = try connection.trackedTable(type, making: false)
+        _ = try connection.trackedTable(type, making: nil)
       }
     }
   }

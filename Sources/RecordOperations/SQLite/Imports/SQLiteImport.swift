@@ -98,7 +98,7 @@ struct SQLiteImport {
 
   private static func missing(_ name: String, _ table: SQLiteTable) -> String {
     let names = table.columns.filter { !$0.isHidden }.map(\.name).joined(separator: ", ")
-    return "\(table.name) has no column \(name.debugDescription); there are: \(names)"
+    return "\(table.name) has no column \(name.shown); there are: \(names)"
   }
 
   private func check(_ header: [String]) throws {
@@ -106,7 +106,7 @@ struct SQLiteImport {
     for name in header where !seen.insert(SQLiteName.folded(name)).inserted {
       throw RecordFileError(
         job.path, "has no header",
-        because: "its first line has the name \(name.debugDescription) twice")
+        because: "its first line has the name \(name.shown) twice")
     }
   }
 
@@ -129,8 +129,8 @@ struct SQLiteImport {
 
   /// One that was made for records, with columns for some fields.
   private func madeTable(for fields: [(key: String, value: FieldValue)]) throws -> SQLiteTable {
-    let own = try connection.trackedTable(job.type, making: true)
-    let others = fields.filter { !own.key.isName($0.key) }
+    let key = try connection.table(job.type)?.key ?? .own
+    let others = fields.filter { !key.isName($0.key) }
     return try connection.table(
       toSave: Dictionary(others.map { ($0.key, $0.value) }) { first, _ in first }, as: job.type)
   }

@@ -13,7 +13,8 @@ struct SQLiteImportPlan {
   private let insertsMany: String
   private let insertsOne: String
 
-  /// - Throws: A ``RecordError`` if no row of the table could be known again by these columns.
+  /// - Throws: A ``RecordError`` if no row of the table could be known again by these columns; an ``ImportRefusal`` if
+  ///   there are none.
   init(
     _ table: SQLiteTable, _ columns: [SQLiteImportColumn], _ existing: ImportRecords.Existing,
     on connection: SQLiteConnection
@@ -30,7 +31,7 @@ struct SQLiteImportPlan {
       places.append("lower(hex(randomblob(16)))")
     }
     guard !names.isEmpty else {
-      throw RecordError(.invalid("a row for \(table.name) has no column at all"))
+      throw ImportRefusal(text: "it has no value at all")
     }
     let start = "INSERT INTO \(table.texts.table) (\(names.joined(separator: ", "))) VALUES "
     let row = "(\(places.joined(separator: ", ")))"

@@ -136,7 +136,7 @@ extension SQLiteConnection {
   }
 
   private func delete(_ id: RecordID, ifTagged tag: RecordTag?) throws {
-    let table = try trackedTable(id.type, making: false)
+    let table = try trackedTable(id.type, making: nil)
     guard let key = table.key.values(of: id.name) else { throw RecordError(.unknownRecord) }
     let state = try state(of: key, in: table)
     guard state.isThere else { throw RecordError(.unknownRecord) }

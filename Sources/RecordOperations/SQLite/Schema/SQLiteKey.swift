@@ -11,6 +11,10 @@ package enum SQLiteKey: Hashable, Sendable {
   /// Nothing: the rows of a view.
   case none
 
+  /// That of the tables that are made for records.
+  static let own = SQLiteKey.text(column: ownColumn, collation: "BINARY")
+  static let ownColumn = "id"
+
   /// Whether a column is the name, and so no field.
   func isName(_ column: String) -> Bool {
     switch self {

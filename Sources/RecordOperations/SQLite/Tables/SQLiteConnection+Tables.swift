@@ -6,7 +6,7 @@ extension SQLiteConnection {
   func table(
     toSave fields: [String: FieldValue], as type: String
   ) throws -> SQLiteTable {
-    let table = try trackedTable(type, making: true)
+    let table = try trackedTable(type, making: fields)
     let missing = fields.filter { key, value in
       guard let column = table.column(named: key) else { return true }
       // A column of a table for records has no type as long as it has had no value.
@@ -22,13 +22,13 @@ extension SQLiteConnection {
 
   /// A table whose records are to be changed, with their states kept.
   ///
-  /// - Parameter making: Whether it is made if it is not there.
+  /// - Parameter fields: Those with whose columns it is made if it is not there; nil if it is not made.
   /// - Throws: A ``SQLiteError``; a ``RecordError`` if the name cannot be one, or if there is no such table, or if
   ///   it cannot be written.
-  func trackedTable(_ type: String, making: Bool) throws -> SQLiteTable {
+  func trackedTable(_ type: String, making fields: [String: FieldValue]?) throws -> SQLiteTable {
     try check(type)
     var table = try table(type)
-    if table == nil, making { table = try makeTable(type) }
+    if table == nil, let fields { table = try makeTable(type, for: fields) }
     guard let table else { throw RecordError(.unknownRecord) }
     if table.isTracked { return table }
     try track(table)
@@ -48,8 +48,22 @@ extension SQLiteConnection {
 
   /// One with row numbers. They cost an index for the names, and without them each row of some size has to be moved
   /// again and again to keep all in the order of their names, which come at random.
-  private func makeTable(_ type: String) throws -> SQLiteTable? {
-    try run("CREATE TABLE \(SQLiteName.quoted(type)) (\"id\" TEXT PRIMARY KEY NOT NULL)")
+  ///
+  /// Columns that lead to other tables are left out: those may have to be made before, or be this one.
+  private func makeTable(_ type: String, for fields: [String: FieldValue] = [:]) throws
+    -> SQLiteTable?
+  {
+    let own = SQLiteKey.ownColumn
+    var columns = ["\(try SQLiteName.quoted(own)) TEXT PRIMARY KEY NOT NULL"]
+    var names = [SQLiteName.folded(own): own]
+    for (key, value) in fields.sorted(by: { $0.key < $1.key }) where key != own {
+      if case .reference(let reference) = value, reference.onDelete != .keep { continue }
+      if let other = names.updateValue(key, forKey: SQLiteName.folded(key)) {
+        throw sameColumn(other, key, of: type)
+      }
+      columns.append(try definition(of: key, for: value, in: type))
+    }
+    try run("CREATE TABLE \(SQLiteName.quoted(type)) (\(columns.joined(separator: ", ")))")
     schema.changed()
     guard let table = try table(type) else { return nil }
     try track(table)
@@ -64,16 +78,24 @@ extension SQLiteConnection {
     let target = try SQLiteName.quoted(table.name)
     if let column = table.columns.first(where: { SQLiteName.folded($0.name) == folded }) {
       guard column.name.utf8.elementsEqual(key.utf8) else {
-        throw RecordError(
-          .invalid(
-            "\(table.name) has a column \(column.name), which SQLite takes for the same as \(key)"))
+        throw sameColumn(column.name, key, of: table.name)
       }
       try run("ALTER TABLE \(target) DROP COLUMN \(SQLiteName.quoted(key))")
     }
-    if key.isEmpty { throw RecordError(.invalid("a field of \(table.name) has no name")) }
-    let declaration = try value.declaration { try keyColumn(of: $0) }
-    try run("ALTER TABLE \(target) ADD COLUMN \(SQLiteName.quoted(key)) \(declaration)")
+    try run("ALTER TABLE \(target) ADD COLUMN \(definition(of: key, for: value, in: table.name))")
     schema.changed()
+  }
+
+  private func sameColumn(_ column: String, _ key: String, of table: String) -> RecordError {
+    RecordError(
+      .invalid("\(table) has a column \(column), which SQLite takes for the same as \(key)"))
+  }
+
+  private func definition(
+    of key: String, for value: FieldValue, in table: String
+  ) throws -> String {
+    if key.isEmpty { throw RecordError(.invalid("a field of \(table) has no name")) }
+    return "\(try SQLiteName.quoted(key)) \(try value.declaration { try keyColumn(of: $0) })"
   }
 
   /// The declared type and the name of the key of a table to which references lead: one that is made if there is none.
