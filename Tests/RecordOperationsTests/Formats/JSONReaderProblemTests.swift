@@ -49,11 +49,11 @@ import Testing
     ),
     (
       #"{"a":-}"#,
-      #"a digit of the number of "a" was expected at byte 7 of the object, and there is "}""#
+      #"a digit of a number was expected at byte 7 of the object, and there is "}""#
     ),
     (
       #"{"a":1.}"#,
-      #"a digit of the number of "a" was expected at byte 8 of the object, and there is "}""#
+      #"a digit of a number was expected at byte 8 of the object, and there is "}""#
     ),
     (
       #"{"a":NaN}"#,

@@ -3,13 +3,12 @@
 /// Foundation's parser does not do: it takes `1.0` for an integer and `9223372036854775808` for a fraction, and tells
 /// neither the order of the keys nor that one is there twice.
 struct JSONObjectParser {
-  let bytes: [UInt8]
+  private var scanner: JSONScanner
   private let limits: RowLimits
-  var position = 0
   private var count = 0
 
   init(_ bytes: [UInt8], limits: RowLimits) {
-    self.bytes = bytes
+    scanner = JSONScanner(bytes)
     self.limits = limits
   }
 
@@ -17,65 +16,67 @@ struct JSONObjectParser {
 
   /// All of the bytes as an object.
   mutating func object() throws(JSONSyntaxError) -> Fields {
-    skipSpace()
-    try expect(.openingBrace, "an object, which begins with \"{\",")
+    scanner.skipSpace()
+    try scanner.expect(.openingBrace, "an object, which begins with \"{\",")
     var fields: Fields = []
     var keys = JSONKeys()
-    skipSpace()
-    if next == .closingBrace {
-      position += 1
+    scanner.skipSpace()
+    if scanner.next == .closingBrace {
+      scanner.pass()
     } else {
       var key = ""
       repeat {
-        skipSpace()
-        guard next == .quote else { throw unexpected("a key, which is a string,") }
-        key = try string()
+        scanner.skipSpace()
+        guard scanner.next == .quote else { throw scanner.unexpected("a key, which is a string,") }
+        key = try scanner.string()
         guard keys.insert(key) else { throw JSONSyntaxError("the key \(key.shown) is there twice") }
-        skipSpace()
-        try expect(.colon, "a colon behind the key \(key.shown)")
+        scanner.skipSpace()
+        try scanner.expect(.colon, "a colon behind the key \(key.shown)")
         fields.append((key, try value(of: key)))
-      } while try passComma(
+      } while try scanner.passComma(
         orEnd: .closingBrace, "a comma or \"}\" behind the value of \(key.shown)")
     }
-    skipSpace()
-    if next != nil { throw unexpected("nothing behind the object") }
+    scanner.skipSpace()
+    if scanner.next != nil { throw scanner.unexpected("nothing behind the object") }
     return fields
   }
 
   private mutating func value(of key: String) throws(JSONSyntaxError) -> FieldValue {
-    skipSpace()
-    guard next == .openingBracket else { return try scalar(of: key) }
-    position += 1
+    scanner.skipSpace()
+    guard scanner.next == .openingBracket else { return try scalar(of: key) }
+    scanner.pass()
     var values: [FieldValue] = []
-    skipSpace()
-    if next == .closingBracket {
-      position += 1
+    scanner.skipSpace()
+    if scanner.next == .closingBracket {
+      scanner.pass()
       try countValue()
       return .list([])
     }
     repeat {
-      skipSpace()
-      if next == .openingBracket {
+      scanner.skipSpace()
+      if scanner.next == .openingBracket {
         throw JSONSyntaxError("the field \(key.shown) has a list in a list, and no field has such")
       }
       values.append(try scalar(of: key))
-    } while try passComma(orEnd: .closingBracket, "a comma or \"]\" in the list of \(key.shown)")
+    } while try scanner.passComma(
+      orEnd: .closingBracket, "a comma or \"]\" in the list of \(key.shown)")
     return .list(values)
   }
 
   private mutating func scalar(of key: String) throws(JSONSyntaxError) -> FieldValue {
     try countValue()
-    switch next {
-    case .quote: return .string(try string())
+    switch scanner.next {
+    case .quote: return .string(try scanner.string())
     case let byte? where byte == UInt8(ascii: "-") || byte.isDigit: return try number(of: key)
     case .openingBrace:
       throw JSONSyntaxError(
         "the field \(key.shown) has an object with fields of its own, and no field has such")
     default:
-      if pass("null") { return .null }
-      if pass("true") { return .integer(1) }
-      if pass("false") { return .integer(0) }
-      throw unexpected("a value of \(key.shown): a string, a number, true, false, null or a list")
+      if scanner.pass("null") { return .null }
+      if scanner.pass("true") { return .integer(1) }
+      if scanner.pass("false") { return .integer(0) }
+      throw scanner.unexpected(
+        "a value of \(key.shown): a string, a number, true, false, null or a list")
     }
   }
 
@@ -86,51 +87,21 @@ struct JSONObjectParser {
     }
   }
 
-  /// - Returns: Whether there is a comma, and not the end.
-  private mutating func passComma(
-    orEnd end: UInt8, _ expected: @autoclosure () -> String
-  ) throws(JSONSyntaxError) -> Bool {
-    skipSpace()
-    guard let byte = next, byte == .comma || byte == end else { throw unexpected(expected()) }
-    position += 1
-    return byte == .comma
-  }
-}
-
-// MARK: Bytes
-
-extension JSONObjectParser {
-  var next: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-  private mutating func skipSpace() {
-    while let byte = next, byte.isJSONSpace { position += 1 }
-  }
-
-  private mutating func expect(
-    _ byte: UInt8, _ expected: @autoclosure () -> String
-  ) throws(JSONSyntaxError) {
-    guard next == byte else { throw unexpected(expected()) }
-    position += 1
-  }
-
-  private mutating func pass(_ word: StaticString) -> Bool {
-    let end = position + word.utf8CodeUnitCount
-    guard end <= bytes.count, bytes[position..<end].elementsEqual("\(word)".utf8) else {
-      return false
+  /// It is an integer where it has neither a fraction nor an exponent.
+  private mutating func number(of key: String) throws(JSONSyntaxError) -> FieldValue {
+    let (text, isInteger) = try scanner.number()
+    if isInteger {
+      if let number = Int64(text) { return .integer(number) }
+      throw JSONSyntaxError(
+        "the field \(key.shown) has \(Self.shown(text)), and an integer is one of 64 bits; a larger one can be a string"
+      )
     }
-    position = end
-    return true
+    if let number = Double(text), number.isFinite { return .double(number) }
+    throw JSONSyntaxError(
+      "the field \(key.shown) has \(Self.shown(text)), which is larger than the largest double")
   }
 
-  func unexpected(_ expected: String) -> JSONSyntaxError {
-    JSONSyntaxError(
-      """
-      \(expected) was expected at byte \(position + 1) of the object, and there is \(next?.shown ?? "nothing more")
-      """)
+  private static func shown(_ digits: String) -> String {
+    digits.utf8.count > 40 ? "\(digits.prefix(40))…" : digits
   }
-}
-
-extension String {
-  /// It for people: short, and in one line.
-  var shown: String { FieldValue.string(self).shown }
 }

@@ -60,6 +60,6 @@ enum JSONText {
   /// The value that a text is; nil if it is none, or one that is nested deeper than any of ours.
   static func parse(_ text: String) -> Value? {
     var parser = JSONParser(text)
-    return parser.whole()
+    return try? parser.whole()
   }
 }

@@ -1,41 +1,28 @@
-extension JSONObjectParser {
-  /// A number as RFC 8259 has it. It is an integer where it has neither a fraction nor an exponent.
-  mutating func number(of key: String) throws(JSONSyntaxError) -> FieldValue {
+extension JSONScanner {
+  /// The text of a number as RFC 8259 has it. It is an integer where it has neither a fraction nor an exponent.
+  mutating func number() throws(JSONSyntaxError) -> (text: String, isInteger: Bool) {
     let start = position
     if next == UInt8(ascii: "-") { position += 1 }
-    if next == UInt8(ascii: "0") { position += 1 } else { try passDigits(of: key) }
+    if next == UInt8(ascii: "0") { position += 1 } else { try passDigits() }
     var isInteger = true
     if next == UInt8(ascii: ".") {
       isInteger = false
       position += 1
-      try passDigits(of: key)
+      try passDigits()
     }
     if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
       isInteger = false
       position += 1
       if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
-      try passDigits(of: key)
+      try passDigits()
     }
-    let text = String(decoding: bytes[start..<position], as: UTF8.self)
-    if isInteger {
-      if let number = Int64(text) { return .integer(number) }
-      throw JSONSyntaxError(
-        "the field \(key.shown) has \(Self.shown(text)), and an integer is one of 64 bits; a larger one can be a string"
-      )
-    }
-    if let number = Double(text), number.isFinite { return .double(number) }
-    throw JSONSyntaxError(
-      "the field \(key.shown) has \(Self.shown(text)), which is larger than the largest double")
+    return (String(decoding: bytes[start..<position], as: UTF8.self), isInteger)
   }
 
-  private static func shown(_ digits: String) -> String {
-    digits.utf8.count > 40 ? "\(digits.prefix(40))…" : digits
-  }
-
-  private mutating func passDigits(of key: String) throws(JSONSyntaxError) {
+  private mutating func passDigits() throws(JSONSyntaxError) {
     let start = position
     while let byte = next, byte.isDigit { position += 1 }
-    if position == start { throw unexpected("a digit of the number of \(key.shown)") }
+    if position == start { throw unexpected("a digit of a number") }
   }
 
   mutating func string() throws(JSONSyntaxError) -> String {
@@ -65,7 +52,13 @@ extension JSONObjectParser {
         try unescape(into: &unescaped)
         start = position
       case nil: throw unexpected("the quote that ends a string")
-      default: throw unexpected("a character of a string, where control characters are escaped,")
+      default:
+        guard takesControlCharacters else {
+          throw unexpected("a character of a string, where control characters are escaped,")
+        }
+        unescaped += bytes[start...position]
+        position += 1
+        start = position
       }
     }
   }

@@ -1,0 +1,59 @@
+/// Reads the tokens of JSON, one after another.
+struct JSONScanner {
+  let bytes: [UInt8]
+  /// Whether strings may have control characters as they are, as JSON does not allow, and SQLite writes them.
+  let takesControlCharacters: Bool
+  var position = 0
+
+  init(_ bytes: [UInt8], takingControlCharacters takesControlCharacters: Bool = false) {
+    self.bytes = bytes
+    self.takesControlCharacters = takesControlCharacters
+  }
+
+  var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  /// Goes on by a byte.
+  mutating func pass() { position += 1 }
+
+  mutating func skipSpace() {
+    while let byte = next, byte.isJSONSpace { position += 1 }
+  }
+
+  mutating func expect(
+    _ byte: UInt8, _ expected: @autoclosure () -> String
+  ) throws(JSONSyntaxError) {
+    guard next == byte else { throw unexpected(expected()) }
+    position += 1
+  }
+
+  mutating func pass(_ word: StaticString) -> Bool {
+    let end = position + word.utf8CodeUnitCount
+    guard end <= bytes.count, bytes[position..<end].elementsEqual("\(word)".utf8) else {
+      return false
+    }
+    position = end
+    return true
+  }
+
+  func unexpected(_ expected: String) -> JSONSyntaxError {
+    JSONSyntaxError(
+      """
+      \(expected) was expected at byte \(position + 1) of the object, and there is \(next?.shown ?? "nothing more")
+      """)
+  }
+
+  /// - Returns: Whether there is a comma, and not the end.
+  mutating func passComma(
+    orEnd end: UInt8, _ expected: @autoclosure () -> String
+  ) throws(JSONSyntaxError) -> Bool {
+    skipSpace()
+    guard let byte = next, byte == .comma || byte == end else { throw unexpected(expected()) }
+    position += 1
+    return byte == .comma
+  }
+}
+
+extension String {
+  /// It for people: short, and in one line.
+  var shown: String { FieldValue.string(self).shown }
+}
