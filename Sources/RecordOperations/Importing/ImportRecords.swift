@@ -27,30 +27,12 @@ public import CompositeOperations
 /// Everything is done in one transaction, so that a run that fails or is cancelled leaves the table as it was, or in one
 /// for every so many rows; then it leaves whole ones. The run tells how many bytes of the file it has read.
 public struct ImportRecords: ComposableOperation {
-  /// What becomes of a row whose key is there already.
-  public enum Existing: Hashable, Sendable, CaseIterable {
-    /// The row is a bad one.
-    case refused
-    /// Its values replace those that are there, in the columns that the file has.
-    case updated
-    /// What is there stays, and the row is not counted.
-    case kept
-  }
-
-  /// What becomes of the file when a row cannot be taken.
-  public enum BadRows: Hashable, Sendable {
-    /// The run fails with it.
-    case refused
-    /// It is left out and told of in the result. The run fails if there are more of them.
-    case skipped(atMost: Int)
-  }
-
   public let type: String
   public let database: SQLiteRecordDatabase
   public let path: String
   public let format: ImportFormat
-  public let existing: Existing
-  public let badRows: BadRows
+  public let existing: ExistingRowPolicy
+  public let badRows: BadRowPolicy
   /// The types to which the references of columns lead whose cells have names alone.
   public let references: [String: String]
   /// How many rows are put in at once; nil if all are.
@@ -69,7 +51,8 @@ public struct ImportRecords: ComposableOperation {
   /// - Precondition: Less than one row is not put in at once, and not less than none left out.
   public init(
     _ type: String, into database: SQLiteRecordDatabase, from path: String,
-    as format: ImportFormat, existing: Existing = .refused, badRows: BadRows = .refused,
+    as format: ImportFormat, existing: ExistingRowPolicy = .refused,
+    badRows: BadRowPolicy = .refused,
     references: [String: String] = [:], rowsPerTransaction: Int? = nil
   ) {
     precondition(
@@ -97,7 +80,8 @@ public struct ImportRecords: ComposableOperation {
         if connection.isCancelled { throw CancellationError() }
       }
       defer { source.close() }
-      var table = SQLiteImport(self, on: connection)
+      var table = SQLiteImport(
+        of: path, into: type, existing, references, database.options.access, on: connection)
       let ledger = ImportLedger(badRows)
       return try load(&source, into: &table, ledger, connection, context)
     }

@@ -16,7 +16,7 @@ import Testing
 
   private func load(
     _ text: String, into type: String = "T", as format: ImportFormat = .csv,
-    existing: ImportRecords.Existing = .refused, badRows: ImportRecords.BadRows = .refused,
+    existing: ExistingRowPolicy = .refused, badRows: BadRowPolicy = .refused,
     references: [String: String] = [:], rowsPerTransaction: Int? = nil
   ) async throws -> ImportedFile {
     try Data(text.utf8).write(to: URL(fileURLWithPath: file))
@@ -156,11 +156,11 @@ import Testing
   }
 
   @Test(arguments: [
-    (ImportRecords.Existing.updated, ["'a',1,'x'", "'b',20,'old'", "'c',30,'new'"], 3),
+    (ExistingRowPolicy.updated, ["'a',1,'x'", "'b',20,'old'", "'c',30,'new'"], 3),
     (.kept, ["'a',1,'x'", "'b',2,'old'", "'c',30,'new'"], 2),
   ])
   func `a row whose key is there is updated, or kept`(
-    existing: ImportRecords.Existing, expected: [String], count: Int
+    existing: ExistingRowPolicy, expected: [String], count: Int
   ) async throws {
     try execute(
       [

@@ -1,14 +1,24 @@
 /// Puts rows of a file into a table.
 struct SQLiteImport {
-  private let job: ImportRecords
+  /// Where the file is, for errors.
+  private let path: String
+  private let type: String
+  private let existing: ExistingRowPolicy
+  /// The types to which references lead whose cells have names alone, by column.
+  private let references: [String: String]
+  private let access: SQLiteOptions.Access
   private let connection: SQLiteConnection
   /// How rows are put in, by the names of their columns.
   private var plans: [[String]: SQLiteImportPlan] = [:]
   /// The last one of them, which most rows need again.
   private var lastPlan: (names: [String], plan: SQLiteImportPlan)?
 
-  init(_ job: ImportRecords, on connection: SQLiteConnection) {
-    (self.job, self.connection) = (job, connection)
+  init(
+    of path: String, into type: String, _ existing: ExistingRowPolicy,
+    _ references: [String: String], _ access: SQLiteOptions.Access, on connection: SQLiteConnection
+  ) {
+    (self.path, self.type, self.existing) = (path, type, existing)
+    (self.references, self.access, self.connection) = (references, access, connection)
   }
 
   /// Puts rows in. It is called within a transaction.
@@ -49,7 +59,7 @@ struct SQLiteImport {
       guard let table else {
         throw RecordError(
           .invalid(
-            "there is no table \(job.type), and the file has no header that names its columns"))
+            "there is no table \(type), and the file has no header that names its columns"))
       }
       let names = table.columns.filter(\.isWritable).map(\.name)
       return try remember(names, of: table)
@@ -88,9 +98,9 @@ struct SQLiteImport {
       guard let column = table.column(named: name) else {
         throw RecordError(.invalid(Self.missing(name, table)))
       }
-      return try SQLiteImportColumn(column, of: table, referencesTo: job.references[name])
+      return try SQLiteImportColumn(column, of: table, referencesTo: references[name])
     }
-    let plan = try SQLiteImportPlan(table, columns, job.existing, on: connection)
+    let plan = try SQLiteImportPlan(table, columns, existing, on: connection)
     plans[names] = plan
     lastPlan = (names, plan)
     return plan
@@ -105,7 +115,7 @@ struct SQLiteImport {
     var seen: Set<[UInt8]> = []
     for name in header where !seen.insert(SQLiteName.folded(name)).inserted {
       throw RecordFileError(
-        job.path, "has no header",
+        path, "has no header",
         because: "its first line has the name \(name.shown) twice")
     }
   }
@@ -113,12 +123,12 @@ struct SQLiteImport {
   // MARK: The table
 
   private func table() throws -> SQLiteTable? {
-    guard let table = try connection.table(job.type) else {
-      if job.database.options.access == .create { return nil }
+    guard let table = try connection.table(type) else {
+      if access == .create { return nil }
       let names = try connection.tables().joined(separator: ", ")
       throw RecordError(
         .invalid(
-          "there is no table \(job.type); \(names.isEmpty ? "there is none at all" : "there are: \(names)")"
+          "there is no table \(type); \(names.isEmpty ? "there is none at all" : "there are: \(names)")"
         ))
     }
     guard table.kind != .view else {
@@ -129,9 +139,9 @@ struct SQLiteImport {
 
   /// One that was made for records, with columns for some fields.
   private func madeTable(for fields: [(key: String, value: FieldValue)]) throws -> SQLiteTable {
-    let key = try connection.table(job.type)?.key ?? .own
+    let key = try connection.table(type)?.key ?? .own
     let others = fields.filter { !key.isName($0.key) }
     return try connection.table(
-      toSave: Dictionary(others.map { ($0.key, $0.value) }) { first, _ in first }, as: job.type)
+      toSave: Dictionary(others.map { ($0.key, $0.value) }) { first, _ in first }, as: type)
   }
 }

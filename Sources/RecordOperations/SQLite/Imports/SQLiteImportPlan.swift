@@ -16,7 +16,7 @@ struct SQLiteImportPlan {
   /// - Throws: A ``RecordError`` if no row of the table could be known again by these columns; an ``ImportRefusal`` if
   ///   there are none.
   init(
-    _ table: SQLiteTable, _ columns: [SQLiteImportColumn], _ existing: ImportRecords.Existing,
+    _ table: SQLiteTable, _ columns: [SQLiteImportColumn], _ existing: ExistingRowPolicy,
     on connection: SQLiteConnection
   ) throws {
     (self.connection, self.columns) = (connection, columns)
@@ -42,7 +42,7 @@ struct SQLiteImportPlan {
   }
 
   private static func end(
-    _ table: SQLiteTable, _ columns: [SQLiteImportColumn], _ existing: ImportRecords.Existing
+    _ table: SQLiteTable, _ columns: [SQLiteImportColumn], _ existing: ExistingRowPolicy
   ) throws -> String {
     if existing == .refused { return "" }
     let keys = table.columns.filter { $0.keyPosition > 0 }.map(\.name)

@@ -8,7 +8,7 @@ struct ImportLedger {
   private(set) var problems: [RowProblem] = []
   private let limit: Int
 
-  init(_ badRows: ImportRecords.BadRows) {
+  init(_ badRows: BadRowPolicy) {
     limit =
       switch badRows {
       case .refused: 0

@@ -1,0 +1,47 @@
+/// Rows in the form in which they came.
+struct ImportedRows {
+  /// What the columns of the cells are called; nil if nobody says.
+  var header: [String]? {
+    didSet { isHeaderNew = true }
+  }
+  /// Whether nobody has had it yet: it is told even if there are no rows behind it.
+  private var isHeaderNew = false
+  /// Whether an empty cell that is not in quotes is null.
+  var emptyIsNull = true
+  private(set) var cells = RowBatch()
+  /// Which of the rows of cells are meant.
+  private(set) var range = 0..<0
+  private(set) var objects: ArraySlice<JSONBatch.Object> = []
+  private(set) var problems: [RowProblem] = []
+
+  var count: Int { range.count + objects.count }
+  var isEmpty: Bool { count == 0 && problems.isEmpty && !isHeaderNew }
+  var firstLine: Int? { range.isEmpty ? objects.first?.line : cells.line(of: range.lowerBound) }
+
+  mutating func take(_ batch: RowBatch) {
+    (cells, range, problems) = (batch, 0..<batch.rowCount, batch.problems)
+  }
+
+  mutating func take(_ batch: JSONBatch) {
+    (objects, problems) = (batch.objects[...], batch.problems)
+  }
+
+  /// Takes the first row of cells away; nil if there is none. A name in it is nil if it is not UTF-8.
+  mutating func removeHeader() -> [String?]? {
+    guard let row = range.first else { return nil }
+    range = range.dropFirst()
+    return cells.cells(of: row).map { cells.text(of: $0) }
+  }
+
+  /// Takes the first rows away, with all the problems.
+  mutating func removeFirst(_ count: Int) -> ImportedRows {
+    var first = self
+    first.range = range.prefix(count)
+    first.objects = objects.prefix(count)
+    range = range.dropFirst(count)
+    objects = objects.dropFirst(count)
+    problems = []
+    isHeaderNew = false
+    return first
+  }
+}
