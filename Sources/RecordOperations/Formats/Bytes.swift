@@ -16,6 +16,8 @@ extension UInt8 {
 extension [UInt8] {
   @inline(__always)
   mutating func append(_ other: Span<UInt8>) {
+    // An empty array writes how many it has to memory that all empty ones share, from several threads at once.
+    if other.isEmpty { return }
     append(addingCapacity: other.count) { $0.append(other) }
   }
 }

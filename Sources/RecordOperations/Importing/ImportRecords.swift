@@ -25,7 +25,11 @@ public import CompositeOperations
 /// one of its column, or the table refuses it. Whether the others are put in all the same is what `badRows` says.
 ///
 /// Everything is done in one transaction, so that a run that fails or is cancelled leaves the table as it was, or in one
-/// for every so many rows; then it leaves whole ones. The run tells how many bytes of the file it has read.
+/// for every so many rows; then it leaves whole ones. What is saved meanwhile by the same database waits until it has
+/// ended; others who write the file may be told that it is locked.
+///
+/// The run tells how many bytes of the file it has read. It throws a ``RecordImportError`` for bad rows, a
+/// ``RecordError`` for what the database says, and a ``RecordFileError`` for what is wrong with the file as a whole.
 public struct ImportRecords: ComposableOperation {
   public let type: String
   public let database: SQLiteRecordDatabase
@@ -73,9 +77,9 @@ public struct ImportRecords: ComposableOperation {
   public var operationName: String { "import \(type)" }
 
   public func perform(in context: OperationContext) async throws -> ImportedFile {
-    // Of its own: what comes to the database meanwhile waits in the file for its turn, and not behind all of this.
-    let worker = database.worker(for: .writing)
-    return try await worker.run { connection in
+    // Before a database is made for it.
+    try ImportSource.check(path)
+    return try await database.withWriter { connection in
       var source = try ImportSource(path, format) {
         if connection.isCancelled { throw CancellationError() }
       }

@@ -79,6 +79,16 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     }
   }
 
+  /// Runs a body, which may make several transactions, while nobody else writes by this database.
+  ///
+  /// - Throws: What the body throws, a ``SQLiteError`` translated; a ``RecordError`` if the file cannot be written;
+  ///   `CancellationError`.
+  package func withWriter<Response: Sendable>(
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
+  ) async throws -> Response {
+    try await writer.run(body)
+  }
+
   /// Runs a body in a transaction during which nobody else writes; what it does is undone if it throws.
   ///
   /// - Throws: What the body throws, a ``SQLiteError`` translated; a ``RecordError`` if the file cannot be written;
@@ -86,7 +96,7 @@ public final class SQLiteRecordDatabase: RecordDatabase {
   package func write<Response: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
-    try await writer.run { connection in
+    try await withWriter { connection in
       try connection.transaction(.writing) { try body(connection) }
     }
   }

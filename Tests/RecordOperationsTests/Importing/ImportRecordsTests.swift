@@ -328,6 +328,33 @@ import Testing
     #expect(try await rows("T", "a") == ["1"])
   }
 
+  @Test func `what is saved meanwhile waits until the import has ended`() async throws {
+    let database = SQLiteRecordDatabase(
+      folder.file(), SQLiteOptions(busyTimeout: .milliseconds(1)))
+    let pipe = folder.file("pipe")
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    let writer = try #require(FileHandle(forUpdatingAtPath: pipe))
+    try writer.write(contentsOf: Data("id,a\n1,x\n".utf8))
+    let (reports, report) = AsyncStream.makeStream(of: Void.self)
+    let run = ImportRecords("T", into: database, from: pipe, as: .csv)
+      .observed(by: ProgressTeller { report.yield() }).start()
+    for await _ in reports { break }
+    let save = SaveRecords([record("2", type: "T", ["a": "y"])], in: database, retries: .none)
+      .start()
+    // It is seen by nobody yet, and reading goes on.
+    #expect(try await database.all(RecordQuery("T")).isEmpty)
+    try writer.close()
+    #expect(await run.outcome.result?.recordCount == 1)
+    #expect(await save.outcome.result?.count == 1)
+    #expect(try await database.all(RecordQuery("T")).count == 2)
+  }
+
+  @Test func `where there is no file, no database is made for it`() async throws {
+    let error = await ImportRecords("T", into: database, from: file, as: .csv).run().error
+    #expect((error as? RecordFileError)?.path == file)
+    #expect(try folder.names == [])
+  }
+
   @Test func `it tells how much of the file it has read`() async throws {
     try execute(["CREATE TABLE T (a INTEGER)"], in: database.path)
     let text = "a\n" + String(repeating: "1234567\n", count: 300_000)

@@ -18,6 +18,7 @@ extension [UInt8] {
 
   /// Adds bytes in base64, as RFC 4648 has it, with its padding.
   mutating func appendBase64(_ content: Span<UInt8>) {
+    if content.isEmpty { return }
     append(addingCapacity: (content.count + 2) / 3 * 4) { output in
       var index = 0
       while index < content.count {

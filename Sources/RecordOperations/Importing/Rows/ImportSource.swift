@@ -59,6 +59,13 @@ struct ImportSource {
     }
   }
 
+  /// - Throws: A ``RecordFileError`` if there is no file.
+  static func check(_ path: String) throws {
+    _ = try RecordFileError.at(path, "cannot be read") {
+      try OpenFolder.working.status(of: FileName(path), followingLink: true)
+    }
+  }
+
   func close() { try? file.close() }
 
   /// The next rows.
