@@ -1,6 +1,6 @@
 /// Makes rows of cells out of the bytes of a CSV file that come in pieces, wherever it has been cut.
 ///
-/// ```swift
+/// ```text
 /// var reader = CSVReader(delimiter: .semicolon)
 /// while let piece = try file.read() {
 ///   take(reader.read(piece.span))

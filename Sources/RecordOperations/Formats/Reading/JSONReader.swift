@@ -1,6 +1,6 @@
 /// Makes fields out of the objects of a JSON file that comes in pieces, wherever it has been cut.
 ///
-/// ```swift
+/// ```text
 /// var reader = JSONReader(.lines)
 /// while let piece = try file.read() {
 ///   for object in reader.read(piece.span).objects { take(object.fields) }

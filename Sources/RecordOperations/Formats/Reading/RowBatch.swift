@@ -3,7 +3,7 @@
 /// The bytes of all its cells are in one buffer, so that they can be bound to a statement without a `String` for
 /// each:
 ///
-/// ```swift
+/// ```text
 /// for row in 0..<batch.rowCount {
 ///   for cell in batch.cells(of: row) where !cell.isQuoted {
 ///     bind(batch.bytes.span.extracting(cell.range))

@@ -1,7 +1,7 @@
 /// A formatter that takes cells as a database has them, without a `FieldValue` for each, and makes the same bytes of
 /// them.
 ///
-/// ```swift
+/// ```text
 /// let writer = formatter.cellWriter(for: columns)
 /// for column in columns.indices {
 ///   try unsafe writer.append(statement.cell(at: column), at: column, to: &bytes)

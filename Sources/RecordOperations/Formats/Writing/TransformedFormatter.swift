@@ -39,6 +39,8 @@ extension RecordFormatter {
   /// A formatter that writes something else for the values of some kinds.
   ///
   /// ```swift
+  /// import RecordOperations
+  ///
   /// let formatter = CSVFormatter().transforming(.double) { value, column in
   ///   guard case .double(let price) = value else { return value }
   ///   return .integer(Int64((price * 100).rounded()))
