@@ -37,6 +37,7 @@ public protocol RecordFormatter: Sendable {
   /// - Parameters:
   ///   - values: What it has in the columns, one for each; null where it has nothing.
   ///   - columns: What the columns are called; there is one at least.
+  ///   - bytes: What there is of the file already, to whose end it is added.
   /// - Throws: A ``FieldValueError`` that names the column if this format cannot have its value; nothing of the file
   ///   is kept then.
   func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) throws
@@ -46,7 +47,10 @@ public protocol RecordFormatter: Sendable {
 
   /// Adds what is behind the last record: a line feed if there was one, if nothing else is said.
   ///
-  /// - Parameter count: How many records there are.
+  /// - Parameters:
+  ///   - columns: What the columns are called.
+  ///   - count: How many records there are.
+  ///   - bytes: What there is of the file already, to whose end it is added.
   func appendFooter(for columns: [String], after count: Int, to bytes: inout [UInt8]) throws
 
   /// What is written for a value: the value, if nothing else is said.
