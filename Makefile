@@ -5,10 +5,10 @@ SHELL := /bin/bash
 
 swift_sources := Package.swift Sources Tests DevApp
 
-.PHONY: help demo test lint docs sanitize soak mutants bench bench-exact sqlite
+.PHONY: help demo test lint docs sanitize soak mutants bench bench-exact bench-records sqlite
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: sqlite ## Find the duplicate files in this folder, and take the tour
 	swift build -c release --product DevApp
@@ -49,6 +49,10 @@ bench: sqlite ## Measure against the ways of Swift and other engines: make bench
 
 bench-exact: ## Count the instructions of an operation, with valgrind: make bench-exact ARGS="fan-out/any"
 	@DevApp/Benchmarks/exact $(ARGS)
+
+bench-records: sqlite ## Import and export a million rows beside the sqlite3 shell (ARGS="--rows 100000 --rounds 3")
+	@swift build -c release --product DevApp >&2
+	@DevApp/Benchmarks/records $$(swift build -c release --show-bin-path)/DevApp $(ARGS)
 
 # What the module for records is built on, where it is missing.
 sqlite:

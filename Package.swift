@@ -39,13 +39,14 @@ let package = Package(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
       swiftSettings: strict),
     .executableTarget(
-      name: "DevApp", dependencies: ["CompositeOperations", "CompositeOperationsFoundation"],
+      name: "DevApp",
+      dependencies: ["CompositeOperations", "CompositeOperationsFoundation", "RecordOperations"],
       path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
       dependencies: ["CompositeOperations", "CompositeOperationsFoundation", "HeapUse"],
       path: "DevApp/Benchmarks",
-      exclude: ["Heap", "Peers", "README.md", "exact", "without-events.patch"]),
+      exclude: ["Heap", "Peers", "README.md", "exact", "records", "without-events.patch"]),
     .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),
     .testTarget(
       name: "CompositeOperationsTests",

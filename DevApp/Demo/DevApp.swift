@@ -5,6 +5,7 @@
 
       duplicates PATH…   finds files with the same contents
       issues USER        lists the open issues of a user's repositories on GitHub
+      records ACTION     looks into a database of SQLite, and puts rows in and out as CSV and JSON
       run -- COMMAND…    runs commands side by side
       tour               shows what operations can do, and the code that does it
 
@@ -29,6 +30,8 @@
           ? help(DuplicatesCommand.usage) : try await DuplicatesCommand(rest).run()
       case "run":
         return wantsHelp ? help(RunCommand.usage) : try await RunCommand(rest).run()
+      case "records":
+        return wantsHelp ? help(RecordsCommand.usage) : try await RecordsCommand(rest).run()
       case "issues":
         return wantsHelp ? help(IssuesCommand.usage) : try await IssuesCommand(rest).run()
       case "tour":
@@ -37,7 +40,7 @@
         return help(usage)
       default:
         let problem = arguments.first.map { "unknown command \($0)" } ?? "no command"
-        throw UsageError("\(problem); expected duplicates, issues, run or tour")
+        throw UsageError("\(problem); expected duplicates, issues, records, run or tour")
       }
     } catch {
       StandardError().writeLine("DevApp: \(error)")

@@ -8,22 +8,34 @@ package import CompositeOperations
   internal import Darwin
 #endif
 
-/// What a path leads to that is to be written as a whole.
+/// What is to be written as a whole.
 package struct FileTarget: Sendable {
   /// Behind all symbolic links.
   package let path: String
   /// What is there; nil if there is nothing.
   package let old: FileStatus?
+  /// What is written in place of a path.
+  private let file: OpenFile?
 
+  /// What a path leads to.
+  ///
   /// - Throws: What the system says if nobody may look there.
   package init(_ path: String) throws(SystemError) {
     (self.path, old) = try FileSystem.followed(path)
+    file = nil
+  }
+
+  /// A file that is open already, and stays so.
+  ///
+  /// - Parameter name: What it is called in errors.
+  package init(_ file: OpenFile, name: String) {
+    (path, old, self.file) = (name, nil, file)
   }
 
   /// Writes it.
   ///
   /// A file is written beside its place, and takes that when it is whole, with the rights of the old one. What is no
-  /// file, such as a device or a pipe, is written directly.
+  /// file, such as a device or a pipe, and what is open already is written directly.
   ///
   /// - Parameters:
   ///   - isSynchronized: Whether it is on the disk, under its name, when this returns.
@@ -34,6 +46,7 @@ package struct FileTarget: Sendable {
     synchronized isSynchronized: Bool, _ check: @escaping () throws -> Void,
     _ fill: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws {
+    if let file { return try unsafe fill { try unsafe file.write($0) } }
     if let old, old.kind != .file {
       return try unsafe writeDirectly(synchronized: isSynchronized, check, fill)
     }

@@ -9,6 +9,12 @@
 /// Standard output, without a buffer that a killed program would take along.
 struct StandardOutput: Sendable {
   func write(_ bytes: [UInt8]) throws(SystemError) { try writeAll(bytes, to: STDOUT_FILENO) }
+
+  /// In characters; nil if it is no terminal.
+  var width: Int? {
+    guard isatty(STDOUT_FILENO) == 1 else { return nil }
+    return TerminalSize(of: STDOUT_FILENO).columns
+  }
 }
 
 /// Standard error, for what is said to a person.
@@ -16,13 +22,7 @@ struct StandardError: Sendable {
   var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
   /// What fits on the terminal.
-  var size: TerminalSize {
-    var size = winsize()
-    let isKnown = unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-    return isKnown
-      ? TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
-      : TerminalSize(columns: 80, rows: 24)
-  }
+  var size: TerminalSize { TerminalSize(of: STDERR_FILENO) }
 
   func writeLine(_ text: String) { write(text + "\n") }
 
@@ -34,6 +34,13 @@ struct StandardError: Sendable {
 struct TerminalSize {
   let columns: Int
   let rows: Int
+
+  init(of descriptor: Int32) {
+    var size = winsize()
+    let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    columns = isKnown ? Int(size.ws_col) : 80
+    rows = isKnown ? Int(size.ws_row) : 24
+  }
 }
 
 private func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {

@@ -35,6 +35,8 @@ public struct ExportRecords: ComposableOperation {
   /// Where the file is to be.
   public let path: String
   public let formatter: any RecordFormatter
+  /// What is written in place of a file; nil if there is one.
+  private var descriptor: Int32?
 
   /// - Parameters:
   ///   - query: Which records, and in which order.
@@ -77,6 +79,17 @@ public struct ExportRecords: ComposableOperation {
       limit: limit, to: path, as: formatter)
   }
 
+  /// It, written to a descriptor that is open, and stays so.
+  ///
+  /// - Parameter name: What that is called in errors.
+  package static func writing(
+    to descriptor: Int32, called name: String, _ make: (_ path: String) -> ExportRecords
+  ) -> ExportRecords {
+    var export = make(name)
+    export.descriptor = descriptor
+    return export
+  }
+
   /// A type is no path.
   private static func path(for type: String, _ fileExtension: String) -> String {
     String(type.map { $0 == "/" ? "_" : $0 }) + "." + fileExtension
@@ -85,14 +98,25 @@ public struct ExportRecords: ComposableOperation {
   public var operationName: String { "export \(query.type)" }
 
   public func perform(in context: OperationContext) async throws -> ExportedFile {
-    let target = try RecordFileError.at(path, "cannot be written") { try FileTarget(path) }
+    let target = try RecordFileError.at(path, "cannot be written") {
+      if let descriptor { return FileTarget(OpenFile(descriptor: descriptor), name: path) }
+      return try FileTarget(path)
+    }
     try refuse(target)
+    // A connection of its own, so that an export keeps no queries waiting.
     let worker = database.worker(for: .reading)
-    return try await worker.run { connection in
-      try connection.transaction(.reading) {
-        let rows = try SQLiteExport(query, columns: columns, limit: limit, on: connection)
-        return try write(rows, to: target, connection, context)
+    do {
+      let file = try await worker.run { connection in
+        try connection.transaction(.reading) {
+          let rows = try SQLiteExport(query, columns: columns, limit: limit, on: connection)
+          return try write(rows, to: target, connection, context)
+        }
       }
+      await worker.close()
+      return file
+    } catch {
+      await worker.close()
+      throw error
     }
   }
 

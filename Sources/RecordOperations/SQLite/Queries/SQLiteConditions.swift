@@ -28,7 +28,8 @@ struct SQLiteConditions {
     case .isOne(let key, let values): return try condition(key, isOneOf: values)
     case .hasPrefix(let key, let prefix): return try condition(key, hasPrefix: prefix)
     case .contains(let key, let part):
-      guard let operand = SQLiteOperand(try table.column(key), try name(key), .string(part)) else {
+      guard let operand = SQLiteOperand(try table.queriedColumn(key), try name(key), .string(part))
+      else {
         return "0"
       }
       return "(\(operand.condition) AND instr(\(try name(key)), \(bind(.text(part)))) > 0)"
@@ -41,13 +42,13 @@ struct SQLiteConditions {
   }
 
   private func name(_ key: String) throws -> String {
-    "t.\(try table.column(key).quoted)"
+    "t.\(try table.queriedColumn(key).quoted)"
   }
 
   private mutating func condition(
     _ key: String, _ comparison: RecordPredicate.Comparison, _ value: FieldValue
   ) throws -> String {
-    let (column, name) = (try table.column(key), try name(key))
+    let (column, name) = (try table.queriedColumn(key), try name(key))
     try check(value, key)
     if case .list = value {
       throw RecordError(.invalid("the field \(key) is compared with a list: use includes"))
@@ -94,7 +95,7 @@ struct SQLiteConditions {
   }
 
   private mutating func condition(_ key: String, isOneOf values: [FieldValue]) throws -> String {
-    let (column, name) = (try table.column(key), try name(key))
+    let (column, name) = (try table.queriedColumn(key), try name(key))
     var groups: [String: [String]] = [:]
     var parts: [String] = []
     for value in values {
@@ -119,7 +120,7 @@ struct SQLiteConditions {
   }
 
   private mutating func condition(_ key: String, hasPrefix prefix: String) throws -> String {
-    guard let operand = SQLiteOperand(try table.column(key), try name(key), .string(prefix)),
+    guard let operand = SQLiteOperand(try table.queriedColumn(key), try name(key), .string(prefix)),
       let expression = operand.terms.first?.expression
     else { return "0" }
     let bytes = Array(prefix.utf8)
@@ -134,7 +135,7 @@ struct SQLiteConditions {
 
   private mutating func condition(_ key: String, includes value: FieldValue) throws -> String {
     try check(value, key)
-    guard try table.column(key).meaning == .list else { return "0" }
+    guard try table.queriedColumn(key).meaning == .list else { return "0" }
     let name = try name(key)
     let texts = try texts(ofElement: value)
     guard !texts.isEmpty else { return "0" }

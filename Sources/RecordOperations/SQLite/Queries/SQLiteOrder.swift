@@ -12,7 +12,7 @@ struct SQLiteOrder {
   init(_ order: [RecordOrder], of table: SQLiteTable) throws {
     var terms: [Term] = []
     for order in order {
-      let column = try table.column(order.key)
+      let column = try table.queriedColumn(order.key)
       let name = "t.\(column.quoted)"
       let isDescending = order.direction == .descending
       for expression in try Self.expressions(of: column, name) {

@@ -45,6 +45,14 @@ package final class SQLiteTable: Sendable {
   /// What of a row is in the fields of its record: the name has the rest.
   package var fields: [SQLiteColumn] { columns.filter { !$0.isHidden && !key.isName($0.name) } }
 
+  /// A column that is compared or sorted by: one for a field, or for the name of the record.
+  ///
+  /// - Throws: A ``RecordError`` that names those that there are.
+  func queriedColumn(_ key: String) throws -> SQLiteColumn {
+    if let column = column(named: key), !column.isHidden { return column }
+    return try column(key)
+  }
+
   /// The column for a field.
   ///
   /// - Throws: A ``RecordError`` that names those that there are.

@@ -1,0 +1,214 @@
+import RecordOperations
+
+/// What `DevApp records` was asked for.
+struct RecordsArguments: Sendable {
+  enum Action: String, Sendable, CaseIterable {
+    case tables, query, export
+    case load = "import"
+
+    /// What its positions are, in their order.
+    var positions: [String] {
+      switch self {
+      case .tables: ["FILE"]
+      case .query, .export: ["FILE", "TABLE"]
+      case .load: ["FILE", "TABLE", "SOURCE"]
+      }
+    }
+
+    var options: Set<String> {
+      let rows = ["--where", "--sort", "--columns", "--limit"]
+      let format = ["--format", "--delimiter", "--no-header"]
+      let own: [String] =
+        switch self {
+        case .tables: []
+        case .query: rows
+        case .export: rows + format + ["--to", "--crlf", "--guard-formulas"]
+        case .load:
+          format + [
+            "--create", "--existing", "--skip", "--rows-per-transaction", "--references",
+            "--empty-as-text",
+          ]
+        }
+      return Set(own + ["--json", "--trust-schema"])
+    }
+  }
+
+  let action: Action
+  private(set) var options = FlowOptions()
+  private(set) var file = ""
+  private(set) var table = ""
+  private(set) var source = ""
+
+  private(set) var isJSON = false
+  private(set) var trustsSchema = false
+
+  private(set) var conditions: [RowCondition] = []
+  private(set) var order: [RecordOrder] = []
+  private(set) var columns: [String]?
+  private(set) var limit: Int?
+
+  /// Nil for a name that says what is in it.
+  private(set) var output: String?
+  private var format: Format?
+  private var delimiter = CSVDelimiter.comma
+  private var hasHeader = true
+  private var endsLinesAsWindows = false
+  private var guardsFormulas = false
+
+  private(set) var creates = false
+  private(set) var existing = ExistingRowPolicy.refused
+  private(set) var skips = 0
+  private(set) var rowsPerTransaction: Int?
+  private(set) var references: [String: String] = [:]
+  private var emptyIsText = false
+
+  private enum Format: String, CaseIterable {
+    case csv, json, jsonl
+
+    init?(ofFile name: String) {
+      guard let dot = name.lastIndex(of: ".") else { return nil }
+      let ending = name[name.index(after: dot)...].lowercased()
+      self.init(rawValue: ["ndjson": "jsonl"][ending] ?? ending)
+    }
+  }
+
+  init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
+    var rest = arguments
+    let actions = "import, query, export or tables"
+    guard let word = rest.popFirst() else {
+      throw UsageError("records: no action; expected \(actions)")
+    }
+    guard let action = word.utf8.flatMap(Action.init) else {
+      throw UsageError("records: unknown action \(word); expected \(actions)")
+    }
+    self.action = action
+    var positions: [String] = []
+    while let argument = rest.popFirst() {
+      if try options.take(argument, from: &rest, for: name) { continue }
+      guard let text = argument.utf8, !text.isEmpty else {
+        throw UsageError("\(name): \(argument) is no name in UTF-8; expected one")
+      }
+      if text.hasPrefix("-"), text != "-" {
+        try take(option: text, from: &rest)
+      } else if positions.count == action.positions.count {
+        throw UsageError(
+          "\(name): unexpected argument \(argument); expected \(action.positions.joined(separator: " ")) and options"
+        )
+      } else {
+        positions.append(text)
+      }
+    }
+    guard positions.count == action.positions.count else {
+      let missing = action.positions[positions.count]
+      throw UsageError(
+        "\(name): no \(missing); expected \(action.positions.joined(separator: " "))")
+    }
+    file = positions[0]
+    if positions.count > 1 { table = positions[1] }
+    if positions.count > 2 { source = positions[2] }
+    let named = action == .load ? source : output ?? ""
+    format = format ?? Format(ofFile: named)
+    if format == nil, action == .load {
+      throw UsageError(
+        "\(name): the name \(source) does not say what is in it; expected --format csv, json or jsonl"
+      )
+    }
+  }
+
+  private var name: String { "records \(action.rawValue)" }
+
+  private mutating func take(
+    option: String, from rest: inout ArraySlice<RawPath>
+  ) throws(UsageError) {
+    guard action.options.contains(option) else {
+      let known = action.options.sorted().joined(separator: ", ")
+      throw UsageError(
+        "\(name): unknown option \(option); expected \(known), --trace or --timeline")
+    }
+    func value(_ expected: String) throws(UsageError) -> String {
+      guard let value = rest.popFirst()?.utf8, !value.isEmpty else {
+        throw UsageError("\(name): \(option) without a value; expected \(expected)")
+      }
+      return value
+    }
+    func number(from least: Int) throws(UsageError) -> Int {
+      let text = try value("a number from \(least)")
+      guard let number = Int(text), number >= least else {
+        throw UsageError("\(name): \(option) \(text); expected a number from \(least)")
+      }
+      return number
+    }
+    func oneOf<Value>(_ values: KeyValuePairs<String, Value>) throws(UsageError) -> Value {
+      let expected = values.map(\.key).joined(separator: ", ")
+      let text = try value("one of \(expected)")
+      guard let found = values.first(where: { $0.key == text }) else {
+        throw UsageError("\(name): \(option) \(text); expected one of \(expected)")
+      }
+      return found.value
+    }
+    switch option {
+    case "--json": isJSON = true
+    case "--trust-schema": trustsSchema = true
+    case "--where":
+      let text = try value("a condition, such as pages>500")
+      guard let condition = RowCondition(text) else {
+        throw UsageError(
+          "\(name): the condition \(text); expected COLUMN=VALUE, or one of != < <= > >= ^= *= in place of ="
+        )
+      }
+      conditions.append(condition)
+    case "--sort":
+      let text = try value("a column, or -COLUMN")
+      order.append(text.hasPrefix("-") ? .descending(String(text.dropFirst())) : .ascending(text))
+    case "--columns":
+      columns = try value("columns with commas between them")
+        .split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    case "--limit": limit = try number(from: 0)
+    case "--to": output = try value("a file, or -")
+    case "--format": format = try oneOf(["csv": .csv, "json": .json, "jsonl": .jsonl])
+    case "--delimiter":
+      delimiter = try oneOf([",": .comma, ";": .semicolon, "tab": .tab])
+    case "--no-header": hasHeader = false
+    case "--crlf": endsLinesAsWindows = true
+    case "--guard-formulas": guardsFormulas = true
+    case "--create": creates = true
+    case "--existing":
+      existing = try oneOf(["refuse": .refused, "update": .updated, "keep": .kept])
+    case "--skip": skips = try number(from: 0)
+    case "--rows-per-transaction": rowsPerTransaction = try number(from: 1)
+    case "--references":
+      let text = try value("COLUMN=TABLE")
+      let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else {
+        throw UsageError("\(name): --references \(text); expected COLUMN=TABLE")
+      }
+      references[parts[0]] = parts[1]
+    default: emptyIsText = true
+    }
+  }
+
+  // MARK: Formats
+
+  /// How rows are written.
+  var formatter: any RecordFormatter {
+    switch format ?? .csv {
+    case .csv:
+      CSVFormatter(
+        delimiter: delimiter,
+        lineEnding: endsLinesAsWindows ? .carriageReturnLineFeed : .lineFeed,
+        hasHeader: hasHeader, guardsFormulas: guardsFormulas)
+    case .json: JSONFormatter()
+    case .jsonl: JSONLinesFormatter()
+    }
+  }
+
+  /// How rows are read.
+  var importFormat: ImportFormat {
+    switch format ?? .csv {
+    case .csv:
+      .csv(delimiter: delimiter, hasHeader: hasHeader, emptyCells: emptyIsText ? .text : .null)
+    case .json: .json
+    case .jsonl: .jsonLines
+    }
+  }
+}

@@ -1,0 +1,189 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import RecordOperations
+
+/// `DevApp records import|query|export|tables FILE…`
+struct RecordsCommand {
+  static let usage = """
+    usage: DevApp records tables FILE [OPTION…]
+           DevApp records query FILE TABLE [OPTION…]
+           DevApp records export FILE TABLE [OPTION…]
+           DevApp records import FILE TABLE SOURCE [OPTION…]
+
+    Looks into a database of SQLite, and puts rows in and out as CSV and JSON. To look, query and export changes nothing.
+
+    tables    lists the tables and views of FILE, with their columns and how many rows they have
+    query     prints rows of TABLE
+    export    writes rows of TABLE to a file, from one snapshot; the old file is there until the new one is whole
+    import    puts the rows of SOURCE into TABLE, all of them or none; `-` is standard input
+
+      --where CONDITION which rows, such as pages>500, title^=The (begins), title*=sea (has), lent=null; = != < <= > >=.
+                        A text in quotes is no number: code='007'. All have to hold where there are several
+      --sort COLUMN     which row is first; -COLUMN the other way round. It may be there several times
+      --columns A,B     which columns; author.name goes across a reference. All if it is not there
+      --limit N         how many rows at most
+
+    export
+      --to OUT          the file; TABLE.csv if it is not there. `-` is standard output
+
+    import
+      --create          makes FILE, TABLE and its columns where they are missing
+      --existing WHAT   what becomes of a row whose key is there: refuse (it is a bad one), update or keep
+      --skip N          how many bad rows may be left out; 0 if it is not there
+      --rows-per-transaction N
+                        puts in so many rows at once, which stay even if the import fails later
+      --references C=T  to which table the references of a column lead whose cells are names alone
+      --empty-as-text   an empty cell is an empty text, and not null
+
+    export and import
+      --format F        csv, json or jsonl; as the name of the file says if it is not there
+      --delimiter D     , ; or tab, for CSV
+      --no-header       the first line of CSV does not name the columns
+      --crlf            ends the lines of CSV as Windows does (export)
+      --guard-formulas  has no spreadsheet run what is in a text of CSV (export)
+
+      --json            what is said in the end as JSON on standard output; the rows of a query as an object a line
+      --trust-schema    lets views, checks and triggers of FILE use all functions: if it is from somebody you trust
+    \(FlowOptions.usage)
+
+    Exit status: 0 done, 1 error, 64 wrong arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+    """
+
+  private let arguments: RecordsArguments
+  private let database: SQLiteRecordDatabase
+
+  init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
+    let arguments = try RecordsArguments(arguments)
+    self.arguments = arguments
+    let access: SQLiteOptions.Access =
+      arguments.action == .load ? arguments.creates ? .create : .existing : .readOnly
+    database = SQLiteRecordDatabase(
+      arguments.file, SQLiteOptions(access: access, trustsSchema: arguments.trustsSchema))
+  }
+
+  /// - Returns: The exit status.
+  func run() async throws -> Int32 {
+    switch arguments.action {
+    case .tables: try await perform(ListTables(in: database)) { try show($0) }
+    case .query: try await query()
+    case .export: try await export()
+    case .load: try await load()
+    }
+  }
+
+  /// Runs a flow and shows what came of it.
+  private func perform<Value: Sendable>(
+    _ flow: some ComposableOperation<Value>, _ show: (Value) throws -> Void
+  ) async throws -> Int32 {
+    let standardError = StandardError()
+    let observation = try FlowObservation(
+      arguments.options, progressOn: standardError.isTerminal ? standardError : nil)
+    let performed = try await PerformedFlow(of: flow, seenBy: observation)
+    // So that nothing is left beside the file.
+    await database.close()
+    try observation.end()
+    switch performed.outcome {
+    case .result(let value):
+      do { try show(value) } catch {
+        standardError.writeLine("DevApp records: the output cannot be written: \(error)")
+        return ExitCode.failure
+      }
+      return ExitCode.success
+    case .error(let error):
+      if let error = error as? RecordImportError { list(error.problems, standardError) }
+      standardError.writeLine("DevApp records: \(error)")
+      return ExitCode.failure
+    case .cancelled:
+      standardError.writeLine("DevApp records: interrupted")
+      return performed.interruptedStatus
+    }
+  }
+
+  // MARK: Actions
+
+  private func show(_ tables: [TableDescription]) throws {
+    let output = StandardOutput()
+    if arguments.isJSON { return try output.write(try tables.json()) }
+    if tables.isEmpty { return try output.write(Array("no tables\n".utf8)) }
+    var layout = TableLayout(["table", "rows", "columns"], numbers: [1])
+    for table in tables {
+      let columns = table.columns.map { $0.type.isEmpty ? $0.name : "\($0.name) \($0.type)" }
+      layout.add([table.name, table.rowCount.grouped, columns.joined(separator: ", ")])
+    }
+    try output.write(Array(layout.text(in: output.width).utf8))
+  }
+
+  private func query() async throws -> Int32 {
+    if arguments.isJSON {
+      return try await perform(export(as: .jsonLines, to: "-", arguments.limit)) { _ in }
+    }
+    let rows = RowCollector()
+    // So many rows nobody reads, and they have to be laid out together.
+    let limit = arguments.limit ?? 1_000
+    return try await perform(export(as: rows, to: "-", limit)) { file in
+      let (columns, values) = rows.rows
+      var layout = TableLayout(columns, numbers: RowCollector.numbers(in: values))
+      for row in values { layout.add(row.map(\.forPeople)) }
+      let output = StandardOutput()
+      try output.write(Array(layout.text(in: output.width).utf8))
+      if arguments.limit == nil, file.recordCount == limit {
+        StandardError().writeLine("the first \(limit.grouped) rows; --limit N shows more")
+      }
+    }
+  }
+
+  private func export(
+    as formatter: any RecordFormatter, to output: String?, _ limit: Int?
+  ) -> ExportRows {
+    ExportRows(
+      arguments: arguments, database: database, formatter: formatter, output: output, limit: limit)
+  }
+
+  private func export() async throws -> Int32 {
+    let start = ContinuousClock.now
+    let flow = export(as: arguments.formatter, to: arguments.output, arguments.limit)
+    return try await perform(flow) { file in
+      let summary = RecordsSummary(
+        records: file.recordCount, bytes: file.byteCount, seconds: start.secondsUntilNow,
+        file: file.path, problems: nil)
+      if arguments.isJSON, arguments.output != "-" {
+        return try StandardOutput().write(try summary.json())
+      }
+      let size = "\(file.recordCount.counted("row")) (\(file.byteCount.asBytes))"
+      StandardError().writeLine("\(size) in \(summary.time) to \(file.path)")
+    }
+  }
+
+  private func load() async throws -> Int32 {
+    let start = ContinuousClock.now
+    let flow = ImportRecords(
+      arguments.table, into: database,
+      from: arguments.source == "-" ? "/dev/stdin" : arguments.source, as: arguments.importFormat,
+      existing: arguments.existing, badRows: .skipped(atMost: arguments.skips),
+      references: arguments.references, rowsPerTransaction: arguments.rowsPerTransaction)
+    return try await perform(flow) { file in
+      let summary = RecordsSummary(
+        records: file.recordCount, bytes: nil, seconds: start.secondsUntilNow, file: file.path,
+        problems: file.problems)
+      if arguments.isJSON { return try StandardOutput().write(try summary.json()) }
+      let standardError = StandardError()
+      list(file.problems, standardError)
+      let left =
+        file.problems.isEmpty ? "" : ", \(file.problems.count.counted("bad row")) left out"
+      standardError.writeLine(
+        "\(file.recordCount.counted("row")) in \(summary.time) into \(arguments.table)\(left)")
+    }
+  }
+
+  private func list(_ problems: [RowProblem], _ standardError: StandardError) {
+    let shown = 20
+    for problem in problems.prefix(shown) { standardError.writeLine("\(problem)") }
+    if problems.count > shown {
+      standardError.writeLine("… and \((problems.count - shown).counted("other bad row"))")
+    }
+  }
+}
+
+extension ContinuousClock.Instant {
+  fileprivate var secondsUntilNow: Double { (ContinuousClock.now - self) / .seconds(1) }
+}

@@ -1,0 +1,44 @@
+import RecordOperations
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What came of an export or an import.
+struct RecordsSummary: Encodable {
+  struct BadRow: Encodable {
+    let line: Int
+    let problem: String
+  }
+
+  let records: Int
+  /// Nil of an import.
+  let bytes: Int?
+  let seconds: Double
+  let file: String
+  /// Nil of an export.
+  let badRows: [BadRow]?
+
+  init(records: Int, bytes: Int?, seconds: Double, file: String, problems: [RowProblem]?) {
+    (self.records, self.bytes, self.seconds, self.file) = (records, bytes, seconds, file)
+    badRows = problems?.map { BadRow(line: $0.line, problem: $0.text) }
+  }
+
+  /// For people.
+  var time: String {
+    let hundredths = Int((seconds * 100).rounded())
+    let fraction = hundredths % 100
+    return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction) s"
+  }
+}
+
+extension Encodable {
+  /// It as one JSON document, for programs.
+  func json() throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+  }
+}

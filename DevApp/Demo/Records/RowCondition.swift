@@ -1,0 +1,99 @@
+import RecordOperations
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A condition as a person writes it: `pages>500`.
+struct RowCondition: Sendable {
+  private enum Relation: String, CaseIterable {
+    // The longer ones first, of which others are the beginning.
+    case notEqual = "!="
+    case lessOrEqual = "<="
+    case greaterOrEqual = ">="
+    case prefix = "^="
+    case contains = "*="
+    case equal = "="
+    case less = "<"
+    case greater = ">"
+
+    var comparison: RecordPredicate.Comparison {
+      switch self {
+      case .equal, .prefix, .contains: .equal
+      case .notEqual: .notEqual
+      case .less: .less
+      case .lessOrEqual: .lessOrEqual
+      case .greater: .greater
+      case .greaterOrEqual: .greaterOrEqual
+      }
+    }
+  }
+
+  private let column: String
+  private let relation: Relation
+  private let value: String
+
+  /// Nil if it is none.
+  init?(_ text: String) {
+    let places = Relation.allCases.compactMap { relation in
+      text.firstRange(of: relation.rawValue).map { (relation, $0) }
+    }
+    // The first sign of all, and the longest that begins there.
+    let first = places.map(\.1.lowerBound).min()
+    guard let (relation, range) = places.first(where: { $0.1.lowerBound == first }),
+      range.lowerBound > text.startIndex
+    else { return nil }
+    column = String(text[..<range.lowerBound])
+    self.relation = relation
+    value = String(text[range.upperBound...])
+  }
+
+  /// What it asks of a table: the column says what the value is.
+  func predicate(for table: SQLiteTable?) -> RecordPredicate {
+    let column = table?.columns.first { $0.name == self.column }
+    switch relation {
+    case .prefix: return .hasPrefix(self.column, text)
+    case .contains: return .contains(self.column, text)
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+      return .comparison(self.column, relation.comparison, fieldValue(for: column))
+    }
+  }
+
+  private var isQuoted: Bool { value.count >= 2 && value.hasPrefix("'") && value.hasSuffix("'") }
+
+  private var text: String { isQuoted ? String(value.dropFirst().dropLast()) : value }
+
+  private func fieldValue(for column: SQLiteColumn?) -> FieldValue {
+    if value == "null" { return .null }
+    switch column?.meaning {
+    case .foreignKey(let type, let rule):
+      return .reference(RecordReference(RecordID(type, text), onDelete: rule))
+    case .keptReference:
+      let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
+      if parts.count == 2 { return .reference(RecordReference(RecordID(parts[0], parts[1]))) }
+    case .date:
+      for style in [Date.ISO8601FormatStyle(includingFractionalSeconds: true), .iso8601] {
+        if let date = try? Date(text, strategy: style) { return .date(date) }
+      }
+    case .plain, .list, nil: break
+    }
+    let takesText = column.map { $0.affinity == .text } ?? false
+    guard !isQuoted, !takesText else { return .string(text) }
+    return Int64(value).map { .integer($0) } ?? Double(value).map { .double($0) } ?? .string(value)
+  }
+}
+
+/// What is looked for in a table.
+struct RowQuery: Sendable {
+  let records: RecordQuery
+
+  init(_ arguments: RecordsArguments, in database: SQLiteRecordDatabase) async throws {
+    let name = arguments.table
+    let table = try await database.read { try $0.table(name) }
+    let parts = arguments.conditions.map { $0.predicate(for: table) }
+    records = RecordQuery(
+      name, where: parts.isEmpty ? nil : .all(parts), sortedBy: arguments.order)
+  }
+}

@@ -1,0 +1,220 @@
+import Foundation
+import Testing
+
+@Suite struct RecordsTests {
+  /// A file of somebody else with two tables and a view.
+  private func library(in folder: TemporaryFolder) async throws {
+    let authors = "id,name\n1,Jane\n2,Sigrid\n"
+    try folder.write(authors, to: "authors.csv")
+    try folder.write(
+      """
+      {"id":"a","title":"Emma","pages":474,"price":7.5}
+      {"id":"b","title":"Kristin, Lavrans\\ndatter","pages":1200}
+
+      """, to: "books.jsonl")
+    for (table, file) in [("Author", "authors.csv"), ("Book", "books.jsonl")] {
+      let printed = try await records("import", "x.sqlite", table, file, "--create", in: folder)
+      try #require(printed.status == 0, "\(printed.error)")
+    }
+  }
+
+  private func records(_ arguments: String..., in folder: TemporaryFolder) async throws -> Printed {
+    var program = Program.devApp(in: folder.url)
+    program.arguments = ["records"] + arguments
+    return try await program.run()
+  }
+
+  @Test func `tables are listed with their columns, for people and for programs`() async throws {
+    let folder = try TemporaryFolder()
+    try await library(in: folder)
+    let printed = try await records("tables", "x.sqlite", in: folder)
+    #expect(
+      printed.text == """
+        table   rows  columns
+        Author     2  id TEXT, name TEXT
+        Book       2  id TEXT, pages INTEGER, price REAL, title TEXT
+
+        """)
+    let json = try await records("tables", "x.sqlite", "--json", in: folder)
+    let tables = try #require(
+      try JSONSerialization.jsonObject(with: json.output) as? [[String: Any]])
+    #expect(tables.map { $0["name"] as? String } == ["Author", "Book"])
+    #expect(tables.map { $0["rowCount"] as? Int } == [2, 2])
+  }
+
+  @Test func `rows are printed below one another, or as an object a line`() async throws {
+    let folder = try TemporaryFolder()
+    try await library(in: folder)
+    let printed = try await records(
+      "query", "x.sqlite", "Book", "--columns", "title,pages,price", in: folder)
+    #expect(
+      printed.text == """
+        title                    pages  price
+        Emma                       474    7.5
+        Kristin, Lavrans·datter   1200      –
+
+        """)
+    let json = try await records(
+      "query", "x.sqlite", "Book", "--where", "pages>500", "--where", "title^=Kri", "--json",
+      "--columns", "id,title", in: folder)
+    #expect(json.text == "{\"id\":\"b\",\"title\":\"Kristin, Lavrans\\ndatter\"}\n")
+  }
+
+  @Test(arguments: [
+    (["pages=474"], ["a"]), (["pages!=474"], ["b"]), (["price=null"], ["b"]),
+    (["price>=7.5"], ["a"]), (["title*=Lavrans"], ["b"]), (["id='a'"], ["a"]),
+    (["pages<=1200", "pages>=474"], ["b", "a"]), (["title='474'"], []),
+  ])
+  func `conditions say which rows`(conditions: [String], ids: [String]) async throws {
+    let folder = try TemporaryFolder()
+    try await library(in: folder)
+    var program = Program.devApp(in: folder.url)
+    program.arguments =
+      ["records", "query", "x.sqlite", "Book", "--columns", "id", "--sort", "-pages", "--json"]
+      + conditions.flatMap { ["--where", $0] }
+    #expect(lines(try await program.run()) == ids.map { "{\"id\":\"\($0)\"}" })
+  }
+
+  @Test func `what goes out comes in again as the same`() async throws {
+    let folder = try TemporaryFolder()
+    try await library(in: folder)
+    for name in ["out.csv", "out.json", "out.jsonl"] {
+      let out = try await records("export", "x.sqlite", "Book", "--to", name, "--json", in: folder)
+      #expect(out.status == 0 && out.error.isEmpty)
+      let summary = try JSONSerialization.jsonObject(with: out.output) as? [String: Any]
+      #expect(summary?["records"] as? Int == 2 && summary?["file"] as? String == name)
+      let database = name + ".sqlite"
+      let load = try await records("import", database, "Book", name, "--create", in: folder)
+      #expect(load.status == 0 && load.error.hasPrefix("2 rows in "))
+      let again = try await records(
+        "export", database, "Book", "--columns", "id,pages,price,title", "--to", "-", in: folder)
+      #expect(
+        again.text == "id,pages,price,title\na,474,7.5,Emma\nb,1200,,\"Kristin, Lavrans\ndatter\"\n"
+      )
+    }
+  }
+
+  @Test func `an export goes to standard output behind what is there`() async throws {
+    let folder = try TemporaryFolder()
+    try await library(in: folder)
+    let command =
+      "(echo first; '\(Program.devApp().executable.path)' records export x.sqlite Author --to - --format json) > out"
+    var shell = Program(executable: URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", command])
+    shell.folder = folder.url
+    #expect(try await shell.run().status == 0)
+    #expect(
+      try String(contentsOf: folder.url.appendingPathComponent("out"), encoding: .utf8) == """
+        first
+        [
+        {"id":"1","name":"Jane"},
+        {"id":"2","name":"Sigrid"}
+        ]
+
+        """)
+  }
+
+  @Test
+  func `bad rows are listed with their lines, and nothing is put in unless they may be skipped`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    try await library(in: folder)
+    try folder.write("id,pages\nc,1\nd,x\na,2\n", to: "more.csv")
+    let refused = try await records("import", "x.sqlite", "Book", "more.csv", in: folder)
+    #expect(refused.status == 1 && refused.output.isEmpty)
+    #expect(refused.error.hasPrefix("line 3: the column pages has \"x\""))
+    #expect(refused.error.contains("more.csv, line 3: "))
+    #expect(refused.error.hasSuffix("nothing was put in\n"))
+    let skipped = try await records(
+      "import", "x.sqlite", "Book", "more.csv", "--skip", "1", "--existing", "update", "--json",
+      in: folder)
+    #expect(skipped.status == 0)
+    let summary = try JSONSerialization.jsonObject(with: skipped.output) as? [String: Any]
+    #expect(summary?["records"] as? Int == 2)
+    #expect((summary?["badRows"] as? [[String: Any]])?.map { $0["line"] as? Int } == [3])
+    let pages = try await records(
+      "query", "x.sqlite", "Book", "--sort", "id", "--columns", "pages", "--json", in: folder)
+    #expect(lines(pages) == ["{\"pages\":2}", "{\"pages\":1200}", "{\"pages\":1}"])
+  }
+
+  @Test func `a file that is looked at stays as it is, and nothing is left beside it`() async throws
+  {
+    let folder = try TemporaryFolder()
+    try await library(in: folder)
+    let before = try Data(contentsOf: folder.url.appendingPathComponent("x.sqlite"))
+    for arguments in [
+      ["tables", "x.sqlite"], ["query", "x.sqlite", "Book"], ["export", "x.sqlite", "Book"],
+    ] {
+      var program = Program.devApp(in: folder.url)
+      program.arguments = ["records"] + arguments
+      #expect(try await program.run().status == 0)
+    }
+    #expect(try Data(contentsOf: folder.url.appendingPathComponent("x.sqlite")) == before)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+    #expect(names == ["Book.csv", "authors.csv", "books.jsonl", "x.sqlite"])
+  }
+
+  @Test(arguments: [
+    (["query", "none.sqlite", "T"], "there is no file ./none.sqlite"),
+    (["tables", "authors.csv"], "is no SQLite database"),
+    (["query", "x.sqlite", "Bok"], "there is no table Bok; there are: Author, Book"),
+    (["export", "x.sqlite", "Book", "--columns", "titel"], "Book has no column titel; there are"),
+    (["query", "x.sqlite", "Book", "--where", "titel=1"], "Book has no column titel; there are"),
+    (
+      ["export", "x.sqlite", "Book", "--to", "/no/folder/b.csv"],
+      "/no/folder/b.csv cannot be written"
+    ),
+    (["export", "x.sqlite", "Book", "--to", "x.sqlite"], "it is the database itself"),
+    (["import", "x.sqlite", "Book", "gone.csv"], "the file gone.csv cannot be read"),
+    (["import", "none.sqlite", "Book", "authors.csv"], "there is no file ./none.sqlite"),
+  ])
+  func `what fails says why, and changes nothing`(arguments: [String], text: String) async throws {
+    let folder = try TemporaryFolder()
+    try await library(in: folder)
+    var program = Program.devApp(in: folder.url)
+    program.arguments = ["records"] + arguments
+    let printed = try await program.run()
+    #expect(printed.status == 1 && printed.output.isEmpty)
+    #expect(
+      printed.error.hasPrefix("DevApp records: ") && printed.error.contains(text),
+      "\(printed.error)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+    #expect(names == ["authors.csv", "books.jsonl", "x.sqlite"])
+  }
+
+  @Test(arguments: [
+    ([], "no action; expected import, query, export or tables"),
+    (["drop"], "unknown action drop; expected"), (["query", "f"], "no TABLE; expected FILE TABLE"),
+    (["tables", "f", "g"], "unexpected argument g"),
+    (["tables", "f", "--limit", "1"], "unknown option --limit"),
+    (["query", "f", "t", "--limit", "-1"], "--limit -1; expected a number from 0"),
+    (["query", "f", "t", "--where", "pages"], "the condition pages; expected COLUMN=VALUE"),
+    (["query", "f", "t", "--where"], "--where without a value"),
+    (["export", "f", "t", "--format", "xml"], "--format xml; expected one of csv, json, jsonl"),
+    (["export", "f", "t", "--delimiter", "x"], "--delimiter x; expected one of ,, ;, tab"),
+    (["import", "f", "t", "-"], "does not say what is in it; expected --format"),
+    (["import", "f", "t", "a.csv", "--existing", "drop"], "--existing drop; expected one of"),
+    (["import", "f", "t", "a.csv", "--references", "x"], "--references x; expected COLUMN=TABLE"),
+    (["import", "f", "t", "a.csv", "--rows-per-transaction", "0"], "expected a number from 1"),
+  ])
+  func `wrong arguments get one line that says what was expected`(
+    arguments: [String], message: String
+  ) async throws {
+    var program = Program.devApp()
+    program.arguments = ["records"] + arguments
+    let printed = try await program.run()
+    #expect(printed.status == 64 && printed.output.isEmpty)
+    #expect(printed.error.split(separator: "\n").count == 1)
+    #expect(printed.error.contains(message), "\(printed.error)")
+  }
+
+  @Test func `--help says what there is`() async throws {
+    let printed = try await Program.devApp("records", "import", "--help").run()
+    #expect(printed.status == 0 && printed.text.hasPrefix("usage: DevApp records tables FILE"))
+    #expect(printed.text.split(separator: "\n").allSatisfy { $0.count <= 120 })
+  }
+}
+
+private func lines(_ printed: Printed) -> [String] {
+  printed.text.split(separator: "\n").map(String.init)
+}
