@@ -158,8 +158,8 @@ import Testing
     (["query", "none.sqlite", "T"], "there is no file ./none.sqlite"),
     (["tables", "authors.csv"], "is no SQLite database"),
     (["query", "x.sqlite", "Bok"], "there is no table Bok; there are: Author, Book"),
-    (["export", "x.sqlite", "Book", "--columns", "titel"], "Book has no column titel; there are"),
-    (["query", "x.sqlite", "Book", "--where", "titel=1"], "Book has no column titel; there are"),
+    (["export", "x.sqlite", "Book", "--columns", "titel"], "no column \"titel\"; there are"),
+    (["query", "x.sqlite", "Book", "--where", "titel=1"], "no column \"titel\"; there are"),
     (
       ["export", "x.sqlite", "Book", "--to", "/no/folder/b.csv"],
       "/no/folder/b.csv cannot be written"

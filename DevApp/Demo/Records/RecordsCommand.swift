@@ -160,7 +160,8 @@ struct RecordsCommand {
       arguments.table, into: database,
       from: arguments.source == "-" ? "/dev/stdin" : arguments.source, as: arguments.importFormat,
       existing: arguments.existing, badRows: .skipped(atMost: arguments.skips),
-      references: arguments.references, rowsPerTransaction: arguments.rowsPerTransaction)
+      references: arguments.references, addsColumns: arguments.creates,
+      rowsPerTransaction: arguments.rowsPerTransaction)
     return try await perform(flow) { file in
       let summary = RecordsSummary(
         records: file.recordCount, bytes: nil, seconds: start.secondsUntilNow, file: file.path,

@@ -20,6 +20,8 @@ extension RecordContext {
     }
 
     mutating func set(_ record: DatabaseRecord) {
+      // As it was read: to save it would only be in the way of others.
+      if record.tag != nil, record.changedKeys.isEmpty, changes[record.id] == nil { return }
       var record = record
       // Made again: the one that was deleted has the tag.
       if case .delete(_, let tag?)? = changes[record.id], record.tag == nil {

@@ -64,8 +64,9 @@ extension RecordError.Reason: CustomStringConvertible {
   public var description: String {
     switch self {
     case .conflict(let record):
-      record.tag.map { "somebody else has saved it since it was read; its tag is \($0) now" }
-        ?? "it is there already"
+      record.tag.map {
+        "another state of it is there, with the tag \($0): read that one, and save again"
+      } ?? "it is there already"
     case .unknownRecord: "there is no such record"
     case .limitExceeded: "that is more than the database takes at once"
     case .referenceViolated(let other): "\(other) is in the way of a reference"

@@ -98,7 +98,7 @@ public struct ExportRecords: ComposableOperation {
   public var operationName: String { "export \(query.type)" }
 
   public func perform(in context: OperationContext) async throws -> ExportedFile {
-    let target = try RecordFileError.at(path, "cannot be written") {
+    let target = try RecordFileError.writing(path) {
       if let descriptor { return FileTarget(OpenFile(descriptor: descriptor), name: path) }
       return try FileTarget(path)
     }
@@ -138,7 +138,7 @@ public struct ExportRecords: ComposableOperation {
   ) throws -> ExportedFile {
     let check = { if connection.isCancelled { throw CancellationError() } }
     var (recordCount, byteCount) = (0, 0)
-    try RecordFileError.at(path, "cannot be written") {
+    try RecordFileError.writing(path) {
       try unsafe target.write(synchronized: true, check) { write in
         recordCount = try rows.write(as: formatter) { bytes in
           try unsafe bytes.withUnsafeBytes { try unsafe write($0) }

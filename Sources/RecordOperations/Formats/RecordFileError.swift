@@ -1,4 +1,5 @@
 internal import CompositeOperations
+internal import SystemFiles
 
 /// A file from which or to which records go cannot be read or written.
 public struct RecordFileError: Error, CustomStringConvertible {
@@ -20,19 +21,26 @@ public struct RecordFileError: Error, CustomStringConvertible {
     self.explanation = explanation
   }
 
-  private init(_ path: String, _ problem: String, _ error: SystemError) {
+  private init(_ path: String, _ problem: String, _ error: SystemError, _ advice: String) {
     self.path = path
     self.problem = problem
     code = error.code
-    explanation = "\(error). \(error.advice)"
+    explanation = "\(error). \(advice)"
   }
 
-  /// Does something with a file, and names it if the system refuses.
-  static func at<Value>(
-    _ path: String, _ problem: String, _ body: () throws -> Value
-  ) throws -> Value {
+  /// Writes a file, and names it if the system refuses.
+  static func writing<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as SystemError {
-      throw RecordFileError(path, problem, error)
+      throw RecordFileError(path, "cannot be written", error, error.advice)
+    }
+  }
+
+  /// Reads a file, and names it if the system refuses.
+  static func reading<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let error as SystemError {
+      let advice =
+        error.isMissing || error.isDenied ? "Name one that is there and may be read." : error.advice
+      throw RecordFileError(path, "cannot be read", error, advice)
     }
   }
 }

@@ -14,8 +14,8 @@ public import CompositeOperations
 /// ```
 ///
 /// The header of the file, or the keys of its objects, name columns of the table. A table that is not there is made for
-/// records, as it is when they are saved, with columns of texts for CSV and of the kinds of the first values for JSON;
-/// tables made so get the columns that they do not have. Where the names of the records are not in the file
+/// records, as it is when they are saved, with columns of texts for CSV and of the kinds of the first values for JSON.
+/// A table made so gets the columns that it has not where `addsColumns` says so. Where the names of the records are not in the file
 /// (`id`), they get new ones. Into a table of another program only what is in the file is put, and its triggers, checks
 /// and foreign keys are those that it has.
 ///
@@ -39,6 +39,8 @@ public struct ImportRecords: ComposableOperation {
   public let badRows: BadRowPolicy
   /// The types to which the references of columns lead whose cells have names alone.
   public let references: [String: String]
+  /// Whether a table that was made for records gets the columns that the file has and it has not.
+  public let addsColumns: Bool
   /// How many rows are put in at once; nil if all are.
   public let rowsPerTransaction: Int?
 
@@ -51,13 +53,16 @@ public struct ImportRecords: ComposableOperation {
   ///   - badRows: What becomes of the file when a row cannot be taken.
   ///   - references: The types to which the references of columns lead, where they are not foreign keys and the cells
   ///     have names alone: `["author": "Author"]`.
-  ///   - rowsPerTransaction: How many rows are put in at once; nil if all are.
+  ///   - addsColumns: Whether a table that was made for records gets the columns that the file has and it has not. If
+  ///     not, such a file is refused, and a row of JSON that has one is a bad one.
+  ///   - rowsPerTransaction: How many rows are put in at once; nil if all are. In between others may write the file, but
+  ///     not this database.
   /// - Precondition: Less than one row is not put in at once, and not less than none left out.
   public init(
     _ type: String, into database: SQLiteRecordDatabase, from path: String,
     as format: ImportFormat, existing: ExistingRowPolicy = .refused,
     badRows: BadRowPolicy = .refused,
-    references: [String: String] = [:], rowsPerTransaction: Int? = nil
+    references: [String: String] = [:], addsColumns: Bool = false, rowsPerTransaction: Int? = nil
   ) {
     precondition(
       rowsPerTransaction ?? 1 >= 1, "At least 1 row at once, and not \(rowsPerTransaction ?? 0).")
@@ -71,6 +76,7 @@ public struct ImportRecords: ComposableOperation {
     self.existing = existing
     self.badRows = badRows
     self.references = references
+    self.addsColumns = addsColumns
     self.rowsPerTransaction = rowsPerTransaction
   }
 
@@ -85,7 +91,8 @@ public struct ImportRecords: ComposableOperation {
       }
       defer { source.close() }
       var table = SQLiteImport(
-        of: path, into: type, existing, references, database.options.access, on: connection)
+        of: path, into: type, existing, references, addsColumns: addsColumns,
+        database.options.access, on: connection)
       let ledger = ImportLedger(badRows)
       return try load(&source, into: &table, ledger, connection, context)
     }

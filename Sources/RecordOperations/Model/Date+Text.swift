@@ -25,6 +25,23 @@ extension Date {
     guard self.text == text else { return nil }
   }
 
+  /// The moment that a text in a file is: as ``text`` has it, without milliseconds, `2026-11-22T12:03:04Z`, or the
+  /// beginning of a day in UTC, `2026-11-22`; nil if it is none.
+  init?(importedText text: String) {
+    if let date = Date(text: text) {
+      self = date
+      return
+    }
+    for style in [ISO8601FormatStyle(), ISO8601FormatStyle().year().month().day()] {
+      guard let date = try? Date(text, strategy: style), date.formatted(style) == text else {
+        continue
+      }
+      self = date
+      return
+    }
+    return nil
+  }
+
   var toTheMillisecond: Date {
     Date(timeIntervalSince1970: (timeIntervalSince1970 * 1_000).rounded() / 1_000)
   }

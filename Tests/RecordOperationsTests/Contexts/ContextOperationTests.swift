@@ -97,6 +97,16 @@ import Testing
     #expect(!context.hasChanges)
   }
 
+  @Test func `a record that is set as it was read is no change`() async throws {
+    let library = try await library(.memory, record("1", ["a": 1]))
+    let context = library.context()
+    let one = try #require(try await context.record(id))
+    context.set(one)
+    #expect(!context.hasChanges)
+    #expect(try await context.save().saved.isEmpty)
+    #expect(try await library.database.record(id)?.tag == one.tag)
+  }
+
   /// What is left of a record whose fields `a` and `b` are changed here, and `b` and `c` by somebody else.
   @Test(
     arguments: DatabaseKind.allCases,

@@ -166,7 +166,7 @@ import Testing
 
   @Test(arguments: [
     (["nme"], "there are: isbn, title"), (["title.name"], "title of Book is no reference"),
-    (["author.nme"], "Author has no column nme (in the column author.nme)"),
+    (["author.nme"], "Author has no column \"nme\" (in the column author.nme)"),
     (["title", "title"], "named twice"), ([], "none is named"),
   ])
   func `a column that is not there is told with those that are`(

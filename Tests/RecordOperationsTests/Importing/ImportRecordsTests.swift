@@ -17,12 +17,12 @@ import Testing
   private func load(
     _ text: String, into type: String = "T", as format: ImportFormat = .csv,
     existing: ExistingRowPolicy = .refused, badRows: BadRowPolicy = .refused,
-    references: [String: String] = [:], rowsPerTransaction: Int? = nil
+    references: [String: String] = [:], addsColumns: Bool = false, rowsPerTransaction: Int? = nil
   ) async throws -> ImportedFile {
     try Data(text.utf8).write(to: URL(fileURLWithPath: file))
     return try await ImportRecords(
       type, into: database, from: file, as: format, existing: existing, badRows: badRows,
-      references: references, rowsPerTransaction: rowsPerTransaction
+      references: references, addsColumns: addsColumns, rowsPerTransaction: rowsPerTransaction
     ).run().get()
   }
 
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (ExistingRowPolicy.updated, ["'a',1,'x'", "'b',20,'old'", "'c',30,'new'"], 3),
+    (ExistingRowPolicy.updated, ["'a',1,'x'", "'b',20,'old'", "'c',30,'new'"], 2),
     (.kept, ["'a',1,'x'", "'b',2,'old'", "'c',30,'new'"], 2),
   ])
   func `a row whose key is there is updated, or kept`(
@@ -171,6 +171,11 @@ import Testing
     let imported = try await load(text, existing: existing)
     #expect(imported.recordCount == (existing == .updated ? count : 1))
     #expect(try await rows("T", "k", "n", "other") == expected)
+    // What is so already is not changed, and keeps its tag.
+    _ = try await database.keepChanges(of: ["T"])
+    let tags = try await database.all(RecordQuery("T")).map(\.tag)
+    #expect(try await load("k,n\na,1\n", existing: existing).recordCount == 0)
+    #expect(try await database.all(RecordQuery("T")).map(\.tag) == tags)
     // What cannot be known again is refused at once.
     await #expect(throws: RecordError.self) { try await load("n\n1\n", existing: existing) }
   }
@@ -185,7 +190,9 @@ import Testing
     #expect(books.allSatisfy { $0.tag != nil })
     #expect(try await FetchChanges(in: database).run().get().changed.count == 2)
     // Without names they get some, and a table that was made so gets further columns.
-    _ = try await load("title,pages\nPersuasion,249\n", into: "Book")
+    let typed = await problems { try await load("title,pags\nPersuasion,249\n", into: "Book") }
+    #expect(typed == ["Book has no column \"pags\"; there are: id, title"])
+    _ = try await load("title,pages\nPersuasion,249\n", into: "Book", addsColumns: true)
     let other = try #require(
       try await database.all(RecordQuery("Book", where: Field("title") == "Persuasion")).first)
     #expect(other["pages"] == "249" && other.id.name.count == 32)
@@ -236,6 +243,31 @@ import Testing
       await #expect(throws: RecordImportError.self) {
         try await load(text, into: "Book", as: format, existing: .updated)
       }
+    }
+  }
+
+  @Test(arguments: [
+    ("2026-11-22T12:03:04.123Z", 1), ("2026-11-22T12:03:04Z", 1), ("2026-11-22", 1),
+    ("2026-02-30", 0), ("2026-11-22T12:03Z", 0), ("2026-11-22T12:03:04.1239Z", 0),
+    ("22.11.2026", 0), ("1763812984", 0),
+  ])
+  func `moments are read as most files have them`(text: String, count: Int) async throws {
+    var book = record("1", type: "T")
+    book["at"] = .date(Date(timeIntervalSince1970: 0))
+    try await database.save(book)
+    let imported = try await load("id,at\n2,\(text)\n", badRows: .skipped(atMost: 1))
+    #expect(imported.recordCount == count && imported.problems.count == 1 - count)
+  }
+
+  @Test func `references of a new table lead where the import says`() async throws {
+    _ = try await load("id,by\n1,jane\n", into: "Book", references: ["by": "Author"])
+    let by = try await database.record(RecordID("Book", "1"))?["by"]
+    #expect(by == .reference(RecordReference(RecordID("Author", "jane"))))
+    for key in ["b", "title"] {
+      let found = await problems {
+        try await load("id,title\n1,x\n", into: "Other", references: [key: "Author"])
+      }
+      #expect(key == "title" ? found == [] : found.first?.contains("is none of references") == true)
     }
   }
 

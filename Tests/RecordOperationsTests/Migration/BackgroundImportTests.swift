@@ -24,7 +24,7 @@ import Testing
         for destination in arrived {
           let new = try destination.record()
           let record = try known[new.id].map { try destination.updating($0) } ?? new
-          if !record.changedKeys.isEmpty { context.set(record) }
+          context.set(record)
         }
         return .save
       }

@@ -167,15 +167,33 @@ import Testing
     [
       (RecordQuery("None"), "there are: Book"),
       (RecordQuery("book"), "Book"),
-      (RecordQuery("Book", where: Field<Int>("x") == 1), "there are: title"),
-      (RecordQuery("Book", where: Field<Int>("id") == 1), "name of the record"),
-      (RecordQuery("Book", sortedBy: [.ascending("x")]), "there are: title"),
+      (RecordQuery("Book", where: Field<Int>("x") == 1), "there are: id, title"),
+      (RecordQuery("Book", sortedBy: [.ascending("x")]), "there are: id, title"),
+      (RecordQuery("Book", keys: ["id"]), "name of the record"),
+      (
+        RecordQuery("Book", where: Field("title").isOne(of: (0..<300_000).map { "\($0)" })),
+        "compared with 300000 values, and a query may have"
+      ),
       (RecordQuery("Book", keys: ["x"]), "there are: title"),
       (RecordQuery("Book", where: .comparison("title", .equal, [1])), "includes"),
       (RecordQuery("Book", where: .isOne("title", of: [[1]])), "includes"),
       (RecordQuery("Book", where: .isOne("title", of: [.double(.nan)])), "not a number"),
       (RecordQuery("Book", sortedBy: [.ascending("tags")]), "list"),
     ]
+  }
+
+  @Test func `the column of the name can be compared and sorted by`() async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        "CREATE TABLE T (id INTEGER PRIMARY KEY, a)",
+        "INSERT INTO T VALUES (1, 'x'), (2, 'y'), (10, 'z')",
+      ],
+      in: folder.file())
+    let query = RecordQuery(
+      "T", where: Field<Int>("id") > 1, sortedBy: [.descending("id")])
+    let found = try await SQLiteRecordDatabase(folder.file()).all(query, page: 1)
+    #expect(found.map(\.id.name) == ["10", "2"])
   }
 
   @Test(arguments: questions)

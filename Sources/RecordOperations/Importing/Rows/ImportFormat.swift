@@ -8,7 +8,7 @@
 /// | numbers | `7.5`, `249`, `1e3` |
 /// | texts | anything that is UTF-8 |
 /// | bytes | base64 |
-/// | moments | `2026-11-22T12:03:04.123Z` |
+/// | moments | `2026-11-22T12:03:04.123Z`, also without milliseconds, or without the time of the day |
 /// | references | the name of the record, or its type too: `Author/jane` |
 /// | lists | a list in JSON: `["a",1]` |
 ///

@@ -42,11 +42,11 @@ struct ImportSource {
       json = JSONReader(layout)
       needsHeader = false
     }
-    let file = try RecordFileError.at(path, "cannot be read") {
+    let file = try RecordFileError.reading(path) {
       try OpenFile(path, O_RDONLY | OpenFile.withoutWaiting)
     }
     do {
-      let status = try RecordFileError.at(path, "cannot be read") { try file.status }
+      let status = try RecordFileError.reading(path) { try file.status }
       if status.kind == .folder {
         throw RecordFileError(path, "cannot be read", because: "it is a folder; name a file in it")
       }
@@ -61,7 +61,7 @@ struct ImportSource {
 
   /// - Throws: A ``RecordFileError`` if there is no file.
   static func check(_ path: String) throws {
-    _ = try RecordFileError.at(path, "cannot be read") {
+    _ = try RecordFileError.reading(path) {
       try OpenFolder.working.status(of: FileName(path), followingLink: true)
     }
   }
@@ -86,7 +86,7 @@ struct ImportSource {
     var buffer: [UInt8] = []
     swap(&buffer, &self.buffer)
     defer { swap(&buffer, &self.buffer) }
-    let count = try RecordFileError.at(path, "cannot be read") {
+    let count = try RecordFileError.reading(path) {
       try unsafe buffer.withUnsafeMutableBytes { buffer in
         isFile
           ? try unsafe file.read(into: buffer) : try unsafe file.read(into: buffer, waiting: check)

@@ -2,7 +2,8 @@
 public enum ExistingRowPolicy: Hashable, Sendable, CaseIterable {
   /// The row is a bad one.
   case refused
-  /// Its values replace those that are there, in the columns that the file has.
+  /// Its values replace those that are there, in the columns that the file has. A row that has them already stays as
+  /// it is, and is not counted.
   case updated
   /// What is there stays, and the row is not counted.
   case kept

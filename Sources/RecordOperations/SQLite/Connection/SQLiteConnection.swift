@@ -88,6 +88,11 @@ package final class SQLiteConnection {
   /// How many rows the last statement has put in, changed or removed, without what triggers did.
   var changes: Int { Int(unsafe sqlite3_changes64(handle.pointer)) }
 
+  /// How many values can be bound to a statement.
+  var valueLimit: Int {
+    Int(unsafe sqlite3_limit(handle.pointer, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
+  }
+
   /// Whether those who wait for what it does have lost interest.
   package var isCancelled: Bool { handle.isCancelled() }
 }

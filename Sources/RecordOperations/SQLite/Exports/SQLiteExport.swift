@@ -36,6 +36,7 @@ struct SQLiteExport {
     cells = try paths.map { try finder.cell($0, of: table) }
     var conditions = SQLiteConditions(table)
     let condition = try query.predicate.map { try conditions.condition($0) }
+    try conditions.check(for: connection)
     let order = try SQLiteOrder(query.distinctOrder, of: table)
     var sql = "SELECT \(cells.map(\.expression).joined(separator: ", "))"
     sql += " FROM \(table.texts.table) AS t"

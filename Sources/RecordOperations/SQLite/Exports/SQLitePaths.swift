@@ -40,9 +40,8 @@ struct SQLitePaths {
       let rest = keys[keys.unicodeScalars.index(after: index)...]
       return try value(of: rest, across: column, in: table, row, path)
     }
-    let names = table.columns.filter { !$0.isHidden }.map(\.name).joined(separator: ", ")
-    let place = keys.utf8.count == path.utf8.count ? "" : " (in the column \(path))"
-    throw RecordError(.invalid("\(table.name) has no column \(keys)\(place); there are: \(names)"))
+    throw table.missing(
+      String(keys), keys.utf8.count == path.utf8.count ? "" : " (in the column \(path))")
   }
 
   private mutating func value(

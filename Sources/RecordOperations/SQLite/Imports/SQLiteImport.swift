@@ -6,8 +6,11 @@ struct SQLiteImport {
   private let existing: ExistingRowPolicy
   /// The types to which references lead whose cells have names alone, by column.
   private let references: [String: String]
+  private let addsColumns: Bool
   private let access: SQLiteOptions.Access
   private let connection: SQLiteConnection
+  /// Whether the table is made by this import.
+  private var isNew = false
   /// How rows are put in, by the names of their columns.
   private var plans: [[String]: SQLiteImportPlan] = [:]
   /// The last one of them, which most rows need again.
@@ -15,10 +18,12 @@ struct SQLiteImport {
 
   init(
     of path: String, into type: String, _ existing: ExistingRowPolicy,
-    _ references: [String: String], _ access: SQLiteOptions.Access, on connection: SQLiteConnection
+    _ references: [String: String], addsColumns: Bool, _ access: SQLiteOptions.Access,
+    on connection: SQLiteConnection
   ) {
     (self.path, self.type, self.existing) = (path, type, existing)
-    (self.references, self.access, self.connection) = (references, access, connection)
+    (self.references, self.addsColumns) = (references, addsColumns)
+    (self.access, self.connection) = (access, connection)
   }
 
   /// Puts rows in. It is called within a transaction.
@@ -65,8 +70,8 @@ struct SQLiteImport {
       return try remember(names, of: table)
     }
     try check(header)
-    if table?.isOwn ?? true {
-      table = try madeTable(for: header.map { ($0, .string("")) })
+    if takesColumns(of: table) {
+      table = try madeTable(for: header.map { ($0, valueInCSV(of: $0)) })
     }
     return try remember(header, of: table)
   }
@@ -80,12 +85,12 @@ struct SQLiteImport {
       return plan
     }
     var table = try table()
-    if let own = table, !own.isOwn {
-      for name in names where own.column(named: name) == nil {
-        throw ImportRefusal(text: Self.missing(name, own))
-      }
-    } else {
+    if takesColumns(of: table) {
       table = try madeTable(for: object.fields)
+    } else if let table {
+      for name in names where table.column(named: name) == nil {
+        throw ImportRefusal(text: table.missing(name).description)
+      }
     }
     return try remember(names, of: table)
   }
@@ -95,10 +100,14 @@ struct SQLiteImport {
   ) throws -> SQLiteImportPlan {
     guard let table else { throw RecordError(.unknownRecord) }
     let columns = try names.map { name in
-      guard let column = table.column(named: name) else {
-        throw RecordError(.invalid(Self.missing(name, table)))
-      }
+      guard let column = table.column(named: name) else { throw table.missing(name) }
       return try SQLiteImportColumn(column, of: table, referencesTo: references[name])
+    }
+    for name in references.keys where table.column(named: name)?.meaning != .keptReference {
+      throw RecordError(
+        .invalid(
+          "the column \(name.shown) of \(table.name) is none of references whose types have to be said"
+        ))
     }
     let plan = try SQLiteImportPlan(table, columns, existing, on: connection)
     plans[names] = plan
@@ -106,9 +115,15 @@ struct SQLiteImport {
     return plan
   }
 
-  private static func missing(_ name: String, _ table: SQLiteTable) -> String {
-    let names = table.columns.filter { !$0.isHidden }.map(\.name).joined(separator: ", ")
-    return "\(table.name) has no column \(name.shown); there are: \(names)"
+  /// Whether a table gets the columns that it has not.
+  private mutating func takesColumns(of table: SQLiteTable?) -> Bool {
+    isNew = isNew || table == nil
+    return isNew || addsColumns && table?.isOwn == true
+  }
+
+  /// A value of the kind of which the columns of a new table are.
+  private func valueInCSV(of column: String) -> FieldValue {
+    references[column].map { .reference(RecordReference(RecordID($0, ""))) } ?? .string("")
   }
 
   private func check(_ header: [String]) throws {

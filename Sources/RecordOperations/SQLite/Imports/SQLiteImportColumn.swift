@@ -173,8 +173,10 @@ final class SQLiteImportColumn: Sendable {
       }
       return .blob(Array(data))
     case .date:
-      guard let date = Date(text: text) else {
-        throw refusal(text.shown, "moments in UTC with milliseconds: 2026-11-22T12:03:04.123Z")
+      guard let date = Date(importedText: text) else {
+        throw refusal(
+          text.shown, "moments in UTC: 2026-11-22T12:03:04.123Z, 2026-11-22T12:03:04Z or 2026-11-22"
+        )
       }
       return .text(date.text)
     case .list:

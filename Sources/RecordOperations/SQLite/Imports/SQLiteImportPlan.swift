@@ -59,7 +59,10 @@ struct SQLiteImportPlan {
     let others = columns.map(\.column).filter { !keys.contains($0.name) }
     if existing == .kept || others.isEmpty { return "\(target) DO NOTHING" }
     let settings = others.map { "\($0.quoted) = excluded.\($0.quoted)" }
-    return "\(target) DO UPDATE SET \(settings.joined(separator: ", "))"
+    // A row that is so already stays as it is, with its tag.
+    let changes = others.map { "\($0.quoted) IS NOT excluded.\($0.quoted)" }
+    return
+      "\(target) DO UPDATE SET \(settings.joined(separator: ", ")) WHERE \(changes.joined(separator: " OR "))"
   }
 
   // MARK: Rows

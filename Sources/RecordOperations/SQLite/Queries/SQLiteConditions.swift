@@ -20,6 +20,15 @@ struct SQLiteConditions {
     return "?\(values.count)"
   }
 
+  /// - Throws: A ``RecordError`` if there are more values than a statement can have.
+  func check(for connection: SQLiteConnection) throws {
+    let limit = connection.valueLimit
+    if values.count > limit {
+      throw RecordError(
+        .invalid("it is compared with \(values.count) values, and a query may have \(limit)"))
+    }
+  }
+
   /// - Throws: A ``RecordError`` if the table has no column for a key, or if it cannot be asked.
   mutating func condition(_ predicate: RecordPredicate) throws -> String {
     switch predicate {

@@ -50,7 +50,14 @@ package final class SQLiteTable: Sendable {
   /// - Throws: A ``RecordError`` that names those that there are.
   func queriedColumn(_ key: String) throws -> SQLiteColumn {
     if let column = column(named: key), !column.isHidden { return column }
-    return try column(key)
+    throw missing(key)
+  }
+
+  /// What is said of a column that is not there.
+  func missing(_ key: String, _ place: String = "") -> RecordError {
+    let names = columns.filter { !$0.isHidden }.map(\.name).joined(separator: ", ")
+    return RecordError(
+      .invalid("\(name) has no column \(key.shown)\(place); there are: \(names)"))
   }
 
   /// The column for a field.
