@@ -115,6 +115,8 @@ public struct ImportRecords: ComposableOperation {
               isAtEnd = true
               break
             }
+            // Rows that are all bad come to no statement that would notice.
+            if connection.isCancelled { throw CancellationError() }
             room -= rows.count
             count += try table.insert(rows, &ledger)
             context.report(source.byteCount, of: source.size, unit: "bytes")

@@ -11,10 +11,10 @@ struct SQLiteImport {
   private let connection: SQLiteConnection
   /// Whether the table is made by this import.
   private var isNew = false
-  /// How rows are put in, by the names of their columns.
-  private var plans: [[String]: SQLiteImportPlan] = [:]
-  /// The last one of them, which most rows need again.
-  private var lastPlan: (names: [String], plan: SQLiteImportPlan)?
+  /// How rows of cells are put in.
+  private var planOfCells: SQLiteImportPlan?
+  /// How objects are put in.
+  private var plans: [Names: SQLiteImportPlan] = [:]
 
   init(
     of path: String, into type: String, _ existing: ExistingRowPolicy,
@@ -39,16 +39,17 @@ struct SQLiteImport {
     }
     var rest = rows.objects
     while let first = rest.first {
-      let names = first.fields.map(\.key)
-      let same = rest.prefix {
-        $0.fields.count == names.count && zip($0.fields, names).allSatisfy { $0.key == $1 }
-      }
-      rest = rest.dropFirst(same.count)
+      let names = Names(first)
       do {
-        count += try plan(ofObject: first, names).insert(same, &problems)
-      } catch let error as ImportRefusal {
+        let plan = try plan(for: first, names)
+        // The next one may give a column its type.
+        let same = plan.isTyped ? rest.prefix { $0.hasNames(of: first) } : rest.prefix(1)
+        rest = rest.dropFirst(same.count)
+        count += try plan.insert(same, &problems)
+      } catch let refusal as ImportRefusal {
         // Its columns are none of the table.
-        problems += same.map { RowProblem(line: $0.line, error.text) }
+        problems.append(RowProblem(line: first.line, refusal.text))
+        rest = rest.dropFirst()
       }
     }
     try ledger.add(problems)
@@ -58,72 +59,58 @@ struct SQLiteImport {
   // MARK: Plans
 
   private mutating func planOfCells(_ header: [String]?) throws -> SQLiteImportPlan {
-    if let lastPlan { return lastPlan.plan }
-    var table = try table()
-    guard let header else {
-      guard let table else {
-        throw RecordError(
-          .invalid(
-            "there is no table \(type), and the file has no header that names its columns"))
-      }
-      let names = table.columns.filter(\.isWritable).map(\.name)
-      return try remember(names, of: table)
-    }
-    try check(header)
-    if takesColumns(of: table) {
-      table = try madeTable(for: header.map { ($0, valueInCSV(of: $0)) })
-    }
-    return try remember(header, of: table)
-  }
-
-  private mutating func plan(
-    ofObject object: JSONBatch.Object, _ names: [String]
-  ) throws -> SQLiteImportPlan {
-    if let lastPlan, lastPlan.names == names { return lastPlan.plan }
-    if let plan = plans[names] {
-      lastPlan = (names, plan)
-      return plan
-    }
-    var table = try table()
-    if takesColumns(of: table) {
-      table = try madeTable(for: object.fields)
-    } else if let table {
-      for name in names where table.column(named: name) == nil {
-        throw ImportRefusal(text: table.missing(name).description)
-      }
-    }
-    return try remember(names, of: table)
-  }
-
-  private mutating func remember(
-    _ names: [String], of table: SQLiteTable?
-  ) throws -> SQLiteImportPlan {
-    guard let table else { throw RecordError(.unknownRecord) }
-    let columns = try names.map { name in
-      guard let column = table.column(named: name) else { throw table.missing(name) }
-      return try SQLiteImportColumn(column, of: table, referencesTo: references[name])
-    }
-    for name in references.keys where table.column(named: name)?.meaning != .keptReference {
+    if let planOfCells { return planOfCells }
+    let table: SQLiteTable
+    if let header {
+      try check(header)
+      table = try preparedTable(for: header.map { ($0, .string("")) })
+    } else if let found = try self.table() {
+      table = found
+    } else {
       throw RecordError(
-        .invalid(
-          "the column \(name.shown) of \(table.name) is none of references whose types have to be said"
-        ))
+        .invalid("there is no table \(type), and the file has no header that names its columns"))
     }
-    let plan = try SQLiteImportPlan(table, columns, existing, on: connection)
-    plans[names] = plan
-    lastPlan = (names, plan)
+    let names = header ?? table.columns.filter(\.isWritable).map(\.name)
+    for name in references.keys where !names.contains(name) {
+      throw RecordError(
+        .invalid("references are said to be in the column \(name.shown), which the file has not"))
+    }
+    let plan = try makePlan(names, of: table)
+    planOfCells = plan
     return plan
   }
 
-  /// Whether a table gets the columns that it has not.
-  private mutating func takesColumns(of table: SQLiteTable?) -> Bool {
-    isNew = isNew || table == nil
-    return isNew || addsColumns && table?.isOwn == true
+  private mutating func plan(
+    for object: JSONBatch.Object, _ names: Names
+  ) throws -> SQLiteImportPlan {
+    if let plan = plans[names], plan.isTyped { return plan }
+    let table = try preparedTable(for: object.fields)
+    for (name, _) in object.fields where table.column(named: name) == nil {
+      throw ImportRefusal(text: table.missing(name).description)
+    }
+    let plan = try makePlan(object.fields.map(\.key), of: table)
+    plans[names] = plan
+    return plan
   }
 
-  /// A value of the kind of which the columns of a new table are.
-  private func valueInCSV(of column: String) -> FieldValue {
-    references[column].map { .reference(RecordReference(RecordID($0, ""))) } ?? .string("")
+  private func makePlan(_ names: [String], of table: SQLiteTable) throws -> SQLiteImportPlan {
+    let columns = try names.map { name in
+      guard let column = table.column(named: name) else { throw table.missing(name) }
+      guard references[name] == nil || column.meaning == .keptReference else {
+        throw RecordError(
+          .invalid(
+            "the column \(name.shown) of \(table.name) is not one of references that are kept"))
+      }
+      return try SQLiteImportColumn(column, of: table, referencesTo: references[name])
+    }
+    return try SQLiteImportPlan(table, columns, existing, on: connection)
+  }
+
+  /// The names of the columns of an object, told apart byte by byte.
+  private struct Names: Hashable {
+    private let names: [[UInt8]]
+
+    init(_ object: JSONBatch.Object) { names = object.fields.map { Array($0.key.utf8) } }
   }
 
   private func check(_ header: [String]) throws {
@@ -152,11 +139,30 @@ struct SQLiteImport {
     return table
   }
 
-  /// One that was made for records, with columns for some fields.
-  private func madeTable(for fields: [(key: String, value: FieldValue)]) throws -> SQLiteTable {
-    let key = try connection.table(type)?.key ?? .own
-    let others = fields.filter { !key.isName($0.key) }
-    return try connection.table(
-      toSave: Dictionary(others.map { ($0.key, $0.value) }) { first, _ in first }, as: type)
+  /// The table, with columns for some fields where it was made for records and gets them.
+  private mutating func preparedTable(
+    for fields: [(key: String, value: FieldValue)]
+  ) throws -> SQLiteTable {
+    let table = try table()
+    isNew = isNew || table == nil
+    if let table {
+      let isComplete = fields.allSatisfy { table.column(named: $0.key) != nil }
+      guard table.isOwn, isComplete || isNew || addsColumns else { return table }
+    }
+    let key = table?.key ?? .own
+    var values: [String: FieldValue] = [:]
+    for (name, value) in fields where !key.isName(name) {
+      let reference = references[name].map { RecordReference(RecordID($0, "")) }
+      values[name] = reference.map { .reference($0) } ?? value
+    }
+    return try connection.table(toSave: values, as: type)
+  }
+}
+
+extension JSONBatch.Object {
+  /// Whether it has the same keys in the same order, byte by byte.
+  fileprivate func hasNames(of other: JSONBatch.Object) -> Bool {
+    fields.count == other.fields.count
+      && zip(fields, other.fields).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) }
   }
 }

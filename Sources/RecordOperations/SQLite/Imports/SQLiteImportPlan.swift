@@ -9,6 +9,8 @@ struct SQLiteImportPlan {
   private let columns: [SQLiteImportColumn]
   /// The columns that lead to other rows.
   private let references: [String]
+  /// Whether all columns have a type: one of a table for records has none as long as it has had no value.
+  let isTyped: Bool
   private let rowsPerStatement: Int
   private let insertsMany: String
   private let insertsOne: String
@@ -20,6 +22,7 @@ struct SQLiteImportPlan {
     on connection: SQLiteConnection
   ) throws {
     (self.connection, self.columns) = (connection, columns)
+    isTyped = !table.isOwn || columns.allSatisfy { !$0.column.isUntyped }
     references = table.foreignKeys.flatMap(\.columns)
     rowsPerStatement = max(1, Self.valuesPerStatement / max(1, columns.count))
     var names = columns.map(\.column.quoted)

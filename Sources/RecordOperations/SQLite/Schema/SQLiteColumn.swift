@@ -20,6 +20,8 @@ package struct SQLiteColumn: Sendable {
   package let meaning: SQLiteMeaning
 
   package var isWritable: Bool { !isHidden && !isGenerated }
+  /// Whether nobody has said what its values are.
+  var isUntyped: Bool { declaredType.isEmpty && meaning == .plain }
 }
 
 /// What the values of a column are for records, beyond what SQLite knows.

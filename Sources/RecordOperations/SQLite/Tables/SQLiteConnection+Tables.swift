@@ -10,8 +10,7 @@ extension SQLiteConnection {
     let missing = fields.filter { key, value in
       guard let column = table.column(named: key) else { return true }
       // A column of a table for records has no type as long as it has had no value.
-      return table.isOwn && column.declaredType.isEmpty && column.meaning == .plain
-        && value != .null
+      return table.isOwn && column.isUntyped && value != .null
     }
     if missing.isEmpty { return table }
     for (key, value) in missing.sorted(by: { $0.key < $1.key }) {
@@ -80,6 +79,11 @@ extension SQLiteConnection {
       guard column.name.utf8.elementsEqual(key.utf8) else {
         throw sameColumn(column.name, key, of: table.name)
       }
+      // Another program has put some into it, as it is.
+      let isEmpty =
+        try first("SELECT 1 FROM \(target) WHERE \(column.quoted) IS NOT NULL") { _ in false }
+        ?? true
+      guard isEmpty else { return }
       try run("ALTER TABLE \(target) DROP COLUMN \(SQLiteName.quoted(key))")
     }
     try run("ALTER TABLE \(target) ADD COLUMN \(definition(of: key, for: value, in: table.name))")
