@@ -39,14 +39,21 @@ package struct FileTarget: Sendable {
   ///
   /// - Parameters:
   ///   - isSynchronized: Whether it is on the disk, under its name, when this returns.
-  ///   - check: Asked before it takes the name, and while what is no file has no room; it throws to end that.
+  ///   - check: Asked before it takes the name, and while what is no file has no room, such as a pipe that nobody
+  ///     reads; it throws to end that.
   ///   - fill: Writes it, by the function that it gets.
   /// - Throws: A `SystemError`; what `check` and `fill` throw.
   package func write(
     synchronized isSynchronized: Bool, _ check: @escaping () throws -> Void,
     _ fill: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws {
-    if let file { return try unsafe fill { try unsafe file.write($0) } }
+    if let file {
+      let status = try file.status
+      return try unsafe fill { bytes in
+        status.kind == .file
+          ? try unsafe file.write(bytes) : try unsafe file.write(inPieces: bytes, waiting: check)
+      }
+    }
     if let old, old.kind != .file {
       return try unsafe writeDirectly(synchronized: isSynchronized, check, fill)
     }

@@ -145,6 +145,32 @@ extension OpenFile {
     }
   }
 
+  /// Writes all of it to what may have no room yet, and was opened by somebody who did not mean to ask for it.
+  ///
+  /// That cannot be changed without changing it for everybody who has it open. What says that it has room for anything
+  /// has it for a piece, so that no call waits.
+  ///
+  /// - Parameter check: Asked again and again while there is no room; it throws to end the wait.
+  package func write(
+    inPieces bytes: UnsafeRawBufferPointer, waiting check: () throws -> Void
+  ) throws {
+    var start = 0
+    while start < bytes.count {
+      let end = min(start + Self.pieceSize, bytes.count)
+      try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), waiting: check)
+      start = end
+    }
+  }
+
+  /// `PIPE_BUF` of the system: what a pipe takes at once.
+  private static var pieceSize: Int {
+    #if canImport(Darwin)
+      512
+    #else
+      4_096
+    #endif
+  }
+
   private func wait(for events: Int32, _ check: () throws -> Void) throws {
     var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
     while true {

@@ -12,8 +12,11 @@ struct TableDescription: Sendable, Encodable {
 
   let name: String
   let kind: String
-  let rowCount: Int
+  /// Nil if it cannot be read.
+  let rowCount: Int?
   let columns: [Column]
+  /// Why it cannot be read; nil if it can.
+  let problem: String?
 }
 
 /// Looks which tables there are, and what is in them.
@@ -22,20 +25,53 @@ struct ListTables: ComposableOperation {
 
   init(in database: SQLiteRecordDatabase) { self.database = database }
 
+  var operationName: String { "tables" }
+
   func perform(in context: OperationContext) async throws -> [TableDescription] {
     try await database.read { connection in
-      try connection.tables().compactMap { name in
-        guard let table = try connection.table(name) else { return nil }
-        let count = try connection.first("SELECT count(*) FROM \(SQLiteName.quoted(name))") {
-          Int($0.integer(at: 0))
+      try connection.tables().map { name in
+        var columns: [TableDescription.Column] = []
+        var (count, problem): (Int?, String?) = (nil, nil)
+        do {
+          columns = try Self.columns(of: name, connection)
+          count = try connection.first("SELECT count(*) FROM \(SQLiteName.quoted(name))") {
+            Int($0.integer(at: 0))
+          }
+        } catch let error as SQLiteError {
+          // A view of a table that is gone keeps nobody from seeing the others.
+          guard let text = Self.problem(error) else { throw error }
+          problem = text
         }
         return TableDescription(
-          name: name, kind: table.kind.rawValue, rowCount: count ?? 0,
-          columns: table.columns.filter { !$0.isHidden }.map {
-            TableDescription.Column(
-              name: $0.name, type: $0.declaredType, isKey: $0.keyPosition > 0)
-          })
+          name: name, kind: try Self.kind(of: name, connection), rowCount: count, columns: columns,
+          problem: problem)
       }
+    }
+  }
+
+  private static func columns(
+    of name: String, _ connection: SQLiteConnection
+  ) throws -> [TableDescription.Column] {
+    let columns = try connection.table(name)?.columns ?? []
+    return columns.filter { !$0.isHidden }.map {
+      TableDescription.Column(name: $0.name, type: $0.declaredType, isKey: $0.keyPosition > 0)
+    }
+  }
+
+  private static func kind(of name: String, _ connection: SQLiteConnection) throws -> String {
+    let sql = "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?1"
+    return try connection.first(sql, [.text(name)]) { $0.text(at: 0) ?? "" } ?? ""
+  }
+
+  /// What is wrong with one table; nil if it is the file or the run that something is wrong with.
+  private static func problem(_ error: SQLiteError) -> String? {
+    guard let reason = (error.translated as? RecordError)?.reason else { return nil }
+    return switch reason {
+    case .notPermitted(let text): text
+    case .invalid: error.message
+    case .unavailable, .conflict, .unknownRecord, .limitExceeded, .referenceViolated, .batchFailed,
+      .unsupported, .replyLost, .tokenExpired, .storage, .other:
+      nil
     }
   }
 }

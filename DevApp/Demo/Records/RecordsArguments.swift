@@ -50,6 +50,8 @@ struct RecordsArguments: Sendable {
   /// Nil for a name that says what is in it.
   private(set) var output: String?
   private var format: Format?
+  /// One that means nothing for other formats; nil if there was none.
+  private var optionOfCSV: String?
   private var delimiter = CSVDelimiter.comma
   private var hasHeader = true
   private var endsLinesAsWindows = false
@@ -61,6 +63,10 @@ struct RecordsArguments: Sendable {
   private(set) var rowsPerTransaction: Int?
   private(set) var references: [String: String] = [:]
   private var emptyIsText = false
+
+  private static let optionsOfCSV: Set<String> = [
+    "--delimiter", "--no-header", "--crlf", "--guard-formulas", "--empty-as-text",
+  ]
 
   private enum Format: String, CaseIterable {
     case csv, json, jsonl
@@ -83,12 +89,19 @@ struct RecordsArguments: Sendable {
     }
     self.action = action
     var positions: [String] = []
+    var takesOptions = true
     while let argument = rest.popFirst() {
-      if try options.take(argument, from: &rest, for: name) { continue }
-      guard let text = argument.utf8, !text.isEmpty else {
+      if takesOptions, try options.take(argument, from: &rest, for: name) { continue }
+      guard let text = argument.utf8 else {
         throw UsageError("\(name): \(argument) is no name in UTF-8; expected one")
       }
-      if text.hasPrefix("-"), text != "-" {
+      if text.isEmpty {
+        let expected = action.positions.joined(separator: " ")
+        throw UsageError("\(name): an empty argument; expected \(expected) and options")
+      }
+      if takesOptions, text == "--" {
+        takesOptions = false
+      } else if takesOptions, text.hasPrefix("-"), text != "-" {
         try take(option: text, from: &rest)
       } else if positions.count == action.positions.count {
         throw UsageError(
@@ -106,14 +119,27 @@ struct RecordsArguments: Sendable {
     file = positions[0]
     if positions.count > 1 { table = positions[1] }
     if positions.count > 2 { source = positions[2] }
+    try findFormat()
+  }
+
+  private mutating func findFormat() throws(UsageError) {
     let named = action == .load ? source : output ?? ""
     format = format ?? Format(ofFile: named)
-    if format == nil, action == .load {
+    // What has no ending, such as a pipe, gets CSV. One that is another format is not to have CSV in it.
+    let isUnclear =
+      action == .load || named.split(separator: "/").last?.dropFirst().contains(".") == true
+    if format == nil, isUnclear {
       throw UsageError(
-        "\(name): the name \(source) does not say what is in it; expected --format csv, json or jsonl"
+        "\(name): the name \(named) does not say what is in it; expected --format csv, json or jsonl"
       )
     }
+    if let format, format != .csv, let option = optionOfCSV {
+      throw UsageError("\(name): \(option) is for CSV alone, and the format is \(format.rawValue)")
+    }
   }
+
+  /// Whether standard output gets rows while they are read.
+  var printsRows: Bool { action == .query || output == "-" }
 
   private var name: String { "records \(action.rawValue)" }
 
@@ -146,6 +172,7 @@ struct RecordsArguments: Sendable {
       }
       return found.value
     }
+    if Self.optionsOfCSV.contains(option) { optionOfCSV = option }
     switch option {
     case "--json": isJSON = true
     case "--trust-schema": trustsSchema = true
@@ -159,12 +186,15 @@ struct RecordsArguments: Sendable {
       conditions.append(condition)
     case "--sort":
       let text = try value("a column, or -COLUMN")
+      if text == "-" { throw UsageError("\(name): --sort -; expected a column, or -COLUMN") }
       order.append(text.hasPrefix("-") ? .descending(String(text.dropFirst())) : .ascending(text))
     case "--columns":
       columns = try value("columns with commas between them")
         .split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     case "--limit": limit = try number(from: 0)
-    case "--to": output = try value("a file, or -")
+    case "--to":
+      let path = try value("a file, or -")
+      output = path == "/dev/stdout" ? "-" : path
     case "--format": format = try oneOf(["csv": .csv, "json": .json, "jsonl": .jsonl])
     case "--delimiter":
       delimiter = try oneOf([",": .comma, ";": .semicolon, "tab": .tab])

@@ -12,19 +12,19 @@ struct RecordsCommand {
 
     Looks into a database of SQLite, and puts rows in and out as CSV and JSON. To look, query and export changes nothing.
 
-    tables    lists the tables and views of FILE, with their columns and how many rows they have
+    tables    lists the tables and views of FILE, with their columns and how many rows they have; why one cannot be read
     query     prints rows of TABLE
     export    writes rows of TABLE to a file, from one snapshot; the old file is there until the new one is whole
     import    puts the rows of SOURCE into TABLE, all of them or none; `-` is standard input
 
-      --where CONDITION which rows, such as pages>500, title^=The (begins), title*=sea (has), lent=null; = != < <= > >=.
-                        A text in quotes is no number: code='007'. All have to hold where there are several
+      --where CONDITION which rows, such as 'pages > 500', title^=The (begins), title*=sea (has), lent=null; = != < <= > >=.
+                        A text in quotes is no number: "code='007'". All have to hold where there are several
       --sort COLUMN     which row is first; -COLUMN the other way round. It may be there several times
       --columns A,B     which columns; author.name goes across a reference. All if it is not there
-      --limit N         how many rows at most
+      --limit N         how many rows at most; all if it is not there, but 1,000 of a query on a terminal
 
     export
-      --to OUT          the file; TABLE.csv if it is not there. `-` is standard output
+      --to OUT          the file; TABLE.csv or the like if it is not there. `-` is standard output, with rows alone on it
 
     import
       --create          makes FILE, TABLE and its columns where they are missing
@@ -42,9 +42,11 @@ struct RecordsCommand {
       --crlf            ends the lines of CSV as Windows does (export)
       --guard-formulas  has no spreadsheet run what is in a text of CSV (export)
 
-      --json            what is said in the end as JSON on standard output; the rows of a query as an object a line
+      --json            what is said in the end as JSON on standard output, or on standard error if rows go there; the
+                        rows of a query as an object a line
       --trust-schema    lets views, checks and triggers of FILE use all functions: if it is from somebody you trust
     \(FlowOptions.usage)
+      --                what follows is no option, whatever it looks like
 
     Exit status: 0 done, 1 error, 64 wrong arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
@@ -76,8 +78,11 @@ struct RecordsCommand {
     _ flow: some ComposableOperation<Value>, _ show: (Value) throws -> Void
   ) async throws -> Int32 {
     let standardError = StandardError()
+    // Rows that come meanwhile, or who shows them page by page, share the terminal with it.
+    let hasTerminal =
+      standardError.isTerminal && (!arguments.printsRows || StandardOutput().isFile)
     let observation = try FlowObservation(
-      arguments.options, progressOn: standardError.isTerminal ? standardError : nil)
+      arguments.options, progressOn: hasTerminal ? standardError : nil)
     let performed = try await PerformedFlow(of: flow, seenBy: observation)
     // So that nothing is left beside the file.
     await database.close()
@@ -90,7 +95,10 @@ struct RecordsCommand {
       }
       return ExitCode.success
     case .error(let error):
-      if let error = error as? RecordImportError { list(error.problems, standardError) }
+      // The error itself tells of the first one.
+      if let error = error as? RecordImportError, error.problems.count > 1 {
+        list(error.problems, standardError)
+      }
       standardError.writeLine("DevApp records: \(error)")
       return ExitCode.failure
     case .cancelled:
@@ -104,30 +112,23 @@ struct RecordsCommand {
   private func show(_ tables: [TableDescription]) throws {
     let output = StandardOutput()
     if arguments.isJSON { return try output.write(try tables.json()) }
-    if tables.isEmpty { return try output.write(Array("no tables\n".utf8)) }
-    var layout = TableLayout(["table", "rows", "columns"], numbers: [1])
-    for table in tables {
-      let columns = table.columns.map { $0.type.isEmpty ? $0.name : "\($0.name) \($0.type)" }
-      layout.add([table.name, table.rowCount.grouped, columns.joined(separator: ", ")])
-    }
-    try output.write(Array(layout.text(in: output.width).utf8))
+    let list = TableList(tables: tables)
+    try output.write(Array(list.text(in: output.width).utf8))
+    for line in list.problemLines { StandardError().writeLine(line) }
   }
 
   private func query() async throws -> Int32 {
+    let limit = arguments.limit
     if arguments.isJSON {
-      return try await perform(export(as: .jsonLines, to: "-", arguments.limit)) { _ in }
+      return try await perform(export(as: .jsonLines, to: "-", limit)) { _ in }
     }
-    let rows = RowCollector()
-    // So many rows nobody reads, and they have to be laid out together.
-    let limit = arguments.limit ?? 1_000
-    return try await perform(export(as: rows, to: "-", limit)) { file in
-      let (columns, values) = rows.rows
-      var layout = TableLayout(columns, numbers: RowCollector.numbers(in: values))
-      for row in values { layout.add(row.map(\.forPeople)) }
-      let output = StandardOutput()
-      try output.write(Array(layout.text(in: output.width).utf8))
-      if arguments.limit == nil, file.recordCount == limit {
-        StandardError().writeLine("the first \(limit.grouped) rows; --limit N shows more")
+    let width = StandardOutput().width
+    // On a terminal nobody reads more. One more is asked for, to know whether there are more.
+    let shown = width == nil ? nil : limit ?? 1_000
+    let table = TableFormatter(width: width, limit: shown)
+    return try await perform(export(as: table, to: "-", limit ?? shown.map { $0 + 1 })) { file in
+      if let shown, file.recordCount > shown {
+        StandardError().writeLine("the first \(shown.grouped) rows; --limit N shows more")
       }
     }
   }
@@ -146,8 +147,13 @@ struct RecordsCommand {
       let summary = RecordsSummary(
         records: file.recordCount, bytes: file.byteCount, seconds: start.secondsUntilNow,
         file: file.path, problems: nil)
-      if arguments.isJSON, arguments.output != "-" {
-        return try StandardOutput().write(try summary.json())
+      if arguments.isJSON {
+        let text = try summary.json()
+        // Standard output has the rows.
+        if arguments.printsRows {
+          return StandardError().write(String(decoding: text, as: UTF8.self))
+        }
+        return try StandardOutput().write(text)
       }
       let size = "\(file.recordCount.counted("row")) (\(file.byteCount.asBytes))"
       StandardError().writeLine("\(size) in \(summary.time) to \(file.path)")
@@ -156,12 +162,10 @@ struct RecordsCommand {
 
   private func load() async throws -> Int32 {
     let start = ContinuousClock.now
-    let flow = ImportRecords(
-      arguments.table, into: database,
-      from: arguments.source == "-" ? "/dev/stdin" : arguments.source, as: arguments.importFormat,
-      existing: arguments.existing, badRows: .skipped(atMost: arguments.skips),
-      references: arguments.references, addsColumns: arguments.creates,
-      rowsPerTransaction: arguments.rowsPerTransaction)
+    let flow =
+      arguments.source == "-"
+      ? ImportRecords.reading(from: 0, called: "standard input", rows)
+      : rows(from: arguments.source)
     return try await perform(flow) { file in
       let summary = RecordsSummary(
         records: file.recordCount, bytes: nil, seconds: start.secondsUntilNow, file: file.path,
@@ -174,6 +178,14 @@ struct RecordsCommand {
       standardError.writeLine(
         "\(file.recordCount.counted("row")) in \(summary.time) into \(arguments.table)\(left)")
     }
+  }
+
+  private func rows(from path: String) -> ImportRecords {
+    ImportRecords(
+      arguments.table, into: database, from: path, as: arguments.importFormat,
+      existing: arguments.existing, badRows: .skipped(atMost: arguments.skips),
+      references: arguments.references, addsColumns: arguments.creates,
+      rowsPerTransaction: arguments.rowsPerTransaction)
   }
 
   private func list(_ problems: [RowProblem], _ standardError: StandardError) {

@@ -52,13 +52,25 @@ struct RowCondition: Sendable {
 
   /// What it asks of a table: the column says what the value is.
   func predicate(for table: SQLiteTable?) -> RecordPredicate {
-    let column = table?.columns.first { $0.name == self.column }
-    switch relation {
-    case .prefix: return .hasPrefix(self.column, text)
-    case .contains: return .contains(self.column, text)
-    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
-      return .comparison(self.column, relation.comparison, fieldValue(for: column))
+    guard let column = table?.columns.first(where: { $0.name == self.column }) else {
+      // With spaces around the sign, as one writes it.
+      if let spaceless, spaceless.column != self.column { return spaceless.predicate(for: table) }
+      return predicate(for: nil as SQLiteColumn?)
     }
+    return predicate(for: column)
+  }
+
+  private func predicate(for column: SQLiteColumn?) -> RecordPredicate {
+    switch relation {
+    case .prefix: .hasPrefix(self.column, text)
+    case .contains: .contains(self.column, text)
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+      .comparison(self.column, relation.comparison, fieldValue(for: column))
+    }
+  }
+
+  private var spaceless: RowCondition? {
+    RowCondition(column.withoutSpaces + relation.rawValue + value.withoutSpaces)
   }
 
   private var isQuoted: Bool { value.count >= 2 && value.hasPrefix("'") && value.hasSuffix("'") }
@@ -74,14 +86,22 @@ struct RowCondition: Sendable {
       let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
       if parts.count == 2 { return .reference(RecordReference(RecordID(parts[0], parts[1]))) }
     case .date:
-      for style in [Date.ISO8601FormatStyle(includingFractionalSeconds: true), .iso8601] {
-        if let date = try? Date(text, strategy: style) { return .date(date) }
-      }
+      if let date = Date(importedText: text) { return .date(date) }
     case .plain, .list, nil: break
     }
     let takesText = column.map { $0.affinity == .text } ?? false
     guard !isQuoted, !takesText else { return .string(text) }
-    return Int64(value).map { .integer($0) } ?? Double(value).map { .double($0) } ?? .string(value)
+    if let number = Int64(value) { return .integer(number) }
+    return Double(decimal: value).map { .double($0) } ?? .string(value)
+  }
+}
+
+extension String {
+  fileprivate var withoutSpaces: String {
+    var text = self[...]
+    while text.first == " " { text.removeFirst() }
+    while text.last == " " { text.removeLast() }
+    return String(text)
   }
 }
 

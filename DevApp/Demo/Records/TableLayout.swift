@@ -1,85 +1,68 @@
-import RecordOperations
-import Synchronization
-
 /// Rows in columns that stand below one another.
-struct TableLayout {
+struct TableLayout: Sendable {
+  /// What is wider has the columns behind it moved, so that a long text does not move those of all rows.
+  private static let widest = 120
+
   private let numbers: Set<Int>
-  private var lines: [[String]]
+  private let width: Int?
+  private var widths: [Int] = []
 
   /// - Parameters:
-  ///   - header: What the columns are called.
   ///   - numbers: Which columns have numbers, and end at the same place.
-  init(_ header: [String], numbers: Set<Int>) {
-    lines = [header.map(\.onOneLine)]
+  ///   - width: How many columns the terminal has, where lines are cut; nil for all that they have.
+  init(numbers: Set<Int>, width: Int?) {
     self.numbers = numbers
+    self.width = width
   }
 
-  mutating func add(_ row: [String]) { lines.append(row.map(\.onOneLine)) }
-
-  /// - Parameter width: How many characters a line may have; nil for all that it has.
-  func text(in width: Int?) -> String {
-    let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-    return lines.map { cells in
-      let padded = cells.enumerated().map { column, cell in
-        let space = String(repeating: " ", count: widths[column] - cell.count)
-        return numbers.contains(column) ? space + cell : cell + space
+  /// Rows as lines, below those that were there before: a column may become wider, and never narrower.
+  mutating func text(of rows: [[String]]) -> String {
+    // No line has more of a cell.
+    let rows = rows.map { $0.map { $0.shortened(to: width).onOneLine } }
+    for row in rows {
+      for (column, cell) in row.enumerated() {
+        if column == widths.count { widths.append(0) }
+        widths[column] = max(widths[column], min(cell.terminalWidth, Self.widest))
       }
-      var line = padded.joined(separator: "  ")
-      while line.last == " " { line.removeLast() }
-      if let width, line.count > width { line = line.prefix(max(1, width - 1)) + "…" }
-      return line + "\n"
-    }.joined()
+    }
+    return rows.map { line($0) + "\n" }.joined()
+  }
+
+  private func line(_ cells: [String]) -> String {
+    let padded = cells.enumerated().map { column, cell in
+      let space = String(repeating: " ", count: max(0, widths[column] - cell.terminalWidth))
+      return numbers.contains(column) ? space + cell : cell + space
+    }
+    var line = padded.joined(separator: "  ")
+    while line.last == " " { line.removeLast() }
+    return width.map { line.cut(to: $0) } ?? line
   }
 }
 
 extension String {
+  /// At most so many characters of it, and one that says that there are more.
+  fileprivate func shortened(to width: Int?) -> String {
+    width.map { String(prefix($0 + 1)) } ?? self
+  }
+
   /// Without what would break the line, or steer the terminal.
   fileprivate var onOneLine: String {
-    String(
-      String.UnicodeScalarView(
-        unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "·" : $0 }))
+    if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
+    return String(
+      String.UnicodeScalarView(unicodeScalars.map { $0.breaksLine || $0.turnsLine ? "·" : $0 }))
   }
 }
 
-/// Keeps the rows that it is to write, because how wide a column is the last one may say.
-final class RowCollector: RecordFormatter {
-  private let collected = Mutex<(columns: [String], rows: [[FieldValue]])>(([], []))
-
-  var rows: (columns: [String], rows: [[FieldValue]]) { collected.withLock { $0 } }
-
-  func appendHeader(for columns: [String], to bytes: inout [UInt8]) {
-    collected.withLock { $0.columns = columns }
+extension Unicode.Scalar {
+  fileprivate var breaksLine: Bool {
+    value < 0x20 || (0x7F..<0xA0).contains(value) || value == 0x2028 || value == 0x2029
   }
 
-  func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) {
-    collected.withLock { $0.rows.append(values) }
-  }
-
-  func appendDelimiter(to bytes: inout [UInt8]) {}
-
-  func appendFooter(for columns: [String], after count: Int, to bytes: inout [UInt8]) {}
-
-  /// The columns that have nothing but numbers.
-  static func numbers(in rows: [[FieldValue]]) -> Set<Int> {
-    Set((rows.first ?? []).indices.filter { column in rows.allSatisfy { $0[column].isNumber } })
-  }
-}
-
-extension FieldValue {
-  fileprivate var isNumber: Bool {
-    switch self {
-    case .integer, .double, .null: true
-    case .string, .bytes, .date, .reference, .list: false
-    }
-  }
-
-  /// It in a table for people.
-  var forPeople: String {
-    switch self {
-    case .null: "–"
-    case .bytes(let bytes): "<\(bytes.count.asBytes)>"
-    case .integer, .double, .string, .date, .reference, .list:
-      (try? CSVFormatter().text(of: self)) ?? "?"
+  /// Whether what follows stands in another direction than it is written, or it is not seen at all.
+  fileprivate var turnsLine: Bool {
+    switch value {
+    case 0x061C, 0x200B, 0x200E, 0x200F, 0x202A...0x202E, 0x2060...0x2069, 0xFEFF: true
+    default: false
     }
   }
 }

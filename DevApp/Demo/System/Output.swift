@@ -10,6 +10,12 @@
 struct StandardOutput: Sendable {
   func write(_ bytes: [UInt8]) throws(SystemError) { try writeAll(bytes, to: STDOUT_FILENO) }
 
+  /// Whether what is written goes to a file, where nobody looks at it yet.
+  var isFile: Bool {
+    var status = stat()
+    return unsafe fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// In characters; nil if it is no terminal.
   var width: Int? {
     guard isatty(STDOUT_FILENO) == 1 else { return nil }

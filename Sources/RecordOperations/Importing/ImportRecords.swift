@@ -43,6 +43,8 @@ public struct ImportRecords: ComposableOperation {
   public let addsColumns: Bool
   /// How many rows are put in at once; nil if all are.
   public let rowsPerTransaction: Int?
+  /// What is read in place of a file; nil if there is one.
+  private var descriptor: Int32?
 
   /// - Parameters:
   ///   - type: The type of the records, which is the name of the table.
@@ -80,13 +82,24 @@ public struct ImportRecords: ComposableOperation {
     self.rowsPerTransaction = rowsPerTransaction
   }
 
+  /// It, read from a descriptor that is open, from where that stands, and stays so.
+  ///
+  /// - Parameter name: What that is called in errors.
+  package static func reading(
+    from descriptor: Int32, called name: String, _ make: (_ path: String) -> ImportRecords
+  ) -> ImportRecords {
+    var load = make(name)
+    load.descriptor = descriptor
+    return load
+  }
+
   public var operationName: String { "import \(type)" }
 
   public func perform(in context: OperationContext) async throws -> ImportedFile {
     // Before a database is made for it.
-    try ImportSource.check(path)
+    if descriptor == nil { try ImportSource.check(path) }
     return try await database.withWriter { connection in
-      var source = try ImportSource(path, format) {
+      var source = try ImportSource(path, open: descriptor, format) {
         if connection.isCancelled { throw CancellationError() }
       }
       defer { source.close() }

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  package import FoundationEssentials
 #else
-  internal import Foundation
+  package import Foundation
 #endif
 
 extension Date {
@@ -27,7 +27,7 @@ extension Date {
 
   /// The moment that a text in a file is: as ``text`` has it, without milliseconds, `2026-11-22T12:03:04Z`, or the
   /// beginning of a day in UTC, `2026-11-22`; nil if it is none.
-  init?(importedText text: String) {
+  package init?(importedText text: String) {
     if let date = Date(text: text) {
       self = date
       return

@@ -8,10 +8,11 @@ internal import SystemFiles
   internal import Darwin
 #endif
 
-/// Rows of a file, some at a time. Whoever made it closes it, once.
+/// Rows of a file, some at a time. Whoever made it closes it, once; what was open before stays so.
 struct ImportSource {
   private let path: String
   private let file: OpenFile
+  private let wasOpen: Bool
   private let isFile: Bool
   private let check: () throws -> Void
   /// One of these is there.
@@ -29,10 +30,16 @@ struct ImportSource {
   /// How many there are; nil if nobody knows.
   let size: Int?
 
-  /// - Parameter check: Asked while what is no file has nothing; it throws to end the wait.
+  /// - Parameters:
+  ///   - descriptor: What is read in place of the path, if it is open already.
+  ///   - check: Asked while what is no file has nothing; it throws to end the wait.
   /// - Throws: A ``RecordFileError``.
-  init(_ path: String, _ format: ImportFormat, _ check: @escaping () throws -> Void) throws {
+  init(
+    _ path: String, open descriptor: Int32? = nil, _ format: ImportFormat,
+    _ check: @escaping () throws -> Void
+  ) throws {
     (self.path, self.check) = (path, check)
+    wasOpen = descriptor != nil
     switch format.kind {
     case .csv(let delimiter, let hasHeader, let emptyCells):
       csv = CSVReader(delimiter: delimiter)
@@ -43,7 +50,7 @@ struct ImportSource {
       needsHeader = false
     }
     let file = try RecordFileError.reading(path) {
-      try OpenFile(path, O_RDONLY | OpenFile.withoutWaiting)
+      try descriptor.map(OpenFile.init) ?? OpenFile(path, O_RDONLY | OpenFile.withoutWaiting)
     }
     do {
       let status = try RecordFileError.reading(path) { try file.status }
@@ -51,10 +58,11 @@ struct ImportSource {
         throw RecordFileError(path, "cannot be read", because: "it is a folder; name a file in it")
       }
       isFile = status.kind == .file
-      size = isFile ? status.size : nil
+      // Where an open one stands nobody says.
+      size = isFile && !wasOpen ? status.size : nil
       self.file = file
     } catch {
-      try? file.close()
+      if descriptor == nil { try? file.close() }
       throw error
     }
   }
@@ -66,7 +74,9 @@ struct ImportSource {
     }
   }
 
-  func close() { try? file.close() }
+  func close() {
+    if !wasOpen { try? file.close() }
+  }
 
   /// The next rows.
   ///

@@ -61,7 +61,7 @@ extension Double {
   ]
 
   /// The number that a decimal text is; nil for what else `Double` takes: hexadecimal digits, and words.
-  init?(decimal text: String) {
+  package init?(decimal text: String) {
     let marks = Set("+-.eE0123456789".utf8)
     guard text.utf8.allSatisfy(marks.contains), let number = Double(text) else { return nil }
     self = number

@@ -1,0 +1,83 @@
+import RecordOperations
+import Synchronization
+
+/// Rows as a table for people.
+///
+/// How wide a column is the rows of a block say together, so that no more than those are kept. It is for one file, as it
+/// has to remember them.
+final class TableFormatter: RecordFormatter {
+  private static let blockSize = 1_000
+
+  private struct State {
+    var layout: TableLayout?
+    var rows: [[FieldValue]] = []
+    var count = 0
+  }
+
+  private let width: Int?
+  private let limit: Int?
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - width: How many columns the terminal has; nil if there is none.
+  ///   - limit: How many rows are shown at most; nil for all.
+  init(width: Int?, limit: Int?) {
+    self.width = width
+    self.limit = limit
+  }
+
+  func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) {
+    state.withLock { state in
+      state.count += 1
+      if let limit, state.count > limit { return }
+      state.rows.append(values)
+      if state.rows.count == Self.blockSize { layOut(&state, columns, &bytes) }
+    }
+  }
+
+  func appendDelimiter(to bytes: inout [UInt8]) {}
+
+  func appendFooter(for columns: [String], after count: Int, to bytes: inout [UInt8]) {
+    state.withLock { state in
+      if state.layout == nil || !state.rows.isEmpty { layOut(&state, columns, &bytes) }
+    }
+  }
+
+  private func layOut(_ state: inout State, _ columns: [String], _ bytes: inout [UInt8]) {
+    var rows = state.rows.map { $0.map(\.forPeople) }
+    var layout: TableLayout
+    if let old = state.layout {
+      layout = old
+    } else {
+      layout = TableLayout(numbers: Self.numbers(in: state.rows), width: width)
+      rows.insert(columns, at: 0)
+    }
+    bytes += layout.text(of: rows).utf8
+    state.layout = layout
+    state.rows = []
+  }
+
+  /// The columns that have nothing but numbers.
+  private static func numbers(in rows: [[FieldValue]]) -> Set<Int> {
+    Set((rows.first ?? []).indices.filter { column in rows.allSatisfy { $0[column].isNumber } })
+  }
+}
+
+extension FieldValue {
+  fileprivate var isNumber: Bool {
+    switch self {
+    case .integer, .double, .null: true
+    case .string, .bytes, .date, .reference, .list: false
+    }
+  }
+
+  /// It in a table for people.
+  fileprivate var forPeople: String {
+    switch self {
+    case .null: "–"
+    case .bytes(let bytes): "<\(bytes.count.asBytes)>"
+    case .integer, .double, .string, .date, .reference, .list:
+      (try? CSVFormatter().text(of: self)) ?? "?"
+    }
+  }
+}
