@@ -259,6 +259,21 @@ import Testing
     #expect(imported.recordCount == count && imported.problems.count == 1 - count)
   }
 
+  @Test(arguments: ["INTEGER", "REAL", "BLOB", "TEXT"])
+  func `a column alone comes back with its nulls, or with empty texts`(type: String) async throws {
+    let value = ["INTEGER": "7", "REAL": "0.5", "BLOB": "x'00'", "TEXT": "'a'"][type] ?? ""
+    try execute(
+      ["CREATE TABLE T (a \(type))", "INSERT INTO T VALUES (\(value)), (NULL), (\(value))"],
+      in: database.path)
+    let before = try await rows("T", "a")
+    _ = try await ExportRecords("T", in: database, to: folder.file("out"), as: .csv).run().get()
+    try execute(["DELETE FROM T"], in: database.path)
+    let text = try String(contentsOfFile: folder.file("out"), encoding: .utf8)
+    #expect(try await load(text).recordCount == 3)
+    let empty = ["BLOB": "X''", "TEXT": "''"][type]
+    #expect(try await rows("T", "a") == before.map { $0 == "NULL" ? empty ?? "NULL" : $0 })
+  }
+
   @Test func `a column that is null at first gets the type of its first value, and keeps all`()
     async throws
   {

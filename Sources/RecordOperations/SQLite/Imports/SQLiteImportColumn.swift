@@ -56,6 +56,9 @@ final class SQLiteImportColumn: Sendable {
     }
   }
 
+  /// Whether an empty cell in quotes is a value of it. Of one column alone, null is written so.
+  var takesEmpty: Bool { takesTexts || kind == .bytes }
+
   /// Binds the value that a text is.
   ///
   /// - Parameters:

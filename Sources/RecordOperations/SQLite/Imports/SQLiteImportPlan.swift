@@ -86,13 +86,15 @@ struct SQLiteImportPlan {
         }
         for index in columns.indices {
           let cell = batch.cells[cells.lowerBound + index]
-          let isEmpty = cell.range.isEmpty && !cell.isQuoted
-          if isEmpty, emptyIsNull || !columns[index].takesTexts {
+          let column = columns[index]
+          if cell.range.isEmpty,
+            cell.isQuoted ? !column.takesEmpty : emptyIsNull || !column.takesTexts
+          {
             try statement.bindNull(at: place + index)
           } else {
             // They stay where they are until the statement has run, and nothing else uses what is bound.
             let text = unsafe UnsafeRawBufferPointer(rebasing: bytes[cell.range])
-            try unsafe columns[index].bind(
+            try unsafe column.bind(
               text, isText: isText, staysInPlace: true, at: place + index, of: statement)
           }
         }
