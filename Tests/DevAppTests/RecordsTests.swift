@@ -64,6 +64,7 @@ import Testing
     (["pages=474"], ["a"]), (["pages!=474"], ["b"]), (["price=null"], ["b"]),
     (["price>=7.5"], ["a"]), (["title*=Lavrans"], ["b"]), (["id='a'"], ["a"]),
     (["pages<=1200", "pages>=474"], ["b", "a"]), (["title='474'"], []),
+    (["pages > 474"], ["b"]), ([" title = 'Emma' "], ["a"]), (["pages=0x1DA"], []),
   ])
   func `conditions say which rows`(conditions: [String], ids: [String]) async throws {
     let folder = try TemporaryFolder()
@@ -122,9 +123,10 @@ import Testing
     try folder.write("id,pages\nc,1\nd,x\na,2\n", to: "more.csv")
     let refused = try await records("import", "x.sqlite", "Book", "more.csv", in: folder)
     #expect(refused.status == 1 && refused.output.isEmpty)
-    #expect(
-      refused.error.hasPrefix("DevApp records: more.csv, line 3: the column pages has \"x\""))
+    #expect(refused.error.hasPrefix("DevApp records: more.csv, line 3: the column pages has \"x\""))
     #expect(refused.error.hasSuffix("nothing was put in\n"))
+    // It is told once.
+    #expect(refused.error.split(separator: "\n").count == 1)
     let skipped = try await records(
       "import", "x.sqlite", "Book", "more.csv", "--skip", "1", "--existing", "update", "--json",
       in: folder)
@@ -135,6 +137,21 @@ import Testing
     let pages = try await records(
       "query", "x.sqlite", "Book", "--sort", "id", "--columns", "pages", "--json", in: folder)
     #expect(lines(pages) == ["{\"pages\":2}", "{\"pages\":1200}", "{\"pages\":1}"])
+  }
+
+  @Test func `of many bad rows twenty are listed, and how many more there are`() async throws {
+    let folder = try TemporaryFolder()
+    try await library(in: folder)
+    try folder.write(
+      "id,pages\n" + (1...30).map { "new \($0),x\n" }.joined(), to: "bad.csv")
+    let printed = try await records(
+      "import", "x.sqlite", "Book", "bad.csv", "--skip", "24", in: folder)
+    #expect(printed.status == 1)
+    let lines = printed.error.split(separator: "\n")
+    #expect(lines.count == 22)
+    #expect(lines.prefix(20).enumerated().allSatisfy { $1.hasPrefix("line \($0 + 2): ") })
+    #expect(lines.dropFirst(20).first == "… and 5 other bad rows")
+    #expect(lines.last?.hasSuffix("(and 24 more); nothing was put in") == true)
   }
 
   @Test func `a file that is looked at stays as it is, and nothing is left beside it`() async throws
@@ -188,7 +205,12 @@ import Testing
   @Test(arguments: [
     ([], "no action; expected import, query, export or tables"),
     (["drop"], "unknown action drop; expected"), (["query", "f"], "no TABLE; expected FILE TABLE"),
-    (["tables", "f", "g"], "unexpected argument g"),
+    (["tables", "f", "g"], "unexpected argument g"), (["tables", ""], "an empty argument"),
+    (["query", "--", "f", "t", "--json"], "unexpected argument --json"),
+    (["query", "f", "t", "--sort", "-"], "--sort -; expected a column, or -COLUMN"),
+    (["export", "f", "t", "--to", "t.xlsx"], "the name t.xlsx does not say what is in it"),
+    (["export", "f", "t", "--to", "t.json", "--crlf"], "--crlf is for CSV alone"),
+    (["import", "f", "t", "a.jsonl", "--no-header"], "--no-header is for CSV alone"),
     (["tables", "f", "--limit", "1"], "unknown option --limit"),
     (["query", "f", "t", "--limit", "-1"], "--limit -1; expected a number from 0"),
     (["query", "f", "t", "--where", "pages"], "the condition pages; expected COLUMN=VALUE"),
@@ -197,9 +219,6 @@ import Testing
     (["export", "f", "t", "--delimiter", "x"], "--delimiter x; expected one of ,, ;, tab"),
     (["import", "f", "t", "-"], "does not say what is in it; expected --format"),
     (["import", "f", "t", "a.csv", "--existing", "drop"], "--existing drop; expected one of"),
-    (["import", "f", "t", "a.json", "--no-header"], "--no-header is for CSV alone"),
-    (["export", "f", "t", "--to", "a.xls"], "does not say what is in it; expected --format"),
-    (["query", "f", ""], "an empty argument; expected FILE TABLE"),
     (["import", "f", "t", "a.csv", "--references", "x"], "--references x; expected COLUMN=TABLE"),
     (["import", "f", "t", "a.csv", "--rows-per-transaction", "0"], "expected a number from 1"),
   ])
@@ -212,60 +231,6 @@ import Testing
     #expect(printed.status == 64 && printed.output.isEmpty)
     #expect(printed.error.split(separator: "\n").count == 1)
     #expect(printed.error.contains(message), "\(printed.error)")
-  }
-
-  @Test func `a view that cannot be read keeps nobody from seeing the others`() async throws {
-    let folder = try TemporaryFolder()
-    try await library(in: folder)
-    let sqlite = try #require(Program.installed("sqlite3"))
-    let path = folder.url.appendingPathComponent("x.sqlite").path
-    _ = try await Program(
-      executable: sqlite.executable,
-      arguments: [
-        path, "CREATE TABLE Old (a); CREATE VIEW Gone AS SELECT a FROM Old; DROP TABLE Old",
-      ]
-    ).run()
-    let printed = try await records("tables", "x.sqlite", in: folder)
-    #expect(printed.status == 0 && lines(printed).contains { $0.hasPrefix("Book ") })
-    #expect(printed.error.hasPrefix("view Gone cannot be read: "))
-  }
-
-  @Test func `standard input is read from where it stands`() async throws {
-    let folder = try TemporaryFolder()
-    try await library(in: folder)
-    try folder.write("a comment\nid,name\n3,Karen\n", to: "more.csv")
-    let command =
-      "(read line; '\(Program.devApp().executable.path)' records import x.sqlite Author - --format csv) < more.csv"
-    var shell = Program(executable: URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", command])
-    shell.folder = folder.url
-    let printed = try await shell.run()
-    #expect(printed.status == 0 && printed.error.hasPrefix("1 row in "), "\(printed.error)")
-  }
-
-  @Test func `an export whose reader has stopped is ended by Ctrl-C`() async throws {
-    let folder = try TemporaryFolder()
-    let rows = (0..<50_000).map { "\($0),some text\n" }.joined()
-    try folder.write("id,text\n\(rows)", to: "many.csv")
-    #expect(
-      try await records("import", "y.sqlite", "T", "many.csv", "--create", in: folder).status == 0)
-    let process = Process()
-    process.executableURL = Program.devApp().executable
-    process.arguments = ["records", "export", "y.sqlite", "T", "--to", "-"]
-    process.currentDirectoryURL = folder.url
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    // The first bytes are there, and more than a pipe has room for.
-    let status = await withCheckedContinuation { waiter in
-      Thread.detachNewThread {
-        _ = try? output.fileHandleForReading.read(upToCount: 1)
-        process.interrupt()
-        process.waitUntilExit()
-        waiter.resume(returning: process.terminationStatus)
-      }
-    }
-    #expect(status == 130)
   }
 
   @Test func `--help says what there is`() async throws {

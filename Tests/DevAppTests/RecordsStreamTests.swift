@@ -1,0 +1,178 @@
+import Foundation
+import Testing
+
+/// What `DevApp records` reads and writes where there is no file: pipes, standard input, terminals.
+@Suite struct RecordsStreamTests {
+  private static let program = Program.devApp().executable.path
+
+  /// Runs a line of the shell in a folder, where `devapp` is the program.
+  private func shell(_ line: String, in folder: TemporaryFolder) async throws -> Printed {
+    var shell = Program(
+      executable: URL(fileURLWithPath: "/bin/sh"),
+      arguments: ["-c", "devapp() { '\(Self.program)' records \"$@\"; }\n" + line])
+    shell.folder = folder.url
+    return try await shell.run()
+  }
+
+  /// A file with a table of so many rows.
+  private func numbers(_ count: Int, in folder: TemporaryFolder) async throws {
+    let rows = (1...count).map { "\($0),number \($0)\n" }.joined()
+    try folder.write("id,text\n" + rows, to: "numbers.csv")
+    let printed = try await shell(
+      "devapp import x.sqlite Number numbers.csv --create", in: folder)
+    try #require(printed.status == 0, "\(printed.error)")
+  }
+
+  @Test func `a query that is piped has all rows, and no more is held than a part`() async throws {
+    let folder = try TemporaryFolder()
+    try await numbers(2_500, in: folder)
+    let printed = try await shell("devapp query x.sqlite Number --sort id", in: folder)
+    #expect(printed.status == 0 && printed.error.isEmpty)
+    let lines = printed.text.split(separator: "\n")
+    #expect(lines.count == 2_501)
+    #expect(lines.first == "id    text" && lines.last == "999   number 999")
+  }
+
+  @Test func `wide letters take two columns of a table`() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("id,title,pages\n1,日本語,300\n2,Emma,474\n3,a\u{202E}b,1\n", to: "Book.csv")
+    let printed = try await shell(
+      "devapp import x.sqlite Book Book.csv --create; devapp query x.sqlite Book", in: folder)
+    #expect(
+      printed.text == """
+        id  pages  title
+        1   300    日本語
+        2   474    Emma
+        3   1      a·b
+
+        """)
+    let turned = try await shell(
+      "devapp query x.sqlite Book --columns title,pages", in: folder)
+    #expect(
+      turned.text == """
+        title   pages
+        日本語  300
+        Emma    474
+        a·b     1
+
+        """)
+  }
+
+  @Test func `standard input is read from where it stands`() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("what the shell reads\nid,title\n1,Emma\n2,Persuasion,\n", to: "rows")
+    let printed = try await shell(
+      "{ read -r line; devapp import x.sqlite Book - --format csv --create --skip 1; } < rows",
+      in: folder)
+    #expect(printed.status == 0, "\(printed.error)")
+    #expect(printed.error.hasPrefix("line 3: it has 3 cells, and not 2"))
+    let piped = try await shell(
+      "printf 'id,title\\n3,\\n4\\n' | devapp import x.sqlite Book - --format csv", in: folder)
+    #expect(piped.status == 1)
+    #expect(piped.error.hasPrefix("DevApp records: standard input, line 3: "))
+    let rows = try await shell("devapp query x.sqlite Book --json", in: folder)
+    #expect(rows.text == "{\"id\":\"1\",\"title\":\"Emma\"}\n")
+  }
+
+  @Test func `what is said of rows on standard output is said on standard error`() async throws {
+    let folder = try TemporaryFolder()
+    try await numbers(2, in: folder)
+    for output in ["-", "/dev/stdout"] {
+      let printed = try await shell(
+        "devapp export x.sqlite Number --to \(output) --json", in: folder)
+      #expect(printed.text == "id,text\n1,number 1\n2,number 2\n")
+      let summary = try JSONSerialization.jsonObject(with: Data(printed.error.utf8))
+      #expect((summary as? [String: Any])?["records"] as? Int == 2)
+    }
+  }
+
+  @Test(
+    .timeLimit(.minutes(10)),
+    arguments: [["query", "--json"], ["query"], ["export", "--to", "-"]])
+  func `Ctrl-C ends what writes to a pipe that nobody reads`(arguments: [String]) async throws {
+    let folder = try TemporaryFolder()
+    try await numbers(20_000, in: folder)
+    let pipe = folder.url.appendingPathComponent("pipe")
+    #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
+    // Both ends, so that opening one does not wait.
+    let end = unsafe open(pipe.path, O_RDWR)
+    defer { close(end) }
+    var program = Program.devApp(in: folder.url)
+    program.arguments =
+      ["records", arguments[0], "x.sqlite", "Number"] + arguments.dropFirst()
+    program.output = pipe
+    let printed = try await program.run { process in
+      await eventually {
+        var count: Int32 = 0
+        // As much as a pipe takes at least, before its last page.
+        return unsafe ioctl(end, UInt(FIONREAD), &count) == 0 && count > 15 * 4_096
+      }
+      kill(process, SIGINT)
+    }
+    #expect(printed.status == 130)
+    #expect(printed.error == "DevApp records: interrupted\n")
+  }
+
+  #if os(Linux)
+    @Test func `a terminal has the rows, cut to its width, and no progress among them`()
+      async throws
+    {
+      guard let script = Program.installed("script") else { return }
+      let folder = try TemporaryFolder()
+      try await numbers(30_000, in: folder)
+      func onTerminal(_ arguments: String, columns: Int = 12) async throws -> String {
+        var program = script
+        program.folder = folder.url
+        program.arguments = [
+          "-qec", "stty cols \(columns) rows 24; '\(Self.program)' records \(arguments)",
+          "/dev/null",
+        ]
+        let printed = try await program.run()
+        #expect(printed.status == 0)
+        return printed.text
+      }
+      let rows = try await onTerminal("query x.sqlite Number --json")
+      #expect(!rows.contains("\u{1B}"))
+      #expect(rows.split(separator: "\r\n").count == 30_000)
+      let lines = try await onTerminal("query x.sqlite Number").split(separator: "\r\n")
+      #expect(lines.dropLast().count == 1_001)
+      #expect(lines.dropFirst().first == "1     numbe…")
+      #expect(lines.last == "the first 1,000 rows; --limit N shows more")
+      let all = try await onTerminal("query x.sqlite Number --limit 1000")
+      #expect(!all.contains("the first"))
+      try folder.write("one,two,three,four,five\n1,2,3,4,5\n", to: "Wide.csv")
+      #expect(
+        try await shell("devapp import y.sqlite Wide Wide.csv --create", in: folder).status == 0)
+      let tables = try await onTerminal("tables y.sqlite", columns: 45)
+      #expect(
+        tables.split(separator: "\r\n") == [
+          "table  kind   rows  columns", "Wide   table     1  id TEXT, five TEXT,",
+          "                    four TEXT, one TEXT,", "                    three TEXT, two TEXT",
+        ])
+    }
+  #endif
+
+  @Test func `a view that cannot be read is told of, and the others are listed`() async throws {
+    guard let sqlite = Program.installed("sqlite3") else { return }
+    let folder = try TemporaryFolder()
+    try await numbers(2, in: folder)
+    var make = sqlite
+    make.folder = folder.url
+    make.arguments = [
+      "x.sqlite",
+      "CREATE VIEW Gone AS SELECT * FROM Missing; CREATE VIEW Text AS SELECT text FROM Number",
+    ]
+    #expect(try await make.run().status == 0)
+    let printed = try await shell("devapp tables x.sqlite", in: folder)
+    #expect(printed.status == 0)
+    #expect(
+      printed.text == """
+        table   kind   rows  columns
+        Gone    view      ?
+        Number  table     2  id TEXT, text TEXT
+        Text    view      2  text TEXT
+
+        """)
+    #expect(printed.error == "view Gone cannot be read: no such table: main.Missing\n")
+  }
+}
