@@ -33,6 +33,9 @@ public final class SQLiteRecordDatabase: RecordDatabase {
   private let writer: SQLiteWorker
   private let readers: SQLiteReaders
 
+  /// The files of which this task is in a transaction, from the outermost one.
+  @TaskLocal private static var inTransaction: [String] = []
+
   public var limits: RecordLimits { options.limits }
   public var capabilities: RecordCapabilities { .all }
 
@@ -67,6 +70,23 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     }
   }
 
+  /// Runs a body that makes a transaction by a connection of its own. Within it the database itself refuses to write.
+  nonisolated(nonsending) func markingTransaction<Response>(
+    _ body: nonisolated(nonsending) () async throws -> Response
+  ) async throws -> Response {
+    try checkNoTransaction()
+    return try await Self.$inTransaction.withValue(Self.inTransaction + [path], operation: body)
+  }
+
+  /// - Throws: A ``RecordError`` if this task is in a transaction of it, for whose end it would wait.
+  private func checkNoTransaction() throws {
+    guard Self.inTransaction.contains(path) else { return }
+    throw RecordError(
+      .invalid(
+        "within a transaction of \(path) the one that its body was given has to be used: the database itself waits for its end"
+      ))
+  }
+
   /// Runs a body in a transaction that sees the database as it is at its beginning.
   ///
   /// - Throws: What the body throws, a ``SQLiteError`` translated; a ``RecordError`` if the file cannot be read;
@@ -86,7 +106,8 @@ public final class SQLiteRecordDatabase: RecordDatabase {
   package func withWriter<Response: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
-    try await writer.run(body)
+    try checkNoTransaction()
+    return try await writer.run(body)
   }
 
   /// Runs a body in a transaction during which nobody else writes; what it does is undone if it throws.

@@ -1,5 +1,6 @@
 import CompositeOperations
 import CompositeOperationsTestKit
+import Foundation
 import RecordOperations
 import Testing
 
@@ -120,6 +121,38 @@ import Testing
       transaction.savepoint { _ in transaction.savepoint { save("1", in: $0) } }
     }
     #expect((await nested.run().error as? RecordError)?.name == "invalid")
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `the database itself refuses to write within its own transaction, and does not wait for it`()
+    async throws
+  {
+    let same = SQLiteRecordDatabase(folder.file())
+    let file = folder.file("rows")
+    try "id\n1\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let writers: [AnyOperation<Int>] = [
+      AnyOperation(save("1", in: database).map(\.count)),
+      AnyOperation(save("1", in: same).map(\.count)),
+      AnyOperation(ImportRecords("Book", into: database, from: file, as: .csv).map(\.recordCount)),
+      AnyOperation(TransactionOperation(in: database) { save("1", in: $0) }.map(\.count)),
+    ]
+    for writer in writers {
+      let outer = TransactionOperation(in: database) { transaction in
+        save("2", in: transaction).then { _ in writer }
+      }
+      let error = try #require(await outer.run().error)
+      let cause = (error as? RecordBatchError)?.failures.first ?? error as? RecordError
+      #expect(cause?.name == "invalid", "\(error)")
+    }
+    // Others do not mind, and neither does who only reads.
+    let other = SQLiteRecordDatabase(folder.file("other"))
+    let outer = TransactionOperation(in: database) { transaction in
+      save("3", in: transaction).then { _ in save("3", in: other) }
+        .then { _ in QueryRecords("Book", in: database) }
+    }
+    #expect(try await outer.run().get().isEmpty)
+    #expect(try await names() == ["3"])
+    #expect(await save("4", in: database).run().result?.count == 1)
   }
 
   @Test func `behind its end a transaction refuses what is asked of it`() async throws {

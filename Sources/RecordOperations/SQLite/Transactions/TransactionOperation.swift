@@ -21,7 +21,8 @@ public import CompositeOperations
 /// ```
 ///
 /// The transaction is a database itself, for the operations in it, which see what is done in it; nobody else sees it
-/// before its end, and nobody else writes the file meanwhile. A part of it that may fail without the rest has a
+/// before its end, and nobody else writes the file meanwhile: what its operations do by the database itself, instead of by
+/// the transaction, finds what was there before, and is refused where it would write. A part of it that may fail without the rest has a
 /// savepoint, ``RecordTransaction/savepoint(_:)``.
 ///
 /// An error and a cancellation undo all; so does the end of the program. A cancellation that comes when the transaction is
@@ -45,16 +46,18 @@ public struct TransactionOperation<Success: Sendable>: ComposableOperation {
   public var operationName: String { "transaction" }
 
   public func perform(in context: OperationContext) async throws -> Success {
-    let transaction = RecordTransaction(of: database)
-    do {
-      try await transaction.begin()
-      let result = try await context.run(try body(transaction))
-      try Task.checkCancellation()
-      try await transaction.commit()
-      return result
-    } catch {
-      await transaction.abandon()
-      throw error
+    try await database.markingTransaction {
+      let transaction = RecordTransaction(of: database)
+      do {
+        try await transaction.begin()
+        let result = try await context.run(try body(transaction))
+        try Task.checkCancellation()
+        try await transaction.commit()
+        return result
+      } catch {
+        await transaction.abandon()
+        throw error
+      }
     }
   }
 }
