@@ -1,18 +1,25 @@
 extension RecordContext {
   /// What a context has changed and not saved yet.
   struct StateMachine: Sendable {
-    private var changes: [RecordID: RecordChange] = [:]
-    /// The order in which records were changed first.
-    private var order: [RecordID] = []
+    private var entries: [RecordID: Entry] = [:]
+    private var nextNumber = 0
 
-    var isEmpty: Bool { changes.isEmpty }
+    private struct Entry {
+      /// When the record was changed first, among the others.
+      let number: Int
+      var change: RecordChange
+    }
 
-    /// The changes, in their order.
-    var pending: [RecordChange] { order.compactMap { changes[$0] } }
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// The changes, in the order in which the records were changed first.
+    var pending: [RecordChange] {
+      entries.values.sorted { $0.number < $1.number }.map(\.change)
+    }
 
     /// What there is of a record; nil if the database has to be asked.
     func known(_ id: RecordID) -> PendingRecord? {
-      switch changes[id] {
+      switch entries[id]?.change {
       case nil: nil
       case .save(let record, _): .record(record)
       case .delete: .deleted
@@ -21,10 +28,10 @@ extension RecordContext {
 
     mutating func set(_ record: DatabaseRecord) {
       // As it was read: to save it would only be in the way of others.
-      if record.tag != nil, record.changedKeys.isEmpty, changes[record.id] == nil { return }
+      if record.tag != nil, record.changedKeys.isEmpty, entries[record.id] == nil { return }
       var record = record
       // Made again: the one that was deleted has the tag.
-      if case .delete(_, let tag?)? = changes[record.id], record.tag == nil {
+      if case .delete(_, let tag?)? = entries[record.id]?.change, record.tag == nil {
         let old = DatabaseRecord(record.id, fields: [:], tag: tag)
         var new = old
         for key in record.keys { new[key] = record[key] }
@@ -35,38 +42,38 @@ extension RecordContext {
 
     mutating func delete(_ id: RecordID, ifTagged tag: RecordTag?) {
       // One that was never saved is just not saved.
-      if case .save(let record, _)? = changes[id], record.tag == nil {
-        changes[id] = nil
-        order.removeAll { $0 == id }
+      if case .save(let record, _)? = entries[id]?.change, record.tag == nil {
+        entries[id] = nil
         return
       }
       put(.delete(id, ifTagged: tag))
     }
 
-    mutating func reset() {
-      changes = [:]
-      order = []
-    }
+    mutating func reset() { entries = [:] }
 
     /// Takes what somebody else has saved under the changes.
     mutating func merge(_ saved: [DatabaseRecord]) {
       for record in saved {
-        guard case .save(let mine, _)? = changes[record.id], mine.tag != nil else { continue }
-        changes[record.id] = mine.merged(into: record, by: .objectWins).map {
-          .save($0, .ifUnchanged)
+        guard case .save(let mine, _)? = entries[record.id]?.change, mine.tag != nil else {
+          continue
+        }
+        if let merged = mine.merged(into: record, by: .objectWins) {
+          put(.save(merged, .ifUnchanged))
+        } else {
+          entries[record.id] = nil
         }
       }
-      order.removeAll { changes[$0] == nil }
     }
 
     /// Takes out what was saved or given up. What has been changed again in between goes on from there.
     mutating func settle(_ done: [RecordChange], as changed: ContextChanges) {
-      for change in done where changes[change.id] == change { changes[change.id] = nil }
+      for change in done where entries[change.id]?.change == change { entries[change.id] = nil }
       merge(changed.saved)
     }
 
     private mutating func put(_ change: RecordChange) {
-      if changes.updateValue(change, forKey: change.id) == nil { order.append(change.id) }
+      nextNumber += 1
+      entries[change.id, default: Entry(number: nextNumber, change: change)].change = change
     }
   }
 

@@ -78,17 +78,18 @@ public final class RecordContext: Sendable {
     var asked = query
     // To find the places of the others among them.
     asked.keys = query.keys.map { $0 + query.order.map(\.key) }
-    var found = try await operation.run(
+    let found = try await operation.run(
       QueryRecords(
-        asked, in: container.database, limit: limit.map { $0 + pending.count },
+        asked, in: container.database,
+        limit: limit.map { min($0, .max - pending.count) + pending.count },
         retries: container.retries))
     let changed = Set(pending.map(\.id))
-    found.removeAll { changed.contains($0.id) }
+    var mine: [DatabaseRecord] = []
     for case .save(let record, _) in pending where query.predicate?.matches(record) ?? true {
-      let place = found.firstIndex { query.order.precedes(record, $0) } ?? found.endIndex
-      found.insert(record, at: place)
+      mine.append(record)
     }
-    return found.prefix(limit ?? .max).map { $0.with(query.keys) }
+    return query.order.merging(mine, into: found.filter { !changed.contains($0.id) })
+      .prefix(limit ?? .max).map { $0.with(query.keys) }
   }
 
   // MARK: Saving
@@ -195,8 +196,24 @@ extension RecordBatchError {
 }
 
 extension [RecordOrder] {
+  /// Records that are in this order, with others among them, each behind those that are equal to it.
+  fileprivate func merging(
+    _ others: [DatabaseRecord], into records: [DatabaseRecord]
+  ) -> [DatabaseRecord] {
+    var result: [DatabaseRecord] = []
+    result.reserveCapacity(records.count + others.count)
+    var rest = records[...]
+    for other in others.sorted(by: precedes) {
+      let before = rest.prefix { !precedes(other, $0) }
+      result += before
+      rest = rest[before.endIndex...]
+      result.append(other)
+    }
+    return result + rest
+  }
+
   /// Whether a record comes before another one.
-  fileprivate func precedes(_ one: DatabaseRecord, _ other: DatabaseRecord) -> Bool {
+  private func precedes(_ one: DatabaseRecord, _ other: DatabaseRecord) -> Bool {
     for order in self {
       if one[order.key].precedes(other[order.key]) { return order.direction == .ascending }
       if other[order.key].precedes(one[order.key]) { return order.direction == .descending }

@@ -97,6 +97,30 @@ import Testing
     #expect(!context.hasChanges)
   }
 
+  @Test(arguments: [nil, 2, .max] as [Int?])
+  func `what is changed here stands in order among the others, behind those that are equal`(
+    limit: Int?
+  ) async throws {
+    let library = try await library(
+      .memory, record("1", ["a": 1]), record("2", ["a": 2]), record("3", ["a": 3]))
+    let context = library.context()
+    var one = try #require(try await context.record(id))
+    one["a"] = 3
+    context.set(one)
+    context.set(record("6", ["a": 3]))
+    context.set(record("4", ["a": 2]))
+    context.set(record("7", ["a": 1]))
+    context.delete(RecordID("Book", "7"))
+    context.set(record("5", ["a": 0]))
+    func names(_ order: RecordOrder...) async throws -> [String] {
+      try await context.records(RecordQuery("Book", sortedBy: order), limit: limit).map(\.id.name)
+    }
+    func first(_ names: [String]) -> [String] { Array(names.prefix(limit ?? .max)) }
+    #expect(try await names() == first(["2", "3", "1", "6", "4", "5"]))
+    #expect(try await names(.ascending("a")) == first(["5", "2", "4", "3", "1", "6"]))
+    #expect(try await names(.descending("a")) == first(["3", "1", "6", "2", "4", "5"]))
+  }
+
   @Test func `a record that is set as it was read is no change`() async throws {
     let library = try await library(.memory, record("1", ["a": 1]))
     let context = library.context()
