@@ -22,12 +22,13 @@ struct RecordStore {
   // MARK: Changing
 
   mutating func apply(_ batch: RecordBatch, at moment: Date) -> [RecordReply] {
-    let before = self
+    // Only where it may be needed: as long as it is there, the first change copies everything.
+    let before = batch.isAtomic ? self : nil
     var replies: [RecordReply] = []
     for change in batch.changes {
       let reply = apply(change, at: moment)
       replies.append(reply)
-      if case .failed = reply, batch.isAtomic {
+      if case .failed = reply, let before {
         self = before
         return batch.changes.indices.map { index in
           index == replies.count - 1
