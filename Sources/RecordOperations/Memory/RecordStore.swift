@@ -13,6 +13,8 @@ struct RecordStore {
 
   private let identity = UUID().uuidString
   private var rows: [RecordID: Row] = [:]
+  /// Those that have references to a record, without those that are only kept.
+  private var referrers: [RecordID: Set<RecordID>] = [:]
   /// The records that were deleted, by when.
   private var tombstones: [RecordID: Int] = [:]
   private var sequence = 0
@@ -98,7 +100,7 @@ struct RecordStore {
       }
     }
     for id in going {
-      rows[id] = nil
+      put(nil, at: id)
       sequence += 1
       tombstones[id] = sequence
     }
@@ -108,10 +110,10 @@ struct RecordStore {
   private func references(
     to id: RecordID
   ) -> [(from: RecordID, key: String, rule: RecordReference.DeleteRule)] {
-    rows.values.flatMap { row in
-      row.record.fields.compactMap { key, value in
+    (referrers[id] ?? []).flatMap { other in
+      (rows[other]?.record.fields ?? [:]).compactMap { key, value in
         guard case .reference(let reference) = value, reference.id == id else { return nil }
-        return (row.record.id, key, reference.onDelete)
+        return (other, key, reference.onDelete)
       }
     }
   }
@@ -129,9 +131,18 @@ struct RecordStore {
   ) -> DatabaseRecord {
     sequence += 1
     let record = DatabaseRecord(id, fields: fields, tag: RecordTag("\(sequence)"), modified: moment)
-    rows[id] = Row(record: record, sequence: sequence)
+    put(Row(record: record, sequence: sequence), at: id)
     tombstones[id] = nil
     return record
+  }
+
+  private mutating func put(_ row: Row?, at id: RecordID) {
+    for target in rows[id]?.record.targets ?? [] {
+      referrers[target]?.remove(id)
+      if referrers[target]?.isEmpty == true { referrers[target] = nil }
+    }
+    rows[id] = row
+    for target in row?.record.targets ?? [] { referrers[target, default: []].insert(id) }
   }
 
   // MARK: Reading
@@ -144,12 +155,14 @@ struct RecordStore {
     of query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
   ) throws -> RecordPage {
     let place = try cursor.map { try Place($0, in: query) }
-    let found = rows.values.lazy.map(\.record)
-      .filter { $0.id.type == query.type && $0.id.zone == query.zone }
-      .filter { query.predicate?.matches($0) ?? true }
-      .map { Place(of: $0, in: query) }
+    let matching = rows.values.lazy.map(\.record).filter { record in
+      record.id.type == query.type && record.id.zone == query.zone
+        && query.predicate?.matches(record) ?? true
+    }
+    let behind = matching.map { Place(of: $0, in: query) }
       .filter { other in place.map { $0.precedes(other, in: query) } ?? true }
-      .sorted { $0.precedes($1, in: query) }
+    // One more says whether this is the last page.
+    let found = behind.first(count == .max ? count : count + 1) { $0.precedes($1, in: query) }
     let records = found.prefix(count).compactMap { record($0.id, keys: query.keys) }
     let last = found.count > count ? found[count - 1] : nil
     return RecordPage(records, cursor: last?.cursor)
@@ -243,7 +256,38 @@ struct RecordStore {
   }
 }
 
+extension Sequence {
+  /// The first of its elements, in order, without all of them in memory.
+  ///
+  /// - Complexity: O(n log count).
+  fileprivate func first(
+    _ count: Int, by precedes: (Element, Element) -> Bool
+  ) -> [Element] {
+    var first: [Element] = []
+    var last: Element?
+    for element in self {
+      if let last, !precedes(element, last) { continue }
+      first.append(element)
+      if first.count > count, first.count - count > count {
+        first.sort(by: precedes)
+        first.removeLast(first.count - count)
+        last = first.last
+      }
+    }
+    first.sort(by: precedes)
+    return Array(first.prefix(count))
+  }
+}
+
 extension DatabaseRecord {
+  /// What its references lead to, without those that are only kept.
+  fileprivate var targets: [RecordID] {
+    fields.values.compactMap { value in
+      guard case .reference(let reference) = value, reference.onDelete != .keep else { return nil }
+      return reference.id
+    }
+  }
+
   /// It with some of its fields; with all of them for nil.
   package func with(_ keys: [String]?) -> DatabaseRecord {
     guard let keys else { return self }

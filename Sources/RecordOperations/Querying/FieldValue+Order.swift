@@ -62,10 +62,12 @@ extension Int64 {
 extension RecordID {
   /// By zone, type and name, byte by byte.
   func precedes(_ other: RecordID) -> Bool {
-    for part in [\RecordID.zone.name, \.type, \.name] {
-      let (one, other) = (self[keyPath: part].utf8, other[keyPath: part].utf8)
-      if !one.elementsEqual(other) { return one.lexicographicallyPrecedes(other) }
+    if !zone.name.utf8.elementsEqual(other.zone.name.utf8) {
+      return zone.name.utf8.lexicographicallyPrecedes(other.zone.name.utf8)
     }
-    return false
+    if !type.utf8.elementsEqual(other.type.utf8) {
+      return type.utf8.lexicographicallyPrecedes(other.type.utf8)
+    }
+    return name.utf8.lexicographicallyPrecedes(other.name.utf8)
   }
 }
