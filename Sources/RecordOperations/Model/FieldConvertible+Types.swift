@@ -144,7 +144,7 @@ extension Decimal: FieldConvertible {
     }
   }
 
-  /// Its digits, as a text.
+  /// Its digits, as a text: equal ones are found, but they have no order.
   public var fieldValue: FieldValue { .string("\(self)") }
 }
 

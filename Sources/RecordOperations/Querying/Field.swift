@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// A field by its key, for predicates and orders.
 ///
 /// ```swift
@@ -58,7 +64,13 @@ public struct Field<Value: FieldConvertible>: Hashable, Sendable {
   private func compared(_ comparison: RecordPredicate.Comparison, _ value: Value?)
     -> RecordPredicate
   {
-    .comparing(key) {
+    // Their texts are in another order.
+    if value is Decimal, comparison != .equal, comparison != .notEqual {
+      return .impossible(
+        "the field \(key) has decimals, which are kept as texts: they are equal or not, and have no order"
+      )
+    }
+    return .comparing(key) {
       .comparison(key, comparison, try value.map { try $0.fieldValue.toTheMillisecond } ?? .null)
     }
   }

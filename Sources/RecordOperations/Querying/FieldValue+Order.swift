@@ -32,7 +32,7 @@ extension FieldValue {
   package func precedes(_ other: FieldValue) -> Bool {
     switch (self, other) {
     case (.integer(let one), .integer(let other)): one < other
-    case (.double(let one), .double(let other)): one < other
+    case (.double(let one), .double(let other)): one < other || !one.isNaN && other.isNaN
     case (.integer(let one), .double(let other)): one.compared(to: other) < 0
     case (.double(let one), .integer(let other)): other.compared(to: one) > 0
     case (.string(let one), .string(let other)): one.utf8.lexicographicallyPrecedes(other.utf8)
@@ -47,8 +47,9 @@ extension FieldValue {
 }
 
 extension Int64 {
-  /// Below zero if it is less than the double, zero if both are the same number.
+  /// Below zero if it is less than the double, zero if both are the same number. What is not a number comes last.
   fileprivate func compared(to other: Double) -> Int {
+    if other.isNaN { return -1 }
     // 2 to the power of 63 is the least double that no integer is.
     if other >= 9_223_372_036_854_775_808 { return -1 }
     if other < -9_223_372_036_854_775_808 { return 1 }

@@ -49,13 +49,24 @@ extension RecordPredicate {
   /// Why it cannot be asked; nil if it can.
   var impossibility: String? {
     switch self {
-    case .comparison(let key, _, .list): "the field \(key) is compared with a list: use includes"
-    case .comparison(let key, _, .double(let number)) where number.isNaN:
-      "the field \(key) is compared with what is not a number"
-    case .comparison, .isOne, .hasPrefix, .contains, .includes: nil
+    case .comparison(let key, _, let value): Self.impossibility(of: value, for: key)
+    case .isOne(let key, let values):
+      values.lazy.compactMap { Self.impossibility(of: $0, for: key) }.first
+    case .includes(let key, .double(let number)) where number.isNaN:
+      Self.impossibility(of: .double(number), for: key)
+    case .hasPrefix, .contains, .includes: nil
     case .all(let parts), .any(let parts): parts.lazy.compactMap(\.impossibility).first
     case .not(let part): part.impossibility
     case .impossible(let reason): reason
+    }
+  }
+
+  private static func impossibility(of value: FieldValue, for key: String) -> String? {
+    switch value {
+    case .list: "the field \(key) is compared with a list: use includes"
+    case .double(let number) where number.isNaN:
+      "the field \(key) is compared with what is not a number"
+    default: nil
     }
   }
 

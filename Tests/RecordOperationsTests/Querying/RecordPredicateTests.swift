@@ -62,6 +62,44 @@ import Testing
     #expect(try await names(predicate) == expected)
   }
 
+  @Test(
+    arguments: [
+      Field("a") == Double.nan, Field("a") < Double.nan, Field("a").isOne(of: [1, .nan]),
+      Field<[Double]>("a").includes(.nan), Field("a").isOne(of: [[1]]), Field("a") == [1],
+      Field<Decimal>("a") < 10, Field<Decimal?>("a") >= 10, !(Field("b") == 1 || Field("a") == [2]),
+    ] as [RecordPredicate], DatabaseKind.allCases)
+  func `D5: what nothing can be compared with is refused`(
+    predicate: RecordPredicate, kind: DatabaseKind
+  ) async throws {
+    let database = try kind.make()
+    try await database.save(record("1", ["a": 1, "b": 1]))
+    let error = await QueryRecords("Book", in: database, where: predicate).run().error
+    let cause = (error as? RecordQueryError)?.cause as? RecordError
+    #expect(cause?.name == "invalid", "\(error as Any)")
+    #expect("\(cause as Any)".contains("the field a"))
+  }
+
+  @Test func `what is not a number comes behind all that are, and is equal to none`() {
+    let nan = FieldValue.double(.nan)
+    for number in [1, 1.5, .double(.infinity), .integer(.max)] as [FieldValue] {
+      #expect(number.precedes(nan) && !nan.precedes(number))
+      // A record that is to be saved may have it; no database takes it.
+      #expect(!(Field("a") == number).matches(record("1", ["a": nan])))
+    }
+    #expect(!nan.precedes(nan))
+  }
+
+  @Test(arguments: DatabaseKind.allCases)
+  func `a page has at least one record`(kind: DatabaseKind) async throws {
+    let database = try kind.make()
+    try await database.save(record("1", ["a": 1]))
+    for count in [0, -1] {
+      await #expect(throws: RecordError.self) {
+        try await database.query(RecordQuery("Book"), after: nil, atMost: count)
+      }
+    }
+  }
+
   @Test func `records are sorted by several fields, null before all others`() async throws {
     let database = MemoryRecordDatabase(limits: RecordLimits(page: 3))
     for (name, value) in Self.records {

@@ -58,10 +58,6 @@ struct SQLiteConditions {
     _ key: String, _ comparison: RecordPredicate.Comparison, _ value: FieldValue
   ) throws -> String {
     let (column, name) = (try table.queriedColumn(key), try name(key))
-    try check(value, key)
-    if case .list = value {
-      throw RecordError(.invalid("the field \(key) is compared with a list: use includes"))
-    }
     if value == .null {
       switch comparison {
       case .equal: return "\(name) IS NULL"
@@ -78,12 +74,6 @@ struct SQLiteConditions {
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
       let terms = operand.ordered ?? operand.terms
       return "(\(operand.condition) AND \(order(terms[...], comparison.rawValue)))"
-    }
-  }
-
-  private func check(_ value: FieldValue, _ key: String) throws {
-    if case .double(let number) = value, number.isNaN {
-      throw RecordError(.invalid("the field \(key) is compared with what is not a number"))
     }
   }
 
@@ -108,10 +98,6 @@ struct SQLiteConditions {
     var groups: [String: [String]] = [:]
     var parts: [String] = []
     for value in values {
-      try check(value, key)
-      if case .list = value {
-        throw RecordError(.invalid("the field \(key) is compared with a list: use includes"))
-      }
       if value == .null {
         parts.append("\(name) IS NULL")
       } else if let operand = SQLiteOperand(column, name, value) {
@@ -143,7 +129,6 @@ struct SQLiteConditions {
   }
 
   private mutating func condition(_ key: String, includes value: FieldValue) throws -> String {
-    try check(value, key)
     guard try table.queriedColumn(key).meaning == .list else { return "0" }
     let name = try name(key)
     let texts = try texts(ofElement: value)
