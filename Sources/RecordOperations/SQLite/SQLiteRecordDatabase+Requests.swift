@@ -1,12 +1,7 @@
 extension SQLiteRecordDatabase {
   public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
     try limits.check(batch)
-    guard batch.isAtomic else { return try await write { try $0.makeEach(batch.changes) } }
-    do { return try await write { try $0.makeAll(batch.changes) } } catch let failure
-      as AtomicFailure
-    {
-      return failure.replies
-    }
+    return try await write { try $0.make(batch) }
   }
 
   public func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord]

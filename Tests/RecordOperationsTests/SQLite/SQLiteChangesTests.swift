@@ -1,3 +1,4 @@
+import CompositeOperations
 import Foundation
 import RecordOperations
 import Testing
@@ -26,6 +27,62 @@ import Testing
     #expect(none.changed.isEmpty && none.deleted.isEmpty && none.token == next.token)
     // Who begins anew never had what was deleted.
     #expect(try await database.allChanges(since: nil).deleted == [])
+  }
+
+  @Test func `a name that changes its case alone is another one`() async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        "CREATE TABLE Book (name TEXT PRIMARY KEY COLLATE NOCASE, a INTEGER)",
+        "INSERT INTO Book VALUES ('a', 1)",
+      ], in: folder.file())
+    let database = make(folder)
+    try await database.keepChanges(of: ["Book"])
+    let token = try await database.allChanges(since: nil).token
+    try execute(["UPDATE Book SET name = 'A'"], in: folder.file())
+    let changes = try await database.allChanges(since: token)
+    #expect(changes.changed.map(\.id.name) == ["A"] && changes.deleted.map(\.name) == ["a"])
+  }
+
+  /// Only then the next save can say what it is based on.
+  @Test(arguments: [false, true])
+  func `who is told of a conflict in a table of others gets the tags that it has from then on`(
+    isAtomic: Bool
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        "CREATE TABLE Book (name TEXT PRIMARY KEY, a)",
+        "INSERT INTO Book VALUES ('1', 1), ('2', 1)",
+      ],
+      in: folder.file())
+    let database = make(folder)
+    var book = try #require(try await database.record(RecordID("Book", "1")))
+    #expect(book.tag == nil)
+    book["a"] = 2
+    let error = try #require(
+      await SaveRecords([book], in: database, atomic: isAtomic).run().error as? RecordBatchError)
+    guard case .conflict(var now)? = error.failures.first?.reason else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(now.tag != nil && now["a"] == 1)
+    #expect(try await database.record(now.id) == now)
+    // Somebody else is noticed now.
+    try execute(["UPDATE Book SET a = 3 WHERE name = '1'"], in: folder.file())
+    now["a"] = 2
+    let again = await SaveRecords([now], in: database, atomic: isAtomic).run().error
+    #expect((again as? RecordBatchError)?.failures.map(\.name) == ["conflict"])
+    // And a context, which merges, comes to its end.
+    let container = RecordContainer(database)
+    let work = ContextOperation(in: container, merging: .objectWins) { context in
+      for var book in try await context.records(RecordQuery("Book")) {
+        book["a"] = 4
+        context.set(book)
+      }
+      return .save
+    }
+    #expect(try await work.run().get().saved.map { $0["a"] } == [4, 4])
   }
 
   static let statements: [(sql: String, changed: [String], deleted: [String])] = [

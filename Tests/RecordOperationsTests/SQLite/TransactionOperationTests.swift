@@ -172,6 +172,36 @@ import Testing
     #expect(try await names() == ["1"])
   }
 
+  @Test func `D2: behind what SQLite has rolled back by itself nothing is saved`() async throws {
+    try execute(
+      [
+        "CREATE TABLE Guarded (id TEXT PRIMARY KEY, a INTEGER)",
+        """
+        CREATE TRIGGER guard BEFORE INSERT ON Guarded WHEN NEW.a = 2
+        BEGIN SELECT RAISE(ROLLBACK, 'never two'); END
+        """,
+      ], in: folder.file())
+    let steps: [@Sendable (RecordTransaction) -> AnyOperation<Int>] = [
+      { transaction in AnyOperation(save("2", in: transaction).map(\.count)) },
+      { transaction in AnyOperation(transaction.savepoint { save("2", in: $0) }.map(\.count)) },
+      { _ in AnyOperation(SimpleOperation { 0 }) },
+    ]
+    for step in steps {
+      let operation = TransactionOperation(in: database) { transaction in
+        save("1", in: transaction)
+          .then { _ in
+            SaveRecords([record("x", type: "Guarded", ["a": 2])], in: transaction)
+              .ignoringErrors(with: [])
+          }
+          .then { _ in step(transaction) }
+      }
+      let error = try #require(await operation.run().error)
+      let cause = (error as? RecordBatchError)?.failures.first ?? error as? RecordError
+      #expect(cause?.name == "storage", "\(error)")
+      #expect(try await names().isEmpty)
+    }
+  }
+
   @Test func `a context may be saved in a transaction`() async throws {
     let operation = TransactionOperation(in: database) { transaction in
       ContextOperation(in: RecordContainer(transaction)) { context in

@@ -55,7 +55,7 @@ enum SQLiteTracking {
       "\(names[0]) AFTER INSERT ON \(target) WHEN \(newIsNamed) BEGIN \(state(new, deleted: 0)) END",
       "\(names[1]) AFTER UPDATE ON \(target) WHEN \(newIsNamed) BEGIN \(state(new, deleted: 0)) END",
       """
-      \(names[2]) AFTER UPDATE ON \(target) WHEN \(oldIsNamed) AND (\(old)) IS NOT (\(new)) \
+      \(names[2]) AFTER UPDATE ON \(target) WHEN \(oldIsNamed) AND (\(old)) COLLATE BINARY IS NOT (\(new)) \
       BEGIN \(state(old, deleted: 1)) END
       """,
       "\(names[3]) AFTER DELETE ON \(target) WHEN \(oldIsNamed) BEGIN \(state(old, deleted: 1)) END",

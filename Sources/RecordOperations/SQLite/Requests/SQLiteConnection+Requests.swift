@@ -32,10 +32,32 @@ extension SQLiteConnection {
     return RecordPage([], cursor: nil)
   }
 
+  /// Makes the changes of a batch. It is called within a transaction.
+  ///
+  /// - Throws: A ``SQLiteError`` or a ``RecordError`` if it is not about one of them.
+  func make(_ batch: RecordBatch) throws -> [RecordReply] {
+    try keepStates(for: batch.changes)
+    guard batch.isAtomic else { return try makeEach(batch.changes) }
+    do { return try savepoint { try makeAll(batch.changes) } } catch let failure as AtomicFailure {
+      return failure.replies
+    }
+  }
+
+  /// Has the states kept of tables that are there: before the changes, so that they stay where those are undone. Who is
+  /// told of a conflict needs the tag that the record has then.
+  private func keepStates(for changes: [RecordChange]) throws {
+    for type in Set(changes.lazy.filter { $0.id.zone == .default }.map(\.id.type)) {
+      // What is wrong with any other one, its changes are told.
+      guard let table = try table(type), table.kind == .table, table.key != .none, !table.isTracked
+      else { continue }
+      _ = try trackedTable(type, making: nil)
+    }
+  }
+
   /// Makes changes, each by itself.
   ///
   /// - Throws: A ``SQLiteError`` if it is not about one of them.
-  func makeEach(_ changes: [RecordChange]) throws -> [RecordReply] {
+  private func makeEach(_ changes: [RecordChange]) throws -> [RecordReply] {
     try changes.map { change in
       do { return try savepoint { try make(change) } } catch {
         return .failed(try failure(error, of: change))
@@ -47,7 +69,7 @@ extension SQLiteConnection {
   ///
   /// - Throws: An ``AtomicFailure`` if one of them cannot be made, so that none is; a ``SQLiteError`` if it is not about
   ///   one of them.
-  func makeAll(_ changes: [RecordChange]) throws -> [RecordReply] {
+  private func makeAll(_ changes: [RecordChange]) throws -> [RecordReply] {
     try changes.enumerated().map { index, change in
       do { return try make(change) } catch {
         let failure = try failure(error, of: change)
@@ -76,7 +98,7 @@ extension SQLiteConnection {
 }
 
 /// An atomic batch that is undone, and what each of its changes is told.
-struct AtomicFailure: Error {
+private struct AtomicFailure: Error {
   let replies: [RecordReply]
 }
 

@@ -41,7 +41,10 @@ public final class RecordTransaction: RecordDatabase {
     // Behind what is left of it, which finds out that it has ended.
     try await turn.take()
     defer { turn.giveBack() }
-    try await worker.run { try $0.commit() }
+    try await worker.run { connection in
+      try connection.checkTransaction()
+      try connection.commit()
+    }
     await worker.close()
   }
 
@@ -75,7 +78,10 @@ public final class RecordTransaction: RecordDatabase {
     try await turn.take()
     defer { turn.giveBack() }
     let part = RecordTransaction(in: self)
-    try await worker.run { try $0.beginPart() }
+    try await worker.run { connection in
+      try connection.checkTransaction()
+      try connection.beginPart()
+    }
     do {
       let result = try await Self.$entered.withValue(Self.entered + [self]) {
         try await context.run(try body(part))
@@ -84,7 +90,10 @@ public final class RecordTransaction: RecordDatabase {
       part.hasEnded.withLock { $0 = true }
       try await part.turn.take()
       defer { part.turn.giveBack() }
-      try await worker.run { try $0.endPart() }
+      try await worker.run { connection in
+        try connection.checkTransaction()
+        try connection.endPart()
+      }
       return result
     } catch {
       part.hasEnded.withLock { $0 = true }
@@ -99,12 +108,7 @@ public final class RecordTransaction: RecordDatabase {
 
   public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
     try limits.check(batch)
-    return try await request { connection in
-      guard batch.isAtomic else { return try connection.makeEach(batch.changes) }
-      do { return try connection.savepoint { try connection.makeAll(batch.changes) } } catch let
-        failure as AtomicFailure
-      { return failure.replies }
-    }
+    return try await request { try $0.make(batch) }
   }
 
   public func lookup(
@@ -134,9 +138,7 @@ public final class RecordTransaction: RecordDatabase {
     defer { turn.giveBack() }
     try checkUse()
     return try await worker.run { connection in
-      guard connection.isInTransaction else {
-        throw RecordError(.storage("the transaction was rolled back by an error before this"))
-      }
+      try connection.checkTransaction()
       return try body(connection)
     }
   }
@@ -154,6 +156,12 @@ public final class RecordTransaction: RecordDatabase {
 }
 
 extension SQLiteConnection {
+  /// - Throws: A ``RecordError`` if there is none any more. To begin a savepoint would begin another one.
+  fileprivate func checkTransaction() throws {
+    if isInTransaction { return }
+    throw RecordError(.storage("the transaction was rolled back by an error before this"))
+  }
+
   fileprivate func begin(_ kind: Transaction) throws { try run(kind.rawValue) }
 
   fileprivate func commit() throws {
