@@ -93,8 +93,10 @@ struct ModifyRequests {
         advised = try await sendOnce(&attempt, in: context)
         if attempt.left.isEmpty { return .done }
       } catch let error as CancellationError {
-        // It may have been on its way.
-        fail(attempt.left, with: RecordError(.replyLost))
+        // While it waits for its next attempt, what became of the last one is known.
+        if attempt.request.isOnItsWay.withLock(\.self) {
+          fail(attempt.left, with: RecordError(.replyLost))
+        }
         throw error
       } catch {
         var problem = error as? RecordError ?? RecordError(.other(error))
@@ -134,6 +136,13 @@ struct ModifyRequests {
     var isUnclear = false
     /// Whether there was no answer once.
     var hasLostAnswer = false
+    let request = Request()
+  }
+
+  /// The last request that was made, or is waited with.
+  private final class Request: Sendable {
+    /// Whether the database has been asked, and has not answered.
+    let isOnItsWay = Lock(false)
   }
 
   /// Sends what is left once, and takes out of it what is settled by that.
@@ -145,9 +154,13 @@ struct ModifyRequests {
     let batch = RecordBatch(attempt.left.map { changes[$0] }, isAtomic: isAtomic)
     let database = database
     let name = "modify \(RecordBatch.size(batch.changes.count))"
+    let request = attempt.request
+    request.isOnItsWay.withLock { $0 = false }
     let answers = try await context.request(name, after: attempt.delay) {
-      try await database.modify(batch)
+      request.isOnItsWay.withLock { $0 = true }
+      return try await database.modify(batch)
     }
+    request.isOnItsWay.withLock { $0 = false }
     guard answers.count == batch.changes.count else {
       throw RecordError(
         .invalid("the database gave \(answers.count) answers to \(batch.changes.count) changes"))
@@ -166,16 +179,30 @@ struct ModifyRequests {
     }
     if isAtomic, attempt.left.contains(where: { replies[$0]?.error != nil }) {
       // What is not there and need not be is left out, and all the others go again.
-      let missing = attempt.left.filter { replies[$0]?.error == nil }
-      if !missing.isEmpty {
-        attempt.left.removeAll(where: missing.contains)
+      if attempt.left.contains(where: { replies[$0]?.error == nil }) {
         attempt.delay = .zero
-        return try await sendOnce(&attempt, in: context)
+        try await leaveOutMissing(&attempt, in: context)
+        return attempt.left.isEmpty ? nil : try await sendOnce(&attempt, in: context)
       }
       if !again.isEmpty { return advised }
     }
     attempt.left = again
     return advised
+  }
+
+  /// Takes those out of what is left that are not there and need not be.
+  private nonisolated(nonsending) mutating func leaveOutMissing(
+    _ attempt: inout Attempt, in context: OperationContext
+  ) async throws {
+    let database = database
+    let deletions = attempt.left.filter { if case .delete = changes[$0] { true } else { false } }
+    let ids = deletions.map { changes[$0].id }
+    let found = try await context.request(
+      "look which of \(RecordBatch.size(ids.count)) are there", after: .zero
+    ) { try await database.lookup(ids, keys: []) }
+    for index in deletions where found[changes[index].id] == nil { replies[index] = .deleted }
+    let missing = Set(deletions.filter { replies[$0]?.error == nil })
+    attempt.left.removeAll(where: missing.contains)
   }
 
   /// What an answer means for a change.
@@ -187,9 +214,13 @@ struct ModifyRequests {
     switch error.reason {
     case .unknownRecord:
       if case .delete = change, ignoresMissing || hasLostAnswer { return .deleted }
+      if change.isUnclear(where: nil), hasLostAnswer {
+        error = RecordError(.replyLost, of: change.id)
+      }
     // The one that was lost may have come after somebody looked.
-    case .conflict(let record) where hasLostAnswer && change.isDone(in: record):
-      return .saved(record)
+    case .conflict(let record) where hasLostAnswer:
+      if change.isDone(in: record) { return .saved(record) }
+      if change.isUnclear(where: record) { error = RecordError(.replyLost, of: change.id) }
     default: break
     }
     return .failed(error)
@@ -214,13 +245,19 @@ struct ModifyRequests {
       case (.delete, nil): done.append((index, .deleted))
       case (.save, let record?) where change.isDone(in: record):
         done.append((index, .saved(record)))
-      case (.save, _), (.delete, .some): left.append(index)
+      case (.save, let record), (.delete, let record):
+        if !isAtomic, change.isUnclear(where: record) {
+          done.append((index, .failed(RecordError(.replyLost, of: change.id))))
+        } else {
+          left.append(index)
+        }
       }
     }
     if isAtomic, !left.isEmpty {
       // Nothing was done if not all of it was. Or somebody else has changed one of them since.
-      let isOpen = left.contains { changes[$0].isSurelyOpen(where: found[changes[$0].id]) }
-      if !done.isEmpty, !isOpen { mayBeDone = true }
+      if !left.contains(where: { changes[$0].isSurelyOpen(where: found[changes[$0].id]) }) {
+        mayBeDone = true
+      }
       return
     }
     for (index, reply) in done { replies[index] = reply }
@@ -270,8 +307,17 @@ extension RecordChange {
   /// Whether a record says that the change was not made.
   fileprivate func isSurelyOpen(where record: DatabaseRecord?) -> Bool {
     switch self {
-    case .delete: record != nil
-    case .save(let sent, _): sent.tag != nil && sent.tag == record?.tag
+    case .delete(_, let tag): record != nil && (tag == nil || tag == record?.tag)
+    case .save(let sent, _): sent.tag == record?.tag
+    }
+  }
+
+  /// Whether nobody can tell from a record, which is not as the change would have made it, if that was made before
+  /// somebody else has changed the record. Changes that are made whoever has saved it are just made again.
+  fileprivate func isUnclear(where record: DatabaseRecord?) -> Bool {
+    switch self {
+    case .delete(_, nil), .save(_, .changedKeys), .save(_, .allKeys), .save(_, .replace): false
+    case .delete, .save(_, .ifUnchanged): !isSurelyOpen(where: record)
     }
   }
 

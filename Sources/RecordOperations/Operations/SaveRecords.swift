@@ -20,8 +20,8 @@ public import CompositeOperations
 /// record. An **atomic** save is made by one request, or refused with ``RecordError/Reason/limitExceeded``.
 ///
 /// A request is tried again after what may pass, and then only with the records that are not saved yet. Where an answer
-/// was lost it is first looked which of them were saved. If a record is given more than once, the fields of the later
-/// one count.
+/// was lost it is first looked which of them were saved. A record that is given more than once is saved
+/// once, as if one were saved after the other.
 ///
 /// Where not all records could be saved, the error is a ``RecordBatchError``: what became of each.
 public struct SaveRecords: ComposableOperation {
@@ -73,7 +73,7 @@ public struct SaveRecords: ComposableOperation {
     var places: [RecordID: Int] = [:]
     for record in records {
       if let place = places[record.id] {
-        merged[place] = record.merged(over: merged[place])
+        merged[place] = record.merged(over: merged[place], by: policy)
       } else {
         places[record.id] = merged.count
         merged.append(record)
@@ -92,11 +92,14 @@ public struct SaveRecords: ComposableOperation {
 }
 
 extension DatabaseRecord {
-  /// It with the fields of an earlier one that it does not have.
-  fileprivate func merged(over earlier: DatabaseRecord) -> DatabaseRecord {
-    var merged = DatabaseRecord(
-      id, fields: earlier.fields.merging(fields) { $1 }, tag: tag, modified: modified)
-    for key in earlier.changedKeys.union(changedKeys) { merged[key] = merged[key] }
+  /// It with the fields of an earlier one that it would not save.
+  fileprivate func merged(over earlier: DatabaseRecord, by policy: SavePolicy) -> DatabaseRecord {
+    if policy == .replace { return self }
+    let saved = earlier.fields(by: policy).merging(fields(by: policy)) { $1 }
+    // Of one that has no tag, all that it has is saved.
+    let known = tag == nil ? [:] : earlier.fields.merging(fields) { $1 }
+    var merged = DatabaseRecord(id, fields: known, tag: tag, modified: modified)
+    for (key, value) in saved { merged[key] = value }
     return merged
   }
 }

@@ -64,6 +64,17 @@ import Testing
     #expect(error?.deleted.isEmpty == true && error?.failures.count == 4)
   }
 
+  @Test func `what is missing from an atomic delete takes two requests more, however much it is`()
+    async throws
+  {
+    let database = FaultyRecordDatabase(try await filled()) { _, _ in nil }
+    let missing = (0..<100).map { RecordID("Book", "missing \($0)") }
+    let delete = DeleteRecords(
+      missing + ids, in: database, ignoringMissing: true, atomic: true)
+    #expect(await delete.run().result?.count == 105)
+    #expect(database.requestCount == 3)
+  }
+
   @Test func `D4: after a lost request an atomic delete does not take what is missing for deleted`()
     async throws
   {

@@ -75,29 +75,23 @@ struct RecordProgram {
     let outcome = await SaveRecords(
       records, in: database, policy: policy, atomic: isAtomic, retries: retries
     ).run()
-    var merged: [RecordID: DatabaseRecord] = [:]
-    for record in records {
-      let earlier = merged[record.id] ?? DatabaseRecord(record.id)
-      var new = DatabaseRecord(
-        record.id, fields: earlier.fields.merging(record.fields) { $1 }, tag: record.tag)
-      for key in earlier.changedKeys.union(record.changedKeys) { new[key] = new[key] }
-      merged[record.id] = new
-    }
+    // What is given more than once is saved as if one were saved after the other.
+    let sent = Dictionary(grouping: records, by: \.id)
     let what = "save \(records.map(\.id.name)) \(policy) \(isAtomic ? "atomically " : "")"
     switch outcome {
     case .result(let saved):
       guard saved.map(\.id) == records.map(\.id) else { return "\(what): \(saved.map(\.id))" }
-      for record in saved { note(record, of: merged, policy) }
+      for record in saved { note(record, of: sent, policy) }
       return "✓ \(what)"
     case .error(let error as RecordBatchError):
       if isAtomic, !error.saved.isEmpty { return "\(what): saved \(error.saved.map(\.id.name))" }
       let told = error.saved.map(\.id) + error.failures.compactMap(\.record) + error.unsent
-      guard Set(told) == Set(merged.keys), told.count == merged.count else {
-        return "\(what): told of \(told), and not of \(merged.keys)"
+      guard Set(told) == Set(sent.keys), told.count == sent.count else {
+        return "\(what): told of \(told), and not of \(sent.keys)"
       }
-      for record in error.saved { note(record, of: merged, policy) }
+      for record in error.saved { note(record, of: sent, policy) }
       try await resolve(error.failures) { id, fields in
-        merged[id].map { Self.applied($0, policy, to: fields) }
+        sent[id].map { Self.applied($0, policy, to: fields) }
       }
       return "✓ \(what): \(error)"
     case .error(let error as RecordError):
@@ -256,11 +250,11 @@ struct RecordProgram {
   }
 
   private mutating func note(
-    _ record: DatabaseRecord, of sent: [RecordID: DatabaseRecord], _ policy: SavePolicy
+    _ record: DatabaseRecord, of sent: [RecordID: [DatabaseRecord]], _ policy: SavePolicy
   ) {
     known[record.id] = record
-    if let change = sent[record.id] {
-      model[record.id] = Self.applied(change, policy, to: model[record.id])
+    if let changes = sent[record.id] {
+      model[record.id] = Self.applied(changes, policy, to: model[record.id])
     }
   }
 
@@ -277,10 +271,12 @@ struct RecordProgram {
   }
 
   private static func applied(
-    _ record: DatabaseRecord, _ policy: SavePolicy, to fields: Fields?
+    _ records: [DatabaseRecord], _ policy: SavePolicy, to fields: Fields?
   ) -> Fields {
-    let base = policy == .replace ? [:] : fields ?? [:]
-    return base.merging(record.fields(by: policy)) { $1 }.filter { $0.value != .null }
+    records.reduce(fields ?? [:]) { fields, record in
+      let base = policy == .replace ? [:] : fields
+      return base.merging(record.fields(by: policy)) { $1 }.filter { $0.value != .null }
+    }
   }
 
   private static func fields(_ record: DatabaseRecord) -> Fields {
