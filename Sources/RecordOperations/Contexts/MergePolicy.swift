@@ -21,19 +21,37 @@ extension RecordChange {
       policy == .storeWins ? nil : .delete(id, ifTagged: nil)
     case (.delete, nil): nil
     case (.save(let mine, _), nil):
-      policy == .storeWins && mine.tag != nil ? nil : .save(mine.anew, .ifUnchanged)
+      policy == .storeWins && mine.tag != nil ? nil : .save(mine.anew(tagged: nil), .ifUnchanged)
     case (.save(let mine, _), let theirs?):
       mine.merged(into: theirs, by: policy).map { .save($0, .ifUnchanged) }
     }
   }
+
+  /// It with null for all that is there and that it does not have itself.
+  ///
+  /// - Parameter record: What is there; nil if nothing is.
+  func replacing(_ record: DatabaseRecord?) -> RecordChange {
+    guard case .save(var mine, let policy) = self, let record else { return self }
+    for key in record.keys where !mine.has(key) { mine[key] = .null }
+    return .save(mine, policy)
+  }
 }
 
 extension DatabaseRecord {
-  /// It as one that was never saved, with all that it has.
-  fileprivate var anew: DatabaseRecord {
-    var record = DatabaseRecord(id)
+  /// It as one that is made now, with all that it has.
+  ///
+  /// - Parameter tag: That of the one whose place it takes; nil if there is none.
+  func anew(tagged tag: RecordTag?) -> DatabaseRecord {
+    var record = DatabaseRecord(id, fields: [:], tag: tag)
     for (key, value) in fields where value != .null { record[key] = value }
     return record
+  }
+
+  /// Whether somebody else has changed what it changes, and not to the same.
+  func isChanged(in theirs: DatabaseRecord) -> Bool {
+    originals.contains { key, original in
+      !theirs[key].isEquivalent(to: original) && !theirs[key].isEquivalent(to: self[key])
+    }
   }
 
   /// What it changes, in a record as somebody else has saved it.

@@ -5,8 +5,9 @@ internal import CompositeOperations
 /// What is set and deleted is kept here until ``save(merging:)``, and ``record(_:)`` and ``records(_:limit:)`` show the
 /// records as if that had been done. The database knows nothing of it before.
 ///
-/// A ``RecordContainer`` makes contexts, and a ``ContextOperation`` has one of its own. What others save comes under the
-/// changes that are kept here: a field that is changed here stays as it is here, and the others become as they are there.
+/// A ``RecordContainer`` makes contexts, and a ``ContextOperation`` has one of its own. What the other contexts save comes
+/// under the changes that are kept here: a field that is changed here stays as it is here, and the others become as they
+/// are there. A record of which they have changed the same field is left as it is, and the policy of the next save decides.
 public final class RecordContext: Sendable {
   private let container: RecordContainer
   /// Where its requests are run.
@@ -14,6 +15,8 @@ public final class RecordContext: Sendable {
   /// Whether the others are told what this one saves.
   private let isShared: Bool
   private let state = Lock(StateMachine())
+  /// Held by a save.
+  private let turn = RecordTurn()
   private let listeners = Lock<[Int: AsyncStream<ContextChanges>.Continuation]>([:])
 
   /// So often others may save the same records while this one merges with them.
@@ -41,9 +44,10 @@ public final class RecordContext: Sendable {
   /// One that has no tag is a new one, and must not be there yet.
   public func set(_ record: DatabaseRecord) { state.withLock { $0.set(record) } }
 
-  /// Has a record deleted, if nobody else saves it before that.
+  /// Has a record deleted, if nobody else saves it before that. One that was read without a tag counts as saved by
+  /// somebody else.
   public func delete(_ record: DatabaseRecord) {
-    state.withLock { $0.delete(record.id, ifTagged: record.tag) }
+    state.withLock { $0.delete(record.id, ifTagged: record.tag ?? .unknown) }
   }
 
   /// Has a record deleted, whoever has saved it.
@@ -68,7 +72,7 @@ public final class RecordContext: Sendable {
   /// Records, as they are here. Those that are changed here stand behind others that are equal by the order.
   ///
   /// - Parameters:
-  ///   - query: Which.
+  ///   - query: Which. Of a record that is changed here all comes that is here, whatever its keys are.
   ///   - limit: How many are wanted at most; nil for all.
   /// - Throws: A ``RecordQueryError``; `CancellationError`.
   public func records(_ query: RecordQuery, limit: Int? = nil) async throws -> [DatabaseRecord] {
@@ -84,12 +88,30 @@ public final class RecordContext: Sendable {
         limit: limit.map { min($0, .max - pending.count) + pending.count },
         retries: container.retries))
     let changed = Set(pending.map(\.id))
-    var mine: [DatabaseRecord] = []
-    for case .save(let record, _) in pending where query.predicate?.matches(record) ?? true {
-      mine.append(record)
-    }
+    let mine = try await completed(pending, for: query)
+      .filter { query.predicate?.matches($0) ?? true }
     return query.order.merging(mine, into: found.filter { !changed.contains($0.id) })
-      .prefix(limit ?? .max).map { $0.with(query.keys) }
+      .prefix(limit ?? .max).map { changed.contains($0.id) ? $0 : $0.with(query.keys) }
+  }
+
+  /// The records of changes, with what is in the database where the query needs more than was read of them.
+  private func completed(
+    _ changes: [RecordChange], for query: RecordQuery
+  ) async throws -> [DatabaseRecord] {
+    let keys = (query.predicate?.keys ?? []).union(query.order.map(\.key)).union(query.keys ?? [])
+    var records: [DatabaseRecord] = []
+    var parts: [RecordID] = []
+    for case .save(let record, let policy) in changes {
+      records.append(record)
+      let isPart = record.tag != nil && policy != .replace && !keys.allSatisfy(record.has)
+      if isPart { parts.append(record.id) }
+    }
+    if parts.isEmpty { return records }
+    let remade = state.withLock { $0.remade }
+    let found = try await lookup(parts.filter { !remade.contains($0) })
+    return records.map { record in
+      found[record.id].map { record.completed(by: $0) } ?? record
+    }
   }
 
   // MARK: Saving
@@ -102,9 +124,27 @@ public final class RecordContext: Sendable {
   ///   the database cannot save all or none; `CancellationError`.
   @discardableResult
   public func save(merging policy: MergePolicy = .error) async throws -> ContextChanges {
-    let pending = state.withLock(\.pending)
+    try await turn.take()
+    defer { turn.giveBack() }
+    let (pending, remade) = state.withLock { $0.beginSaving() }
     if pending.isEmpty { return ContextChanges() }
-    var changes = pending
+    do {
+      let saved = try await save(pending, remade, merging: policy)
+      state.withLock { $0.finishSaving(pending, as: saved) }
+      if isShared, !saved.isEmpty { container.publish(saved, from: self) }
+      return saved
+    } catch {
+      state.withLock { $0.failSaving() }
+      throw error
+    }
+  }
+
+  private func save(
+    _ pending: [RecordChange], _ remade: Set<RecordID>, merging policy: MergePolicy
+  ) async throws -> ContextChanges {
+    // What the records had that were deleted and made again.
+    let old = try await lookup(Array(remade))
+    var changes = pending.map { remade.contains($0.id) ? $0.replacing(old[$0.id]) : $0 }
     var saved = ContextChanges()
     var round = 1
     while !changes.isEmpty {
@@ -124,31 +164,38 @@ public final class RecordContext: Sendable {
         where policy != .error && error.isConflict && round < Self.patience
       {
         round += 1
-        changes = try await merged(changes, by: policy)
+        changes = try await merged(changes, remade, by: policy)
       }
     }
-    state.withLock { $0.settle(pending, as: saved) }
-    if isShared, !saved.isEmpty { container.publish(saved, from: self) }
     return saved
   }
 
   /// Changes as they can be made beside what is there now.
   private func merged(
-    _ changes: [RecordChange], by policy: MergePolicy
+    _ changes: [RecordChange], _ remade: Set<RecordID>, by policy: MergePolicy
   ) async throws -> [RecordChange] {
     let found = try await lookup(changes.map(\.id))
     return changes.compactMap { change in
       let record = found[change.id]
-      return change.tag == record?.tag ? change : change.merged(with: record, by: policy)
+      if change.tag == record?.tag { return change }
+      let mine = remade.contains(change.id) ? change.replacing(record) : change
+      return mine.merged(with: record, by: policy)
     }
   }
 
   private func lookup(_ ids: [RecordID]) async throws -> [RecordID: DatabaseRecord] {
     let database = container.database
-    let request = ReadRequest(
-      operationName: "look up \(RecordBatch.size(ids.count))", retries: container.retries
-    ) { try await database.lookup(ids, keys: nil) }
-    return try await operation.run(request)
+    var found: [RecordID: DatabaseRecord] = [:]
+    var rest = ids[...]
+    while !rest.isEmpty {
+      let part = Array(rest.prefix(database.limits.items))
+      rest = rest.dropFirst(part.count)
+      let request = ReadRequest(
+        operationName: "look up \(RecordBatch.size(part.count))", retries: container.retries
+      ) { try await database.lookup(part, keys: nil) }
+      found.merge(try await operation.run(request)) { $1 }
+    }
+    return found
   }
 
   // MARK: What others save

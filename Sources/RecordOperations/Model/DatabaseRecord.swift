@@ -68,6 +68,13 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
   /// Whether it has a value for a key, null or not. It has none for those that were not asked for.
   public func has(_ key: String) -> Bool { fields[key] != nil }
 
+  /// It with the values of another one for the keys that it has none for, unchanged.
+  func completed(by other: DatabaseRecord) -> DatabaseRecord {
+    var record = self
+    record.fields.merge(other.fields) { own, _ in own }
+    return record
+  }
+
   /// The value for a key; null if there is none. One that is set is among the changed ones, whether it is
   /// another one or not.
   public subscript(key: String) -> FieldValue {

@@ -4,4 +4,7 @@ public struct RecordTag: Hashable, Codable, Sendable, CustomStringConvertible {
   public let description: String
 
   public init(_ description: String) { self.description = description }
+
+  /// That of a record that was read without one: no record has it.
+  static let unknown = RecordTag("")
 }

@@ -11,7 +11,7 @@ public import CompositeOperations
 /// ```
 ///
 /// It ends in the names of the records that are gone. Given records instead of names, it deletes those alone that nobody
-/// else has saved since they were read. What becomes of others that lead to them, those say; see
+/// else has saved since they were read; one that was read without a tag counts as saved by somebody else. What becomes of others that lead to them, those say; see
 /// ``RecordReference/DeleteRule``.
 ///
 /// In requests, limits, retries, and what is atomic it is as ``SaveRecords``, and so is its error. Where an answer was
@@ -57,7 +57,7 @@ public struct DeleteRecords: ComposableOperation {
     ignoringMissing ignoresMissing: Bool = false, atomic isAtomic: Bool = false,
     retries: RequestRetries = .standard
   ) {
-    let tags = records.compactMap { record in record.tag.map { (record.id, $0) } }
+    let tags = records.map { ($0.id, $0.tag ?? .unknown) }
     self.init(
       records.map(\.id), tags: Dictionary(tags) { $1 }, in: database,
       ignoringMissing: ignoresMissing, atomic: isAtomic, retries: retries)

@@ -172,7 +172,8 @@ struct ModifyRequests {
       let hasLostAnswer = attempt.hasLostAnswer && !isAtomic
       let reply = settled(answer, for: changes[index], hasLostAnswer: hasLostAnswer)
       replies[index] = reply
-      if case .failed(let error) = reply, error.isRetriable {
+      // What the answer has made unclear stays so.
+      if case .failed(let error) = answer, error.isRetriable {
         again.append(index)
         advised = [advised, error.retryDelay].compactMap(\.self).max()
       }

@@ -218,6 +218,175 @@ import Testing
     #expect(now?["a"] == 1 && now?["b"] == 2)
   }
 
+  /// What another context has saved of the same field is for the policy, as what another program has saved.
+  @Test(arguments: MergePolicy.allCases)
+  func `D7: what two contexts of a container change is merged by the policy`(
+    policy: MergePolicy
+  ) async throws {
+    let library = try await library(.memory, record("1", ["a": 0, "b": 0]))
+    let (main, other) = (library.context(), library.context())
+    var mine = try #require(try await main.record(id))
+    mine["a"] = 1
+    main.set(mine)
+    var theirs = try #require(try await other.record(id))
+    theirs["a"] = 2
+    theirs["b"] = 2
+    other.set(theirs)
+    try await other.save()
+    if policy == .error {
+      await #expect(throws: RecordBatchError.self) { try await main.save(merging: policy) }
+    } else {
+      try await main.save(merging: policy)
+    }
+    let now = try await library.database.record(id)
+    #expect(now?["a"] == (policy == .objectWins ? 1 : 2) && now?["b"] == 2)
+  }
+
+  @Test(arguments: DatabaseKind.allCases, [false, true])
+  func `D7: of a record that is deleted and made again nothing old is left`(
+    kind: DatabaseKind, isTagged: Bool
+  ) async throws {
+    for policy in MergePolicy.allCases {
+      let library = try await library(kind, record("1", ["a": 1, "b": 2]))
+      let context = library.context()
+      if isTagged {
+        // A part of it, which does not say what else there is.
+        let read = try await context.records(RecordQuery("Book", keys: ["a"]))
+        context.delete(try #require(read.first))
+      } else {
+        context.delete(id)
+      }
+      context.set(record("1", ["a": 5]))
+      context.set(record("1", ["c": 6]))
+      #expect(try await context.record(id)?["a"] == .null)
+      if !isTagged || policy == .objectWins {
+        // Somebody else is no matter.
+        try await library.database.save(record("1", ["d": 9]))
+      }
+      try await context.save(merging: policy)
+      let now = try #require(try await library.database.record(id))
+      let left = now.keys.filter { now[$0] != .null }
+      #expect(left == ["c"] && now["c"] == 6, "\(now)")
+      #expect(!context.hasChanges)
+    }
+  }
+
+  enum Again: CaseIterable { case changed, made, deleted, deletedByName }
+
+  /// What is set and deleted while the same record is saved.
+  @Test(arguments: Again.allCases, [false, true])
+  func `D7: what is changed while it is saved goes on from what was saved`(
+    again: Again, isNew: Bool
+  ) async throws {
+    let base = MemoryRecordDatabase()
+    if !isNew { try await base.save(record("1", ["a": 0, "b": 0])) }
+    let gate = Gate()
+    let database = FaultyRecordDatabase(base) { request, number in
+      if case .modify = request, number <= 2 { try? await gate.pass() }
+      return nil
+    }
+    let library = RecordContainer(database, retries: .none)
+    let context = library.context()
+    var mine = try await context.record(id) ?? DatabaseRecord(id)
+    mine["a"] = 1
+    context.set(mine)
+    let first = Task { try await context.save() }
+    await gate.waitForArrivals(1)
+    switch again {
+    case .changed:
+      mine["a"] = 2
+      context.set(mine)
+    case .made: context.set(record("1", ["c": 2]))
+    case .deleted: context.delete(mine)
+    case .deletedByName: context.delete(id)
+    }
+    gate.open()
+    #expect(try await first.value.saved.first?["a"] == 1)
+    #expect(context.hasChanges)
+    try await context.save()
+    #expect(!context.hasChanges)
+    let now = try await base.record(id)
+    switch again {
+    case .changed: #expect(now?["a"] == 2 && now?["b"] == (isNew ? .null : 0))
+    case .made:
+      #expect(now?["c"] == 2 && now?["a"] == .null && now?["b"] == .null)
+    case .deleted, .deletedByName: #expect(now == nil)
+    }
+  }
+
+  @Test func `a new record that is deleted while its save fails is none`() async throws {
+    let gate = Gate()
+    let database = FaultyRecordDatabase(MemoryRecordDatabase()) { _, number in
+      guard number == 1 else { return nil }
+      try? await gate.pass()
+      return .refusing(RecordError(.notPermitted("no")))
+    }
+    let context = RecordContainer(database, retries: .none).context()
+    context.set(record("1", ["a": 1]))
+    let first = Task { try await context.save() }
+    await gate.waitForArrivals(1)
+    context.delete(id)
+    #expect(context.hasChanges)
+    gate.open()
+    await #expect(throws: RecordBatchError.self) { try await first.value }
+    #expect(!context.hasChanges)
+  }
+
+  @Test func `saves of a context come one after another`() async throws {
+    let library = try await library()
+    let context = library.context()
+    try await withThrowingTaskGroup { group in
+      for index in 0..<20 {
+        context.set(record("\(index)", ["a": 1]))
+        group.addTask { try await context.save() }
+      }
+      var count = 0
+      for try await changes in group { count += changes.saved.count }
+      #expect(count == 20)
+    }
+  }
+
+  @Test(arguments: DatabaseKind.allCases)
+  func `what was read of a record in part is found by what else it has`(
+    kind: DatabaseKind
+  ) async throws {
+    let library = try await library(
+      kind, record("1", ["a": 1, "b": 2]), record("2", ["a": 2, "b": 3]))
+    let context = library.context()
+    for var book in try await context.records(RecordQuery("Book", keys: ["a"])) {
+      #expect(!book.has("b"))
+      book["a"] = 9
+      context.set(book)
+    }
+    let found = try await context.records(
+      RecordQuery("Book", where: Field("b") == 2, sortedBy: [.descending("b")], keys: ["b"]))
+    var one = try #require(found.first)
+    #expect(found.count == 1 && one["a"] == 9 && one["b"] == 2 && one.changedKeys == ["a"])
+    one["b"] = 7
+    context.set(one)
+    try await context.save()
+    let now = try await library.database.record(one.id)
+    #expect(now?["a"] == 9 && now?["b"] == 7)
+  }
+
+  @Test func `a record that was read without a tag is not deleted behind somebody's back`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    try execute(
+      ["CREATE TABLE Book (name TEXT PRIMARY KEY, a)", "INSERT INTO Book VALUES ('1', 1)"],
+      in: folder.file())
+    let database = SQLiteRecordDatabase(folder.file())
+    let read = try #require(try await database.record(id))
+    let error = await DeleteRecords([read], in: database).run().error as? RecordBatchError
+    #expect(error?.failures.map(\.name) == ["conflict"])
+    let context = RecordContainer(database).context()
+    context.delete(read)
+    await #expect(throws: RecordBatchError.self) { try await context.save() }
+    try await context.save(merging: .objectWins)
+    #expect(try await database.record(id) == nil)
+  }
+
   @Test func `a context that shares nothing tells nobody, and one that is gone is told nothing`()
     async throws
   {
