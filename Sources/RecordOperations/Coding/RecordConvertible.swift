@@ -80,7 +80,8 @@ extension RecordConvertible where Self: Identifiable, ID: LosslessStringConverti
 }
 
 extension RecordConvertible where Self: Identifiable, ID == UUID {
-  /// In lower case.
+  /// In lower case. A row of another program whose key is the same in upper case is another record: save what was read
+  /// of it with ``updating(_:)``.
   public var recordName: String { id.uuidString.lowercased() }
 }
 

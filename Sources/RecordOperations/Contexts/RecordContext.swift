@@ -19,8 +19,9 @@ public final class RecordContext: Sendable {
   private let turn = RecordTurn()
   private let listeners = Lock<[Int: AsyncStream<ContextChanges>.Continuation]>([:])
 
-  /// So often others may save the same records while this one merges with them.
-  private static let patience = 10
+  /// So often others may save the same records while this one merges with them. Each time one of them comes through, so
+  /// many are needed only where many write the same record at once.
+  private static let patience = 1_000
 
   init(in container: RecordContainer, operation: OperationContext = .init(), isShared: Bool = true)
   {

@@ -12,6 +12,9 @@ final class RecordTurn: Sendable {
 
   private let state = Lock(State())
 
+  /// How many have it or wait for it.
+  var count: Int { state.withLock { $0.waiters.count + ($0.isTaken ? 1 : 0) } }
+
   /// Returns when it is the caller's turn, which has to give it back.
   ///
   /// - Throws: `CancellationError`; then it is not.

@@ -306,7 +306,12 @@ extension FieldValue {
       "is the moment \(date.timeIntervalSince1970), and not one of the years 1 to 9999"
     case .list(let elements):
       elements.lazy.compactMap { element in
-        if case .list = element { "has a list within its list" } else { element.problem }
+        switch element {
+        case .list: "has a list within its list"
+        case .reference(let reference) where reference.onDelete != .keep:
+          "has a reference to \(reference.id) in its list, where it can only be kept"
+        default: element.problem
+        }
       }.first
     case .null, .integer, .double, .string, .bytes, .date, .reference: nil
     }

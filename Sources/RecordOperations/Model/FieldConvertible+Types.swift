@@ -179,7 +179,8 @@ extension Array: FieldConvertible where Element: FieldConvertible {
 
   public var fieldValue: FieldValue {
     get throws {
-      if let bytes = self as? [UInt8] { return .bytes(bytes) }
+      // Any other array can be cast to one of bytes, too, if it is empty.
+      if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
       return .list(try map { try $0.fieldValue })
     }
   }

@@ -39,6 +39,27 @@ public struct FieldValueError: Error, CustomStringConvertible {
   }
 }
 
+extension FieldValue: CustomStringConvertible {
+  /// The value as it is written: `474`, `"Emma"`, `[1, null]`; a moment by its text, a reference by the name of its record.
+  public var description: String {
+    switch self {
+    case .string(let text): text.debugDescription
+    case .date(let date): date.text
+    case .reference(let reference): reference.id.description
+    case .list(let values): "[\(values.map(\.description).joined(separator: ", "))]"
+    case .null, .integer, .double, .bytes: shown
+    }
+  }
+}
+
+extension DatabaseRecord: CustomStringConvertible {
+  /// Its name, its tag and its fields: `Book/1 (tag 3) {pages: 474, title: "Emma"}`.
+  public var description: String {
+    let fields = keys.map { "\($0): \(self[$0])" }.joined(separator: ", ")
+    return "\(id)\(tag.map { " (tag \($0))" } ?? "") {\(fields)}"
+  }
+}
+
 extension FieldValue {
   /// A value for people: short, and in one line.
   var shown: String {

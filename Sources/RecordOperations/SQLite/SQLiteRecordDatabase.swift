@@ -19,7 +19,9 @@
 /// columns. Views can be queried. Whatever the file has in it: what SQLite does not take for the text that it should be
 /// is given as bytes, and nothing of it becomes a part of a statement.
 ///
-/// Tags and changes come from triggers, so that the changes of everybody count who writes the file. The tables made
+/// Tags and changes come from triggers, so that the changes of everybody count who writes the file; but for a row that
+/// another program's `REPLACE` throws out by a second unique column: SQLite tells triggers of it only if that program has
+/// set `recursive_triggers`. The tables made
 /// here have them; those of others get them with the first change that is made here, or with ``keepChanges(of:)``, and
 /// until then their records have no tags. What the triggers write is in tables whose names begin with `_record`.
 ///
@@ -32,9 +34,8 @@ public final class SQLiteRecordDatabase: RecordDatabase {
 
   private let writer: SQLiteWorker
   private let readers: SQLiteReaders
-
-  /// The files of which this task is in a transaction, from the outermost one.
-  @TaskLocal private static var inTransaction: [String] = []
+  /// Held by who writes, and by who begins a transaction of his own until it has begun: one at a time waits for a lock.
+  let turn = RecordTurn()
 
   public var limits: RecordLimits { options.limits }
   public var capabilities: RecordCapabilities { .all }
@@ -70,17 +71,12 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     }
   }
 
-  /// Runs a body that makes a transaction by a connection of its own. Within it the database itself refuses to write.
-  nonisolated(nonsending) func markingTransaction<Response>(
-    _ body: nonisolated(nonsending) () async throws -> Response
-  ) async throws -> Response {
-    try checkNoTransaction()
-    return try await Self.$inTransaction.withValue(Self.inTransaction + [path], operation: body)
-  }
+  /// How many write, or wait for that.
+  package var writerCount: Int { turn.count }
 
   /// - Throws: A ``RecordError`` if this task is in a transaction of it, for whose end it would wait.
-  private func checkNoTransaction() throws {
-    guard Self.inTransaction.contains(path) else { return }
+  func checkNoTransaction() throws {
+    guard RecordTransaction.isEntered(of: path) else { return }
     throw RecordError(
       .invalid(
         "within a transaction of \(path) the one that its body was given has to be used: the database itself waits for its end"
@@ -107,6 +103,8 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
     try checkNoTransaction()
+    try await turn.take()
+    defer { turn.giveBack() }
     return try await writer.run(body)
   }
 

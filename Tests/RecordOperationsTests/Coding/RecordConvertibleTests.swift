@@ -35,6 +35,23 @@ import Testing
     cost: Decimal(string: "0.1") ?? 0, weight: nil, lent: nil, note: "",
     shelf: nil)
 
+  @Test func `an array without elements is a list, and only one of bytes is bytes`() throws {
+    #expect(try [String]().fieldValue == .list([]))
+    #expect(try [String?]().fieldValue == .list([]))
+    #expect(try [UInt8]().fieldValue == .bytes([]))
+    #expect(try [UInt8](fieldValue: .bytes([1])) == [1] && [1, 2].fieldValue == [1, 2])
+  }
+
+  @Test func `values and records are printed as people write them`() {
+    var book = DatabaseRecord(RecordID("Book", "1"), fields: ["pages": 474], tag: RecordTag("3"))
+    book["title"] = "Emma"
+    book["tags"] = ["a", nil, 1.5]
+    book["by"] = .reference(RecordReference(RecordID("Author", "2")))
+    #expect(
+      "\(book)"
+        == #"Book/1 (tag 3) {by: Author/2, pages: 474, tags: ["a", null, 1.5], title: "Emma"}"#)
+  }
+
   @Test func `a Codable type is a record, and the record that type again`() throws {
     let record = try Self.book.record()
     #expect(record.id == RecordID("Book", "9780141439600"))

@@ -131,7 +131,10 @@ import Testing
 
   @Test(
     arguments: DatabaseKind.allCases,
-    [.double(.nan), .date(.distantFuture.addingTimeInterval(1e12)), [[1]]] as [FieldValue])
+    [
+      .double(.nan), .date(.distantFuture.addingTimeInterval(1e12)), [[1]],
+      [.reference(RecordReference(RecordID("Author", "x"), onDelete: .cascade))],
+    ] as [FieldValue])
   func `D8: what cannot be kept is refused`(kind: DatabaseKind, value: FieldValue) async throws {
     let database = try kind.make()
     let replies = try await database.modify(
@@ -183,6 +186,28 @@ import Testing
       #expect(reply.error == nil, "\(name): \(reply)")
     }
     #expect(try await database.query(RecordQuery("Book"), after: nil, atMost: 9).records.isEmpty)
+  }
+
+  @Test(arguments: DatabaseKind.allCases)
+  func `who denies is told, too, where what he leads to would go with another one`(
+    kind: DatabaseKind
+  ) async throws {
+    let database = try kind.make()
+    func link(_ name: String, _ rule: RecordReference.DeleteRule) -> FieldValue {
+      .reference(RecordReference(RecordID("Book", name), onDelete: rule))
+    }
+    try await database.save(record("first"))
+    for (name, next) in [("second", "first"), ("third", "second")] {
+      try await database.save(record(name, ["next": link(next, .cascade)]))
+    }
+    try await database.save(record("who", ["denied": link("third", .deny)]))
+    let reply = try await database.modify(
+      RecordBatch([.delete(RecordID("Book", "first"), ifTagged: nil)]))[0]
+    guard case .referenceViolated(let other)? = reply.error?.reason else {
+      Issue.record("\(reply)")
+      return
+    }
+    #expect(other.name == "who")
   }
 
   @Test(arguments: DatabaseKind.allCases)

@@ -82,7 +82,7 @@ import Testing
     let array = JSONReading(.array, "[{},\n\(object),\n{\"z\":1}]\n")
     for reading in [lines, array] {
       #expect(reading.problems == ["line 2: \(problem)"])
-      #expect(reading.objects == ["1: ", "3: z = integer(1)"])
+      #expect(reading.objects == ["1: ", "3: z = 1"])
     }
   }
 
@@ -110,7 +110,7 @@ import Testing
   ) {
     let reading = JSONReading(.lines, "\(line)\n{\"z\":1}")
     #expect(reading.problems == ["line 1: \(problem)"])
-    #expect(reading.objects == ["2: z = integer(1)"])
+    #expect(reading.objects == ["2: z = 1"])
   }
 
   @Test(arguments: [

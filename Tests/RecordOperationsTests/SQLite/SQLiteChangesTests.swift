@@ -44,6 +44,47 @@ import Testing
     #expect(changes.changed.map(\.id.name) == ["A"] && changes.deleted.map(\.name) == ["a"])
   }
 
+  @Test func `triggers of others stay, whatever they are called`() async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        "CREATE TABLE Book (name TEXT PRIMARY KEY, a)", "CREATE TABLE Log (a)",
+        """
+        CREATE TRIGGER _record_mine AFTER INSERT ON Book BEGIN INSERT INTO Log VALUES (NEW.a); END
+        """,
+      ], in: folder.file())
+    let database = make(folder)
+    try await database.keepChanges(of: ["Book"])
+    try await database.save(record("1", ["a": 7]))
+    #expect(try await database.all(RecordQuery("Log")).map { $0["a"] } == [7])
+  }
+
+  @Test func `texts in UTF-16 are found, but not in an order`() async throws {
+    let folder = try TemporaryFolder()
+    try execute(
+      [
+        "PRAGMA encoding = 'UTF-16le'", "CREATE TABLE Book (name TEXT PRIMARY KEY, a, n INTEGER)",
+        "INSERT INTO Book VALUES ('1', 'š', 1), ('2', 'a', 2)",
+      ], in: folder.file())
+    let database = make(folder)
+    func names(_ query: RecordQuery) async throws -> [String] {
+      try await database.all(query, page: 1).map(\.id.name)
+    }
+    #expect(try await names(RecordQuery("Book")) == ["1", "2"])
+    #expect(try await names(RecordQuery("Book", where: Field("a") == "š")) == ["1"])
+    #expect(try await names(RecordQuery("Book", where: Field("a").contains("a"))) == ["2"])
+    #expect(try await names(RecordQuery("Book", sortedBy: [.descending("n")])) == ["2", "1"])
+    #expect(try await names(RecordQuery("Book", where: Field("n") > 1)) == ["2"])
+    for query in [
+      RecordQuery("Book", where: Field("a").hasPrefix("a")),
+      RecordQuery("Book", where: Field("a") < "b"),
+      RecordQuery("Book", sortedBy: [.ascending("a")]),
+    ] {
+      let (word, text) = await failure { _ = try await names(query) }
+      #expect(word == "unsupported" && text.contains("UTF-16"))
+    }
+  }
+
   /// Only then the next save can say what it is based on.
   @Test(arguments: [false, true])
   func `who is told of a conflict in a table of others gets the tags that it has from then on`(

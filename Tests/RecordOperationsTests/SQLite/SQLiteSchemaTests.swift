@@ -17,6 +17,14 @@ import Testing
     ("(id TEXT PRIMARY KEY, a ANY) STRICT", ["x"], ["a"]),
   ]
 
+  @Test func `keys that SQLite takes for the same are told, new ones too`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file())
+    try await database.save(record("1", ["b": 1]))
+    let refusal = await database.refusal(of: record("2", ["A": 1, "a": 2]))
+    #expect(refusal.word == "invalid" && refusal.text.contains("takes for the same as"))
+  }
+
   @Test(arguments: tables)
   func `the rows of any table are records`(
     sql: String, names: [String], fields: [String]

@@ -155,6 +155,57 @@ import Testing
     #expect(await save("4", in: database).run().result?.count == 1)
   }
 
+  @Test func `a task that outlives a transaction may write, and a path is no matter`() async throws
+  {
+    let folder = folder
+    let link = folder.file("link")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.file())
+    let same = SQLiteRecordDatabase(link)
+    let gate = Gate()
+    let tasks = Lock<[Task<[RecordReply], any Error>]>([])
+    let operation = TransactionOperation(in: database) { transaction in
+      save("1", in: transaction)
+        .then { _ in save("2", in: same).ignoringErrors(with: []) }
+        .map { saved in
+          #expect(saved.isEmpty)
+          let late = Task {
+            try await gate.pass()
+            return try await database.modify(RecordBatch([.save(record("3"), .allKeys)]))
+          }
+          tasks.withLock { $0.append(late) }
+        }
+    }
+    _ = try await operation.run().get()
+    gate.open()
+    for task in tasks.withLock(\.self) { #expect(try await task.value[0].error == nil) }
+    #expect(try await names() == ["1", "3"])
+  }
+
+  @Test func `transactions begin in the order in which they came`() async throws {
+    let gate = Gate()
+    let begun = Lock<[Int]>([])
+    let database = database
+    func transaction(_ number: Int) -> TransactionOperation<Int> {
+      TransactionOperation(in: database) { transaction in
+        SimpleOperation {
+          begun.withLock { $0.append(number) }
+          if number == 0 { try await gate.pass() }
+          return number
+        }
+      }
+    }
+    var runs = [transaction(0).start()]
+    await gate.waitForArrivals(1)
+    for number in 1...20 {
+      runs.append(transaction(number).start())
+      // Before it is asked whether it may begin, the next one has not come.
+      while database.writerCount < number { await Task.yield() }
+    }
+    gate.open()
+    for run in runs { _ = try await run.outcome.get() }
+    #expect(begun.withLock(\.self) == Array(0...20))
+  }
+
   @Test func `behind its end a transaction refuses what is asked of it`() async throws {
     let kept = Lock<[RecordTransaction]>([])
     let operation = TransactionOperation(in: database) { transaction in

@@ -56,7 +56,7 @@ extension SQLiteConnection {
     for state in states.prefix(count) {
       let id = RecordID(state.type, state.name)
       // A table that was dropped has deleted nothing, as its triggers saw it.
-      if !state.isDeleted, let table = try? table(state.type),
+      if !state.isDeleted, let table = try table(state.type),
         let record = try record(state.name, in: table)
       {
         page.changed.append(record)

@@ -79,11 +79,14 @@ extension SQLiteConnection {
     let others = try rows(
       """
       SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 \
-      AND name LIKE '\\_record\\_%' ESCAPE '\\'
+      AND instr(sql, '"_record_states"') > 0
       """,
       [.text(table.name)]
     ) { $0.text(at: 0) ?? "" }
-    for name in others { try run("DROP TRIGGER \(SQLiteName.quoted(name))") }
+    let prefixes = SQLiteTracking.triggerNames(for: "")
+    for name in others where prefixes.contains(where: name.hasPrefix) {
+      try run("DROP TRIGGER \(SQLiteName.quoted(name))")
+    }
     for sql in try SQLiteTracking.triggers(for: table) { try run(sql) }
     let type = try SQLiteName.literal(table.name)
     try run("DELETE FROM \"_record_states\" WHERE type = \(type)")

@@ -85,8 +85,10 @@ package final class SQLiteConnection {
   /// Whether the file cannot be written by it.
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 }
 
-  /// How many rows the last statement has put in, changed or removed, without what triggers did.
-  var changes: Int { Int(unsafe sqlite3_changes64(handle.pointer)) }
+  /// Whether texts are UTF-8 in the file.
+  var isUTF8: Bool {
+    get throws { try first("PRAGMA encoding") { $0.text(at: 0) == "UTF-8" } ?? true }
+  }
 
   /// How many values can be bound to a statement.
   var valueLimit: Int {

@@ -33,6 +33,14 @@ struct SQLiteFile {
     }
   }
 
+  /// Whether both paths lead to one file.
+  func isSame(as other: SQLiteFile) -> Bool {
+    var (one, two) = (stat(), stat())
+    return unsafe path == other.path
+      || stat(path, &one) == 0 && stat(other.path, &two) == 0 && one.st_dev == two.st_dev
+        && one.st_ino == two.st_ino
+  }
+
   /// Whether this process may read it.
   var isReadable: Bool { unsafe access(path, R_OK) == 0 }
 

@@ -4,12 +4,6 @@ internal import CSQLite
 extension SQLiteStatement {
   package var columnCount: Int { Int(unsafe sqlite3_column_count(pointer)) }
 
-  package var columnNames: [String] {
-    (0..<columnCount).map { index in
-      unsafe sqlite3_column_name(pointer, Int32(index)).map { unsafe String(cString: $0) } ?? ""
-    }
-  }
-
   package func storageClass(at index: Int) -> SQLiteValue.StorageClass {
     SQLiteValue.StorageClass(rawValue: unsafe sqlite3_column_type(pointer, Int32(index))) ?? .null
   }

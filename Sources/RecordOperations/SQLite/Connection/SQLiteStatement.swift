@@ -49,12 +49,6 @@ internal import CSQLite
 
   deinit { unsafe sqlite3_finalize(pointer) }
 
-  /// How many values can be bound.
-  package var parameterCount: Int { Int(unsafe sqlite3_bind_parameter_count(pointer)) }
-
-  /// Whether it leaves the database as it is.
-  package var isReadOnly: Bool { unsafe sqlite3_stmt_readonly(pointer) != 0 }
-
   /// Goes on to the next row.
   ///
   /// - Returns: Whether there is one.

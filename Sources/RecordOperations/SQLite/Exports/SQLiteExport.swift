@@ -36,8 +36,8 @@ struct SQLiteExport {
     cells = try paths.map { try finder.cell($0, of: table) }
     var conditions = SQLiteConditions(table)
     let condition = try query.predicate.map { try conditions.condition($0) }
-    try conditions.check(for: connection)
     let order = try SQLiteOrder(query.distinctOrder, of: table)
+    try conditions.check(for: connection, order)
     var sql = "SELECT \(cells.map(\.expression).joined(separator: ", "))"
     sql += " FROM \(table.texts.table) AS t"
     if let condition { sql += " WHERE \(condition)" }

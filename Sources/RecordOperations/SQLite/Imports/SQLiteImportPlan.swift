@@ -156,7 +156,7 @@ struct SQLiteImportPlan {
         waiting.append(row)
         if waiting.count == rowsPerStatement {
           try statement.run()
-          count += connection.changes
+          count += connection.changeCount
           waiting.removeAll(keepingCapacity: true)
         }
       }
@@ -166,7 +166,7 @@ struct SQLiteImportPlan {
       for row in waiting {
         try bind(row, statement, 1)
         try statement.run()
-        count += connection.changes
+        count += connection.changeCount
       }
       return count
     }
@@ -183,7 +183,7 @@ struct SQLiteImportPlan {
             try bind(row, statement, 1)
             try statement.run()
           }
-          count += connection.changes
+          count += connection.changeCount
         } catch let refusal as ImportRefusal {
           problems.append(RowProblem(line: line(row), refusal.text))
         } catch let error as SQLiteError where !error.endsRequest && connection.isInTransaction {

@@ -11,6 +11,8 @@
 struct SQLiteConditions {
   let table: SQLiteTable
   private(set) var values: [SQLiteValue] = []
+  /// Whether texts are compared for less and greater.
+  private var ordersTexts = false
 
   init(_ table: SQLiteTable) { self.table = table }
 
@@ -20,8 +22,15 @@ struct SQLiteConditions {
     return "?\(values.count)"
   }
 
-  /// - Throws: A ``RecordError`` if there are more values than a statement can have.
-  func check(for connection: SQLiteConnection) throws {
+  /// - Throws: A ``RecordError`` if there are more values than a statement can have, or if the file has its texts in another
+  ///   order.
+  func check(for connection: SQLiteConnection, _ order: SQLiteOrder) throws {
+    if ordersTexts || order.ordersTexts, try !connection.isUTF8 {
+      throw RecordError(
+        .unsupported(
+          "\(connection.file) has its texts in UTF-16, whose order is another one: they are not sorted, nor compared for less and greater or by their beginnings"
+        ))
+    }
     let limit = connection.valueLimit
     if values.count > limit {
       throw RecordError(
@@ -67,6 +76,10 @@ struct SQLiteConditions {
     }
     guard let operand = SQLiteOperand(column, name, value) else {
       return comparison == .notEqual ? "1" : "0"
+    }
+    switch (comparison, value) {
+    case (.equal, _), (.notEqual, _), (_, .integer), (_, .double), (_, .bytes): break
+    default: ordersTexts = true
     }
     switch comparison {
     case .equal: return equality(operand)
@@ -118,6 +131,7 @@ struct SQLiteConditions {
     guard let operand = SQLiteOperand(try table.queriedColumn(key), try name(key), .string(prefix)),
       let expression = operand.terms.first?.expression
     else { return "0" }
+    ordersTexts = true
     let bytes = Array(prefix.utf8)
     guard let last = bytes.last else { return "(\(operand.condition))" }
     // No byte of UTF-8 is the greatest, so there is always one after it.

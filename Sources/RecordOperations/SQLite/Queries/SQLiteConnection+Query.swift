@@ -18,7 +18,7 @@ extension SQLiteConnection {
         parts.append(try order.isBehind(cursor, in: &conditions))
       }
     }
-    try conditions.check(for: self)
+    try conditions.check(for: self, order)
     let more = order.terms.map(\.expression)
     var sql = "SELECT \(([reader.selection] + more).joined(separator: ", "))"
     sql += " FROM \(table.texts.table) AS t"

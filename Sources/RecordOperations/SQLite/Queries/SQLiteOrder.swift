@@ -7,6 +7,8 @@ struct SQLiteOrder {
 
   /// What the records are sorted by, down to what no two of them have in common.
   let terms: [Term]
+  /// Whether texts are sorted by it, and not only to have the pages in some order.
+  let ordersTexts: Bool
 
   /// - Throws: A ``RecordError`` if the table has no column for a key, or none that can be sorted by.
   init(_ order: [RecordOrder], of table: SQLiteTable) throws {
@@ -18,6 +20,9 @@ struct SQLiteOrder {
       for expression in try Self.expressions(of: column, name) {
         terms.append(Term(expression: expression, isDescending: isDescending))
       }
+    }
+    ordersTexts = try order.contains {
+      try ![.integer, .real].contains(table.queriedColumn($0.key).affinity)
     }
     let last = try table.distinction.map { "t.\(try SQLiteName.quoted($0))" }
     self.terms = terms + last.map { Term(expression: $0, isDescending: false) }
@@ -77,9 +82,7 @@ extension SQLiteTable {
   fileprivate var distinction: [String] {
     if case .rowID(let name) = key { return [name] }
     if case .integer(let column, isRowID: true) = key { return [column] }
-    let taken = Set(columns.map { SQLiteName.folded($0.name) })
-    let free = ["rowid", "_rowid_", "oid"].first { !taken.contains(SQLiteName.folded($0)) }
-    if hasRowID, let free { return [free] }
+    if hasRowID, let free = SQLiteKey.rowIDName(beside: columns) { return [free] }
     return key.columns
   }
 }

@@ -172,21 +172,37 @@ extension SQLiteConnection {
     return nil
   }
 
-  /// A record that leads to one that was to be deleted, and does not let it.
+  /// A record that leads to one that was to be deleted, or to one that would be deleted with it, and does not let it.
   private func violation(byDeleting name: String, of parent: SQLiteTable) throws -> RecordError? {
-    for child in try tables().compactMap({ try? table($0) }) {
-      for column in child.columns {
-        guard column.meaning == .foreignKey(type: parent.name, .deny) else { continue }
-        let reader = try SQLiteRowReader(child, keys: [])
-        let found = try first(
-          """
-          SELECT \(reader.selection) FROM \(child.texts.table) AS t \
-          WHERE t.\(column.quoted) = ?1 LIMIT 1
-          """, [.text(name)]
-        ) { row in reader.record(row) { _ in .none }.id }
-        if let found { return RecordError(.referenceViolated(found)) }
+    let children = try tables().compactMap { try table($0) }
+    // Of those that go with it, as many as are worth the time.
+    var going: Set<RecordID> = [RecordID(parent.name, name)]
+    var open = [RecordID(parent.name, name)]
+    while let next = open.popLast(), going.count < 10_000 {
+      for child in children {
+        for column in child.columns {
+          guard case .foreignKey(next.type, let rule) = column.meaning, rule != .nullify else {
+            continue
+          }
+          for found in try rows(of: child, at: column, leadingTo: next.name)
+          where !going.contains(found) {
+            if rule == .deny { return RecordError(.referenceViolated(found)) }
+            going.insert(found)
+            open.append(found)
+          }
+        }
       }
     }
     return nil
+  }
+
+  private func rows(
+    of table: SQLiteTable, at column: SQLiteColumn, leadingTo name: String
+  ) throws -> [RecordID] {
+    let reader = try SQLiteRowReader(table, keys: [])
+    return try rows(
+      "SELECT \(reader.selection) FROM \(table.texts.table) AS t WHERE t.\(column.quoted) = ?1",
+      [.text(name)]
+    ) { row in reader.record(row) { _ in .none }.id }
   }
 }

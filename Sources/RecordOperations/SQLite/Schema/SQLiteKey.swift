@@ -15,6 +15,12 @@ package enum SQLiteKey: Hashable, Sendable {
   static let own = SQLiteKey.text(column: ownColumn, collation: "BINARY")
   static let ownColumn = "id"
 
+  /// One of the names of the row's number that no column has; nil if each is taken.
+  static func rowIDName(beside columns: [SQLiteColumn]) -> String? {
+    let taken = Set(columns.map { SQLiteName.folded($0.name) })
+    return ["rowid", "_rowid_", "oid"].first { !taken.contains(SQLiteName.folded($0)) }
+  }
+
   /// Whether a column is the name, and so no field.
   func isName(_ column: String) -> Bool {
     switch self {

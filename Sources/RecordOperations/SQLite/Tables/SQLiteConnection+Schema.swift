@@ -167,9 +167,9 @@ extension SQLiteConnection {
         return .integer(column: key.name, isRowID: isRowID)
       }
     }
-    let taken = Set(columns.map { SQLiteName.folded($0.name) })
-    let free = ["rowid", "_rowid_", "oid"].first { !taken.contains(SQLiteName.folded($0)) }
-    if keys.count <= 1, entry.hasRowID, let free { return .rowID(free) }
+    if keys.count <= 1, entry.hasRowID, let free = SQLiteKey.rowIDName(beside: columns) {
+      return .rowID(free)
+    }
     return keys.isEmpty ? .none : .values(columns: keys.map(\.name))
   }
 

@@ -6,8 +6,8 @@ extension SQLiteConnection {
   func table(
     toSave fields: [String: FieldValue], as type: String
   ) throws -> SQLiteTable {
-    let table = try trackedTable(type, making: fields)
-    let missing = fields.filter { key, value in
+    var table = try trackedTable(type, making: fields)
+    let missing = fields.filter { [table] key, value in
       guard let column = table.column(named: key) else { return true }
       // A column of a table for records has no type as long as it has had no value.
       return table.isOwn && column.isUntyped && value != .null
@@ -15,8 +15,9 @@ extension SQLiteConnection {
     if missing.isEmpty { return table }
     for (key, value) in missing.sorted(by: { $0.key < $1.key }) {
       try makeColumn(key, for: value, of: table)
+      table = try self.table(type) ?? table
     }
-    return try self.table(type) ?? table
+    return table
   }
 
   /// A table whose records are to be changed, with their states kept.

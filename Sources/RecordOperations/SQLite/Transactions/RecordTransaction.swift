@@ -6,25 +6,32 @@ public import CompositeOperations
 /// transaction, or of the savepoint, each is refused.
 public final class RecordTransaction: RecordDatabase {
   private let worker: SQLiteWorker
+  private let path: String
   private let options: SQLiteOptions
+  /// The turn of the database.
+  private let beginning: RecordTurn
   /// Whose savepoint it is; nil for that of the whole transaction.
   private let outer: RecordTransaction?
   /// Held by a request, and by a savepoint as long as it is open.
   private let turn = RecordTurn()
   private let hasEnded = Lock(false)
 
-  /// The savepoints in which this task is, from the outermost one.
+  /// The transactions and savepoints in which this task is, from the outermost one. It may outlive them.
   @TaskLocal private static var entered: [RecordTransaction] = []
 
   init(of database: SQLiteRecordDatabase) {
     worker = database.worker(for: .writing)
+    path = database.path
     options = database.options
+    beginning = database.turn
     outer = nil
   }
 
   private init(in outer: RecordTransaction) {
     worker = outer.worker
+    path = outer.path
     options = outer.options
+    beginning = outer.beginning
     self.outer = outer
   }
 
@@ -34,7 +41,26 @@ public final class RecordTransaction: RecordDatabase {
 
   // MARK: Its way
 
-  func begin() async throws { try await worker.run { try $0.begin(.writing) } }
+  func begin() async throws {
+    try await beginning.take()
+    defer { beginning.giveBack() }
+    try await worker.run { try $0.begin(.writing) }
+  }
+
+  /// Runs a body that is within it.
+  nonisolated(nonsending) func entered<Result>(
+    _ body: nonisolated(nonsending) () async throws -> Result
+  ) async throws -> Result {
+    try await Self.$entered.withValue(Self.entered + [self], operation: body)
+  }
+
+  /// Whether this task is in a transaction of a file that has not ended.
+  static func isEntered(of path: String) -> Bool {
+    entered.contains {
+      $0.outer == nil && !$0.hasEnded.withLock(\.self)
+        && SQLiteFile($0.path).isSame(as: SQLiteFile(path))
+    }
+  }
 
   func commit() async throws {
     hasEnded.withLock { $0 = true }
@@ -83,9 +109,7 @@ public final class RecordTransaction: RecordDatabase {
       try connection.beginPart()
     }
     do {
-      let result = try await Self.$entered.withValue(Self.entered + [self]) {
-        try await context.run(try body(part))
-      }
+      let result = try await part.entered { try await context.run(try body(part)) }
       try Task.checkCancellation()
       part.hasEnded.withLock { $0 = true }
       try await part.turn.take()
@@ -138,6 +162,8 @@ public final class RecordTransaction: RecordDatabase {
     defer { turn.giveBack() }
     try checkUse()
     return try await worker.run { connection in
+      // It may have ended while this was in the line.
+      try self.checkUse()
       try connection.checkTransaction()
       return try body(connection)
     }
@@ -148,7 +174,7 @@ public final class RecordTransaction: RecordDatabase {
     if hasEnded.withLock(\.self) {
       throw RecordError(.invalid("the transaction, or this part of it, has ended"))
     }
-    if Self.entered.contains(where: { $0 === self }) {
+    if Self.entered.contains(where: { $0.outer === self && !$0.hasEnded.withLock(\.self) }) {
       throw RecordError(
         .invalid("within a savepoint the database that it was given has to be used"))
     }

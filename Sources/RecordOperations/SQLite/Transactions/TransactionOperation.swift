@@ -46,18 +46,19 @@ public struct TransactionOperation<Success: Sendable>: ComposableOperation {
   public var operationName: String { "transaction" }
 
   public func perform(in context: OperationContext) async throws -> Success {
-    try await database.markingTransaction {
-      let transaction = RecordTransaction(of: database)
-      do {
-        try await transaction.begin()
-        let result = try await context.run(try body(transaction))
-        try Task.checkCancellation()
-        try await transaction.commit()
-        return result
-      } catch {
-        await transaction.abandon()
-        throw error
+    try database.checkNoTransaction()
+    let transaction = RecordTransaction(of: database)
+    do {
+      try await transaction.begin()
+      let result = try await transaction.entered {
+        try await context.run(try body(transaction))
       }
+      try Task.checkCancellation()
+      try await transaction.commit()
+      return result
+    } catch {
+      await transaction.abandon()
+      throw error
     }
   }
 }
