@@ -53,11 +53,23 @@ package enum FileSystem {
         throw error
       }
       if status.kind != .link { return (path, status) }
+      // What a process has open the system finds by a name that is none, such as pipe:[4711].
+      if let end = try? self.status(path), end.kind != .file, end.kind != .folder {
+        return (path, end)
+      }
       let target = try OpenFolder.working.target(ofLink: name)
       guard let text = target.exactText else { throw SystemError(code: EILSEQ) }
       path = text.utf8.first == UInt8(ascii: "/") ? text : path.splitPath.folder + text
     }
     throw SystemError(code: ELOOP)
+  }
+
+  /// Whether two paths lead to the same folder or file.
+  static func areSame(_ one: String, _ other: String) -> Bool {
+    guard let one = try? status(one).identity, let other = try? status(other).identity else {
+      return false
+    }
+    return one == other
   }
 
   /// Whether something lies in a folder, at whatever depth.

@@ -32,6 +32,16 @@ package struct FileTarget: Sendable {
     (path, old, self.file) = (name, nil, file)
   }
 
+  /// Whether both are one file, or would be.
+  package func isSamePlace(as other: FileTarget) -> Bool {
+    if file != nil || other.file != nil { return false }
+    if let old, let other = other.old { return old.identity == other.identity }
+    guard old == nil, other.old == nil else { return false }
+    let (one, two) = (path.splitPath, other.path.splitPath)
+    return one.name.utf8.elementsEqual(two.name.utf8)
+      && FileSystem.areSame(one.folder, two.folder)
+  }
+
   /// Writes it.
   ///
   /// A file is written beside its place, and takes that when it is whole, with the rights of the old one. What is no

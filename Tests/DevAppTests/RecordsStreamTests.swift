@@ -40,20 +40,20 @@ import Testing
       "devapp import x.sqlite Book Book.csv --create; devapp query x.sqlite Book", in: folder)
     #expect(
       printed.text == """
-        id  pages  title
-        1   300    日本語
-        2   474    Emma
-        3   1      a·b
+        id  title   pages
+        1   日本語  300
+        2   Emma    474
+        3   a·b     1
 
         """)
     let turned = try await shell(
-      "devapp query x.sqlite Book --columns title,pages", in: folder)
+      "devapp query x.sqlite Book --columns pages,title", in: folder)
     #expect(
       turned.text == """
-        title   pages
-        日本語  300
-        Emma    474
-        a·b     1
+        pages  title
+        300    日本語
+        474    Emma
+        1      a·b
 
         """)
   }
@@ -146,8 +146,8 @@ import Testing
       let tables = try await onTerminal("tables y.sqlite", columns: 45)
       #expect(
         tables.split(separator: "\r\n") == [
-          "table  kind   rows  columns", "Wide   table     1  id TEXT, five TEXT,",
-          "                    four TEXT, one TEXT,", "                    three TEXT, two TEXT",
+          "table  kind   rows  columns", "Wide   table     1  id TEXT, one TEXT,",
+          "                    two TEXT, three TEXT,", "                    four TEXT, five TEXT",
         ])
     }
   #endif

@@ -32,7 +32,7 @@ import Testing
       printed.text == """
         table   kind   rows  columns
         Author  table     2  id TEXT, name TEXT
-        Book    table     2  id TEXT, pages INTEGER, price REAL, title TEXT
+        Book    table     2  id TEXT, title TEXT, pages INTEGER, price REAL
 
         """)
     let json = try await records("tables", "x.sqlite", "--json", in: folder)

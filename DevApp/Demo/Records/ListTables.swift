@@ -34,9 +34,7 @@ struct ListTables: ComposableOperation {
         var (count, problem): (Int?, String?) = (nil, nil)
         do {
           columns = try Self.columns(of: name, connection)
-          count = try connection.first("SELECT count(*) FROM \(SQLiteName.quoted(name))") {
-            Int($0.integer(at: 0))
-          }
+          count = try Self.count(name, connection)
         } catch let error as SQLiteError {
           // A view of a table that is gone keeps nobody from seeing the others.
           guard let text = Self.problem(error) else { throw error }
@@ -47,6 +45,18 @@ struct ListTables: ComposableOperation {
           problem: problem)
       }
     }
+  }
+
+  /// How many rows there are. Those of a view may take long, or never end: nil if they are many.
+  private static func count(_ name: String, _ connection: SQLiteConnection) throws -> Int? {
+    let table = try SQLiteName.quoted(name)
+    guard try connection.table(name)?.kind == .view else {
+      return try connection.first("SELECT count(*) FROM \(table)") { Int($0.integer(at: 0)) }
+    }
+    let most = 100_000
+    let rows = "SELECT 1 FROM \(table) LIMIT \(most + 1)"
+    let count = try connection.first("SELECT count(*) FROM (\(rows))") { Int($0.integer(at: 0)) }
+    return count.flatMap { $0 > most ? nil : $0 }
   }
 
   private static func columns(

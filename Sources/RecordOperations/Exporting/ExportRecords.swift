@@ -92,7 +92,9 @@ public struct ExportRecords: ComposableOperation {
 
   /// A type is no path.
   private static func path(for type: String, _ fileExtension: String) -> String {
-    String(type.map { $0 == "/" ? "_" : $0 }) + "." + fileExtension
+    // Letter by letter: a mark may stand over the slash.
+    String(String.UnicodeScalarView(type.unicodeScalars.map { $0 == "/" ? "_" : $0 }))
+      + "." + fileExtension
   }
 
   public var operationName: String { "export \(query.type)" }
@@ -122,9 +124,8 @@ public struct ExportRecords: ComposableOperation {
 
   /// To replace the database by a part of it would be to lose the rest.
   private func refuse(_ target: FileTarget) throws {
-    guard let identity = target.old?.identity else { return }
     for suffix in ["", "-wal", "-shm", "-journal"] {
-      guard let own = try? FileTarget(database.path + suffix), own.old?.identity == identity else {
+      guard let own = try? FileTarget(database.path + suffix), target.isSamePlace(as: own) else {
         continue
       }
       throw RecordFileError(

@@ -56,8 +56,8 @@ public final class MemoryRecordDatabase: RecordDatabase {
     _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
   ) async throws -> RecordPage {
     try Task.checkCancellation()
-    try capabilities.require(query.needs)
     if let reason = query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
+    try capabilities.require(query.needs)
     guard count >= 1 else { throw RecordError(.invalid("a page has at least 1 record")) }
     return try store.withLock { store in
       Result { try store.page(of: query, after: cursor, atMost: min(count, limits.page)) }

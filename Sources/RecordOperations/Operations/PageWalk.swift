@@ -15,8 +15,8 @@ struct PageWalk {
   /// - Throws: A ``RecordError`` if the database cannot do it.
   mutating func nextRequest() throws -> ReadRequest<RecordPage>? {
     if number == 0 {
-      try query.database.capabilities.require(query.query.needs)
       if let reason = query.query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
+      try query.database.capabilities.require(query.query.needs)
     }
     let wanted = min(query.database.limits.page, query.limit.map { $0 - count } ?? .max)
     if isOver || wanted == 0 { return nil }

@@ -46,8 +46,28 @@ public indirect enum RecordPredicate: Hashable, Sendable {
 }
 
 extension RecordPredicate {
+  /// How deep one may be nested in another.
+  static let depth = 40
+
   /// Why it cannot be asked; nil if it can.
   var impossibility: String? {
+    if isDeeper(than: Self.depth) {
+      return
+        "the predicate is nested more than \(Self.depth) deep: write some of it as isOne(of:), or as a list of all or any"
+    }
+    return ownImpossibility
+  }
+
+  private func isDeeper(than depth: Int) -> Bool {
+    switch self {
+    case .all(let parts), .any(let parts):
+      depth == 0 || parts.contains { $0.isDeeper(than: depth - 1) }
+    case .not(let part): depth == 0 || part.isDeeper(than: depth - 1)
+    default: false
+    }
+  }
+
+  private var ownImpossibility: String? {
     switch self {
     case .comparison(let key, _, let value): Self.impossibility(of: value, for: key)
     case .isOne(let key, let values):
@@ -55,8 +75,8 @@ extension RecordPredicate {
     case .includes(let key, .double(let number)) where number.isNaN:
       Self.impossibility(of: .double(number), for: key)
     case .hasPrefix, .contains, .includes: nil
-    case .all(let parts), .any(let parts): parts.lazy.compactMap(\.impossibility).first
-    case .not(let part): part.impossibility
+    case .all(let parts), .any(let parts): parts.lazy.compactMap(\.ownImpossibility).first
+    case .not(let part): part.ownImpossibility
     case .impossible(let reason): reason
     }
   }

@@ -97,10 +97,10 @@ import Testing
     #expect(
       try await export("Book", columns: ["id", "by", "by.name", "by.city"]) == """
         id,by,by.name,by.city
-        1,jane/1,Jane,
-        2,x,Faber,London
-        3,gone,,
-        4,x,,
+        1,Author/jane/1,Jane,
+        2,Press/x,Faber,London
+        3,Author/gone,,
+        4,Nothing/x,,
         5,,,
 
         """)

@@ -31,7 +31,7 @@ import Testing
         [.bytes([]), .bytes([0]), .bytes([0, 255]), .bytes([1, 2, 3, 4])], "\"\",AA==,AP8=,AQIDBA=="
       ),
       ([.date(RandomTable.moment.date)], "2026-11-22T12:03:04.123Z"),
-      ([.reference(RecordReference(RecordID("Book", "a,b")))], "\"a,b\""),
+      ([.reference(RecordReference(RecordID("Book", "a,b")))], "\"Book/a,b\""),
       ([[], [1, "a\"b", nil, 0.5]], "[],\"[1,\"\"a\\\"\"b\"\",null,0.5]\""),
       (["=1+1", "-1", "@a"], "=1+1,-1,@a"),
     ] as [([FieldValue], String)])
@@ -48,7 +48,7 @@ import Testing
       (.string("=a,\"b\""), "\"'=a,\"\"b\"\"\""), (.string("a=1"), "a=1"), (.string(""), "\"\""),
       (.integer(-1), "-1"), (.double(-1.5), "-1.5"), (.bytes([0xFB]), "+w=="),
       (.list(["="]), "[\"\"=\"\"]"),
-      (.reference(RecordReference(RecordID("Book", "=a"))), "'=a"),
+      (.reference(RecordReference(RecordID("Book", "=a"), onDelete: .deny)), "'=a"),
     ] as [(FieldValue, String)])
   func `a text that begins as a formula gets an apostrophe if that is wanted, and a number never`(
     value: FieldValue, expected: String

@@ -40,13 +40,14 @@ import Testing
       (.string("sixteen bytes ok\nsixteen bytes ok"), "\"sixteen bytes ok\\nsixteen bytes ok\""),
       (.bytes([251, 255, 0]), "\"+/8A\""),
       (.date(RandomTable.moment.date), "\"2026-11-22T12:03:04.123Z\""),
-      (.reference(RecordReference(RecordID("Book", "e\"mma"))), "\"e\\\"mma\""),
+      (.reference(RecordReference(RecordID("Book", "b"), onDelete: .deny)), "\"b\""),
+      (.reference(RecordReference(RecordID("Book", "e\"mma"))), "\"Book/e\\\"mma\""),
       (
         .list([
           .bytes([0]), .date(RandomTable.moment.date), 1.0,
           .reference(RecordReference(RecordID("B", "b"))),
         ]),
-        "[\"AA==\",\"2026-11-22T12:03:04.123Z\",1.0,\"b\"]"
+        "[\"AA==\",\"2026-11-22T12:03:04.123Z\",1.0,\"B/b\"]"
       ),
     ] as [(FieldValue, String)])
   func `a value is written as RFC 8259 has it`(value: FieldValue, expected: String) throws {

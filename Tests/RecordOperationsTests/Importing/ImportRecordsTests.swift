@@ -149,10 +149,77 @@ import Testing
     let all = Set(numbers).sorted().map { "\($0)" }
     #expect(try await rows("T", "a") == all)
     try execute(["CREATE TABLE U (a INTEGER UNIQUE ON CONFLICT ROLLBACK)"], in: database.path)
-    await #expect(throws: RecordError.self) {
-      try await load("a\n1\n1\n", into: "U", badRows: .skipped(atMost: .max))
+    let kept = try await load("a\n1\n1\n", into: "U", badRows: .skipped(atMost: .max))
+    #expect(kept.problems.map(\.line) == [3])
+    #expect(try await rows("U", "a") == ["1"])
+  }
+
+  @Test(arguments: ["REPLACE", "IGNORE"], [1, 400])
+  func `D11: what a table does by itself with rows that are there is not done by an import`(
+    rule: String, count: Int
+  ) async throws {
+    try execute(
+      [
+        "CREATE TABLE T (a TEXT PRIMARY KEY ON CONFLICT \(rule), b)",
+        "INSERT INTO T VALUES ('1', 'old')",
+      ], in: database.path)
+    let text = "a,b\n" + (1...count).map { "\($0),new\n" }.joined()
+    let imported = try await load(text, badRows: .skipped(atMost: 1))
+    #expect(imported.problems.map(\.line) == [2] && imported.recordCount == count - 1)
+    #expect(try await rows("T", "b").first == "'old'")
+  }
+
+  @Test(arguments: [1, 400])
+  func `D11: a row that a trigger drops is told`(count: Int) async throws {
+    try execute(
+      [
+        "CREATE TABLE T (a INTEGER)",
+        "CREATE TRIGGER d BEFORE INSERT ON T WHEN NEW.a = 1 BEGIN SELECT RAISE(IGNORE); END",
+      ], in: database.path)
+    let text = "a\n" + (1...count).map { "\($0)\n" }.joined()
+    let imported = try await load(text, badRows: .skipped(atMost: 1))
+    #expect(imported.problems.map(\.line) == [2] && imported.recordCount == count - 1)
+    #expect("\(imported.problems)".contains("trigger"))
+  }
+
+  /// However many there are, and wherever a statement ends.
+  @Test(arguments: [2, 3, 300])
+  func `D11: a row leads to rows before it, and not to one behind it`(count: Int) async throws {
+    try execute(
+      ["CREATE TABLE T (a INTEGER PRIMARY KEY, b INTEGER REFERENCES T(a))"], in: database.path)
+    let last = (3...300).prefix(count - 2).map { "\($0),1\n" }.joined()
+    let imported = try await load("a,b\n2,1\n1,\n" + last, badRows: .skipped(atMost: 1))
+    #expect(imported.problems.map(\.line) == [2] && imported.recordCount == count - 1)
+  }
+
+  @Test func `D11: a problem is told with the transaction of its row`() async throws {
+    try execute(["CREATE TABLE T (a INTEGER PRIMARY KEY)"], in: database.path)
+    let text = "a\n" + (1...300).map { $0 == 250 ? "\"x\"y\n" : "\($0)\n" }.joined()
+    let error = await #expect(throws: RecordImportError.self) {
+      try await load(text, rowsPerTransaction: 100)
     }
-    #expect(try await rows("U", "a") == [])
+    #expect(error?.recordCount == 200 && error?.problems.map(\.line) == [251])
+  }
+
+  @Test func `columns of a new table are in the order of the file`() async throws {
+    _ = try await load("title,id,pages\nEmma,1,474\n", into: "Book")
+    _ = try await load("Persuasion,2,249\n", into: "Book", as: .csv(hasHeader: false))
+    _ = try await load("{\"z\":1,\"a\":\"x\"}", into: "Other", as: .jsonLines)
+    #expect(
+      try await rows("Book", "title", "id", "pages") == [
+        "'Emma','1','474'", "'Persuasion','2','249'",
+      ])
+    let columns = try await database.read { try $0.table("Book")?.columns.map(\.name) }
+    #expect(columns == ["title", "id", "pages"])
+    #expect(
+      try await database.read { try $0.table("Other")?.columns.map(\.name) } == ["id", "z", "a"])
+  }
+
+  @Test func `an object that no table can take is a bad row`() async throws {
+    let lines = "{\"a\":1}\n{\"a\":2,\"A\":3}\n{\"b\":4}\n"
+    let imported = try await load(
+      lines, as: .jsonLines, badRows: .skipped(atMost: 1), addsColumns: true)
+    #expect(imported.problems.map(\.line) == [2] && imported.recordCount == 2)
   }
 
   @Test(arguments: [
@@ -237,12 +304,17 @@ import Testing
       _ = try await ExportRecords("Book", in: database, to: out, as: formatter).run().get()
       _ = try await database.delete(book.id)
       let text = try String(contentsOfFile: out, encoding: .utf8)
-      _ = try await load(text, into: "Book", as: format, references: ["by": "Author"])
+      _ = try await load(text, into: "Book", as: format)
       let now = try #require(try await database.record(book.id))
       #expect(now.fields == book.fields)
-      await #expect(throws: RecordImportError.self) {
-        try await load(text, into: "Book", as: format, existing: .updated)
-      }
+    }
+    // Of another program, with names alone.
+    let rows = "id,by\n2,team/jane\n"
+    _ = try await load(rows, into: "Book", references: ["by": "Author"])
+    let two = try #require(try await database.record(RecordID("Book", "2")))
+    #expect(two["by"] == .reference(RecordReference(RecordID("Author", "team/jane"))))
+    await #expect(throws: RecordImportError.self) {
+      try await load("id,by\n3,jane\n", into: "Book")
     }
   }
 

@@ -115,8 +115,8 @@ import Testing
       try text(of: path) == """
         name;last;with
         Atlantis;never;
-        Bariloche;never;gone
-        Cardiff;2025-11-22;ann
+        Bariloche;never;Friend/gone
+        Cardiff;2025-11-22;Friend/ann
 
         """)
   }

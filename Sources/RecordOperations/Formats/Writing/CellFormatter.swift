@@ -62,7 +62,7 @@ extension CellWriter {
         try unsafe append(.json(cell), at: column, to: &bytes)
       }
     case .string(let text): try append(text, at: column, to: &bytes)
-    case .reference(let reference): try append(reference.id.name, at: column, to: &bytes)
+    case .reference(let reference): try append(reference.cellText, at: column, to: &bytes)
     case .date(let date):
       do { try append(date.formatted, at: column, to: &bytes) } catch {
         throw error.at(columns[column])

@@ -28,7 +28,7 @@ extension [UInt8] {
       appendBase64(content.span)
       append(.quote)
     case .date(let date): appendJSON(try date.formatted)
-    case .reference(let reference): appendJSON(reference.id.name)
+    case .reference(let reference): appendJSON(reference.cellText)
     case .list: throw FieldValueError(value, isNot: "a value that a list can have")
     }
   }
@@ -59,4 +59,9 @@ extension Date {
       return text
     }
   }
+}
+
+extension RecordReference {
+  /// It in a file: of a foreign key, which can lead to one table only, the name; of another one the type too.
+  var cellText: String { onDelete == .keep ? "\(id.type)/\(id.name)" : id.name }
 }

@@ -10,7 +10,7 @@ extension RecordFormatter {
     case .double(let number): return number.description
     case .string(let text): return text
     case .date(let date): return try date.formatted
-    case .reference(let reference): return reference.id.name
+    case .reference(let reference): return reference.cellText
     case .bytes(let content):
       var bytes: [UInt8] = []
       bytes.appendBase64(content.span)

@@ -9,6 +9,8 @@ struct ImportedRows {
   /// Whether an empty cell that is not in quotes is null.
   var emptyIsNull = true
   private(set) var cells = RowBatch()
+  /// Whether all cells are text in UTF-8.
+  private(set) var isText = true
   /// Which of the rows of cells are meant.
   private(set) var range = 0..<0
   private(set) var objects: ArraySlice<JSONBatch.Object> = []
@@ -20,6 +22,7 @@ struct ImportedRows {
 
   mutating func take(_ batch: RowBatch) {
     (cells, range, problems) = (batch, 0..<batch.rowCount, batch.problems)
+    isText = batch.isText
   }
 
   mutating func take(_ batch: JSONBatch) {
@@ -33,14 +36,16 @@ struct ImportedRows {
     return cells.cells(of: row).map { cells.text(of: $0) }
   }
 
-  /// Takes the first rows away, with all the problems.
+  /// Takes the first rows away, with the problems that come before the others.
   mutating func removeFirst(_ count: Int) -> ImportedRows {
     var first = self
     first.range = range.prefix(count)
     first.objects = objects.prefix(count)
     range = range.dropFirst(count)
     objects = objects.dropFirst(count)
-    problems = []
+    let next = firstLine ?? .max
+    first.problems = problems.filter { $0.line < next }
+    problems.removeAll { $0.line < next }
     isHeaderNew = false
     return first
   }

@@ -132,8 +132,10 @@ struct SQLiteExport {
 
 extension SQLiteConnection {
   fileprivate func count(_ table: SQLiteTable, _ limit: Int?) throws -> Int? {
-    try first("SELECT count(*) FROM \(table.texts.table)") {
-      min(Int($0.integer(at: 0)), limit ?? .max)
+    let rows = "SELECT 1 FROM \(table.texts.table)"
+    let some = limit.map { "(\(rows) LIMIT \($0))" }
+    return try first("SELECT count(*) FROM \(some ?? table.texts.table)") {
+      Int($0.integer(at: 0))
     }
   }
 }

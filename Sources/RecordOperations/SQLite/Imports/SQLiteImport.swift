@@ -35,7 +35,8 @@ struct SQLiteImport {
     var count = 0
     if rows.header != nil || !rows.range.isEmpty {
       let plan = try planOfCells(rows.header)
-      count += try plan.insert(rows.cells, rows.range, emptyIsNull: rows.emptyIsNull, &problems)
+      count += try plan.insert(
+        rows.cells, rows.range, isText: rows.isText, emptyIsNull: rows.emptyIsNull, &problems)
     }
     var rest = rows.objects
     while let first = rest.first {
@@ -46,14 +47,24 @@ struct SQLiteImport {
         let same = plan.isTyped ? rest.prefix { $0.hasNames(of: first) } : rest.prefix(1)
         rest = rest.dropFirst(same.count)
         count += try plan.insert(same, &problems)
-      } catch let refusal as ImportRefusal {
-        // Its columns are none of the table.
-        problems.append(RowProblem(line: first.line, refusal.text))
+      } catch {
+        // Its columns are none of the table, and none can be made.
+        guard let text = Self.refusal(error) else { throw error }
+        problems.append(RowProblem(line: first.line, text))
         rest = rest.dropFirst()
       }
     }
     try ledger.add(problems)
     return count
+  }
+
+  /// Why an object is none of the table; nil if the error is not about it.
+  private static func refusal(_ error: any Error) -> String? {
+    switch error {
+    case let refusal as ImportRefusal: refusal.text
+    case let error as RecordError: if case .invalid(let text) = error.reason { text } else { nil }
+    default: nil
+    }
   }
 
   // MARK: Plans
@@ -84,11 +95,14 @@ struct SQLiteImport {
     for object: JSONBatch.Object, _ names: Names
   ) throws -> SQLiteImportPlan {
     if let plan = plans[names], plan.isTyped { return plan }
-    let table = try preparedTable(for: object.fields)
+    // Columns that were made before one that cannot be are not left behind.
+    let table = try connection.savepoint { try preparedTable(for: object.fields) }
     for (name, _) in object.fields where table.column(named: name) == nil {
       throw ImportRefusal(text: table.missing(name).description)
     }
     let plan = try makePlan(object.fields.map(\.key), of: table)
+    // Of a file whose objects have other keys each, few would be of use again.
+    if plans.count >= 64 { plans = [:] }
     plans[names] = plan
     return plan
   }
@@ -149,11 +163,11 @@ struct SQLiteImport {
       let isComplete = fields.allSatisfy { table.column(named: $0.key) != nil }
       guard table.isOwn, isComplete || isNew || addsColumns else { return table }
     }
-    let key = table?.key ?? .own
-    var values: [String: FieldValue] = [:]
-    for (name, value) in fields where !key.isName(name) {
-      let reference = references[name].map { RecordReference(RecordID($0, "")) }
-      values[name] = reference.map { .reference($0) } ?? value
+    let values = fields.map { name, value in
+      let reference = references[name].map {
+        FieldValue.reference(RecordReference(RecordID($0, "")))
+      }
+      return (key: name, value: reference ?? value)
     }
     return try connection.table(toSave: values, as: type)
   }

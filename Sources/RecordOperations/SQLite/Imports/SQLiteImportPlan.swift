@@ -12,6 +12,8 @@ struct SQLiteImportPlan {
   /// Whether all columns have a type: one of a table for records has none as long as it has had no value.
   let isTyped: Bool
   private let rowsPerStatement: Int
+  /// Whether a row that is not put in is one that a trigger has dropped.
+  private let tellsDropped: Bool
   private let insertsMany: String
   private let insertsOne: String
 
@@ -24,7 +26,12 @@ struct SQLiteImportPlan {
     (self.connection, self.columns) = (connection, columns)
     isTyped = !table.isOwn || columns.allSatisfy { !$0.column.isUntyped }
     references = table.foreignKeys.flatMap(\.columns)
-    rowsPerStatement = max(1, Self.valuesPerStatement / max(1, columns.count))
+    // Within a statement a row could lead to one behind it, depending on where the statement ends.
+    let leadsToItself = table.foreignKeys.contains {
+      SQLiteName.folded($0.parent) == SQLiteName.folded(table.name)
+    }
+    rowsPerStatement = leadsToItself ? 1 : max(1, Self.valuesPerStatement / max(1, columns.count))
+    tellsDropped = existing == .refused && table.kind == .table
     var names = columns.map(\.column.quoted)
     var places = columns.map { _ in "?" }
     if table.isOwn, case .text(let key, _) = table.key,
@@ -36,7 +43,9 @@ struct SQLiteImportPlan {
     guard !names.isEmpty else {
       throw ImportRefusal(text: "it has no value at all")
     }
-    let start = "INSERT INTO \(table.texts.table) (\(names.joined(separator: ", "))) VALUES "
+    // What the table itself says of conflicts would replace rows, or drop them without a word.
+    let verb = try connection.resolvesConflicts(table.name) ? "INSERT OR ABORT" : "INSERT"
+    let start = "\(verb) INTO \(table.texts.table) (\(names.joined(separator: ", "))) VALUES "
     let row = "(\(places.joined(separator: ", ")))"
     let end = try Self.end(table, columns, existing)
     insertsOne = start + row + end
@@ -73,10 +82,10 @@ struct SQLiteImportPlan {
   /// - Returns: How many records were put in or updated.
   /// - Throws: A ``SQLiteError`` that ends the import.
   func insert(
-    _ batch: RowBatch, _ rows: Range<Int>, emptyIsNull: Bool, _ problems: inout [RowProblem]
+    _ batch: RowBatch, _ rows: Range<Int>, isText: Bool, emptyIsNull: Bool,
+    _ problems: inout [RowProblem]
   ) throws -> Int {
-    let isText = batch.isText
-    return try unsafe batch.bytes.withUnsafeBytes { bytes in
+    try unsafe batch.bytes.withUnsafeBytes { bytes in
       try insert(rows, &problems, line: batch.line) { row, statement, place in
         let cells = batch.cellRange(of: row)
         guard cells.count == columns.count else {
@@ -129,7 +138,7 @@ struct SQLiteImportPlan {
       var refused: [RowProblem] = []
       do {
         count += try connection.savepoint { try insertTogether(block, &refused, line, bind) }
-      } catch let error as SQLiteError where !error.endsRequest && connection.isInTransaction {
+      } catch  where connection.isInTransaction && Self.isOfRows(error) {
         refused = []
         count += try insertEach(block, &refused, line, bind)
       }
@@ -139,12 +148,19 @@ struct SQLiteImportPlan {
     return count
   }
 
+  private static func isOfRows(_ error: any Error) -> Bool {
+    error is DroppedRows || (error as? SQLiteError)?.endsRequest == false
+  }
+
   private func insertTogether(
     _ rows: Range<Int>, _ problems: inout [RowProblem], _ line: (Int) -> Int, _ bind: RowBinder
   ) throws -> Int {
     var count = 0
     // Those that are bound already, and that one statement for many has no place for in the end.
     var waiting: [Int] = []
+    if rows.count < rowsPerStatement {
+      return try insertSingly(rows, &problems, line, bind)
+    }
     try connection.withStatement(insertsMany) { statement in
       for row in rows {
         do { try bind(row, statement, waiting.count * columns.count + 1) } catch let refusal
@@ -156,21 +172,41 @@ struct SQLiteImportPlan {
         waiting.append(row)
         if waiting.count == rowsPerStatement {
           try statement.run()
-          count += connection.changeCount
+          let inserted = connection.changeCount
+          // One by one it is found which.
+          if tellsDropped, inserted < waiting.count { throw DroppedRows() }
+          count += inserted
           waiting.removeAll(keepingCapacity: true)
         }
       }
     }
     if waiting.isEmpty { return count }
-    return try connection.withStatement(insertsOne) { statement in
-      for row in waiting {
-        try bind(row, statement, 1)
-        try statement.run()
-        count += connection.changeCount
-      }
-      return count
-    }
+    return try count + insertSingly(waiting, &problems, line, bind)
   }
+
+  /// Puts rows in by a statement each, and fails if one fails.
+  private func insertSingly(
+    _ rows: some Sequence<Int>, _ problems: inout [RowProblem], _ line: (Int) -> Int,
+    _ bind: RowBinder
+  ) throws -> Int {
+    var count = 0
+    try connection.withStatement(insertsOne) { statement in
+      for row in rows {
+        do { try bind(row, statement, 1) } catch let refusal as ImportRefusal {
+          problems.append(RowProblem(line: line(row), refusal.text))
+          continue
+        }
+        try statement.run()
+        let inserted = connection.changeCount
+        if tellsDropped, inserted == 0 { throw DroppedRows() }
+        count += inserted
+      }
+    }
+    return count
+  }
+
+  /// A trigger has dropped rows.
+  private struct DroppedRows: Error {}
 
   private func insertEach(
     _ rows: Range<Int>, _ problems: inout [RowProblem], _ line: (Int) -> Int, _ bind: RowBinder
@@ -183,7 +219,11 @@ struct SQLiteImportPlan {
             try bind(row, statement, 1)
             try statement.run()
           }
-          count += connection.changeCount
+          let inserted = connection.changeCount
+          if tellsDropped, inserted == 0 {
+            throw ImportRefusal(text: "the table has dropped it, by a trigger or a rule of its own")
+          }
+          count += inserted
         } catch let refusal as ImportRefusal {
           problems.append(RowProblem(line: line(row), refusal.text))
         } catch let error as SQLiteError where !error.endsRequest && connection.isInTransaction {
@@ -198,5 +238,14 @@ struct SQLiteImportPlan {
     // SQLite does not say which one.
     guard error.isReferenceViolation else { return "\(error.translated)" }
     return "a reference leads to a row that is not there (\(references.joined(separator: ", ")))"
+  }
+}
+
+extension SQLiteConnection {
+  /// Whether a table says itself what becomes of rows that are in the way of others.
+  fileprivate func resolvesConflicts(_ table: String) throws -> Bool {
+    try first(
+      "SELECT 1 FROM sqlite_schema WHERE name = ?1 AND sql LIKE '%ON%CONFLICT%'", [.text(table)]
+    ) { _ in true } ?? false
   }
 }

@@ -132,7 +132,10 @@ extension RecordReference.DeleteRule {
 extension Date {
   fileprivate func storedText() throws -> String {
     guard Self.texts.contains(self) else {
-      throw RecordError(.invalid("moments are kept from the year 1 to the year 9999"))
+      throw RecordError(
+        .invalid(
+          "it is \(timeIntervalSince1970) seconds after the first moment of 1970, and moments are kept from the year 1 to the year 9999 of the Gregorian calendar"
+        ))
     }
     return text
   }

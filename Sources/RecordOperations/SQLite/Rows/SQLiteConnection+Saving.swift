@@ -22,7 +22,8 @@ extension SQLiteConnection {
 
   private func save(_ record: DatabaseRecord, _ policy: SavePolicy) throws -> DatabaseRecord {
     let fields = record.fields(by: policy)
-    let table = try table(toSave: fields, as: record.id.type)
+    let sorted = fields.sorted { $0.key < $1.key }
+    let table = try table(toSave: sorted, as: record.id.type)
     let name = record.id.name
     guard let key = table.key.values(of: name) else {
       throw RecordError(
@@ -33,7 +34,7 @@ extension SQLiteConnection {
     let state = try state(of: key, in: table)
     if policy == .ifUnchanged { try check(record, state, in: table) }
     var values: [(column: SQLiteColumn, value: SQLiteValue)] = []
-    for (field, value) in fields.sorted(by: { $0.key < $1.key }) {
+    for (field, value) in sorted {
       let column = try table.column(field)
       let stored = try column.stored(value, of: table.name, isOwn: table.isOwn)
       try check(stored, of: column, isIn: key, of: table)

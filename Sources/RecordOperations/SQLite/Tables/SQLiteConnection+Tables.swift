@@ -1,10 +1,10 @@
 extension SQLiteConnection {
-  /// The table in which a record is to be saved, with the columns for its fields: made where they are missing. It is
-  /// called within a transaction.
+  /// The table in which a record is to be saved, with the columns for its fields: made where they are missing, in the order
+  /// of the fields. It is called within a transaction.
   ///
   /// - Throws: A ``SQLiteError``; a ``RecordError`` if a name cannot be one, or the table cannot be written.
   func table(
-    toSave fields: [String: FieldValue], as type: String
+    toSave fields: [(key: String, value: FieldValue)], as type: String
   ) throws -> SQLiteTable {
     var table = try trackedTable(type, making: fields)
     let missing = fields.filter { [table] key, value in
@@ -13,7 +13,9 @@ extension SQLiteConnection {
       return table.isOwn && column.isUntyped && value != .null
     }
     if missing.isEmpty { return table }
-    for (key, value) in missing.sorted(by: { $0.key < $1.key }) {
+    // Another program's table stays as that program has made it.
+    if !table.isOwn, let (key, _) = missing.first { throw table.missing(key) }
+    for (key, value) in missing {
       try makeColumn(key, for: value, of: table)
       table = try self.table(type) ?? table
     }
@@ -25,7 +27,9 @@ extension SQLiteConnection {
   /// - Parameter fields: Those with whose columns it is made if it is not there; nil if it is not made.
   /// - Throws: A ``SQLiteError``; a ``RecordError`` if the name cannot be one, or if there is no such table, or if
   ///   it cannot be written.
-  func trackedTable(_ type: String, making fields: [String: FieldValue]?) throws -> SQLiteTable {
+  func trackedTable(
+    _ type: String, making fields: [(key: String, value: FieldValue)]?
+  ) throws -> SQLiteTable {
     try check(type)
     var table = try table(type)
     if table == nil, let fields { table = try makeTable(type, for: fields) }
@@ -50,18 +54,23 @@ extension SQLiteConnection {
   /// again and again to keep all in the order of their names, which come at random.
   ///
   /// Columns that lead to other tables are left out: those may have to be made before, or be this one.
-  private func makeTable(_ type: String, for fields: [String: FieldValue] = [:]) throws
-    -> SQLiteTable?
-  {
+  private func makeTable(
+    _ type: String, for fields: [(key: String, value: FieldValue)] = []
+  ) throws -> SQLiteTable? {
     let own = SQLiteKey.ownColumn
-    var columns = ["\(try SQLiteName.quoted(own)) TEXT PRIMARY KEY NOT NULL"]
+    let key = "\(try SQLiteName.quoted(own)) TEXT PRIMARY KEY NOT NULL"
+    var columns = fields.contains { $0.key == own } ? [] : [key]
     var names = [SQLiteName.folded(own): own]
-    for (key, value) in fields.sorted(by: { $0.key < $1.key }) where key != own {
-      if case .reference(let reference) = value, reference.onDelete != .keep { continue }
-      if let other = names.updateValue(key, forKey: SQLiteName.folded(key)) {
-        throw sameColumn(other, key, of: type)
+    for (name, value) in fields {
+      if name == own {
+        columns.append(key)
+        continue
       }
-      columns.append(try definition(of: key, for: value, in: type))
+      if case .reference(let reference) = value, reference.onDelete != .keep { continue }
+      if let other = names.updateValue(name, forKey: SQLiteName.folded(name)) {
+        throw sameColumn(other, name, of: type)
+      }
+      columns.append(try definition(of: name, for: value, in: type))
     }
     try run("CREATE TABLE \(SQLiteName.quoted(type)) (\(columns.joined(separator: ", ")))")
     schema.changed()

@@ -117,7 +117,8 @@ extension FieldValue {
     case .string(let text): text
     case .bytes(let bytes): Data(bytes).base64EncodedString()
     case .date(let date): date == RandomTable.moment.date ? RandomTable.moment.text : "unknown"
-    case .reference(let reference): reference.id.name
+    case .reference(let reference):
+      reference.onDelete == .keep ? reference.id.description : reference.id.name
     case .list: json
     }
   }
