@@ -74,6 +74,21 @@ import Testing
     #expect(rows.text == "{\"id\":\"1\",\"title\":\"Emma\"}\n")
   }
 
+  @Test func `rows go to whatever the shell has open`() async throws {
+    let folder = try TemporaryFolder()
+    try await numbers(2, in: folder)
+    let rows = "id,text\n1,number 1\n2,number 2\n"
+    let piped = try await shell(
+      "{ devapp export x.sqlite Number --to /dev/fd/3 --format csv 2> said 3>&1 | cat; }",
+      in: folder)
+    #expect(piped.text == rows && piped.error.isEmpty)
+    // A file that was opened is written, too.
+    let opened = try await shell(
+      "devapp export x.sqlite Number --to /dev/fd/3 --format csv 2> said 3> file; cat file",
+      in: folder)
+    #expect(opened.text == rows && opened.error.isEmpty)
+  }
+
   @Test func `what is said of rows on standard output is said on standard error`() async throws {
     let folder = try TemporaryFolder()
     try await numbers(2, in: folder)
@@ -160,7 +175,10 @@ import Testing
     make.folder = folder.url
     make.arguments = [
       "x.sqlite",
-      "CREATE VIEW Gone AS SELECT * FROM Missing; CREATE VIEW Text AS SELECT text FROM Number",
+      """
+      CREATE VIEW Gone AS SELECT * FROM Missing; CREATE VIEW Text AS SELECT text FROM Number;
+      CREATE VIEW Zero AS WITH RECURSIVE z(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM z) SELECT n FROM z
+      """,
     ]
     #expect(try await make.run().status == 0)
     let printed = try await shell("devapp tables x.sqlite", in: folder)
@@ -171,6 +189,7 @@ import Testing
         Gone    view      ?
         Number  table     2  id TEXT, text TEXT
         Text    view      2  text TEXT
+        Zero    view      ?  n
 
         """)
     #expect(printed.error == "view Gone cannot be read: no such table: main.Missing\n")

@@ -68,6 +68,13 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
   /// Whether it has a value for a key, null or not. It has none for those that were not asked for.
   public func has(_ key: String) -> Bool { fields[key] != nil }
 
+  /// It as it was read; nil if it does not look as if it had been: nothing is known of what there was.
+  var asRead: DatabaseRecord? {
+    let read = fields.merging(originals) { $1 }
+    let wasRead = read.contains { key, value in value != .null || originals[key] == nil }
+    return wasRead ? DatabaseRecord(id, fields: read, tag: tag, modified: modified) : nil
+  }
+
   /// It with the values of another one for the keys that it has none for, unchanged.
   func completed(by other: DatabaseRecord) -> DatabaseRecord {
     var record = self

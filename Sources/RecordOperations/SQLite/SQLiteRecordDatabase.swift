@@ -16,7 +16,7 @@
 ///
 /// Any other file of SQLite is one of records, too. The text of the key of a row is the name of its record: that of a
 /// column of texts or of whole numbers, otherwise the number of the row, and a list in JSON where the key has several
-/// columns. Views can be queried. Whatever the file has in it: what SQLite does not take for the text that it should be
+/// columns. A row with null or bytes in a column of texts for the key has no name and is no record, but is exported. Views can be queried. Whatever the file has in it: what SQLite does not take for the text that it should be
 /// is given as bytes, and nothing of it becomes a part of a statement.
 ///
 /// Tags and changes come from triggers, so that the changes of everybody count who writes the file; but for a row that

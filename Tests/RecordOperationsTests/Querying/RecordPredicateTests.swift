@@ -79,6 +79,28 @@ import Testing
     #expect("\(cause as Any)".contains("the field a"))
   }
 
+  @Test(arguments: DatabaseKind.allCases, [40, 41, 5_000])
+  func `a predicate is nested as deep as SQLite reads, and no deeper`(
+    kind: DatabaseKind, depth: Int
+  ) async throws {
+    let database = try kind.make()
+    try await database.save(record("1", ["a": 1]))
+    var nots = Field("a") == 2
+    var mixed = Field("a") == 1
+    for level in 0..<depth {
+      nots = !nots
+      mixed = level % 2 == 0 ? .all([mixed, Field("a") == 1]) : .any([mixed, Field("a") == 2])
+    }
+    for (predicate, count) in [(nots, depth % 2), (mixed, 1)] {
+      let outcome = await QueryRecords("Book", in: database, where: predicate).run()
+      if depth <= 40 {
+        #expect(try outcome.get().count == count)
+      } else {
+        #expect("\(outcome.error as Any)".contains("nested more than 40 deep"))
+      }
+    }
+  }
+
   @Test func `what is not a number comes behind all that are, and is equal to none`() {
     let nan = FieldValue.double(.nan)
     for number in [1, 1.5, .double(.infinity), .integer(.max)] as [FieldValue] {

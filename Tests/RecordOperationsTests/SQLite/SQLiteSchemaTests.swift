@@ -17,6 +17,16 @@ import Testing
     ("(id TEXT PRIMARY KEY, a ANY) STRICT", ["x"], ["a"]),
   ]
 
+  @Test func `a table of another program gets no columns by a save`() async throws {
+    let folder = try TemporaryFolder()
+    try execute(["CREATE TABLE Book (name TEXT PRIMARY KEY, title)"], in: folder.file())
+    let database = SQLiteRecordDatabase(folder.file())
+    let refusal = await database.refusal(of: record("1", ["titel": "Emma"]))
+    #expect(refusal.word == "invalid")
+    #expect(refusal.text.contains("Book has no column \"titel\"; there are: name, title"))
+    #expect(try await database.read { try $0.table("Book")?.columns.count } == 2)
+  }
+
   @Test func `keys that SQLite takes for the same are told, new ones too`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())

@@ -21,6 +21,7 @@ extension SQLiteConnection {
   }
 
   private func save(_ record: DatabaseRecord, _ policy: SavePolicy) throws -> DatabaseRecord {
+    if policy == .ifUnchanged, let tagged = try tagged(record) { return try save(tagged, policy) }
     let fields = record.fields(by: policy)
     let sorted = fields.sorted { $0.key < $1.key }
     let table = try table(toSave: sorted, as: record.id.type)
@@ -51,6 +52,18 @@ extension SQLiteConnection {
       throw try violation(bySaving: values) ?? error
     }
     return try saved(record, values, policy, key, in: table)
+  }
+
+  /// A record that was read of another program's table before that had tags, with the tag that it has now: if all that was
+  /// read is still so.
+  private func tagged(_ record: DatabaseRecord) throws -> DatabaseRecord? {
+    guard record.tag == nil, let read = record.asRead, let table = try table(record.id.type),
+      !table.isOwn, let now = try self.record(record.id.name, in: table, keys: read.keys),
+      let tag = now.tag, read.keys.allSatisfy({ now[$0] == read[$0] })
+    else { return nil }
+    var tagged = DatabaseRecord(record.id, fields: now.fields, tag: tag, modified: now.modified)
+    for key in record.changedKeys { tagged[key] = record[key] }
+    return tagged
   }
 
   private func check(
