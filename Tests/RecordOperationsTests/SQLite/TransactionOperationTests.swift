@@ -181,10 +181,12 @@ import Testing
     #expect(try await names() == ["1", "3"])
   }
 
-  @Test func `transactions begin in the order in which they came`() async throws {
+  @Test(.timeLimit(.minutes(10)))
+  func `transactions begin in the order in which they came`() async throws {
     let gate = Gate()
     let begun = Lock<[Int]>([])
-    let database = database
+    // However long it takes until all have come.
+    let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(busyTimeout: .seconds(600)))
     func transaction(_ number: Int) -> TransactionOperation<Int> {
       TransactionOperation(in: database) { transaction in
         SimpleOperation {
