@@ -11,8 +11,8 @@ public import CompositeOperations
 /// ```
 ///
 /// It ends in the names of the records that are gone. Given records instead of names, it deletes those alone that nobody
-/// else has saved since they were read; one that was read without a tag counts as saved by somebody else. What becomes of others that lead to them, those say; see
-/// ``RecordReference/DeleteRule``.
+/// else has saved since they were read; one that was read without a tag counts as saved by somebody else. What becomes of
+/// others that lead to them, those say; see ``RecordReference/DeleteRule``.
 ///
 /// In requests, limits, retries, and what is atomic it is as ``SaveRecords``, and so is its error. Where an answer was
 /// lost, a record that is not there counts as deleted.

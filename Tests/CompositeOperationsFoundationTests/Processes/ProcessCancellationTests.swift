@@ -9,10 +9,14 @@ import Testing
   func `X1: a cancellation goes before those that are still to be started`() async throws {
     let began = Lock(0)
     let beganBeforeEnd = Lock<Int?>(nil)
+    let cancelCrowd = Lock<(@Sendable () -> Void)?>(nil)
     let sleeperBegan = Gate()
     let sleeper = shell("exec sleep 3600").ending(within: .seconds(3_600))
       .onLaunch { _ in sleeperBegan.open() }
-      .onEnd { _ in beganBeforeEnd.withLock { $0 = began.withLock { $0 } } }
+      .onEnd { _ in
+        beganBeforeEnd.withLock { $0 = began.withLock { $0 } }
+        cancelCrowd.withLock { $0 }?()
+      }
       .start()
     try await sleeperBegan.pass()
     // A long argument, so that starting each of the others takes a while.
@@ -31,9 +35,11 @@ import Testing
     let crowd = ParallelOperation(
       (0..<count).map { _ in one }, width: .limited(to: count)
     ).start()
+    cancelCrowd.withLock { $0 = { crowd.cancel() } }
     #expect(await sleeper.outcome.isCancelled)
     crowd.cancel()
     #expect(await crowd.outcome.isCancelled)
+    #expect(began.withLock { $0 } < count * 9 / 10)
     let before = beganBeforeEnd.withLock { $0 }
     #expect(try #require(before) < count * 9 / 10)
   }

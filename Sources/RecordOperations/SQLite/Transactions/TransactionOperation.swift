@@ -22,8 +22,8 @@ public import CompositeOperations
 ///
 /// The transaction is a database itself, for the operations in it, which see what is done in it; nobody else sees it
 /// before its end, and nobody else writes the file meanwhile: what its operations do by the database itself, instead of by
-/// the transaction, finds what was there before, and is refused where it would write. A part of it that may fail without the rest has a
-/// savepoint, ``RecordTransaction/savepoint(_:)``.
+/// the transaction, finds what was there before, and is refused where it would write. A part of it that may fail without
+/// the rest has a savepoint, ``RecordTransaction/savepoint(_:)``.
 ///
 /// An error and a cancellation undo all; so does the end of the program. A cancellation that comes when the transaction is
 /// being committed may be too late: the outcome is cancelled all the same, and the result is what came late.
