@@ -17,14 +17,18 @@ internal import SystemFiles
 /// A column is a key, or a path of keys across references. What a reference leads to is looked up for each record; where
 /// it leads nowhere, there is null. A key of another table that is a whole number stays one.
 ///
+/// Whatever is in a column of bytes, one declared as `BLOB`, goes out as bytes, so that all of them come back. A text
+/// that is not in UTF-8 goes out from no other column: it is refused, unless the formatter transforms it, which gets
+/// its bytes.
+///
 /// All of it is as the database was at one moment: others may go on writing meanwhile. It is written to another file
 /// beside the one that is asked for, which takes its name when it is whole and on the disk. A run that fails or is
 /// cancelled leaves the old file as it was, and nothing beside it. What is no file, such as a device or a pipe, is
 /// written as it comes.
 ///
 /// The run tells how many records it has written, and of how many if all of a table are wanted. It throws a
-/// ``RecordError`` for what the database says, a ``FieldValueError`` for a value that the format cannot have, and a
-/// ``RecordFileError`` for what is wrong with the file.
+/// ``RecordError`` for what the database says, a ``FieldValueError`` that names row and column for a value that the file
+/// cannot have, and a ``RecordFileError`` for what is wrong with the file.
 public struct ExportRecords: ComposableOperation {
   public let query: RecordQuery
   public let database: SQLiteRecordDatabase

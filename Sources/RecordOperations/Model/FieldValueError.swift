@@ -8,9 +8,12 @@ public struct FieldValueError: Error, CustomStringConvertible {
   public let record: RecordID?
   /// The key of the field; nil where it is by itself.
   public let key: String?
+  /// Which row of a file it is of, from 1; nil where it is of none.
+  public let row: Int?
 
   public var description: String {
-    let place = key.map { key in record.map { "the field \(key) of \($0)" } ?? "the field \(key)" }
+    let owner = record.map(String.init(describing:)) ?? row.map { "row \($0) of the file" }
+    let place = key.map { key in owner.map { "the field \(key) of \($0)" } ?? "the field \(key)" }
     return "\(place ?? "the value") is \(found.shown), and not \(expected)"
   }
 
@@ -20,22 +23,27 @@ public struct FieldValueError: Error, CustomStringConvertible {
   ///   - found: What there is.
   ///   - expected: What was expected.
   public init(_ found: FieldValue, isNot expected: String) {
-    self.init(expected: expected, found: found, record: nil, key: nil)
+    self.init(expected: expected, found: found, record: nil, key: nil, row: nil)
   }
 
   init(_ found: FieldValue, isNot expected: Any.Type) {
     self.init(found, isNot: "of the type \(expected)")
   }
 
-  private init(expected: String, found: FieldValue, record: RecordID?, key: String?) {
+  private init(expected: String, found: FieldValue, record: RecordID?, key: String?, row: Int?) {
     self.expected = expected
     self.found = found
     self.record = record
     self.key = key
+    self.row = row
   }
 
   func at(_ key: String, of record: RecordID? = nil) -> FieldValueError {
-    FieldValueError(expected: expected, found: found, record: record, key: key)
+    FieldValueError(expected: expected, found: found, record: record, key: key, row: row)
+  }
+
+  func at(row: Int) -> FieldValueError {
+    FieldValueError(expected: expected, found: found, record: record, key: key, row: row)
   }
 }
 

@@ -153,7 +153,35 @@ import Testing
     #expect(try folder.names.filter { $0.contains("out") } == ["out"])
   }
 
-  @Test func `texts that are no UTF-8 go out as bytes, and texts with a NUL as they are`()
+  /// Cells whose text is not UTF-8, each alone: of the kinds of columns, and where a reference leads to one.
+  static let illFormed = [
+    (declaration: "TEXT", column: "a"), ("", "a"), ("INTEGER", "a"), ("TEXT DATE", "a"),
+    ("TEXT LIST", "a"), ("TEXT REFERENCE", "a"), ("INTEGER", "r.a"),
+  ]
+
+  @Test(arguments: illFormed, [CSVFormatter() as any RecordFormatter, .json, .jsonLines])
+  func `D10: a text that is not UTF-8 is refused with its row and its column`(
+    cell: (declaration: String, column: String), formatter: any RecordFormatter
+  ) async throws {
+    try execute(
+      [
+        "CREATE TABLE T (k INTEGER PRIMARY KEY, a \(cell.declaration), r REFERENCES T)",
+        "INSERT INTO T (r) VALUES (NULL), (3), (NULL)",
+        "UPDATE T SET a = CAST(x'FF41' AS TEXT) WHERE k = 3",
+      ], in: database.path)
+    try "old".write(toFile: file, atomically: true, encoding: .utf8)
+    let columns = ["k", cell.column]
+    let outcome = await ExportRecords(
+      "T", in: database, sortedBy: [.ascending("k")], columns: columns, to: file, as: formatter
+    ).run()
+    let error = try #require(outcome.error as? FieldValueError)
+    #expect(error.key == cell.column && error.row == (cell.column == "a" ? 3 : 2))
+    #expect(error.found == .bytes([0xFF, 0x41]))
+    #expect("\(error)".contains("the field \(cell.column) of row"), "\(error)")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "old")
+  }
+
+  @Test func `a text that is not UTF-8 can be transformed, and one with a NUL goes out as it is`()
     async throws
   {
     try execute(
@@ -161,7 +189,42 @@ import Testing
         "CREATE TABLE T (a TEXT)",
         "INSERT INTO T VALUES (CAST(x'FF41' AS TEXT)), (CAST(x'410042' AS TEXT))",
       ], in: database.path)
-    #expect(try await export("T") == "a\n/0E=\nA\0B\n")
+    let mended = CSVFormatter().transforming(.bytes) { value, _ in
+      guard case .bytes(let bytes) = value else { return value }
+      return .string(String(decoding: bytes, as: UTF8.self))
+    }
+    #expect(try await export("T", as: mended) == "a\n\u{FFFD}A\nA\0B\n")
+    let idle = CSVFormatter().transforming(.integer) { value, _ in value }
+    let error = await ExportRecords("T", in: database, to: file, as: idle).run().error
+    #expect((error as? FieldValueError)?.row == 1)
+  }
+
+  @Test func `D10: all that is in a column of bytes comes back as the same bytes`() async throws {
+    try execute(
+      [
+        "CREATE TABLE T (k INTEGER PRIMARY KEY, a BLOB)",
+        """
+        INSERT INTO T VALUES (1, x'00FF'), (2, 'true'), (3, 4242), (4, 1.5), (5, x''), (6, ''), (7, NULL),
+          (8, CAST(x'FF41' AS TEXT)), (9, CAST(x'410042' AS TEXT))
+        """,
+        "CREATE TABLE U (k INTEGER PRIMARY KEY, a BLOB)",
+      ], in: database.path)
+    let none = CSVFormatter().transforming { value, _ in value }
+    for (formatter, format) in [
+      (CSVFormatter() as any RecordFormatter, ImportFormat.csv), (none, .csv), (.json, .json),
+    ] {
+      let count = try await ExportRecords("T", in: database, to: file, as: formatter).run().get()
+        .recordCount
+      _ = try await ImportRecords("U", into: database, from: file, as: format).run().get()
+      let same = try await database.read { connection in
+        try connection.rows("SELECT 1 FROM T JOIN U USING (k) WHERE CAST(T.a AS BLOB) IS U.a") {
+          _ in
+          1
+        }.count
+      }
+      #expect(count == 9 && same == 9)
+      try execute(["DELETE FROM U"], in: database.path)
+    }
   }
 
   @Test(arguments: [

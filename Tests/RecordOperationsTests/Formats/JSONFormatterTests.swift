@@ -70,19 +70,6 @@ import Testing
     }
   }
 
-  @Test func `text that is not in UTF-8 is refused with its column`() throws {
-    let writer = JSONFormatter().cellWriter(for: ["a", "b"])
-    var bytes: [UInt8] = []
-    try unsafe writer.append(.integer(1), at: 0, to: &bytes)
-    let error = #expect(throws: FieldValueError.self) {
-      try unsafe [UInt8]([0x61, 0xFF]).withUnsafeBytes {
-        try unsafe writer.append(.text($0), at: 1, to: &bytes)
-      }
-    }
-    #expect(
-      error?.description == "the field b is 2 bytes, and not text in UTF-8, as JSON has to be")
-  }
-
   @Test func `2000 random tables in JSON are read as they were written`() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = OperationRandomness.seeded(seed)

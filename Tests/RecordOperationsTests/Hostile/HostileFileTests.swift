@@ -91,7 +91,7 @@ import Testing
     }
     #expect(
       error is RecordError || error is RecordQueryError || error is RecordFileError
-        || error is RecordImportError, "\(error)")
+        || error is RecordImportError || (error as? FieldValueError)?.row != nil, "\(error)")
     #expect("\(error)".utf8.count > 20, "\(error)")
   }
 }

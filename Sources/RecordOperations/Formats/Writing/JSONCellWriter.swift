@@ -33,14 +33,7 @@ package struct JSONCellWriter: CellWriter {
     case .integer(let number): bytes.appendNumber(number)
     case .double(let number): try bytes.appendJSON(number)
     // The cell is there, and nobody writes to it.
-    case .text(let text):
-      let text = unsafe Span<UInt8>(_unsafeBytes: text)
-      guard text.isText else {
-        var bytes: [UInt8] = []
-        bytes.append(text)
-        throw FieldValueError(.bytes(bytes), isNot: "text in UTF-8, as JSON has to be")
-      }
-      bytes.appendJSONString(text)
+    case .text(let text): bytes.appendJSONString(unsafe Span(_unsafeBytes: text))
     case .json(let text): bytes.append(unsafe Span(_unsafeBytes: text))
     case .bytes(let content):
       bytes.append(.quote)

@@ -9,7 +9,7 @@
 ///
 /// Bytes are strings in base64, dates strings as ISO 8601 has them, references the names of their records, and lists
 /// arrays. A number keeps its fraction, `3.0`, so that it comes back as the same kind of number; one that is not
-/// finite is refused with a ``FieldValueError``, because JSON has none, and so is text that is not in UTF-8.
+/// finite is refused with a ``FieldValueError``, because JSON has none.
 public struct JSONFormatter: RecordFormatter, CellFormatter {
   public init() {}
 

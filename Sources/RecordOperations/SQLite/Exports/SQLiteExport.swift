@@ -65,7 +65,8 @@ struct SQLiteExport {
   ///   - write: Gets the next bytes of it, and takes them away.
   ///   - report: Told how many rows are written, from time to time.
   /// - Returns: How many rows there are.
-  /// - Throws: A ``SQLiteError``; what the formatter and `write` throw.
+  /// - Throws: A ``SQLiteError``; a ``FieldValueError`` that names row and column for a value that the file cannot have;
+  ///   what else the formatter and `write` throw.
   func write(
     as formatter: some RecordFormatter, _ write: (inout [UInt8]) throws -> Void,
     report: (Int) -> Void
@@ -79,7 +80,9 @@ struct SQLiteExport {
     var count = 0
     while try statement.step() {
       if count > 0 { formatter.appendDelimiter(to: &bytes) }
-      try appendRow(statement, &bytes)
+      do { try appendRow(statement, &bytes) } catch let error as FieldValueError {
+        throw error.at(row: count + 1)
+      }
       count += 1
       if bytes.count >= Self.blockSize {
         try write(&bytes)
@@ -107,10 +110,10 @@ struct SQLiteExport {
   }
 
   private func cellAppender(for writer: some CellWriter) -> RowAppender {
-    let meanings = cells.map(\.meaning)
+    let cells = cells
     return { row, bytes in
-      for (index, meaning) in meanings.enumerated() {
-        try unsafe row.withCell(at: index, meaning) { cell throws(FieldValueError) in
+      for (index, cell) in cells.enumerated() {
+        try unsafe row.withCell(cell, at: index) { cell throws(FieldValueError) in
           try unsafe writer.append(cell, at: index, to: &bytes)
         } orValue: { value throws(FieldValueError) in
           try writer.append(value, at: index, to: &bytes)
@@ -123,7 +126,11 @@ struct SQLiteExport {
     let (columns, cells) = (columns, cells)
     return { row, bytes in
       let values = try cells.enumerated().map { index, cell in
-        try formatter.transform(row.exportedValue(at: index, cell.meaning), of: cell.path)
+        let value = row.value(of: cell, at: index)
+        let written = try formatter.transform(value, of: cell.path)
+        // Whoever has made something else of it knows what it is.
+        if written == value { try row.checkText(cell, at: index) }
+        return written
       }
       try formatter.append(values, for: columns, to: &bytes)
     }
@@ -144,36 +151,54 @@ extension SQLiteStatement {
   /// What a file has for a column of the row that it stands at.
   ///
   /// A key of another table that is a number stays one, as it is in the other table.
-  fileprivate func exportedValue(at index: Int, _ meaning: SQLiteMeaning) -> FieldValue {
+  fileprivate func value(of cell: SQLitePaths.Cell, at index: Int) -> FieldValue {
+    if cell.isOfBytes, !isNull(at: index) { return .bytes(bytes(at: index)) }
     let value = value(at: index)
-    if case (.foreignKey, .integer(let number)) = (meaning, value) { return .integer(number) }
-    return meaning.fieldValue(value)
+    if case (.foreignKey, .integer(let number)) = (cell.meaning, value) { return .integer(number) }
+    return cell.meaning.fieldValue(value)
   }
 
   /// Gives a body the cell of a column where SQLite has it, or its value where the two are not the same.
   @inline(__always)
   fileprivate func withCell(
-    at index: Int, _ meaning: SQLiteMeaning,
+    _ cell: SQLitePaths.Cell, at index: Int,
     _ body: (FormattedCell) throws(FieldValueError) -> Void,
     orValue: (FieldValue) throws(FieldValueError) -> Void
   ) throws(FieldValueError) {
-    switch storageClass(at: index) {
-    case .null: try unsafe body(.null)
-    case .integer: try unsafe body(.integer(integer(at: index)))
-    case .real: try unsafe body(.double(double(at: index)))
-    case .blob:
-      try unsafe withUnsafeBytes(at: index, isBlob: true) { bytes throws(FieldValueError) in
-        try unsafe body(.bytes(bytes))
-      }
-    case .text:
-      switch meaning {
-      case .list, .keptReference: try orValue(exportedValue(at: index, meaning))
-      case .plain, .date, .foreignKey:
-        try unsafe withUnsafeBytes(at: index, isBlob: false) { bytes throws(FieldValueError) in
-          let isText = unsafe Span<UInt8>(_unsafeBytes: bytes).isText
-          try unsafe body(isText ? .text(bytes) : .bytes(bytes))
-        }
+    let storageClass = storageClass(at: index)
+    switch storageClass {
+    case .null: return try unsafe body(.null)
+    case .integer where !cell.isOfBytes: return try unsafe body(.integer(integer(at: index)))
+    case .real where !cell.isOfBytes: return try unsafe body(.double(double(at: index)))
+    case .integer, .real, .blob, .text: break
+    }
+    try unsafe withUnsafeBytes(at: index, isBlob: storageClass == .blob) {
+      bytes throws(FieldValueError) in
+      if storageClass == .blob || cell.isOfBytes { return try unsafe body(.bytes(bytes)) }
+      let text = unsafe Span<UInt8>(_unsafeBytes: bytes)
+      guard text.isText else { throw Self.noText(text, cell) }
+      switch cell.meaning {
+      case .list, .keptReference: try orValue(value(of: cell, at: index))
+      case .plain, .date, .foreignKey: try unsafe body(.text(bytes))
       }
     }
+  }
+
+  /// - Throws: If the cell is a text that is not in UTF-8.
+  fileprivate func checkText(_ cell: SQLitePaths.Cell, at index: Int) throws {
+    guard storageClass(at: index) == .text, !cell.isOfBytes else { return }
+    try unsafe withUnsafeBytes(at: index, isBlob: false) { bytes in
+      let text = unsafe Span<UInt8>(_unsafeBytes: bytes)
+      if !text.isText { throw Self.noText(text, cell) }
+    }
+  }
+
+  /// In base64 it would come back as another text.
+  private static func noText(_ bytes: Span<UInt8>, _ cell: SQLitePaths.Cell) -> FieldValueError {
+    var found: [UInt8] = []
+    found.append(bytes)
+    return FieldValueError(
+      .bytes(found), isNot: "text in UTF-8: mend or transform it, or leave out the column"
+    ).at(cell.path)
   }
 }

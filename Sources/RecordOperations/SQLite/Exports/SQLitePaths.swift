@@ -8,6 +8,8 @@ struct SQLitePaths {
     let path: String
     let expression: String
     let meaning: SQLiteMeaning
+    /// Whether it is of a column of bytes, all of whose values a file has in base64.
+    let isOfBytes: Bool
   }
 
   let connection: SQLiteConnection
@@ -19,50 +21,53 @@ struct SQLitePaths {
   ///
   /// - Throws: A ``SQLiteError``; a ``RecordError`` that says where the path leads nowhere.
   mutating func cell(_ path: String, of table: SQLiteTable) throws -> Cell {
-    let (expression, meaning) = try value(of: Substring(path), in: table, "t", path)
-    return Cell(path: path, expression: expression, meaning: meaning)
+    try cell(Substring(path), of: table, "t", path)
   }
 
   /// - Parameters:
   ///   - keys: What is left of the path.
   ///   - row: What a row of the table is called in the statement.
   ///   - path: The whole path, for errors.
-  private mutating func value(
-    of keys: Substring, in table: SQLiteTable, _ row: String, _ path: String
-  ) throws -> (expression: String, meaning: SQLiteMeaning) {
+  private mutating func cell(
+    _ keys: Substring, of table: SQLiteTable, _ row: String, _ path: String
+  ) throws -> Cell {
     // A column may have dots in its name.
     if let column = table.column(named: String(keys)) {
-      return ("\(row).\(column.quoted)", column.meaning)
+      return Cell(
+        path: path, expression: "\(row).\(column.quoted)", meaning: column.meaning,
+        isOfBytes: column.affinity == .blob && !column.takesAll)
     }
     for (index, scalar) in zip(keys.unicodeScalars.indices, keys.unicodeScalars)
     where scalar == "." {
       guard let column = table.column(named: String(keys[..<index])) else { continue }
       let rest = keys[keys.unicodeScalars.index(after: index)...]
-      return try value(of: rest, across: column, in: table, row, path)
+      return try cell(rest, across: column, of: table, row, path)
     }
     throw table.missing(
       String(keys), keys.utf8.count == path.utf8.count ? "" : " (in the column \(path))")
   }
 
-  private mutating func value(
-    of keys: Substring, across column: SQLiteColumn, in table: SQLiteTable, _ row: String,
+  private mutating func cell(
+    _ keys: Substring, across column: SQLiteColumn, of table: SQLiteTable, _ row: String,
     _ path: String
-  ) throws -> (expression: String, meaning: SQLiteMeaning) {
+  ) throws -> Cell {
     let reference = "\(row).\(column.quoted)"
     if column.meaning == .keptReference {
-      return try value(of: keys, acrossKept: reference, column, table, path)
+      return try cell(keys, acrossKept: reference, column, table, path)
     }
     guard let (parent, key) = try parent(of: column, in: table) else {
       throw RecordError(
         .invalid("the column \(column.name) of \(table.name) is no reference (in \(path))"))
     }
     let next = nextAlias()
-    let (expression, meaning) = try value(of: keys, in: parent, next, path)
+    let cell = try cell(keys, of: parent, next, path)
     let condition = "\(next).\(try SQLiteName.quoted(key)) = \(reference)"
-    return (
-      "(SELECT \(expression) FROM \(parent.texts.table) AS \(next) WHERE \(condition) LIMIT 1)",
-      meaning
-    )
+    return Cell(
+      path: path,
+      expression: """
+        (SELECT \(cell.expression) FROM \(parent.texts.table) AS \(next) \
+        WHERE \(condition) LIMIT 1)
+        """, meaning: cell.meaning, isOfBytes: cell.isOfBytes)
   }
 
   /// The table that a foreign key of one column leads to, and by which of its columns.
@@ -83,10 +88,10 @@ struct SQLitePaths {
   }
 
   /// References that are kept may lead to any table: to which they do is looked up.
-  private mutating func value(
-    of keys: Substring, acrossKept reference: String, _ column: SQLiteColumn, _ table: SQLiteTable,
+  private mutating func cell(
+    _ keys: Substring, acrossKept reference: String, _ column: SQLiteColumn, _ table: SQLiteTable,
     _ path: String
-  ) throws -> (expression: String, meaning: SQLiteMeaning) {
+  ) throws -> Cell {
     let own = SQLiteOperand.referenceParts(column.quoted).type
     let types = try connection.rows(
       """
@@ -97,17 +102,17 @@ struct SQLitePaths {
     let parts = SQLiteOperand.referenceParts(reference)
     let name = "CAST(\(parts.name) AS TEXT)"
     var cases = ""
-    var meanings: Set<SQLiteMeaning> = []
+    var found: [Cell] = []
     var problem: (any Error)?
     for type in types.compactMap(\.self) {
       guard let parent = try connection.table(type) else { continue }
       let next = nextAlias()
       do {
-        let (expression, meaning) = try value(of: keys, in: parent, next, path)
-        meanings.insert(meaning)
+        let cell = try cell(keys, of: parent, next, path)
+        found.append(cell)
         cases += """
            WHEN \(parts.type) = CAST(\(try SQLiteName.literal(type)) AS BLOB) THEN \
-          (SELECT \(expression) FROM \(parent.texts.table) AS \(next) \
+          (SELECT \(cell.expression) FROM \(parent.texts.table) AS \(next) \
           WHERE \(try parent.key.isRow(next, named: name)) LIMIT 1)
           """
       } catch let error as RecordError {
@@ -115,12 +120,14 @@ struct SQLitePaths {
         problem = problem ?? error
       }
     }
-    if cases.isEmpty {
+    guard let first = found.first else {
       if let problem { throw problem }
-      return ("NULL", .plain)
+      return Cell(path: path, expression: "NULL", meaning: .plain, isOfBytes: false)
     }
-    let meaning = meanings.count == 1 ? meanings.first ?? .plain : .plain
-    return ("CASE\(cases) END", meaning)
+    let isOfOneMeaning = found.allSatisfy { $0.meaning == first.meaning }
+    return Cell(
+      path: path, expression: "CASE\(cases) END", meaning: isOfOneMeaning ? first.meaning : .plain,
+      isOfBytes: found.allSatisfy(\.isOfBytes))
   }
 
   private mutating func nextAlias() -> String {
