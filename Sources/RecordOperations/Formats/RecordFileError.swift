@@ -30,6 +30,7 @@ public struct RecordFileError: Error, CustomStringConvertible {
 
   /// Writes a file, and names it if the system refuses.
   static func writing<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+    try check(path, "cannot be written")
     do { return try body() } catch let error as SystemError {
       throw RecordFileError(path, "cannot be written", error, error.advice)
     }
@@ -37,10 +38,21 @@ public struct RecordFileError: Error, CustomStringConvertible {
 
   /// Reads a file, and names it if the system refuses.
   static func reading<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+    try check(path, "cannot be read")
     do { return try body() } catch let error as SystemError {
       let advice =
         error.isMissing || error.isDenied ? "Name one that is there and may be read." : error.advice
       throw RecordFileError(path, "cannot be read", error, advice)
     }
+  }
+
+  private static func check(_ path: String, _ problem: String) throws(RecordFileError) {
+    guard path.utf8.contains(0) else { return }
+    throw RecordFileError(
+      path, problem,
+      because: """
+        there is a NUL in its name, \(path.debugDescription), where the system would end it. \
+        Name it without.
+        """)
   }
 }

@@ -227,6 +227,21 @@ import Testing
     }
   }
 
+  @Test func `a name with a NUL in it is refused, and is not cut off there`() async throws {
+    try library()
+    try "old".write(toFile: file, atomically: true, encoding: .utf8)
+    let name = file + "\0.csv"
+    let exported = await ExportRecords("Book", in: database, to: name, as: .csv).run().error
+    let imported = await ImportRecords("Book", into: database, from: name, as: .csv).run().error
+    for error in [exported, imported] {
+      #expect((error as? RecordFileError)?.path == name)
+      #expect("\(try #require(error))".contains("NUL"))
+    }
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "old")
+    let other = SQLiteRecordDatabase(database.path + "\0.sqlite")
+    #expect("\(try #require(await QueryRecords("Book", in: other).run().error))".contains("NUL"))
+  }
+
   @Test(arguments: [
     (["nme"], "there are: isbn, title"), (["title.name"], "title of Book is no reference"),
     (["author.nme"], "Author has no column \"nme\" (in the column author.nme)"),

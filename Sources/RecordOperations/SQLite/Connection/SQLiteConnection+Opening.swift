@@ -39,6 +39,11 @@ extension SQLiteConnection {
     _ file: SQLiteFile, for purpose: Purpose, _ access: SQLiteOptions.Access
   ) throws {
     let path = file.path
+    if path.utf8.contains(0) {
+      throw RecordError(
+        .storage(
+          "there is a NUL in the name \(path.debugDescription), where the system would end it"))
+    }
     if access == .readOnly, purpose == .writing {
       throw RecordError(.notPermitted("\(path) was opened to be read only"))
     }
