@@ -33,6 +33,33 @@ import Testing
     #expect(lines.first == "id    text" && lines.last == "999   number 999")
   }
 
+  @Test func `who has seen enough rows ends a query without a word`() async throws {
+    let folder = try TemporaryFolder()
+    try await numbers(50_000, in: folder)
+    for command in ["query x.sqlite Number --json", "export x.sqlite Number --to -"] {
+      let printed = try await shell(
+        "{ devapp \(command); echo $? >&2; } | head -n 1 >/dev/null", in: folder)
+      #expect(printed.error == "\(128 + SIGPIPE)\n")
+    }
+  }
+
+  @Test func `a text that is not UTF-8 is shown as bytes, and not exported`() async throws {
+    let folder = try TemporaryFolder()
+    try await numbers(1, in: folder)
+    let database = folder.url.appendingPathComponent("x.sqlite")
+    var bytes = try Data(contentsOf: database)
+    let text = try #require(bytes.range(of: Data("number 1".utf8)))
+    bytes[text.upperBound - 1] = 0xFF
+    try bytes.write(to: database)
+    let shown = try await shell("devapp query x.sqlite Number", in: folder)
+    #expect(shown.text == "id  text\n1   <8 B>\n" && shown.status == 0)
+    let exported = try await shell("devapp export x.sqlite Number", in: folder)
+    #expect(
+      exported.error.hasPrefix(
+        "DevApp records: the field text of row 1 of the file is 8 bytes, and not text in UTF-8"))
+    #expect(exported.status == 1)
+  }
+
   @Test func `wide letters take two columns of a table`() async throws {
     let folder = try TemporaryFolder()
     try folder.write("id,title,pages\n1,日本語,300\n2,Emma,474\n3,a\u{202E}b,1\n", to: "Book.csv")

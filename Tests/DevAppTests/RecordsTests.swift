@@ -65,6 +65,8 @@ import Testing
     (["price>=7.5"], ["a"]), (["title*=Lavrans"], ["b"]), (["id='a'"], ["a"]),
     (["pages<=1200", "pages>=474"], ["b", "a"]), (["title='474'"], []),
     (["pages > 474"], ["b"]), ([" title = 'Emma' "], ["a"]), (["pages=0x1DA"], []),
+    (["pages> 474"], ["b"]), (["pages >474"], ["b"]), (["title= Emma"], ["a"]),
+    (["title=' Emma'"], []),
   ])
   func `conditions say which rows`(conditions: [String], ids: [String]) async throws {
     let folder = try TemporaryFolder()

@@ -2,6 +2,14 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import RecordOperations
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// `DevApp records import|query|export|tables FILE…`
 struct RecordsCommand {
   static let usage = """
@@ -83,7 +91,7 @@ struct RecordsCommand {
       standardError.isTerminal && (!arguments.printsRows || StandardOutput().isFile)
     let observation = try FlowObservation(
       arguments.options, progressOn: hasTerminal ? standardError : nil)
-    let performed = try await PerformedFlow(of: flow, seenBy: observation)
+    let performed = try await PerformedFlow(of: flow, seenBy: observation, waitsForEnd: true)
     // So that nothing is left beside the file.
     await database.close()
     try observation.end()
@@ -94,6 +102,9 @@ struct RecordsCommand {
         return ExitCode.failure
       }
       return ExitCode.success
+    case .error(let error as RecordFileError) where error.code == EPIPE && arguments.printsRows:
+      // Whoever reads the rows has seen enough, as `head` has, and other programs end by the signal for that.
+      return ExitCode.signalled(by: SIGPIPE)
     case .error(let error):
       // The error itself tells of the first one.
       if let error = error as? RecordImportError, error.problems.count > 1 {
@@ -102,7 +113,9 @@ struct RecordsCommand {
       standardError.writeLine("DevApp records: \(error)")
       return ExitCode.failure
     case .cancelled:
-      standardError.writeLine("DevApp records: interrupted")
+      // What was put in before stays.
+      let left = (performed.late?.error as? RecordImportError).map { ": \($0)" } ?? ""
+      standardError.writeLine("DevApp records: interrupted\(left)")
       return performed.interruptedStatus
     }
   }

@@ -47,30 +47,25 @@ struct RowCondition: Sendable {
     else { return nil }
     column = String(text[..<range.lowerBound])
     self.relation = relation
-    value = String(text[range.upperBound...])
+    // What is meant to have some at its ends is in quotes.
+    value = String(text[range.upperBound...]).withoutSpaces
   }
 
   /// What it asks of a table: the column says what the value is.
   func predicate(for table: SQLiteTable?) -> RecordPredicate {
-    guard let column = table?.columns.first(where: { $0.name == self.column }) else {
-      // With spaces around the sign, as one writes it.
-      if let spaceless, spaceless.column != self.column { return spaceless.predicate(for: table) }
-      return predicate(for: nil as SQLiteColumn?)
-    }
-    return predicate(for: column)
+    func column(_ name: String) -> SQLiteColumn? { table?.columns.first { $0.name == name } }
+    // With spaces before the sign, as one writes it, unless it has such a name.
+    let name = column(self.column) == nil ? self.column.withoutSpaces : self.column
+    return predicate(for: column(name), named: name)
   }
 
-  private func predicate(for column: SQLiteColumn?) -> RecordPredicate {
+  private func predicate(for column: SQLiteColumn?, named name: String) -> RecordPredicate {
     switch relation {
-    case .prefix: .hasPrefix(self.column, text)
-    case .contains: .contains(self.column, text)
+    case .prefix: .hasPrefix(name, text)
+    case .contains: .contains(name, text)
     case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
-      .comparison(self.column, relation.comparison, fieldValue(for: column))
+      .comparison(name, relation.comparison, fieldValue(for: column))
     }
-  }
-
-  private var spaceless: RowCondition? {
-    RowCondition(column.withoutSpaces + relation.rawValue + value.withoutSpaces)
   }
 
   private var isQuoted: Bool { value.count >= 2 && value.hasPrefix("'") && value.hasSuffix("'") }

@@ -26,6 +26,12 @@ final class TableFormatter: RecordFormatter {
     self.limit = limit
   }
 
+  /// Bytes, and texts that are none, are not for people.
+  func transform(_ value: FieldValue, of column: String) -> FieldValue {
+    guard case .bytes(let bytes) = value else { return value }
+    return .string("<\(bytes.count.asBytes)>")
+  }
+
   func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) {
     state.withLock { state in
       state.count += 1
@@ -75,8 +81,7 @@ extension FieldValue {
   fileprivate var forPeople: String {
     switch self {
     case .null: "–"
-    case .bytes(let bytes): "<\(bytes.count.asBytes)>"
-    case .integer, .double, .string, .date, .reference, .list:
+    case .integer, .double, .string, .bytes, .date, .reference, .list:
       (try? CSVFormatter().text(of: self)) ?? "?"
     }
   }
