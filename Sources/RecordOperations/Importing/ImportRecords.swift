@@ -28,8 +28,10 @@ public import CompositeOperations
 /// for every so many rows; then it leaves whole ones. What is saved meanwhile by the same database waits until it has
 /// ended; others who write the file may be told that it is locked.
 ///
-/// The run tells how many bytes of the file it has read. It throws a ``RecordImportError`` for bad rows, a
-/// ``RecordError`` for what the database says, and a ``RecordFileError`` for what is wrong with the file as a whole.
+/// The run tells how many bytes of the file it has read. It throws a ``RecordImportError`` for bad rows, and for
+/// whatever ends it when some transactions were made; else a ``RecordError`` for what the database says, and a
+/// ``RecordFileError`` for what is wrong with the file as a whole. If it is cancelled then, the error is that of
+/// ``CompositeOperations/OperationRun/late``.
 public struct ImportRecords: ComposableOperation {
   public let type: String
   public let database: SQLiteRecordDatabase
@@ -118,29 +120,31 @@ public struct ImportRecords: ComposableOperation {
     var ledger = ledger
     var committed = 0
     do {
-      var isAtEnd = false
-      while !isAtEnd {
-        let count = try connection.transaction(.writing) {
+      // What is no file, such as a pipe, may keep it waiting, which nobody else should have to do, too.
+      var next = try source.next(atMost: rowsPerTransaction ?? .max)
+      while next != nil {
+        committed += try connection.transaction(.writing) {
           var room = rowsPerTransaction ?? .max
           var count = 0
-          while room > 0 {
-            guard let rows = try source.next(atMost: room) else {
-              isAtEnd = true
-              break
-            }
+          while let rows = next {
             // Rows that are all bad come to no statement that would notice.
             if connection.isCancelled { throw CancellationError() }
             room -= rows.count
             count += try table.insert(rows, &ledger)
             context.report(source.byteCount, of: source.size, unit: "bytes")
+            if room == 0 { break }
+            next = try source.next(atMost: room)
           }
+          try table.checkReferences()
           return count
         }
-        committed += count
+        if next != nil { next = try source.next(atMost: rowsPerTransaction ?? .max) }
       }
     } catch let error as ImportLedger.Full {
-      throw RecordImportError(
-        path: path, problems: error.problems, recordCount: committed)
+      throw RecordImportError(path, error.problems, recordCount: committed, cause: nil)
+    } catch  where committed > 0 {
+      let cause = (error as? SQLiteError)?.translated ?? error
+      throw RecordImportError(path, ledger.problems, recordCount: committed, cause: cause)
     }
     return ImportedFile(path: path, recordCount: committed, problems: ledger.problems)
   }
@@ -155,13 +159,23 @@ public struct ImportedFile: Hashable, Sendable {
   public let problems: [RowProblem]
 }
 
-/// A file has more rows that cannot be taken than may be left out.
+/// A file has more rows that cannot be taken than may be left out, or an import has ended in between its transactions.
 public struct RecordImportError: Error, Sendable {
   public let path: String
   /// What is wrong with the rows, in their order, up to the one that was too many.
   public let problems: [RowProblem]
   /// How many records are in the table all the same, by transactions that were made before.
   public let recordCount: Int
+  /// What has ended the import, when some were in the table already: a ``RecordError``, a ``RecordFileError``, a
+  /// `CancellationError`. Nil if the bad rows have.
+  public let cause: (any Error)?
+
+  init(_ path: String, _ problems: [RowProblem], recordCount: Int, cause: (any Error)?) {
+    self.path = path
+    self.problems = problems
+    self.recordCount = recordCount
+    self.cause = cause
+  }
 }
 
 extension RecordImportError: CustomStringConvertible {
@@ -170,8 +184,9 @@ extension RecordImportError: CustomStringConvertible {
     let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
     let kept =
       recordCount > 0
-      ? "; \(recordCount == 1 ? "1 record was" : "\(recordCount) records were") put in before"
-      : "; nothing was put in"
-    return "\(path), \(first)\(more)\(kept)"
+      ? "\(recordCount == 1 ? "1 record was" : "\(recordCount) records were") put in before"
+      : "nothing was put in"
+    guard let cause else { return "\(path), \(first)\(more); \(kept)" }
+    return "\(path): \(cause is CancellationError ? "cancelled" : "\(cause)"); \(kept)"
   }
 }

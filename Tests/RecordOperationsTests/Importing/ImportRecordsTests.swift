@@ -465,6 +465,85 @@ import Testing
     #expect(try await rows("T", "a") == ["1"])
   }
 
+  @Test func `D11: who is cancelled between transactions knows what is in the table`() async throws
+  {
+    let pipe = folder.file("pipe")
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    let writer = try #require(FileHandle(forUpdatingAtPath: pipe))
+    try writer.write(contentsOf: Data("a\n1\n2\n3\n4\n\"x\"y\n5\n".utf8))
+    let (reports, report) = AsyncStream.makeStream(of: Void.self)
+    let run = ImportRecords(
+      "T", into: database, from: pipe, as: .csv, badRows: .skipped(atMost: 1), rowsPerTransaction: 2
+    ).observed(by: ProgressTeller { report.yield() }).start()
+    // The last row is in a transaction of its own, which waits for another one.
+    var count = 0
+    for await _ in reports {
+      count += 1
+      if count == 3 { break }
+    }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    try writer.close()
+    let error = try #require(await run.late?.error as? RecordImportError)
+    #expect(error.cause is CancellationError && error.recordCount == 4)
+    #expect("\(error)" == "\(pipe): cancelled; 4 records were put in before")
+    #expect(try await database.all(RecordQuery("T")).count == 4)
+  }
+
+  @Test func `D11: what ends an import between transactions says what is in the table`()
+    async throws
+  {
+    try execute(
+      [
+        "CREATE TABLE T (a INTEGER REFERENCES U (b) DEFERRABLE INITIALLY DEFERRED)",
+        "CREATE TABLE U (b INTEGER PRIMARY KEY)", "INSERT INTO U VALUES (1), (2), (3)",
+      ], in: database.path)
+    let error = await #expect(throws: RecordImportError.self) {
+      try await load("a\n1\n2\n3\n4\n", rowsPerTransaction: 2)
+    }
+    #expect(error?.recordCount == 2 && error?.cause is RecordError)
+    #expect(error?.description.hasSuffix("; 2 records were put in before") == true)
+    #expect(try await rows("T", "a") == ["1", "2"])
+  }
+
+  /// SQLite looks at them at the end of the transaction, and names none.
+  @Test func `references that may wait until the end are named if they lead nowhere then`()
+    async throws
+  {
+    try execute(
+      [
+        """
+        CREATE TABLE T (a INTEGER PRIMARY KEY, up INTEGER REFERENCES T DEFERRABLE INITIALLY DEFERRED,
+          b INTEGER REFERENCES "U v" (b) DEFERRABLE INITIALLY DEFERRED)
+        """, "CREATE TABLE \"U v\" (b INTEGER PRIMARY KEY)",
+      ], in: database.path)
+    #expect(try await load("a,up\n1,2\n2,1\n").recordCount == 2)
+    let error = await #expect(throws: RecordError.self) {
+      try await load("a,up,b\n3,9,7\n4,3,\n5,8,\n")
+    }
+    #expect(
+      error?.description == """
+        rows of T lead to rows that are not there at the end: b of 1 leads to none of U v, \
+        up of 2 leads to none of T
+        """)
+    #expect(try await rows("T", "a", "up") == ["1,2", "2,1"])
+  }
+
+  @Test func `nobody waits for an import that waits for its first row`() async throws {
+    try execute(["CREATE TABLE T (a)"], in: database.path)
+    let pipe = folder.file("pipe")
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    let run = ImportRecords("T", into: database, from: pipe, as: .csv).start()
+    // It is opened by the import first, which then has the only line of those who write by this database.
+    let writer = try #require(FileHandle(forWritingAtPath: pipe))
+    let other = SQLiteRecordDatabase(database.path, SQLiteOptions(busyTimeout: .milliseconds(1)))
+    try await other.write { try $0.run("INSERT INTO T VALUES (1)") }
+    try writer.write(contentsOf: Data("a\n2\n".utf8))
+    try writer.close()
+    #expect(await run.outcome.result?.recordCount == 1)
+    #expect(try await rows("T", "a") == ["1", "'2'"])
+  }
+
   @Test func `what is saved meanwhile waits until the import has ended`() async throws {
     let database = SQLiteRecordDatabase(
       folder.file(), SQLiteOptions(busyTimeout: .milliseconds(1)))

@@ -82,6 +82,14 @@ package final class SQLiteConnection {
   /// Whether there is a transaction.
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle.pointer) == 0 }
 
+  /// Whether there are references that lead nowhere, which is looked at again at the end of the transaction.
+  var hasUnmetReferences: Bool {
+    var (count, highest) = (Int32(0), Int32(0))
+    let code = unsafe sqlite3_db_status(
+      handle.pointer, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &highest, 0)
+    return code == SQLITE_OK && count > 0
+  }
+
   /// Whether the file cannot be written by it.
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 }
 

@@ -67,6 +67,29 @@ struct SQLiteImport {
     }
   }
 
+  /// Tells of references that the table lets stand until the end of the transaction, where SQLite says no more than that
+  /// there are some which lead nowhere. It is called there.
+  ///
+  /// - Throws: A ``RecordError`` that names them; a ``SQLiteError``.
+  func checkReferences() throws {
+    guard connection.hasUnmetReferences else { return }
+    let found = try connection.rows(
+      """
+      SELECT count(DISTINCT c.rowid), l."from", c.parent FROM pragma_foreign_key_check(?1) AS c \
+      JOIN pragma_foreign_key_list(?1) AS l ON l.id = c.fkid GROUP BY c.fkid, l.seq
+      """, [.text(type)]
+    ) { row in
+      let (column, parent) = (row.text(at: 1) ?? "", row.text(at: 2) ?? "")
+      return "\(column) of \(max(1, row.integer(at: 0))) leads to none of \(parent)"
+    }
+    // It may be another table, in which a trigger has put something.
+    guard !found.isEmpty else { return }
+    throw RecordError(
+      .invalid(
+        "rows of \(type) lead to rows that are not there at the end: \(found.joined(separator: ", "))"
+      ))
+  }
+
   // MARK: Plans
 
   private mutating func planOfCells(_ header: [String]?) throws -> SQLiteImportPlan {
