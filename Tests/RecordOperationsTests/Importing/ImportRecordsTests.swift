@@ -544,6 +544,20 @@ import Testing
     #expect(try await rows("T", "a") == ["1", "'2'"])
   }
 
+  @Test func `columns without a value get their type from the first one, wherever it is`()
+    async throws
+  {
+    var lines = (1...300).map { "{\"id\":\"\($0)\",\"a\":null,\"b\":null,\"c\":1}\n" }
+    lines[149] = "{\"id\":\"150\",\"a\":2.5,\"b\":null,\"c\":1}\n"
+    lines[249] = "{\"id\":\"250\",\"a\":null,\"b\":\"007\",\"c\":1}\n"
+    lines[250] = "{\"id\":\"251\",\"a\":3,\"b\":\"1\",\"c\":1}\n"
+    #expect(try await load(lines.joined(), as: .jsonLines).recordCount == 300)
+    let found = try await database.all(
+      RecordQuery("T", where: Field<Double>("a") != nil || Field<String>("b") != nil))
+    #expect(
+      found.map { [$0["a"], $0["b"]] } == [[2.5, .null], [.null, "007"], [3.0, "1"]])
+  }
+
   @Test func `what is saved meanwhile waits until the import has ended`() async throws {
     let database = SQLiteRecordDatabase(
       folder.file(), SQLiteOptions(busyTimeout: .milliseconds(1)))

@@ -43,8 +43,7 @@ struct SQLiteImport {
       let names = Names(first)
       do {
         let plan = try plan(for: first, names)
-        // The next one may give a column its type.
-        let same = plan.isTyped ? rest.prefix { $0.hasNames(of: first) } : rest.prefix(1)
+        let same = rest.prefix { $0.hasNames(of: first) && plan.takes($0) }
         rest = rest.dropFirst(same.count)
         count += try plan.insert(same, &problems)
       } catch {
@@ -117,13 +116,17 @@ struct SQLiteImport {
   private mutating func plan(
     for object: JSONBatch.Object, _ names: Names
   ) throws -> SQLiteImportPlan {
-    if let plan = plans[names], plan.isTyped { return plan }
+    if let plan = plans[names], plan.takes(object) { return plan }
     // Columns that were made before one that cannot be are not left behind.
     let table = try connection.savepoint { try preparedTable(for: object.fields) }
     for (name, _) in object.fields where table.column(named: name) == nil {
       throw ImportRefusal(text: table.missing(name).description)
     }
-    let plan = try makePlan(object.fields.map(\.key), of: table)
+    var plan = try makePlan(object.fields.map(\.key), of: table)
+    plan.nulls = object.fields.indices.filter { index in
+      guard object.fields[index].value == .null, table.isOwn else { return false }
+      return table.column(named: object.fields[index].key)?.isUntyped ?? false
+    }
     // Of a file whose objects have other keys each, few would be of use again.
     if plans.count >= 64 { plans = [:] }
     plans[names] = plan

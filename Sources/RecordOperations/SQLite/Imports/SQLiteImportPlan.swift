@@ -9,8 +9,8 @@ struct SQLiteImportPlan {
   private let columns: [SQLiteImportColumn]
   /// The columns that lead to other rows.
   private let references: [String]
-  /// Whether all columns have a type: one of a table for records has none as long as it has had no value.
-  let isTyped: Bool
+  /// The places of columns that have no type yet, because they have had no value: the first one gives them theirs.
+  var nulls: [Int] = []
   private let rowsPerStatement: Int
   /// Whether a row that is not put in is one that a trigger has dropped.
   private let tellsDropped: Bool
@@ -24,7 +24,6 @@ struct SQLiteImportPlan {
     on connection: SQLiteConnection
   ) throws {
     (self.connection, self.columns) = (connection, columns)
-    isTyped = !table.isOwn || columns.allSatisfy { !$0.column.isUntyped }
     references = table.foreignKeys.flatMap(\.columns)
     // Within a statement a row could lead to one behind it, depending on where the statement ends.
     let leadsToItself = table.foreignKeys.contains {
@@ -78,6 +77,11 @@ struct SQLiteImportPlan {
   }
 
   // MARK: Rows
+
+  /// Whether an object that has its columns leaves those as they are.
+  func takes(_ object: JSONBatch.Object) -> Bool {
+    nulls.allSatisfy { object.fields[$0].value == .null }
+  }
 
   /// - Returns: How many records were put in or updated.
   /// - Throws: A ``SQLiteError`` that ends the import.
