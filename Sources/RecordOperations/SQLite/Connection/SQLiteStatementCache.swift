@@ -1,6 +1,6 @@
 /// Statements that were prepared, and are kept for the next time: those that were used last.
 struct SQLiteStatementCache {
-  private static let capacity = 64
+  private static let capacity = 256
 
   /// One of them. It is a class so that its use changes nothing in the table of them.
   final class Entry {

@@ -13,6 +13,8 @@ struct SQLiteImport {
   private var isNew = false
   /// How rows of cells are put in.
   private var planOfCells: SQLiteImportPlan?
+  /// Whether the table says itself what becomes of rows that are in the way of others; nil until it is looked up.
+  private var resolvesConflicts: Bool?
   /// How objects are put in.
   private var plans: [Names: SQLiteImportPlan] = [:]
 
@@ -128,12 +130,14 @@ struct SQLiteImport {
       return table.column(named: object.fields[index].key)?.isUntyped ?? false
     }
     // Of a file whose objects have other keys each, few would be of use again.
-    if plans.count >= 64 { plans = [:] }
+    if plans.count >= 1_000 { plans = [:] }
     plans[names] = plan
     return plan
   }
 
-  private func makePlan(_ names: [String], of table: SQLiteTable) throws -> SQLiteImportPlan {
+  private mutating func makePlan(_ names: [String], of table: SQLiteTable) throws
+    -> SQLiteImportPlan
+  {
     let columns = try names.map { name in
       guard let column = table.column(named: name) else { throw table.missing(name) }
       guard references[name] == nil || column.meaning == .keptReference else {
@@ -143,7 +147,11 @@ struct SQLiteImport {
       }
       return try SQLiteImportColumn(column, of: table, referencesTo: references[name])
     }
-    return try SQLiteImportPlan(table, columns, existing, on: connection)
+    let resolvesConflicts =
+      try self.resolvesConflicts ?? connection.resolvesConflicts(table.name)
+    self.resolvesConflicts = resolvesConflicts
+    return try SQLiteImportPlan(
+      table, columns, existing, resolvesConflicts: resolvesConflicts, on: connection)
   }
 
   /// The names of the columns of an object, told apart byte by byte.
@@ -196,6 +204,15 @@ struct SQLiteImport {
       return (key: name, value: reference ?? value)
     }
     return try connection.table(toSave: values, as: type)
+  }
+}
+
+extension SQLiteConnection {
+  /// Whether a table says itself what becomes of rows that are in the way of others.
+  fileprivate func resolvesConflicts(_ table: String) throws -> Bool {
+    try first(
+      "SELECT 1 FROM sqlite_schema WHERE name = ?1 AND sql LIKE '%ON%CONFLICT%'", [.text(table)]
+    ) { _ in true } ?? false
   }
 }
 

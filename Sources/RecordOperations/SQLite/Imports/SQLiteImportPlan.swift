@@ -14,14 +14,17 @@ struct SQLiteImportPlan {
   private let rowsPerStatement: Int
   /// Whether a row that is not put in is one that a trigger has dropped.
   private let tellsDropped: Bool
-  private let insertsMany: String
   private let insertsOne: String
+  /// What is in a statement for many rows: its start, each row, its end.
+  private let parts: (start: String, row: String, end: String)
 
+  /// - Parameter resolvesConflicts: Whether the table itself says what becomes of rows that are in the way of others. It
+  ///   would replace them, or drop them without a word.
   /// - Throws: A ``RecordError`` if no row of the table could be known again by these columns; an ``ImportRefusal`` if
   ///   there are none.
   init(
     _ table: SQLiteTable, _ columns: [SQLiteImportColumn], _ existing: ExistingRowPolicy,
-    on connection: SQLiteConnection
+    resolvesConflicts: Bool, on connection: SQLiteConnection
   ) throws {
     (self.connection, self.columns) = (connection, columns)
     references = table.foreignKeys.flatMap(\.columns)
@@ -42,14 +45,18 @@ struct SQLiteImportPlan {
     guard !names.isEmpty else {
       throw ImportRefusal(text: "it has no value at all")
     }
-    // What the table itself says of conflicts would replace rows, or drop them without a word.
-    let verb = try connection.resolvesConflicts(table.name) ? "INSERT OR ABORT" : "INSERT"
-    let start = "\(verb) INTO \(table.texts.table) (\(names.joined(separator: ", "))) VALUES "
-    let row = "(\(places.joined(separator: ", ")))"
-    let end = try Self.end(table, columns, existing)
-    insertsOne = start + row + end
-    insertsMany =
-      start + Array(repeating: row, count: rowsPerStatement).joined(separator: ", ") + end
+    let verb = resolvesConflicts ? "INSERT OR ABORT" : "INSERT"
+    parts = (
+      "\(verb) INTO \(table.texts.table) (\(names.joined(separator: ", "))) VALUES ",
+      "(\(places.joined(separator: ", ")))", try Self.end(table, columns, existing)
+    )
+    insertsOne = parts.start + parts.row + parts.end
+  }
+
+  /// It is long, and never asked for where the rows of a file have now these columns and now those.
+  private var insertsMany: String {
+    let rows = Array(repeating: parts.row, count: rowsPerStatement)
+    return parts.start + rows.joined(separator: ", ") + parts.end
   }
 
   private static func end(
@@ -242,14 +249,5 @@ struct SQLiteImportPlan {
     // SQLite does not say which one.
     guard error.isReferenceViolation else { return "\(error.translated)" }
     return "a reference leads to a row that is not there (\(references.joined(separator: ", ")))"
-  }
-}
-
-extension SQLiteConnection {
-  /// Whether a table says itself what becomes of rows that are in the way of others.
-  fileprivate func resolvesConflicts(_ table: String) throws -> Bool {
-    try first(
-      "SELECT 1 FROM sqlite_schema WHERE name = ?1 AND sql LIKE '%ON%CONFLICT%'", [.text(table)]
-    ) { _ in true } ?? false
   }
 }
