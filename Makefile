@@ -28,6 +28,8 @@ lint: ## Check the format of the sources, and that the patches for benchmarks an
 docs: sqlite ## Build the documentation site into .build/docs, with warnings as errors
 	.ci/docs
 
+# All tests at once would need more memory than most machines have.
+sanitize: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 8
 sanitize: sqlite ## Run the tests under the thread and the address sanitizer
 	TSAN_OPTIONS=detect_deadlocks=0 \
 	  swift test --scratch-path .build/thread --sanitize=thread -Xswiftc -DSANITIZER
