@@ -50,23 +50,29 @@ let package = Package(
     .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),
     .testTarget(
       name: "CompositeOperationsTests",
-      dependencies: ["CompositeOperations", "CompositeOperationsTestKit"],
+      dependencies: ["CompositeOperations", "CompositeOperationsTestKit", "TestPrograms"],
       exclude: ["Support/check-formats.py"], swiftSettings: strict),
     .testTarget(
       name: "CompositeOperationsFoundationTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
-        "LoopbackServer",
+        "LoopbackServer", "TestPrograms",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "RecordOperationsTests",
-      dependencies: ["CompositeOperations", "CompositeOperationsTestKit", "RecordOperations"],
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsTestKit", "RecordOperations", "TestPrograms",
+      ],
       swiftSettings: strict),
     // Tests kill it.
     .executableTarget(
       name: "RecordCrashes", dependencies: ["CompositeOperations", "RecordOperations"],
       path: "Tests/RecordCrashes", swiftSettings: strict),
+    // Programs that tests run.
+    .target(
+      name: "TestPrograms", dependencies: ["CProcesses"], path: "Tests/TestPrograms",
+      swiftSettings: strict),
     .target(
       name: "LoopbackServer", dependencies: ["CompositeOperations"], path: "Tests/LoopbackServer",
       swiftSettings: strict),
@@ -85,7 +91,8 @@ let package = Package(
       name: "CallSitesSwift5Tests", dependencies: ["CompositeOperations"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
-      name: "DevAppTests", dependencies: ["DevApp", "LoopbackServer"], swiftSettings: strict),
+      name: "DevAppTests", dependencies: ["DevApp", "LoopbackServer", "TestPrograms"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -2,6 +2,7 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
 import LoopbackServer
+import TestPrograms
 import Testing
 
 @Suite struct CertificateTests {
@@ -18,16 +19,16 @@ import Testing
       "-nodes",
       "-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-days", "1"
     ).process
-    let status = await aside {
-      make.waitUntilExit()
-      return make.terminationStatus
-    }
+    let status = await make.end()
     try #require(status == 0, "openssl made no certificate.")
     let port = try LoopbackServer.unusedPort()
     let server = try Self.start(
       openssl, "s_server", "-accept", "127.0.0.1:\(port)", "-key", key, "-cert", certificate, "-www"
     )
-    defer { server.process.terminate() }
+    defer {
+      kill(server.process.processIdentifier, SIGTERM)
+      _ = server.process.waitUntilExit()
+    }
     // It says so when it listens.
     var said = ""
     while !said.contains("ACCEPT") {
@@ -46,15 +47,10 @@ import Testing
 
   private static func start(
     _ program: String, _ arguments: String...
-  ) throws -> (process: Process, output: FileHandle) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = arguments
+  ) throws -> (process: RunningProgram, output: FileHandle) {
     let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
+    let process = try TestProgram(program, arguments).start(output: pipe.fileHandleForWriting)
+    try pipe.fileHandleForWriting.close()
     return (process, pipe.fileHandleForReading)
   }
 }

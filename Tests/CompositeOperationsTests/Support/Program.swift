@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 
 /// A program that a test runs to its end.
 struct Program {
@@ -17,18 +18,9 @@ struct Program {
     try Data().write(to: log)
     defer { try? FileManager.default.removeItem(at: log) }
     let output = try FileHandle(forWritingTo: log)
-    let process = Process()
-    process.executableURL = file
-    process.arguments = arguments
-    process.standardOutput = output
-    process.standardError = output
-    process.standardInput = FileHandle.nullDevice
-    let (exits, exit) = AsyncStream<Void>.makeStream()
-    process.terminationHandler = { _ in exit.finish() }
-    try process.run()
-    for await _ in exits {}
+    let process = try TestProgram(file.path, arguments).start(output: output, error: output)
     return End(
-      status: process.terminationStatus,
+      status: await process.end(),
       output: String(decoding: try Data(contentsOf: log), as: UTF8.self))
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 
 /// What a program printed and how it ended.
 struct Printed: Sendable {
@@ -9,18 +10,8 @@ struct Printed: Sendable {
   var text: String { String(decoding: output, as: UTF8.self) }
 }
 
-/// The signals that ask a program to end, without those that whoever began these tests wants ignored: what they begin
-/// ignores them too.
-let endingSignals = [SIGINT, SIGTERM, SIGHUP].filter { number in
-  var action = sigaction()
-  unsafe sigaction(number, nil, &action)
-  #if os(Linux)
-    let handler = unsafe action.__sigaction_handler.sa_handler
-  #else
-    let handler = unsafe action.__sigaction_u.__sa_handler
-  #endif
-  return unsafe unsafeBitCast(handler, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
-}
+/// The signals that ask a program to end.
+let endingSignals = [SIGINT, SIGTERM, SIGHUP]
 
 #if os(Linux)
   /// Signals of a process, from one of the masks that the kernel tells: `SigIgn`, `SigCgt`.
@@ -69,11 +60,10 @@ struct Program {
   ///
   /// - Parameter during: Does something while it runs, with its process identifier.
   func run(during: (Int32) async throws -> Void = { _ in }) async throws -> Printed {
-    let process = Process()
-    process.executableURL = isNice ? URL(fileURLWithPath: "/usr/bin/nice") : executable
-    process.arguments = isNice ? ["-n", "19", executable.path] + arguments : arguments
-    process.currentDirectoryURL = folder
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    let program = TestProgram(
+      isNice ? "/usr/bin/nice" : executable.path,
+      isNice ? ["-n", "19", executable.path] + arguments : arguments, in: folder?.path,
+      environment: ProcessInfo.processInfo.environment.merging(environment) { $1 })
     // Files, not pipes: nobody has to read them while the program runs.
     let files = try TemporaryFolder()
     let outputFile = output ?? files.url.appendingPathComponent("output")
@@ -81,16 +71,15 @@ struct Program {
     for file in [outputFile, errorFile] where !FileManager.default.fileExists(atPath: file.path) {
       try Data().write(to: file)
     }
-    process.standardOutput = try FileHandle(forWritingTo: outputFile)
-    process.standardError = try FileHandle(forWritingTo: errorFile)
-    process.standardInput = FileHandle.nullDevice
-    let (exits, exit) = AsyncStream<Void>.makeStream()
-    process.terminationHandler = { _ in exit.finish() }
-    try process.run()
-    try await during(process.processIdentifier)
-    for await _ in exits {}
+    let process = try program.start(
+      output: FileHandle(forWritingTo: outputFile), error: FileHandle(forWritingTo: errorFile))
+    async let status = process.end()
+    do { try await during(process.processIdentifier) } catch {
+      kill(process.processIdentifier, SIGKILL)
+      throw error
+    }
     return Printed(
-      status: process.terminationStatus,
+      status: await status,
       output: output == nil ? try Data(contentsOf: outputFile) : Data(),
       error: String(decoding: try Data(contentsOf: errorFile), as: UTF8.self))
   }

@@ -1,5 +1,6 @@
 import Foundation
 import RecordOperations
+import TestPrograms
 import Testing
 
 /// A process that is killed at any moment leaves whole batches.
@@ -115,7 +116,8 @@ private struct Victim {
       FileManager.default.isExecutableFile(atPath: program.path),
       "\(program.path) is missing; `swift build --build-tests` makes it.")
     let output = Pipe()
-    let process = try launch(program.path, writingTo: output.fileHandleForWriting.fileDescriptor)
+    let process = try TestProgram(program.path, [work, folder])
+      .start(output: output.fileHandleForWriting)
     try output.fileHandleForWriting.close()
     let file = output.fileHandleForReading
     var said = Data()
@@ -123,29 +125,11 @@ private struct Victim {
     // At the end of his output there is nobody to be killed any more.
     while lines() < count, let bytes = try file.read(upToCount: 2) { said += bytes }
     usleep(UInt32(moment / .microseconds(1)))
-    kill(process, SIGKILL)
+    kill(process.processIdentifier, SIGKILL)
     said += try file.readToEnd() ?? Data()
-    var status: Int32 = 0
-    try #require(unsafe waitpid(process, &status, 0) == process)
     // What has ended it.
-    try #require(status & 0x7F == SIGKILL, "\(status)")
+    let signal = process.waitUntilExit()
+    try #require(signal == SIGKILL, "\(signal)")
     return lines()
-  }
-
-  /// Foundation's own way reads beyond the end of what it was given, which the address sanitizer does not allow.
-  private func launch(_ program: String, writingTo output: Int32) throws -> pid_t {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [
-      strdup(program), strdup(work), strdup(folder), nil,
-    ]
-    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
-    var process: pid_t = 0
-    let code = unsafe posix_spawn(&process, program, &actions, nil, &arguments, environ)
-    try #require(code == 0, "\(program) could not be started: \(code)")
-    return process
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 
 /// Python, whose modules `csv` and `json` are what most people read and write these files with.
 enum Python {
@@ -34,19 +35,11 @@ enum Python {
       try content.write(to: name)
     }
     let log = try FileHandle(forWritingTo: names[3])
-    let process = Process()
-    process.executableURL = file
-    process.arguments = names.prefix(3).map(\.path) + arguments
-    process.standardOutput = log
-    process.standardError = log
-    process.standardInput = FileHandle.nullDevice
-    let (exits, exit) = AsyncStream<Void>.makeStream()
-    process.terminationHandler = { _ in exit.finish() }
-    try process.run()
-    for await _ in exits {}
-    guard process.terminationStatus == 0 else {
+    let program = TestProgram(file?.path ?? "python3", names.prefix(3).map(\.path) + arguments)
+    let status = try await program.start(output: log, error: log).end()
+    guard status == 0 else {
       throw Failure(
-        status: process.terminationStatus,
+        status: status,
         output: String(decoding: try Data(contentsOf: names[3]), as: UTF8.self))
     }
     return Array(try Data(contentsOf: names[2]))
