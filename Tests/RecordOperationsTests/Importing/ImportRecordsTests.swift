@@ -544,6 +544,14 @@ import Testing
     #expect(try await rows("T", "a") == ["1", "'2'"])
   }
 
+  @Test func `an empty cell that is to be a text is none where numbers are`() async throws {
+    try execute(["CREATE TABLE T (a DECIMAL, b TEXT, c, d INTEGER)"], in: database.path)
+    let load = try await load(
+      ",,,\n\"\",\"\",\"\",\"\"\n", as: .csv(hasHeader: false, emptyCells: .text))
+    #expect(load.recordCount == 2)
+    #expect(try await rows("T", "a", "b", "c", "d") == ["NULL,'','',NULL", "'','','',NULL"])
+  }
+
   @Test func `columns without a value get their type from the first one, wherever it is`()
     async throws
   {

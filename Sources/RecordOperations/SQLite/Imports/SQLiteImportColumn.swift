@@ -48,16 +48,11 @@ final class SQLiteImportColumn: Sendable {
       }
   }
 
-  /// Whether an empty text is a value of it.
-  var takesTexts: Bool {
-    switch kind {
-    case .text, .any, .numeric: true
-    case .integer, .real, .bytes, .date, .list, .reference: false
-    }
-  }
+  /// Whether an empty cell may be a text of it.
+  var takesTexts: Bool { kind == .text || kind == .any }
 
   /// Whether an empty cell in quotes is a value of it. Of one column alone, null is written so.
-  var takesEmpty: Bool { takesTexts || kind == .bytes }
+  var takesEmpty: Bool { takesTexts || kind == .numeric || kind == .bytes }
 
   /// Binds the value that a text is.
   ///
