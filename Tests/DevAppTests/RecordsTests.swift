@@ -188,7 +188,10 @@ import Testing
       "it is the database itself"
     ),
     (["import", "x.sqlite", "Book", "gone.csv"], "the file gone.csv cannot be read"),
-    (["import", "none.sqlite", "Book", "authors.csv"], "there is no file ./none.sqlite"),
+    (
+      ["import", "none.sqlite", "Book", "authors.csv"],
+      "there is no file none.sqlite; --create makes it"
+    ),
   ])
   func `what fails says why, and changes nothing`(arguments: [String], text: String) async throws {
     let folder = try TemporaryFolder()

@@ -174,6 +174,11 @@ struct RecordsCommand {
   }
 
   private func load() async throws -> Int32 {
+    if !arguments.creates, unsafe access(arguments.file, F_OK) != 0, errno == ENOENT {
+      let error = StandardError()
+      error.writeLine("DevApp records: there is no file \(arguments.file); --create makes it")
+      return ExitCode.failure
+    }
     let start = ContinuousClock.now
     let flow =
       arguments.source == "-"

@@ -98,7 +98,7 @@ import Testing
         "line 2: the column a has \"x\", and takes whole numbers of 64 bits (INTEGER)",
         "line 5: it has 3 cells, and not 4 as there are columns",
         "line 6: T.b must not be null",
-        "line 7: another record has the same T.id",
+        "line 7: another record has the same T.id, and existing ones are neither updated nor kept",
         "line 8: the check of the table is not kept: b <> 'no'",
         "line 9: a reference leads to a row that is not there (p)",
         "line 10: the column a has \"9223372036854775808\", and takes whole numbers of 64 bits (INTEGER)",
@@ -544,12 +544,34 @@ import Testing
     #expect(try await rows("T", "a") == ["1", "'2'"])
   }
 
+  @Test func `a file with something else between its cells makes no table of one column`()
+    async throws
+  {
+    for (text, name) in [("id;title\n1;Emma\n", "semicolon"), ("id\ttitle\n", "tab")] {
+      let error = await #expect(throws: RecordFileError.self) { try await load(text) }
+      #expect("\(try #require(error))".contains("Say that the delimiter is a \(name)"))
+    }
+    #expect(try await database.read { try $0.tables() } == [])
+    #expect(try await load("\"a;b\"\nx;y\n").recordCount == 1)
+    #expect(try await load("\"a,b\"\nx\n", into: "U").recordCount == 1)
+    #expect(try await rows("U", "\"a,b\"") == ["'x'"])
+  }
+
   @Test func `an empty cell that is to be a text is none where numbers are`() async throws {
     try execute(["CREATE TABLE T (a DECIMAL, b TEXT, c, d INTEGER)"], in: database.path)
     let load = try await load(
       ",,,\n\"\",\"\",\"\",\"\"\n", as: .csv(hasHeader: false, emptyCells: .text))
     #expect(load.recordCount == 2)
     #expect(try await rows("T", "a", "b", "c", "d") == ["NULL,'','',NULL", "'','','',NULL"])
+  }
+
+  @Test func `a key that is there is told with what can become of such rows`() async throws {
+    try execute(["CREATE TABLE T (a INTEGER PRIMARY KEY)"], in: database.path)
+    let found = await problems { try await load("a\n1\n1\n", badRows: .skipped(atMost: 1)) }
+    #expect(
+      found == [
+        "line 3: another record has the same T.a, and existing ones are neither updated nor kept"
+      ])
   }
 
   @Test func `columns without a value get their type from the first one, wherever it is`()

@@ -121,11 +121,24 @@ struct ImportSource {
     }
     needsHeader = false
     rows.header = try header.map { name in
-      guard let name else {
+      guard let text = name.text else {
         throw RecordFileError(
           path, "has no header", because: "a name in its first line is not UTF-8")
       }
-      return name
+      if header.count == 1, !name.isQuoted { try checkDelimiter(text) }
+      return text
     }
+  }
+
+  /// Where a file has something else between its cells, it has one column whose name has that in it.
+  private func checkDelimiter(_ name: String) throws {
+    guard let other = CSVDelimiter.allCases.first(where: { name.utf8.contains($0.byte) }) else {
+      return
+    }
+    throw RecordFileError(
+      path, "has no header",
+      because: """
+        its first line has the name \(name.shown) alone. Say that the delimiter is a \(other), or put the name in quotes.
+        """)
   }
 }

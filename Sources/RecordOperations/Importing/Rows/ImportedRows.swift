@@ -29,11 +29,14 @@ struct ImportedRows {
     (objects, problems) = (batch.objects[...], batch.problems)
   }
 
-  /// Takes the first row of cells away; nil if there is none. A name in it is nil if it is not UTF-8.
-  mutating func removeHeader() -> [String?]? {
+  /// A name of the header: its text, nil if that is not UTF-8, and whether it is in quotes.
+  typealias HeaderName = (text: String?, isQuoted: Bool)
+
+  /// Takes the first row of cells away; nil if there is none.
+  mutating func removeHeader() -> [HeaderName]? {
     guard let row = range.first else { return nil }
     range = range.dropFirst()
-    return cells.cells(of: row).map { cells.text(of: $0) }
+    return cells.cells(of: row).map { (cells.text(of: $0), $0.isQuoted) }
   }
 
   /// Takes the first rows away, with the problems that come before the others.

@@ -51,7 +51,8 @@ extension SQLiteConnection {
     case .file: break
     case .missing:
       if access != .create {
-        throw RecordError(.storage("there is no file \(path); with the access .create it is made"))
+        let advice = purpose == .writing ? ", and only the access .create makes one" : ""
+        throw RecordError(.storage("there is no file \(path)\(advice)"))
       }
     case .folder: throw RecordError(.storage("\(path) is a folder, and no SQLite database"))
     case .other:

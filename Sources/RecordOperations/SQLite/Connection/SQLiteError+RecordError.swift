@@ -21,6 +21,9 @@ extension SQLiteError {
     code == Self.foreignKey || code == Self.trigger && message.hasPrefix("FOREIGN KEY")
   }
 
+  /// Whether there is a record with the same key.
+  var isDuplicate: Bool { primaryCode == SQLITE_CONSTRAINT && [6, 8, 10].contains(code >> 8) }
+
   // Their macros are made of others, and not imported.
   private static let foreignKey = SQLITE_CONSTRAINT | (3 << 8)
   private static let trigger = SQLITE_CONSTRAINT | (7 << 8)

@@ -14,6 +14,7 @@ struct SQLiteImportPlan {
   private let rowsPerStatement: Int
   /// Whether a row that is not put in is one that a trigger has dropped.
   private let tellsDropped: Bool
+  private let refusesExisting: Bool
   private let insertsOne: String
   /// What is in a statement for many rows: its start, each row, its end.
   private let parts: (start: String, row: String, end: String)
@@ -33,7 +34,8 @@ struct SQLiteImportPlan {
       SQLiteName.folded($0.parent) == SQLiteName.folded(table.name)
     }
     rowsPerStatement = leadsToItself ? 1 : max(1, Self.valuesPerStatement / max(1, columns.count))
-    tellsDropped = existing == .refused && table.kind == .table
+    refusesExisting = existing == .refused
+    tellsDropped = refusesExisting && table.kind == .table
     var names = columns.map(\.column.quoted)
     var places = columns.map { _ in "?" }
     if table.isOwn, case .text(let key, _) = table.key,
@@ -246,6 +248,9 @@ struct SQLiteImportPlan {
   }
 
   private func text(of error: SQLiteError) -> String {
+    if refusesExisting, error.isDuplicate {
+      return "\(error.translated), and existing ones are neither updated nor kept"
+    }
     // SQLite does not say which one.
     guard error.isReferenceViolation else { return "\(error.translated)" }
     return "a reference leads to a row that is not there (\(references.joined(separator: ", ")))"
