@@ -565,6 +565,16 @@ import Testing
     #expect(try await rows("T", "a", "b", "c", "d") == ["NULL,'','',NULL", "'','','',NULL"])
   }
 
+  @Test(arguments: ["REAL", "DECIMAL(10, 2)"])
+  func `a number beyond all others comes back as one`(type: String) async throws {
+    try execute(["CREATE TABLE T (a \(type))"], in: database.path)
+    #expect(try await load("a\ninf\n-inf\n1.5\n").recordCount == 3)
+    #expect(
+      try await database.all(RecordQuery("T")).map { $0["a"] } == [
+        .double(.infinity), .double(-.infinity), 1.5,
+      ])
+  }
+
   @Test func `a key that is there is told with what can become of such rows`() async throws {
     try execute(["CREATE TABLE T (a INTEGER PRIMARY KEY)"], in: database.path)
     let found = await problems { try await load("a\n1\n1\n", badRows: .skipped(atMost: 1)) }

@@ -66,7 +66,13 @@ final class SQLiteImportColumn: Sendable {
     of statement: SQLiteStatement
   ) throws {
     switch kind {
-    case .text, .numeric, .any:
+    case .numeric:
+      // SQLite makes numbers of the others.
+      if let number = unsafe Self.infinity(bytes) {
+        return try statement.bind(number, at: index)
+      }
+      fallthrough
+    case .text, .any:
       guard unsafe isText || Span<UInt8>(_unsafeBytes: bytes).isText else { throw notText }
       try unsafe statement.bindText(bytes, at: index, isCopied: !staysInPlace)
     case .integer:
@@ -152,13 +158,18 @@ final class SQLiteImportColumn: Sendable {
   }
 
   private func double(_ bytes: UnsafeRawBufferPointer) throws -> Double {
+    if let infinity = unsafe Self.infinity(bytes) { return infinity }
     let text = try unsafe text(bytes)
-    // As they are written to files.
-    if let infinity = ["inf": Double.infinity, "-inf": -.infinity][text] { return infinity }
     guard let number = Double(decimal: text.withoutSpaceAround), number.isFinite else {
       throw refusal(text.shown, "numbers (\(column.declaredType))")
     }
     return number
+  }
+
+  /// As they are written to files.
+  private static func infinity(_ bytes: UnsafeRawBufferPointer) -> Double? {
+    if unsafe bytes.elementsEqual("inf".utf8) { return .infinity }
+    return unsafe bytes.elementsEqual("-inf".utf8) ? -.infinity : nil
   }
 
   /// What is bound for a text in a column of something else.
