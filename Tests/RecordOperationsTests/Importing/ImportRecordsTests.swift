@@ -575,6 +575,20 @@ import Testing
       ])
   }
 
+  @Test func `of many objects on a line it is told which is bad`() async throws {
+    try execute(["CREATE TABLE T (a INTEGER)"], in: database.path)
+    let text = "[{\"a\":1},{\"a\":\"x\"},2,{\"a\":3,} x, {\"b\":4},\n{\"a\":\"y\"}]"
+    let found = await problems { try await load(text, as: .json, badRows: .skipped(atMost: 9)) }
+    let beginnings = [
+      "line 1: an object was expected", "line 1: a comma",
+      "line 1: object 2 of the line: the column a",
+      "line 1: object 4 of the line: ", "line 1: object 5 of the line: T has no",
+      "line 2: the column a",
+    ]
+    #expect(found.count == beginnings.count)
+    #expect(zip(found, beginnings).allSatisfy { $0.hasPrefix($1) }, "\(found)")
+  }
+
   @Test func `a key that is there is told with what can become of such rows`() async throws {
     try execute(["CREATE TABLE T (a INTEGER PRIMARY KEY)"], in: database.path)
     let found = await problems { try await load("a\n1\n1\n", badRows: .skipped(atMost: 1)) }

@@ -23,6 +23,8 @@ struct JSONArraySplitter: JSONSplitter {
   private var line = 1
   /// The line on which the object begins, or what is left out.
   private var beginning = 1
+  /// Which of those on its line that is.
+  private var number = 0
   /// What there is of the object that has not ended.
   private var bytes: [UInt8] = []
   private var nesting = JSONNesting()
@@ -60,7 +62,7 @@ struct JSONArraySplitter: JSONSplitter {
         line: line, "the array does not end: \"]\" was expected, and there is nothing more")
     case .object:
       batch.appendProblem(
-        line: beginning,
+        line: beginning, number: number,
         """
         the object does not end: it goes on to the end of the file, line \(line), for \(bytes.count) bytes; all of \
         them are left out
@@ -123,6 +125,9 @@ struct JSONArraySplitter: JSONSplitter {
   }
 
   private mutating func begin(_ state: State) {
+    if beginning != line { number = 0 }
+    // What is left out behind an object is none.
+    if self.state != .separator { number += 1 }
     self.state = state
     beginning = line
     nesting = JSONNesting()
@@ -141,13 +146,13 @@ struct JSONArraySplitter: JSONSplitter {
       position += 1
       if nesting.depth > JSONNesting.limit {
         batch.appendProblem(
-          line: beginning,
+          line: beginning, number: number,
           "the object is nested more than \(JSONNesting.limit) deep, and left out")
         return leaveOut()
       }
       if nesting.depth == 0 {
         bytes.append(piece.extracting(start..<position))
-        batch.appendObject(bytes, line: beginning, limits: limits)
+        batch.appendObject(bytes, line: beginning, number: number, limits: limits)
         bytes.removeAll(keepingCapacity: bytes.count < 1 << 20)
         state = .separator
         return
@@ -155,7 +160,7 @@ struct JSONArraySplitter: JSONSplitter {
     }
     bytes.append(piece.extracting(start..<position))
     if position < piece.count {
-      batch.appendTooLarge(line: beginning, limits)
+      batch.appendTooLarge(line: beginning, number: number, limits)
       leaveOut()
     }
   }

@@ -3,8 +3,13 @@ package struct JSONBatch: Sendable {
   package struct Object: Sendable {
     /// The line of the file on which it begins; the first one is 1.
     package let line: Int
+    /// Which of those that begin on that line it is, from 1.
+    let number: Int
     /// Its keys and values, in the order of the file.
     package let fields: [(key: String, value: FieldValue)]
+
+    /// What is wrong with it.
+    func problem(_ text: String) -> RowProblem { RowProblem(line: line, number: number, text) }
   }
 
   package private(set) var objects: [Object] = []
@@ -12,19 +17,22 @@ package struct JSONBatch: Sendable {
   package private(set) var problems: [RowProblem] = []
 
   /// Reads an object, and reports what is wrong with it.
-  mutating func appendObject(_ bytes: [UInt8], line: Int, limits: RowLimits) {
+  mutating func appendObject(
+    _ bytes: [UInt8], line: Int, number: Int = 1, limits: RowLimits
+  ) {
     var parser = JSONObjectParser(bytes, limits: limits)
-    do { objects.append(Object(line: line, fields: try parser.object())) } catch {
-      appendProblem(line: line, error.text)
-    }
+    do {
+      objects.append(Object(line: line, number: number, fields: try parser.object()))
+    } catch { appendProblem(line: line, number: number, error.text) }
   }
 
-  mutating func appendProblem(line: Int, _ text: String) {
-    problems.append(RowProblem(line: line, text))
+  mutating func appendProblem(line: Int, number: Int = 1, _ text: String) {
+    problems.append(RowProblem(line: line, number: number, text))
   }
 
-  mutating func appendTooLarge(line: Int, _ limits: RowLimits) {
+  mutating func appendTooLarge(line: Int, number: Int = 1, _ limits: RowLimits) {
     appendProblem(
-      line: line, "the object is too large and left out: it has at most \(limits.rowBytes) bytes")
+      line: line, number: number,
+      "the object is too large and left out: it has at most \(limits.rowBytes) bytes")
   }
 }

@@ -6,9 +6,18 @@ public struct RowProblem: Error, Hashable, Sendable {
   /// What is wrong, and what was expected.
   public let text: String
 
-  init(line: Int, _ text: String) {
+  /// Which object of its line it is about, from 1. A whole file may be one line.
+  private let number: Int
+
+  init(line: Int, number: Int = 1, _ text: String) {
     self.line = line
-    self.text = text
+    self.number = number
+    self.text = number == 1 ? text : "object \(number) of the line: \(text)"
+  }
+
+  /// Whether it is about something before that in the file.
+  static func precedes(_ one: RowProblem, _ other: RowProblem) -> Bool {
+    (one.line, one.number) < (other.line, other.number)
   }
 }
 

@@ -19,7 +19,7 @@ struct ImportLedger {
   /// - Throws: ``Full``.
   mutating func add(_ new: [RowProblem]) throws {
     if new.isEmpty { return }
-    problems += new.sorted { $0.line < $1.line }
+    problems += new.sorted(by: RowProblem.precedes)
     if problems.count > limit { throw Full(problems: Array(problems.prefix(limit + 1))) }
   }
 }

@@ -51,7 +51,7 @@ struct SQLiteImport {
       } catch {
         // Its columns are none of the table, and none can be made.
         guard let text = Self.refusal(error) else { throw error }
-        problems.append(RowProblem(line: first.line, text))
+        problems.append(first.problem(text))
         rest = rest.dropFirst()
       }
     }

@@ -99,7 +99,8 @@ struct SQLiteImportPlan {
     _ problems: inout [RowProblem]
   ) throws -> Int {
     try unsafe batch.bytes.withUnsafeBytes { bytes in
-      try insert(rows, &problems, line: batch.line) { row, statement, place in
+      let problem = { RowProblem(line: batch.line(of: $0), $1) }
+      return try insert(rows, &problems, problem) { row, statement, place in
         let cells = batch.cellRange(of: row)
         guard cells.count == columns.count else {
           let found = cells.count == 1 ? "1 cell" : "\(cells.count) cells"
@@ -130,19 +131,23 @@ struct SQLiteImportPlan {
   func insert(
     _ objects: ArraySlice<JSONBatch.Object>, _ problems: inout [RowProblem]
   ) throws -> Int {
-    let line = { (row: Int) in objects[row].line }
-    return try insert(objects.indices, &problems, line: line) { row, statement, place in
+    let problem = { objects[$0].problem($1) }
+    return try insert(objects.indices, &problems, problem) { row, statement, place in
       for (index, field) in objects[row].fields.enumerated() {
         try columns[index].bind(field.value, at: place + index, of: statement)
       }
     }
   }
 
+  /// What is wrong with a row.
+  private typealias ProblemMaker = (_ row: Int, _ text: String) -> RowProblem
+
   /// Binds a row to a statement, from a place on.
   private typealias RowBinder = (_ row: Int, SQLiteStatement, _ place: Int) throws -> Void
 
   private func insert(
-    _ rows: Range<Int>, _ problems: inout [RowProblem], line: (Int) -> Int, _ bind: RowBinder
+    _ rows: Range<Int>, _ problems: inout [RowProblem], _ problem: ProblemMaker,
+    _ bind: RowBinder
   ) throws -> Int {
     var count = 0
     var start = rows.lowerBound
@@ -150,10 +155,10 @@ struct SQLiteImportPlan {
       let block = start..<min(start + rowsPerStatement * Self.statementsPerBlock, rows.upperBound)
       var refused: [RowProblem] = []
       do {
-        count += try connection.savepoint { try insertTogether(block, &refused, line, bind) }
+        count += try connection.savepoint { try insertTogether(block, &refused, problem, bind) }
       } catch  where connection.isInTransaction && Self.isOfRows(error) {
         refused = []
-        count += try insertEach(block, &refused, line, bind)
+        count += try insertEach(block, &refused, problem, bind)
       }
       problems += refused
       start = block.upperBound
@@ -166,20 +171,20 @@ struct SQLiteImportPlan {
   }
 
   private func insertTogether(
-    _ rows: Range<Int>, _ problems: inout [RowProblem], _ line: (Int) -> Int, _ bind: RowBinder
+    _ rows: Range<Int>, _ problems: inout [RowProblem], _ problem: ProblemMaker, _ bind: RowBinder
   ) throws -> Int {
     var count = 0
     // Those that are bound already, and that one statement for many has no place for in the end.
     var waiting: [Int] = []
     if rows.count < rowsPerStatement {
-      return try insertSingly(rows, &problems, line, bind)
+      return try insertSingly(rows, &problems, problem, bind)
     }
     try connection.withStatement(insertsMany) { statement in
       for row in rows {
         do { try bind(row, statement, waiting.count * columns.count + 1) } catch let refusal
           as ImportRefusal
         {
-          problems.append(RowProblem(line: line(row), refusal.text))
+          problems.append(problem(row, refusal.text))
           continue
         }
         waiting.append(row)
@@ -194,19 +199,19 @@ struct SQLiteImportPlan {
       }
     }
     if waiting.isEmpty { return count }
-    return try count + insertSingly(waiting, &problems, line, bind)
+    return try count + insertSingly(waiting, &problems, problem, bind)
   }
 
   /// Puts rows in by a statement each, and fails if one fails.
   private func insertSingly(
-    _ rows: some Sequence<Int>, _ problems: inout [RowProblem], _ line: (Int) -> Int,
+    _ rows: some Sequence<Int>, _ problems: inout [RowProblem], _ problem: ProblemMaker,
     _ bind: RowBinder
   ) throws -> Int {
     var count = 0
     try connection.withStatement(insertsOne) { statement in
       for row in rows {
         do { try bind(row, statement, 1) } catch let refusal as ImportRefusal {
-          problems.append(RowProblem(line: line(row), refusal.text))
+          problems.append(problem(row, refusal.text))
           continue
         }
         try statement.run()
@@ -222,7 +227,7 @@ struct SQLiteImportPlan {
   private struct DroppedRows: Error {}
 
   private func insertEach(
-    _ rows: Range<Int>, _ problems: inout [RowProblem], _ line: (Int) -> Int, _ bind: RowBinder
+    _ rows: Range<Int>, _ problems: inout [RowProblem], _ problem: ProblemMaker, _ bind: RowBinder
   ) throws -> Int {
     var count = 0
     try connection.withStatement(insertsOne) { statement in
@@ -238,9 +243,9 @@ struct SQLiteImportPlan {
           }
           count += inserted
         } catch let refusal as ImportRefusal {
-          problems.append(RowProblem(line: line(row), refusal.text))
+          problems.append(problem(row, refusal.text))
         } catch let error as SQLiteError where !error.endsRequest && connection.isInTransaction {
-          problems.append(RowProblem(line: line(row), text(of: error)))
+          problems.append(problem(row, text(of: error)))
         }
       }
     }
