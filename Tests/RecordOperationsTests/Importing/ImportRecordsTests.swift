@@ -523,8 +523,7 @@ import Testing
     }
     #expect(
       error?.description == """
-        rows of T lead to rows that are not there at the end: b of 1 leads to none of U v, \
-        up of 2 leads to none of T
+        rows of T lead to rows that are not there at the end: 1 by b to U v, 2 by up to T
         """)
     #expect(try await rows("T", "a", "up") == ["1,2", "2,1"])
   }
@@ -589,8 +588,25 @@ import Testing
     #expect(zip(found, beginnings).allSatisfy { $0.hasPrefix($1) }, "\(found)")
   }
 
+  @Test func `numbers in JSON are names of records, too`() async throws {
+    let text = "[{\"id\":7,\"n\":1},{\"id\":\"a\",\"n\":2}]"
+    #expect(try await load(text, into: "Book", as: .json).recordCount == 2)
+    #expect(try await database.record(RecordID("Book", "7"))?["n"] == 1)
+    let again = try await load(
+      "{\"id\":7,\"n\":3}", into: "Book", as: .jsonLines, existing: .updated)
+    #expect(again.recordCount == 1)
+    #expect(try await rows("Book", "id", "n") == ["'7',3", "'a',2"])
+    // Another program's table has what it says.
+    try execute(["CREATE TABLE T (id TEXT PRIMARY KEY)"], in: database.path)
+    #expect(await problems { try await load("{\"id\":7}", as: .jsonLines) }.first == "refused")
+  }
+
   @Test func `a key that is there is told with what can become of such rows`() async throws {
-    try execute(["CREATE TABLE T (a INTEGER PRIMARY KEY)"], in: database.path)
+    try execute(["CREATE TABLE T (a INTEGER PRIMARY KEY, b UNIQUE)"], in: database.path)
+    let other = await problems {
+      try await load("a,b\n5,5\n6,5\n", badRows: .skipped(atMost: 1))
+    }
+    #expect(other == ["line 3: another record has the same T.b"])
     let found = await problems { try await load("a\n1\n1\n", badRows: .skipped(atMost: 1)) }
     #expect(
       found == [

@@ -21,8 +21,8 @@ extension SQLiteError {
     code == Self.foreignKey || code == Self.trigger && message.hasPrefix("FOREIGN KEY")
   }
 
-  /// Whether there is a record with the same key.
-  var isDuplicate: Bool { primaryCode == SQLITE_CONSTRAINT && [6, 8, 10].contains(code >> 8) }
+  /// Whether there is a record with the same key, and not with the same value of another column.
+  var isDuplicate: Bool { primaryCode == SQLITE_CONSTRAINT && [6, 10].contains(code >> 8) }
 
   // Their macros are made of others, and not imported.
   private static let foreignKey = SQLITE_CONSTRAINT | (3 << 8)

@@ -81,7 +81,7 @@ struct SQLiteImport {
       """, [.text(type)]
     ) { row in
       let (column, parent) = (row.text(at: 1) ?? "", row.text(at: 2) ?? "")
-      return "\(column) of \(max(1, row.integer(at: 0))) leads to none of \(parent)"
+      return "\(max(1, row.integer(at: 0))) by \(column) to \(parent)"
     }
     // It may be another table, in which a trigger has put something.
     guard !found.isEmpty else { return }

@@ -25,6 +25,8 @@ final class SQLiteImportColumn: Sendable {
   private let kind: Kind
   /// The type to which the references lead; nil if their cells say it.
   private let referredType: String?
+  /// Whether it has the names of records, which are texts, also where a file has numbers for them.
+  private let hasNames: Bool
 
   /// - Parameter type: The type to which its references lead; nil if their cells say it.
   /// - Throws: A ``RecordError`` if it cannot be written.
@@ -35,6 +37,7 @@ final class SQLiteImportColumn: Sendable {
     }
     self.column = column
     referredType = type
+    hasNames = table.isOwn && column.keyPosition > 0
     kind =
       switch (column.meaning, column.affinity) {
       case (.date, _): .date
@@ -105,6 +108,8 @@ final class SQLiteImportColumn: Sendable {
     case (.integer(let number), .integer), (.integer(let number), .numeric),
       (.integer(let number), .any):
       try statement.bind(number, at: index)
+    case (.integer(let number), .text) where hasNames:
+      try bind(.string("\(number)"), at: index, of: statement)
     case (.integer(let number), .real):
       guard let double = Double(exactly: number) else { throw refusal(of: value) }
       try statement.bind(double, at: index)
