@@ -60,6 +60,18 @@ import Testing
     #expect(exported.status == 1)
   }
 
+  @Test func `a file of the name for tabs has them between its cells`() async throws {
+    let folder = try TemporaryFolder()
+    try await numbers(2, in: folder)
+    let printed = try await shell(
+      """
+      devapp export x.sqlite Number --to out.tsv && cat out.tsv && devapp import y.sqlite Number out.tsv --create \
+      && devapp export y.sqlite Number --to -
+      """, in: folder)
+    #expect(
+      printed.text == "id\ttext\n1\tnumber 1\n2\tnumber 2\nid,text\n1,number 1\n2,number 2\n")
+  }
+
   @Test func `wide letters take two columns of a table`() async throws {
     let folder = try TemporaryFolder()
     try folder.write("id,title,pages\n1,日本語,300\n2,Emma,474\n3,a\u{202E}b,1\n", to: "Book.csv")

@@ -65,6 +65,7 @@ import Testing
     (["price>=7.5"], ["a"]), (["title*=Lavrans"], ["b"]), (["id='a'"], ["a"]),
     (["pages<=1200", "pages>=474"], ["b", "a"]), (["title='474'"], []),
     (["pages > 474"], ["b"]), ([" title = 'Emma' "], ["a"]), (["pages=0x1DA"], []),
+    (["pages == 474"], ["a"]), (["pages<>474"], ["b"]), (["id>'a'"], ["b"]),
     (["pages> 474"], ["b"]), (["pages >474"], ["b"]), (["title= Emma"], ["a"]),
     (["title=' Emma'"], []),
   ])
@@ -179,6 +180,7 @@ import Testing
     (["query", "x.sqlite", "Bok"], "there is no table Bok; there are: Author, Book"),
     (["export", "x.sqlite", "Book", "--columns", "titel"], "no column \"titel\"; there are"),
     (["query", "x.sqlite", "Book", "--where", "titel=1"], "no column \"titel\"; there are"),
+    (["query", "x.sqlite", "Book", "--where", "title>1"], "title has texts, of which"),
     (
       ["export", "x.sqlite", "Book", "--to", "/no/folder/b.csv"],
       "/no/folder/b.csv cannot be written"

@@ -52,7 +52,8 @@ struct RecordsArguments: Sendable {
   private var format: Format?
   /// One that means nothing for other formats; nil if there was none.
   private var optionOfCSV: String?
-  private var delimiter = CSVDelimiter.comma
+  /// Nil for that which files of such a name have.
+  private var delimiter: CSVDelimiter?
   private var hasHeader = true
   private var endsLinesAsWindows = false
   private var guardsFormulas = false
@@ -74,7 +75,7 @@ struct RecordsArguments: Sendable {
     init?(ofFile name: String) {
       guard let dot = name.lastIndex(of: ".") else { return nil }
       let ending = name[name.index(after: dot)...].lowercased()
-      self.init(rawValue: ["ndjson": "jsonl"][ending] ?? ending)
+      self.init(rawValue: ["ndjson": "jsonl", "tsv": "csv"][ending] ?? ending)
     }
   }
 
@@ -133,6 +134,7 @@ struct RecordsArguments: Sendable {
         "\(name): the name \(named) does not say what is in it; expected --format csv, json or jsonl"
       )
     }
+    delimiter = delimiter ?? (named.lowercased().hasSuffix(".tsv") ? .tab : nil)
     if let format, format != .csv, let option = optionOfCSV {
       throw UsageError("\(name): \(option) is for CSV alone, and the format is \(format.rawValue)")
     }
@@ -224,7 +226,7 @@ struct RecordsArguments: Sendable {
     switch format ?? .csv {
     case .csv:
       CSVFormatter(
-        delimiter: delimiter,
+        delimiter: delimiter ?? .comma,
         lineEnding: endsLinesAsWindows ? .carriageReturnLineFeed : .lineFeed,
         hasHeader: hasHeader, guardsFormulas: guardsFormulas)
     case .json: JSONFormatter()
@@ -236,7 +238,9 @@ struct RecordsArguments: Sendable {
   var importFormat: ImportFormat {
     switch format ?? .csv {
     case .csv:
-      .csv(delimiter: delimiter, hasHeader: hasHeader, emptyCells: emptyIsText ? .text : .null)
+      .csv(
+        delimiter: delimiter ?? .comma, hasHeader: hasHeader,
+        emptyCells: emptyIsText ? .text : .null)
     case .json: .json
     case .jsonl: .jsonLines
     }

@@ -45,7 +45,7 @@ struct RecordsCommand {
 
     export and import
       --format F        csv, json or jsonl; as the name of the file says if it is not there
-      --delimiter D     , ; or tab, for CSV
+      --delimiter D     , ; or tab, for CSV; tab for a file of the name .tsv
       --no-header       the first line of CSV does not name the columns
       --crlf            ends the lines of CSV as Windows does (export)
       --guard-formulas  has no spreadsheet run what is in a text of CSV (export)

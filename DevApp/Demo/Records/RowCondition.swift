@@ -11,6 +11,8 @@ struct RowCondition: Sendable {
   private enum Relation: String, CaseIterable {
     // The longer ones first, of which others are the beginning.
     case notEqual = "!="
+    case notEqualAsInSQL = "<>"
+    case equalAsInSwift = "=="
     case lessOrEqual = "<="
     case greaterOrEqual = ">="
     case prefix = "^="
@@ -21,8 +23,8 @@ struct RowCondition: Sendable {
 
     var comparison: RecordPredicate.Comparison {
       switch self {
-      case .equal, .prefix, .contains: .equal
-      case .notEqual: .notEqual
+      case .equal, .equalAsInSwift, .prefix, .contains: .equal
+      case .notEqual, .notEqualAsInSQL: .notEqual
       case .less: .less
       case .lessOrEqual: .lessOrEqual
       case .greater: .greater
@@ -52,18 +54,36 @@ struct RowCondition: Sendable {
   }
 
   /// What it asks of a table: the column says what the value is.
-  func predicate(for table: SQLiteTable?) -> RecordPredicate {
+  ///
+  /// - Throws: A ``RecordError`` where a number would be compared with texts, letter by letter.
+  func predicate(for table: SQLiteTable?) throws -> RecordPredicate {
     func column(_ name: String) -> SQLiteColumn? { table?.columns.first { $0.name == name } }
     // With spaces before the sign, as one writes it, unless it has such a name.
     let name = column(self.column) == nil ? self.column.withoutSpaces : self.column
+    if let column = column(name), comparesNumberWithTexts(column) {
+      throw RecordError(
+        .invalid(
+          "\(name) has texts, of which \"1200\" comes before \"500\": put the value in quotes if that is meant"
+        ))
+    }
     return predicate(for: column(name), named: name)
+  }
+
+  /// What is equal is so, too, where it is a text.
+  private func comparesNumberWithTexts(_ column: SQLiteColumn) -> Bool {
+    switch relation {
+    case .less, .lessOrEqual, .greater, .greaterOrEqual:
+      column.affinity == .text && column.meaning == .plain && Double(decimal: value) != nil
+    case .equal, .equalAsInSwift, .notEqual, .notEqualAsInSQL, .prefix, .contains: false
+    }
   }
 
   private func predicate(for column: SQLiteColumn?, named name: String) -> RecordPredicate {
     switch relation {
     case .prefix: .hasPrefix(name, text)
     case .contains: .contains(name, text)
-    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+    case .equal, .equalAsInSwift, .notEqual, .notEqualAsInSQL, .less, .lessOrEqual, .greater,
+      .greaterOrEqual:
       .comparison(name, relation.comparison, fieldValue(for: column))
     }
   }
@@ -107,7 +127,7 @@ struct RowQuery: Sendable {
   init(_ arguments: RecordsArguments, in database: SQLiteRecordDatabase) async throws {
     let name = arguments.table
     let table = try await database.read { try $0.table(name) }
-    let parts = arguments.conditions.map { $0.predicate(for: table) }
+    let parts = try arguments.conditions.map { try $0.predicate(for: table) }
     records = RecordQuery(
       name, where: parts.isEmpty ? nil : .all(parts), sortedBy: arguments.order)
   }
