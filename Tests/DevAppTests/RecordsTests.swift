@@ -164,6 +164,8 @@ import Testing
     let before = try Data(contentsOf: folder.url.appendingPathComponent("x.sqlite"))
     for arguments in [
       ["tables", "x.sqlite"], ["query", "x.sqlite", "Book"], ["export", "x.sqlite", "Book"],
+      ["tables", "x.sqlite", "--immutable"], ["query", "x.sqlite", "Book", "--immutable"],
+      ["export", "x.sqlite", "Book", "--immutable"],
     ] {
       var program = Program.devApp(in: folder.url)
       program.arguments = ["records"] + arguments
@@ -194,6 +196,10 @@ import Testing
       ["import", "none.sqlite", "Book", "authors.csv"],
       "there is no file none.sqlite; --create makes it"
     ),
+    (
+      ["import", "no/new.sqlite", "Book", "authors.csv", "--create"],
+      "./no/new.sqlite cannot be made: there is no folder ./no; make it first"
+    ),
   ])
   func `what fails says why, and changes nothing`(arguments: [String], text: String) async throws {
     let folder = try TemporaryFolder()
@@ -219,6 +225,7 @@ import Testing
     (["export", "f", "t", "--to", "t.json", "--crlf"], "--crlf is for CSV alone"),
     (["import", "f", "t", "a.jsonl", "--no-header"], "--no-header is for CSV alone"),
     (["tables", "f", "--limit", "1"], "unknown option --limit"),
+    (["import", "f", "t", "a.csv", "--immutable"], "unknown option --immutable"),
     (["query", "f", "t", "--limit", "-1"], "--limit -1; expected a number from 0"),
     (["query", "f", "t", "--where", "pages"], "the condition pages; expected COLUMN=VALUE"),
     (["query", "f", "t", "--where"], "--where without a value"),

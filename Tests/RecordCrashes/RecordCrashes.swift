@@ -2,14 +2,23 @@ import CompositeOperations
 import Foundation
 import RecordOperations
 
-/// What is killed in the middle of its work: it imports, saves or exports without end, and says on a line of its own
-/// what is done for good.
+/// Work that tests run in a process of its own.
 ///
 /// usage: RecordCrashes import|save|export FOLDER
+///        RecordCrashes query FOLDER [WRITTEN]
+///
+/// - `import`, `save` and `export` work without end, to be killed meanwhile, and say on a line of its own what is done for
+///   good.
+/// - `query` prints how many rows there are, or the error. If the same file is in a second folder, where it can be written,
+///   a row is saved there first by a connection that stays open.
 @main struct RecordCrashes {
   static func main() async throws {
     let (work, folder) = (CommandLine.arguments[1], CommandLine.arguments[2])
     let database = SQLiteRecordDatabase("\(folder)/records.sqlite")
+    switch work {
+    case "query": return await query(database, writtenIn: CommandLine.arguments.dropFirst(3).first)
+    default: break
+    }
     var round = 0
     while true {
       switch work {
@@ -62,5 +71,20 @@ import RecordOperations
     _ = try await ExportRecords(
       "Row", in: database, columns: ["number", "round"], to: "\(folder)/out.csv", as: .csv
     ).run().get()
+  }
+
+  private static func query(
+    _ database: SQLiteRecordDatabase, writtenIn folder: String?
+  ) async {
+    let writer = folder.map { SQLiteRecordDatabase("\($0)/records.sqlite") }
+    if let writer {
+      _ = await SaveRecords([DatabaseRecord("Row", "new")], in: writer).run()
+    }
+    switch await QueryRecords("Row", in: database).run() {
+    case .result(let rows): print(rows.count)
+    case .error(let error): print(error)
+    case .cancelled: print("cancelled")
+    }
+    await writer?.close()
   }
 }

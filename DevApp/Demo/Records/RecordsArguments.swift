@@ -20,9 +20,9 @@ struct RecordsArguments: Sendable {
       let format = ["--format", "--delimiter", "--no-header"]
       let own: [String] =
         switch self {
-        case .tables: []
-        case .query: rows
-        case .export: rows + format + ["--to", "--crlf", "--guard-formulas"]
+        case .tables: ["--immutable"]
+        case .query: rows + ["--immutable"]
+        case .export: rows + format + ["--to", "--crlf", "--guard-formulas", "--immutable"]
         case .load:
           format + [
             "--create", "--existing", "--skip", "--rows-per-transaction", "--references",
@@ -41,6 +41,7 @@ struct RecordsArguments: Sendable {
 
   private(set) var isJSON = false
   private(set) var trustsSchema = false
+  private(set) var isImmutable = false
 
   private(set) var conditions: [RowCondition] = []
   private(set) var order: [RecordOrder] = []
@@ -178,6 +179,7 @@ struct RecordsArguments: Sendable {
     switch option {
     case "--json": isJSON = true
     case "--trust-schema": trustsSchema = true
+    case "--immutable": isImmutable = true
     case "--where":
       let text = try value("a condition, such as pages>500")
       guard let condition = RowCondition(text) else {

@@ -43,6 +43,10 @@ struct RecordsCommand {
       --references C=T  to which table the references of a column lead whose cells are names alone
       --empty-as-text   an empty cell is an empty text, and not null
 
+    tables, query and export
+      --immutable       opens FILE as immutable: nothing else may write it meanwhile, and nothing is made beside it. It is
+                        for files in WAL mode whose folder cannot be written; on a read-only disk it is not needed
+
     export and import
       --format F        csv, json or jsonl; as the name of the file says if it is not there
       --delimiter D     , ; or tab, for CSV; tab for a file of the name .tsv
@@ -66,7 +70,10 @@ struct RecordsCommand {
     let arguments = try RecordsArguments(arguments)
     self.arguments = arguments
     let access: SQLiteOptions.Access =
-      arguments.action == .load ? arguments.creates ? .create : .existing : .readOnly
+      switch arguments.action {
+      case .load: arguments.creates ? .create : .existing
+      case .tables, .query, .export: arguments.isImmutable ? .immutable : .readOnly
+      }
     database = SQLiteRecordDatabase(
       arguments.file, SQLiteOptions(access: access, trustsSchema: arguments.trustsSchema))
   }

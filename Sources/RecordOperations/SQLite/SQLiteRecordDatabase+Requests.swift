@@ -62,7 +62,7 @@ extension SQLiteRecordDatabase {
     let file = SQLiteFile(path)
     if case .missing = file.kind {
       guard options.access == .create else { return .noAccount }
-      return file.isCreatable ? .available : .restricted
+      return file.hasWritableFolder ? .available : .restricted
     }
     do {
       _ = try await read { try $0.tables() }

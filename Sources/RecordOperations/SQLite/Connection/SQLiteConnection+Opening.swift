@@ -7,7 +7,7 @@ extension SQLiteConnection {
   /// Opens a file.
   ///
   /// One that is written gets a log for its changes, so that others read it meanwhile; one that is only read stays as
-  /// it is, and has as little beside it as can be.
+  /// it is, and has as little beside it as can be. Reading does not need the right to write, whatever the access is.
   ///
   /// - Throws: A ``RecordError`` if it is not there, or may not be opened for that; a ``SQLiteError`` if it is no
   ///   database.
@@ -26,7 +26,11 @@ extension SQLiteConnection {
       throw RecordError(.notPermitted("\(path) may be read, but not be written"))
     }
     // The header is read here, so that what is no database says so before anything else.
-    _ = try connection.first("PRAGMA schema_version") { $0.integer(at: 0) }
+    do { _ = try connection.first("PRAGMA schema_version") { $0.integer(at: 0) } } catch let error
+      as SQLiteError where error.isMissingFileBeside && purpose == .reading && handle.usesLog
+    {
+      throw RecordError(.notPermitted(file.whyLogCannotBeRead))
+    }
     try connection.run("PRAGMA recursive_triggers = ON")
     switch purpose {
     case .reading: try connection.run("PRAGMA query_only = ON")
@@ -44,7 +48,7 @@ extension SQLiteConnection {
         .storage(
           "there is a NUL in the name \(path.debugDescription), where the system would end it"))
     }
-    if access == .readOnly, purpose == .writing {
+    if access == .readOnly || access == .immutable, purpose == .writing {
       throw RecordError(.notPermitted("\(path) was opened to be read only"))
     }
     switch file.kind {
@@ -81,27 +85,34 @@ extension SQLiteHandle {
   fileprivate static func open(
     _ file: SQLiteFile, for purpose: SQLiteConnection.Purpose, _ options: SQLiteOptions
   ) throws -> SQLiteHandle {
-    switch (options.access, purpose) {
-    case (.create, _):
-      return try open(
-        file.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, of: file, options)
-    case (.existing, .writing): return try open(file.path, SQLITE_OPEN_READWRITE, of: file, options)
-    case (.existing, .reading):
-      // What only reads cannot take away the log that it has made.
-      let flags = file.isWritable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
-      return try open(file.path, flags, of: file, options)
-    case (.readOnly, _):
-      let plain = try open(file.path, SQLITE_OPEN_READONLY, of: file, options)
-      guard unsafe composite_sqlite_uses_log(plain.pointer) != 0, !file.hasLog else { return plain }
-      // To read it, a file has to be made beside it: one that cannot be made, and need not, where nobody writes.
-      if file.isImmutable {
-        return try open(
-          file.immutableAddress, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, of: file, options)
+    let flags: Int32? =
+      switch (options.access, purpose) {
+      case (.create, .writing): SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case (.existing, .writing): SQLITE_OPEN_READWRITE
+      case (.create, .reading) where file.isMissing: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      // A connection that only reads cannot remove the log that it has made.
+      case (.create, .reading) where file.isWritable, (.existing, .reading) where file.isWritable:
+        SQLITE_OPEN_READWRITE
+      case (.create, .reading), (.existing, .reading), (.readOnly, _), (.immutable, _): nil
       }
-      // Who may not write could not remove that file at the end.
-      return file.isWritable
-        ? try open(file.path, SQLITE_OPEN_READWRITE, of: file, options) : plain
+    if let flags { return try open(file.path, flags, of: file, options) }
+    return try openReadOnly(file, options)
+  }
+
+  /// - Throws: A ``SQLiteError``.
+  private static func openReadOnly(
+    _ file: SQLiteFile, _ options: SQLiteOptions
+  ) throws -> SQLiteHandle {
+    let plain = try open(file.path, SQLITE_OPEN_READONLY, of: file, options)
+    // An immutable file is read without its log, which may have changes that are not in the file yet.
+    guard plain.usesLog, !file.hasLog else { return plain }
+    // SQLite has to make a file beside the database, which is not necessary where nothing writes the database.
+    if options.access == .immutable || file.isImmutable {
+      return try open(
+        file.immutableAddress, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, of: file, options)
     }
+    // A connection that only reads could not remove that file when it is closed.
+    return file.isWritable ? try open(file.path, SQLITE_OPEN_READWRITE, of: file, options) : plain
   }
 
   private static func open(
@@ -130,5 +141,32 @@ extension SQLiteHandle {
       (SQLITE_LIMIT_TRIGGER_DEPTH, 1_000), (SQLITE_LIMIT_EXPR_DEPTH, 1_000),
     ] { unsafe sqlite3_limit(opened, limit, value) }
     return handle
+  }
+
+  /// Whether changes of the file go to a log beside it.
+  fileprivate var usesLog: Bool { unsafe composite_sqlite_uses_log(pointer) != 0 }
+}
+
+extension SQLiteError {
+  /// Whether SQLite needs a file beside the database, which cannot be made.
+  fileprivate var isMissingFileBeside: Bool {
+    primaryCode == SQLITE_CANTOPEN || isUnwritableFolder
+  }
+}
+
+extension SQLiteFile {
+  /// Why a file in WAL mode cannot be read, and what to do.
+  fileprivate var whyLogCannotBeRead: String {
+    if hasLog {
+      return """
+        \(path) cannot be read here: some of its changes are still in \(path)-wal, and to read them SQLite has to make \
+        a file in the folder, which cannot be written. Copy both to a folder that can be written, and open the copy
+        """
+    }
+    return """
+      \(path) cannot be read here: it is in WAL mode, for which SQLite has to make a file in the folder, which cannot be \
+      written. If nothing writes the database meanwhile, open it as immutable; otherwise make the folder writable, or \
+      run PRAGMA journal_mode = DELETE on the database where it can be written
+      """
   }
 }

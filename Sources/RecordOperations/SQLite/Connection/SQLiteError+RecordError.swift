@@ -24,9 +24,14 @@ extension SQLiteError {
   /// Whether there is a record with the same key, and not with the same value of another column.
   var isDuplicate: Bool { primaryCode == SQLITE_CONSTRAINT && [6, 10].contains(code >> 8) }
 
+  /// Whether SQLite cannot make a file in the folder of the database.
+  var isUnwritableFolder: Bool { code == Self.readOnlyFolder }
+
   // Their macros are made of others, and not imported.
   private static let foreignKey = SQLITE_CONSTRAINT | (3 << 8)
   private static let trigger = SQLITE_CONSTRAINT | (7 << 8)
+  private static let readOnlyFolder = SQLITE_READONLY | (6 << 8)
+  private static let readOnlyRollback = SQLITE_READONLY | (3 << 8)
 
   private var reason: RecordError.Reason {
     // As an error of a statement, and as one of the file, whose checks are read with it.
@@ -48,8 +53,13 @@ extension SQLiteError {
       .storage("\(file) is damaged (\(message)): bring back a copy, or try the .recover of sqlite3")
     case SQLITE_NOTADB:
       .storage("\(file) is no SQLite database, or is encrypted: look whether it is the right file")
-    case SQLITE_CANTOPEN: .storage("\(file) could not be opened: \(message)")
+    case SQLITE_CANTOPEN: unopened
     case SQLITE_NOMEM: .storage("there is no memory left for \(file)")
+    case SQLITE_READONLY where isUnwritableFolder: .notPermitted(unwritableFolder)
+    case SQLITE_READONLY where code == Self.readOnlyRollback:
+      .notPermitted(
+        "\(file) cannot be read here: a transaction was interrupted, and SQLite has to undo it in the file, which cannot be written. Open the file once where it can be written"
+      )
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
       .notPermitted("\(file) may not be written (\(message))")
     case SQLITE_TOOBIG: .invalid("a value or a statement is too large for SQLite (\(message))")
@@ -57,6 +67,24 @@ extension SQLiteError {
     case SQLITE_MISMATCH: .invalid("a value is of another kind than its column (\(message))")
     default: .invalid(description)
     }
+  }
+
+  private var unopened: RecordError.Reason {
+    let database = SQLiteFile(file)
+    if database.isMissing, SQLiteFile(database.folder).isMissing {
+      return .storage(
+        "\(file) cannot be made: there is no folder \(database.folder); make it first")
+    }
+    if !database.hasWritableFolder {
+      return .notPermitted(
+        database.isMissing
+          ? "\(file) cannot be made: its folder cannot be written" : unwritableFolder)
+    }
+    return .storage("\(file) could not be opened: \(message)")
+  }
+
+  private var unwritableFolder: String {
+    "\(file) cannot be written: SQLite has to make files in its folder, which cannot be written"
   }
 
   /// What of a constraint is not kept. SQLite names the columns behind a colon.

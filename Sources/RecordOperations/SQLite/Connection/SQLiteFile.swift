@@ -13,7 +13,7 @@ struct SQLiteFile {
   /// - Parameter path: Of a file; relative ones are those of the working folder.
   init(_ path: String) {
     // SQLite has names with a meaning of their own: those in memory, and those that are addresses.
-    self.path = path.hasPrefix("/") ? path : "./" + path
+    self.path = path.hasPrefix("/") || path.hasPrefix("./") ? path : "./" + path
   }
 
   enum Kind {
@@ -33,6 +33,8 @@ struct SQLiteFile {
     }
   }
 
+  var isMissing: Bool { if case .missing = kind { true } else { false } }
+
   /// Whether both paths lead to one file.
   func isSame(as other: SQLiteFile) -> Bool {
     var (one, two) = (stat(), stat())
@@ -42,21 +44,25 @@ struct SQLiteFile {
   }
 
   /// Whether this process may read it.
-  var isReadable: Bool { unsafe access(path, R_OK) == 0 }
+  var isReadable: Bool { isAllowed(R_OK, path) }
 
   /// Whether this process may write it, and make files beside it.
-  var isWritable: Bool { unsafe access(path, W_OK) == 0 && access(folder, W_OK | X_OK) == 0 }
+  var isWritable: Bool { isAllowed(W_OK, path) && hasWritableFolder }
 
-  /// Whether this process may make it.
-  var isCreatable: Bool { unsafe access(folder, W_OK | X_OK) == 0 }
+  /// Whether this process may make files in its folder.
+  var hasWritableFolder: Bool { isAllowed(W_OK | X_OK, folder) }
 
-  /// Whether nobody writes it: its medium is one to read from, or its rights and those of its folder allow nobody to.
-  /// The administrator may do it all the same.
+  /// By the effective user, as the system decides when the file is opened.
+  private func isAllowed(_ access: Int32, _ path: String) -> Bool {
+    unsafe faccessat(AT_FDCWD, path, access, AT_EACCESS) == 0
+  }
+
+  /// Whether no process can write it: its disk is read-only for all of them, or the permissions of the file and of its
+  /// folder deny writing to every user. Root can write it all the same.
   var isImmutable: Bool {
-    var system = statvfs()
-    if unsafe statvfs(path, &system) == 0, UInt(system.f_flag) & UInt(ST_RDONLY) != 0 {
-      return true
-    }
+    if isOnReadOnlyDisk { return true }
+    // A connection that was opened before the permissions changed keeps writing.
+    if status("-shm") != nil { return false }
     return [path, folder].allSatisfy { path in
       var status = stat()
       return unsafe stat(path, &status) == 0
@@ -64,13 +70,40 @@ struct SQLiteFile {
     }
   }
 
-  /// Whether it has a log of what was written and is not in the file itself yet.
-  var hasLog: Bool {
-    var status = stat()
-    return unsafe stat(path + "-wal", &status) == 0 && status.st_size > 0
+  private var isOnReadOnlyDisk: Bool {
+    #if canImport(Darwin)
+      var system = statfs()
+      guard unsafe statfs(path, &system) == 0 else { return false }
+      let flags = UInt32(MNT_RDONLY) | UInt32(MNT_LOCAL)
+      return system.f_flags & flags == flags
+    #elseif os(Linux) || os(Android)
+      var system = statvfs()
+      guard unsafe statvfs(path, &system) == 0, UInt(system.f_flag) & UInt(ST_RDONLY) != 0,
+        let device = status("")?.st_dev
+      else { return false }
+      // Two numbers in one, as Linux packs them.
+      let number = UInt64(device)
+      let major = number >> 8 & 0xFFF | number >> 32 & 0xFFFF_F000
+      let minor = number & 0xFF | number >> 12 & 0xFFFF_FF00
+      return MountTable.current?.isReadOnly(device: "\(major):\(minor)") ?? false
+    #else
+      return false
+    #endif
   }
 
-  private var folder: String {
+  /// Whether it has a log of what was written and is not in the file itself yet.
+  var hasLog: Bool { logSize > 0 }
+
+  /// How large its log is, in bytes; 0 where there is none.
+  var logSize: Int { status("-wal").map { Int($0.st_size) } ?? 0 }
+
+  private func status(_ suffix: String) -> stat? {
+    var status = stat()
+    return unsafe stat(path + suffix, &status) == 0 ? status : nil
+  }
+
+  /// Where it is.
+  var folder: String {
     path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 

@@ -3,6 +3,13 @@ public struct SQLiteOptions: Sendable {
   public enum Access: String, Sendable, CaseIterable {
     /// It has to be there, and is only read: neither it nor how it keeps its journal is changed.
     case readOnly
+    /// The file must exist, is only read, and no process writes it as long as it is open.
+    ///
+    /// SQLite then takes no locks and makes no file beside it, so that a file in WAL mode can be read where its folder
+    /// cannot be written. That nothing writes the file is up to the caller: if a process writes it, queries return wrong
+    /// records or fail. The other kinds of access read a file in this way by themselves where it is certain that
+    /// nothing can write it, as on a read-only disk.
+    case immutable
     /// It has to be there.
     case existing
     /// It is made if it is not there.
