@@ -6,17 +6,21 @@ import RecordOperations
 ///
 /// usage: RecordCrashes import|save|export FOLDER
 ///        RecordCrashes query FOLDER [WRITTEN]
+///        RecordCrashes fill FOLDER SOURCE
 ///
 /// - `import`, `save` and `export` work without end, to be killed meanwhile, and say on a line of its own what is done for
 ///   good.
 /// - `query` prints how many rows there are, or the error. If the same file is in a second folder, where it can be written,
 ///   a row is saved there first by a connection that stays open.
+/// - `fill` imports a file that is too large for the disk after one row was saved, and prints the error, the size of the log
+///   and, when the database is closed, the names of the files.
 @main struct RecordCrashes {
   static func main() async throws {
     let (work, folder) = (CommandLine.arguments[1], CommandLine.arguments[2])
     let database = SQLiteRecordDatabase("\(folder)/records.sqlite")
     switch work {
     case "query": return await query(database, writtenIn: CommandLine.arguments.dropFirst(3).first)
+    case "fill": return try await fill(database, in: folder, from: CommandLine.arguments[3])
     default: break
     }
     var round = 0
@@ -86,5 +90,21 @@ import RecordOperations
     case .cancelled: print("cancelled")
     }
     await writer?.close()
+  }
+
+  private static func fill(
+    _ database: SQLiteRecordDatabase, in folder: String, from source: String
+  ) async throws {
+    _ = try await SaveRecords([DatabaseRecord("Row", "first")], in: database).run().get()
+    let outcome = await ImportRecords(
+      "Row", into: database, from: source, as: .csv, addsColumns: true
+    )
+    .run()
+    print(outcome.error.map { "\($0)" } ?? "no error")
+    let log = try FileManager.default.attributesOfItem(atPath: "\(folder)/records.sqlite-wal")
+    print(log[.size] as? Int ?? -1)
+    await database.close()
+    print(try FileManager.default.contentsOfDirectory(atPath: folder).sorted())
+    print(try await QueryRecords("Row", in: database).run().get().count)
   }
 }

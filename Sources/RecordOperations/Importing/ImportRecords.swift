@@ -28,6 +28,9 @@ public import CompositeOperations
 /// for every so many rows; then it leaves whole ones. What is saved meanwhile by the same database waits until it has
 /// ended; others who write the file may be told that it is locked.
 ///
+/// A transaction needs free space for its rows about twice: in the log beside the database, and in the database. However
+/// the import ends, the log is cut afterwards, unless another connection is using it.
+///
 /// The run tells how many bytes of the file it has read. It throws a ``RecordImportError`` for bad rows, and for
 /// whatever ends it when some transactions were made; else a ``RecordError`` for what the database says, and a
 /// ``RecordFileError`` for what is wrong with the file as a whole. If it is cancelled then, the error is that of
@@ -100,17 +103,23 @@ public struct ImportRecords: ComposableOperation {
   public func perform(in context: OperationContext) async throws -> ImportedFile {
     // Before a database is made for it.
     if descriptor == nil { try ImportSource.check(path) }
-    return try await database.withWriter { connection in
-      var source = try ImportSource(path, open: descriptor, format) {
-        if connection.isCancelled { throw CancellationError() }
-      }
-      defer { source.close() }
-      var table = SQLiteImport(
-        of: path, into: type, existing, references, addsColumns: addsColumns,
-        database.options.access, on: connection)
-      let ledger = ImportLedger(badRows)
-      return try load(&source, into: &table, ledger, connection, context)
+    return try await database.withWriter { try load(on: $0, context) }
+  }
+
+  private func load(
+    on connection: SQLiteConnection, _ context: OperationContext
+  ) throws -> ImportedFile {
+    var source = try ImportSource(path, open: descriptor, format) {
+      if connection.isCancelled { throw CancellationError() }
     }
+    defer { source.close() }
+    if source.size ?? .max > SQLiteConnection.ordinaryLogSize { connection.copyLog() }
+    defer { connection.cutLog() }
+    var table = SQLiteImport(
+      of: path, into: type, existing, references, addsColumns: addsColumns,
+      database.options.access, on: connection)
+    let ledger = ImportLedger(badRows)
+    return try load(&source, into: &table, ledger, connection, context)
   }
 
   private func load(

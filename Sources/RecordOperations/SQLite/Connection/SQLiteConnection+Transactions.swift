@@ -46,12 +46,26 @@ extension SQLiteConnection {
   func rollBack(_ sql: String) {
     schema.rolledBack()
     // Whoever is cancelled still has to leave the transaction.
+    uninterrupted {
+      // The library itself rolls back what has met with a full disk or an interruption.
+      guard isInTransaction else { return }
+      // It fails if the file cannot be read any more; then the next statement says so.
+      try? run(sql)
+    }
+  }
+
+  /// Runs a body whose statements a cancellation does not end.
+  func uninterrupted(_ body: () -> Void) {
     let isCancelled = handle.isCancelled
     handle.isCancelled = { false }
     defer { handle.isCancelled = isCancelled }
-    // The library itself rolls back what has met with a full disk or an interruption.
-    guard isInTransaction else { return }
-    // It fails if the file cannot be read any more; then the next statement says so.
-    try? run(sql)
+    body()
+  }
+
+  /// Runs a body whose statements fail at once where another connection has locked the file.
+  func withoutWaiting(_ body: () -> Void) {
+    handle.waitsForLocks = false
+    defer { handle.waitsForLocks = true }
+    body()
   }
 }

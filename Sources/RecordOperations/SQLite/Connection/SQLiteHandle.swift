@@ -11,7 +11,9 @@ internal import CSQLite
   let file: String
   /// Whether those who wait for what the connection does have lost interest.
   var isCancelled: () -> Bool = { false }
-  /// How long it waits for others who have the file locked.
+  /// Whether it waits for others who have the file locked.
+  var waitsForLocks = true
+  /// How long it does.
   private let busyTimeout: Duration
   private var busySince: ContinuousClock.Instant?
 
@@ -46,6 +48,7 @@ internal import CSQLite
 
   /// - Parameter attempts: How often it has waited for the same lock already.
   private func waitsOn(_ attempts: Int32) -> Bool {
+    guard waitsForLocks else { return false }
     let now = ContinuousClock.now
     if attempts == 0 { busySince = now }
     guard let busySince, now - busySince < busyTimeout, !isCancelled() else { return false }

@@ -74,9 +74,13 @@ public final class RecordTransaction: RecordDatabase {
     await worker.close()
   }
 
-  /// Undoes all, if it is not committed: by closing the file.
+  /// Undoes all, if it is not committed.
   func abandon() async {
     hasEnded.withLock { $0 = true }
+    await worker.finish { connection in
+      connection.rollBack("ROLLBACK")
+      connection.cutLog()
+    }
     await worker.close()
   }
 

@@ -1,0 +1,136 @@
+import CompositeOperations
+import Foundation
+import RecordOperations
+import Testing
+
+/// The files that an import leaves on the disk beside its records.
+@Suite struct ImportLeftoversTests {
+  private let folder: TemporaryFolder
+  private let database: SQLiteRecordDatabase
+  private var source: String { folder.file("in.csv") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    database = SQLiteRecordDatabase(folder.file())
+  }
+
+  private func load(
+    from path: String? = nil, into type: String = "T", as format: ImportFormat = .csv,
+    rowsPerTransaction: Int? = nil
+  ) async -> Outcome<ImportedFile> {
+    await ImportRecords(
+      type, into: database, from: path ?? source, as: format, rowsPerTransaction: rowsPerTransaction
+    ).run()
+  }
+
+  private func write(_ text: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: source))
+  }
+
+  // MARK: The log
+
+  enum Ending: CaseIterable { case result, fullDisk, badRow, cancellation }
+
+  @Test(arguments: Ending.allCases)
+  func `D11: an import leaves no large log, however it ends`(ending: Ending) async throws {
+    _ = try await database.save(record("first", type: "Other"))
+    _ = try await database.write { try $0.run("CREATE TABLE T (a TEXT)") }
+    // Large transactions go to the log before they end only where they have no room in memory.
+    _ = try await database.write { try $0.run("PRAGMA cache_size = 10") }
+    if ending == .fullDisk {
+      _ = try await database.write { try $0.first("PRAGMA max_page_count = 2500") { _ in } }
+    }
+    let row = String(repeating: "x", count: 4_000) + "\n"
+    let rows = "a\n" + String(repeating: row, count: 3_000)
+    if ending == .cancellation {
+      let outcome = await outcomeOfCancelling(after: rows)
+      #expect(outcome.isCancelled)
+    } else {
+      try write(rows + (ending == .badRow ? "\"x\"y\n" : ""))
+      #expect((await load().result == nil) == (ending != .result))
+    }
+    let size = try FileManager.default.attributesOfItem(atPath: folder.file() + "-wal")[.size]
+    #expect(try #require(size as? Int) == 0)
+    #expect(try await database.all(RecordQuery("Other")).count == 1)
+  }
+
+  private func outcomeOfCancelling(after rows: String) async -> Outcome<ImportedFile> {
+    let pipe = folder.file("pipe")
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    let run = ImportRecords("T", into: database, from: pipe, as: .csv).start()
+    // After the rows it waits for more.
+    await withCheckedContinuation { written in
+      Thread.detachNewThread {
+        let writer = FileHandle(forWritingAtPath: pipe)
+        try? writer?.write(contentsOf: Data(rows.utf8))
+        run.cancel()
+        try? writer?.close()
+        written.resume()
+      }
+    }
+    return await run.outcome
+  }
+
+  @Test(.enabled(if: MountShell.isAvailable, "This process may not mount file systems."))
+  func `D11: an import that has filled the disk gives the room back`() async throws {
+    let row = String(repeating: "x", count: 4_000) + "\n"
+    try write("a\n" + String(repeating: row, count: 8_000))
+    let script = """
+      mkdir "$1/disk"
+      mount -t tmpfs -o size=24m none "$1/disk"
+      "$2" fill "$1/disk" "$1/in.csv"
+      """
+    let lines = try await MountShell.lines(script, folder.path, MountShell.recordProgram)
+    #expect(lines.first?.contains("no room") == true)
+    #expect(lines.dropFirst() == ["0", "[\"records.sqlite\"]", "1"], "\(lines)")
+  }
+
+  /// Records that are only in the log cannot be copied to the file once an import has filled the disk.
+  @Test func `D11: the log is copied to the file before a large import begins`()
+    async throws
+  {
+    let text = FieldValue.string(String(repeating: "x", count: 1_000))
+    for number in 0..<100 { try await database.save(record("\(number)", ["text": text])) }
+    let size = { try FileManager.default.attributesOfItem(atPath: folder.file())[.size] as? Int }
+    try #require(try size() ?? 0 < 50_000)
+    let pipe = folder.file("pipe")
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    let (reports, report) = AsyncStream.makeStream(of: Void.self)
+    // How much comes out of a pipe is not known before.
+    let run = ImportRecords("T", into: database, from: pipe, as: .csv)
+      .onProgress { _ in report.yield() }.start()
+    let writer = try #require(await writer(of: pipe))
+    try writer.write(contentsOf: Data("a\n1\n".utf8))
+    for await _ in reports { break }
+    #expect(try size() ?? 0 > 100_000)
+    try writer.close()
+    #expect(await run.outcome.result?.recordCount == 1)
+  }
+
+  @Test func `D11: a transaction that is undone leaves no large log`() async throws {
+    _ = try await database.save(record("first"))
+    let books = (0..<20).map { part in
+      (0..<100).map { number in
+        record("\(part)-\(number)", ["text": .string(String(repeating: "x", count: 20_000))])
+      }
+    }
+    let outcome = await TransactionOperation(in: database) { transaction in
+      SimpleOperation { context in
+        for records in books {
+          _ = try await context.run(SaveRecords(records, in: transaction))
+        }
+        throw RecordError(.limitExceeded)
+      }
+    }.run()
+    #expect(outcome.error != nil)
+    let size = try FileManager.default.attributesOfItem(atPath: folder.file() + "-wal")[.size]
+    #expect(try #require(size as? Int) == 0)
+  }
+
+  /// Opens a pipe as soon as it is read, and blocks no thread of Swift's tasks until then.
+  private func writer(of pipe: String) async -> FileHandle? {
+    await withCheckedContinuation { opened in
+      Thread.detachNewThread { opened.resume(returning: FileHandle(forWritingAtPath: pipe)) }
+    }
+  }
+}
