@@ -19,3 +19,12 @@ static inline int composite_sqlite_uses_log(sqlite3 *database) {
   if (!file || !file->pMethods) return 0;
   return file->pMethods->xRead(file, &byte, 1, 18) == SQLITE_OK && byte == 2;
 }
+
+// Overwrites the header of a database, so that a program that has it open and reads it later finds that it is no
+// database. It is called in a transaction that has the exclusive lock. It writes through SQLite, for the reason above.
+static inline void composite_sqlite_invalidate(sqlite3 *database) {
+  static const char text[100] = "This database was removed before anything was put into it.\n";
+  sqlite3_file *file = 0;
+  if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return;
+  if (file && file->pMethods) file->pMethods->xWrite(file, text, sizeof text, 0);
+}

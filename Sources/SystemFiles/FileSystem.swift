@@ -109,6 +109,11 @@ package enum FileSystem {
     unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
   }
 
+  /// - Throws: What the system says if this process may not read a file.
+  package static func checkReading(_ path: String) throws(SystemError) {
+    if unsafe faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 { throw .last }
+  }
+
   private static func status(_ path: String) throws(SystemError) -> FileStatus {
     try OpenFolder.working.status(of: FileName(path), followingLink: true)
   }

@@ -72,6 +72,12 @@ package struct OpenFolder: Sendable {
     return FileName(target.prefix(count).map { UInt8(bitPattern: $0) })
   }
 
+  /// Gives a file a second name, if that is free.
+  package func link(_ name: FileName, as other: FileName) throws(SystemError) {
+    let descriptor = file.descriptor
+    if unsafe linkat(descriptor, name.bytes, descriptor, other.bytes, 0) != 0 { throw .last }
+  }
+
   /// Makes a symbolic link.
   ///
   /// - Parameter status: Of the link whose owner and times it gets, as far as the system allows.

@@ -197,6 +197,14 @@ import Testing
       "there is no file none.sqlite; --create makes it"
     ),
     (
+      ["import", "new.sqlite", "Book", ".", "--create", "--format", "csv"],
+      "the file . cannot be read: it is a folder"
+    ),
+    (
+      ["import", "new.sqlite", "Book", "authors.csv", "--create", "--delimiter", ";"],
+      "Say that the delimiter is a comma"
+    ),
+    (
       ["import", "no/new.sqlite", "Book", "authors.csv", "--create"],
       "./no/new.sqlite cannot be made: there is no folder ./no; make it first"
     ),

@@ -29,7 +29,8 @@ public import CompositeOperations
 /// ended; others who write the file may be told that it is locked.
 ///
 /// A transaction needs free space for its rows about twice: in the log beside the database, and in the database. However
-/// the import ends, the log is cut afterwards, unless another connection is using it.
+/// the import ends, the log is cut afterwards, unless another connection is using it. An import that fails before anything
+/// is put in removes a database file that it has made itself, unless another connection uses the file.
 ///
 /// The run tells how many bytes of the file it has read. It throws a ``RecordImportError`` for bad rows, and for
 /// whatever ends it when some transactions were made; else a ``RecordError`` for what the database says, and a
@@ -103,7 +104,14 @@ public struct ImportRecords: ComposableOperation {
   public func perform(in context: OperationContext) async throws -> ImportedFile {
     // Before a database is made for it.
     if descriptor == nil { try ImportSource.check(path) }
-    return try await database.withWriter { try load(on: $0, context) }
+    let isNewFile = SQLiteFile(database.path).isMissing
+    return try await database.withWriter { connection in
+      do { return try load(on: connection, context) } catch {
+        let kept = (error as? RecordImportError)?.recordCount ?? 0
+        if isNewFile, kept == 0 { connection.removeUnusedFile() }
+        throw error
+      }
+    }
   }
 
   private func load(

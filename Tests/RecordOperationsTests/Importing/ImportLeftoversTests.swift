@@ -127,10 +127,121 @@ import Testing
     #expect(try #require(size as? Int) == 0)
   }
 
+  // MARK: The file
+
+  enum Failure: CaseIterable {
+    case missing, folder, forbidden, empty, header, badRow, tooManyColumns, table
+  }
+
+  @Test(arguments: Failure.allCases)
+  func `D11: an import that fails leaves no new database`(failure: Failure) async throws {
+    try write("a\n1\n")
+    var (path, type) = (source, "T")
+    switch failure {
+    case .missing: path = folder.file("no")
+    case .folder: path = folder.path
+    case .forbidden:
+      path = "/proc/self/mem"
+      try write("")
+    case .empty: try write("")
+    case .header: try write("a,a\n1,2\n")
+    case .badRow: try write("a\n1\n2,3\n")
+    case .tooManyColumns:
+      try write((0...2_000).map { "c\($0)" }.joined(separator: ",") + "\n")
+    case .table: type = "sqlite_x"
+    }
+    #expect(await load(from: path, into: type).error != nil)
+    #expect(try folder.names == ["in.csv"])
+    // The database can be used as before.
+    try write("a\n1\n")
+    #expect(await load().result?.recordCount == 1)
+    #expect(try folder.names.contains("records.sqlite"))
+  }
+
+  @Test func `D11: an import that is cancelled leaves no new database`() async throws {
+    let pipe = folder.file("pipe")
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    let writer = try #require(FileHandle(forUpdatingAtPath: pipe))
+    try writer.write(contentsOf: Data("a\n2\n3\n".utf8))
+    let (reports, report) = AsyncStream.makeStream(of: Void.self)
+    let run = ImportRecords("T", into: database, from: pipe, as: .csv)
+      .onProgress { _ in report.yield() }.start()
+    for await _ in reports { break }
+    #expect(try folder.names.contains("records.sqlite"))
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    try writer.close()
+    #expect(try folder.names == ["pipe"])
+  }
+
+  @Test func `D11: a file that was there before an import is not removed`() async throws {
+    try write("a,a\n1,2\n")
+    // An empty file is a database without tables.
+    try Data().write(to: URL(fileURLWithPath: folder.file()))
+    #expect(await load().error != nil)
+    #expect(try folder.names.contains("records.sqlite"))
+    await database.close()
+    // So is one to which a link leads.
+    let other = folder.file("other")
+    try FileManager.default.removeItem(atPath: folder.file())
+    try FileManager.default.createSymbolicLink(atPath: folder.file(), withDestinationPath: other)
+    #expect(await load().error != nil)
+    await database.close()
+    #expect(try Set(folder.names).isSuperset(of: ["other", "records.sqlite"]))
+  }
+
+  @Test func `D11: a new file stays if anything was put into it`() async throws {
+    try write("a\n1\n2\n3,4\n")
+    let error = await load(rowsPerTransaction: 1).error as? RecordImportError
+    #expect(error?.recordCount == 2)
+    #expect(try await database.all(RecordQuery("T")).count == 2)
+  }
+
   /// Opens a pipe as soon as it is read, and blocks no thread of Swift's tasks until then.
   private func writer(of pipe: String) async -> FileHandle? {
     await withCheckedContinuation { opened in
       Thread.detachNewThread { opened.resume(returning: FileHandle(forWritingAtPath: pipe)) }
     }
+  }
+
+  /// Runs an import into a new file that fails after a body has run.
+  private func failing(after body: () async throws -> Void) async throws {
+    let pipe = folder.file("pipe")
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    let run = ImportRecords("T", into: database, from: pipe, as: .csv).start()
+    // It is opened by the import first, which has made the database before.
+    let writer = try #require(await writer(of: pipe))
+    try await body()
+    try writer.write(contentsOf: Data("a,a\n".utf8))
+    try writer.close()
+    #expect(await run.outcome.error is RecordFileError)
+  }
+
+  @Test(arguments: [true, false])
+  func `D11: a new file stays if another connection uses it`(hasTable: Bool) async throws {
+    let other = SQLiteRecordDatabase(folder.file())
+    try await failing {
+      if hasTable {
+        try await other.save(record("1"))
+        await other.close()
+      } else {
+        #expect(try await other.all(RecordQuery("Book")).isEmpty)
+      }
+    }
+    #expect(try folder.names.contains("records.sqlite"))
+    try await other.save(record("2"))
+    #expect(try await database.all(RecordQuery("Book")).count == (hasTable ? 2 : 1))
+  }
+
+  @Test func `D11: a program that has only opened a file that is removed cannot write into it`()
+    async throws
+  {
+    var opened: FileHandle?
+    try await failing {
+      opened = FileHandle(forReadingAtPath: folder.file())
+    }
+    #expect(try folder.names == ["pipe"])
+    let beginning = try #require(try opened?.read(upToCount: 16))
+    #expect(String(decoding: beginning, as: UTF8.self) == "This database wa")
   }
 }

@@ -54,9 +54,7 @@ struct ImportSource {
     }
     do {
       let status = try RecordFileError.reading(path) { try file.status }
-      if status.kind == .folder {
-        throw RecordFileError(path, "cannot be read", because: "it is a folder; name a file in it")
-      }
+      if status.kind == .folder { throw Self.folder(path) }
       isFile = status.kind == .file
       // Where an open one stands nobody says.
       size = isFile && !wasOpen ? status.size : nil
@@ -67,11 +65,19 @@ struct ImportSource {
     }
   }
 
-  /// - Throws: A ``RecordFileError`` if there is no file.
+  /// Looks whether there is something that can be read, without opening it: a pipe may be opened once only.
+  ///
+  /// - Throws: A ``RecordFileError``.
   static func check(_ path: String) throws {
-    _ = try RecordFileError.reading(path) {
-      try OpenFolder.working.status(of: FileName(path), followingLink: true)
+    try RecordFileError.reading(path) {
+      let status = try OpenFolder.working.status(of: FileName(path), followingLink: true)
+      if status.kind == .folder { throw folder(path) }
+      try FileSystem.checkReading(path)
     }
+  }
+
+  private static func folder(_ path: String) -> RecordFileError {
+    RecordFileError(path, "cannot be read", because: "it is a folder; name a file in it")
   }
 
   func close() {

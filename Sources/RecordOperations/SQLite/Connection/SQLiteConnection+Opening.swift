@@ -20,8 +20,10 @@ extension SQLiteConnection {
     }
     let file = SQLiteFile(path)
     try check(file, for: purpose, options.access)
+    let madeFile =
+      options.access == .create && purpose == .writing && file.isMissing ? file.make() : nil
     let handle = try SQLiteHandle.open(file, for: purpose, options)
-    let connection = SQLiteConnection(handle)
+    let connection = SQLiteConnection(handle, making: madeFile)
     if purpose == .writing, connection.isReadOnly {
       throw RecordError(.notPermitted("\(path) may be read, but not be written"))
     }

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import SystemFiles
 
 /// A connection to a file.
 ///
@@ -9,12 +10,16 @@ package final class SQLiteConnection {
   let handle: SQLiteHandle
   /// What is known of the tables.
   let schema = SQLiteSchemaCache()
-  /// Whether it cannot be used any more: it could not leave a transaction.
+  /// Whether it cannot be used any more: it could not leave a transaction, or its file may have been removed.
   var hasFailed = false
+  /// The file, if this connection has made it.
+  let madeFile: FileStatus.Identity?
   private var kept = SQLiteStatementCache()
 
-  init(_ handle: SQLiteHandle) {
+  /// - Parameter madeFile: The file, if it was made for this connection.
+  init(_ handle: SQLiteHandle, making madeFile: FileStatus.Identity? = nil) {
     self.handle = handle
+    self.madeFile = madeFile
     file = handle.file
   }
 
