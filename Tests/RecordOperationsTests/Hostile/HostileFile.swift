@@ -107,7 +107,16 @@ struct HostileFile: CustomTestStringConvertible {
     csv(
       "UTF-16",
       bytes: [0xFF, 0xFE] + "a,b\n1,2\n".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] },
-      .error("not UTF-8")),
+      .rows(1)),
+    csv(
+      "UTF-16 without a mark",
+      bytes: "a,b\n1,2\n".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] },
+      .error("looks like UTF-16LE")),
+    csv("half a mark of UTF-16", bytes: [0xFF], .error("not UTF-8")),
+    csv("nothing but a mark of UTF-16", bytes: [0xFE, 0xFF], .error("it is empty")),
+    csv(
+      "half a character of UTF-16", bytes: [0xFF, 0xFE, 0x61, 0, 0x0A, 0, 0x61],
+      .rows(0, bad: [2])),
     csv(
       "Latin 1 in a text", bytes: Array("b\n".utf8) + [0xE9] + Array("\nx\n".utf8),
       .rows(1, bad: [2])),

@@ -13,6 +13,9 @@
 /// | lists | a list in JSON: `["a",1]` |
 ///
 /// An empty cell of CSV is null, and `""` an empty text, as ``CSVFormatter`` writes them.
+///
+/// Files are in UTF-8, with or without a byte order mark, or in UTF-16 with one. A file that begins like one in UTF-32, or
+/// in UTF-16 without the mark, is refused with a ``RecordFileError`` that says so.
 public struct ImportFormat: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     case csv(CSVDelimiter, hasHeader: Bool, EmptyCells)

@@ -20,6 +20,11 @@ struct ImportSource {
   private var json: JSONReader?
   private var buffer = [UInt8](repeating: 0, count: 1 << 20)
   private var isAtEnd = false
+  /// Nil until enough of the file was read to tell.
+  private var encoding: TextEncoding?
+  /// The bytes that were read until then.
+  private var prefix: [UInt8] = []
+  private var transcoder: UTF16Transcoder?
 
   /// Whether the first row is still to come that names the columns.
   private var needsHeader: Bool
@@ -109,10 +114,45 @@ struct ImportSource {
       }
     }
     byteCount += count
-    isAtEnd = count == 0
     let piece = buffer.span.extracting(..<count)
-    if let batch = isAtEnd ? csv?.finish() : csv?.read(piece) { rows.take(batch) }
-    if let batch = isAtEnd ? json?.finish() : json?.read(piece) { rows.take(batch) }
+    if encoding == .utf8 { return take(piece, isLast: count == 0) }
+    let text = try decode(piece)
+    // Bytes that were held back precede the end.
+    take(text.span, isLast: count == 0 && text.isEmpty)
+  }
+
+  private mutating func take(_ text: Span<UInt8>, isLast: Bool) {
+    isAtEnd = isLast
+    if let batch = isLast ? csv?.finish() : csv?.read(text) { rows.take(batch) }
+    if let batch = isLast ? json?.finish() : json?.read(text) { rows.take(batch) }
+  }
+
+  /// Finds out how the file is encoded, and makes UTF-8 of it.
+  ///
+  /// - Parameter piece: The next bytes; none at the end.
+  private mutating func decode(_ piece: Span<UInt8>) throws -> [UInt8] {
+    prefix.append(piece)
+    encoding = encoding ?? TextEncoding(prefix: prefix, isWhole: piece.isEmpty)
+    guard let encoding else { return [] }
+    var held: [UInt8] = []
+    swap(&held, &prefix)
+    switch encoding {
+    case .utf8: return held
+    case .utf16(let isBigEndian):
+      var transcoder = transcoder ?? UTF16Transcoder(isBigEndian: isBigEndian)
+      var text: [UInt8] = []
+      transcoder.append(held.span, to: &text)
+      if piece.isEmpty { transcoder.finish(&text) }
+      self.transcoder = transcoder
+      return text
+    case .unsupported(let name):
+      throw RecordFileError(
+        path, "cannot be read",
+        because: """
+          it looks like \(name), and only UTF-8, and UTF-16 with a byte order mark, are read. Save it as UTF-8, or \
+          convert it, for example with `iconv -f \(name) -t UTF-8`
+          """)
+    }
   }
 
   private mutating func takeHeader() throws {
