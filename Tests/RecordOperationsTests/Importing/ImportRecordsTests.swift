@@ -380,11 +380,73 @@ import Testing
     ("", "has no header: it is empty"), ("a,a\n1,2\n", "\"a\" twice"),
     ("b\n1\n", "no column \"b\""),
     ("\"a\nb", "has no header"), ("a,\u{0}\n", "no column"),
+    ("a,,b\n", "in has no usable header: column 2 has no name in its first line"),
+    ("a,b,\n", "column 3 has no name in its first line. Name it there, or remove the column"),
+    (",,\n", "column 1 has no name"),
   ])
   func `a header that is none is told`(text: String, problem: String) async throws {
     try execute(["CREATE TABLE T (a)"], in: database.path)
     let found = await problems { try await load(text) }
     #expect(found.first?.contains(problem) == true, "\(found)")
+  }
+
+  @Test func `a header name that is not UTF-8 is reported with its column and the remedy`()
+    async throws
+  {
+    try Data("a,n".utf8 + [0xE4] + "me\n".utf8).write(to: URL(fileURLWithPath: file))
+    let error = await ImportRecords("T", into: database, from: file, as: .csv).run().error
+    let text = "\(try #require(error as? RecordFileError))"
+    #expect(text.contains("column 2") && text.contains("iconv"), "\(text)")
+  }
+
+  @Test func `a column without a name is a column if the table has it`() async throws {
+    try execute(["CREATE TABLE T (a, \"\")"], in: database.path)
+    #expect(try await load("a,\n1,2\n").recordCount == 1)
+    #expect(try await rows("T", "a", "\"\"") == ["'1','2'"])
+  }
+
+  @Test func `rows of more than a thousand columns are updated`() async throws {
+    let names = (0..<1_500).map { "c\($0)" }
+    let header = (["id"] + names).joined(separator: ",") + "\n"
+    let row = { (last: String) in
+      (["1"] + names.dropLast().map { _ in "x" } + [last]).joined(separator: ",") + "\n"
+    }
+    #expect(try await load(header + row("old"), existing: .updated).recordCount == 1)
+    #expect(try await load(header + row("old"), existing: .updated).recordCount == 0)
+    #expect(try await load(header + row(""), existing: .updated).recordCount == 1)
+    #expect(try await load(header + row(""), existing: .updated).recordCount == 0)
+    #expect(try await load(header + row("new"), existing: .updated).recordCount == 1)
+    #expect(try await rows("T", "c1499", "c0") == ["'new','x'"])
+  }
+
+  static let unmetNeeds: [(sql: [String], problem: String)] = [
+    (
+      [
+        "CREATE TABLE T (a)", "CREATE TABLE L (a)",
+        "CREATE TRIGGER t AFTER INSERT ON T BEGIN INSERT INTO L VALUES (1); END", "DROP TABLE L",
+      ],
+      "a view, trigger or foreign key of"
+    ),
+    (
+      ["CREATE TABLE U (a)", "CREATE TABLE T (a REFERENCES U(a))"],
+      "neither the primary key there nor unique"
+    ),
+    (
+      ["CREATE TABLE T (a)", "CREATE TRIGGER t AFTER INSERT ON T BEGIN SELECT own(1); END"],
+      "uses the function own"
+    ),
+  ]
+
+  @Test(arguments: unmetNeeds)
+  func `a statement that SQLite cannot run fails with an explanation`(
+    sql: [String], problem: String
+  )
+    async throws
+  {
+    try execute(sql, in: database.path)
+    let found = await problems { try await load("a\n1\n") }
+    #expect(found.first?.contains(problem) == true, "\(found)")
+    #expect(found.first?.contains("SQLite 1") == false, "\(found)")
   }
 
   @Test func `without a header, cells are those of the table, and a header alone is no row`()

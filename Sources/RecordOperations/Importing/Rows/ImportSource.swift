@@ -166,10 +166,14 @@ struct ImportSource {
         path, "has no header", because: "it is empty; its first line has to name the columns")
     }
     needsHeader = false
-    rows.header = try header.map { name in
+    rows.header = try header.enumerated().map { index, name in
       guard let text = name.text else {
         throw RecordFileError(
-          path, "has no header", because: "a name in its first line is not UTF-8")
+          path, "has no usable header",
+          because: """
+            the name of column \(index + 1) in its first line is not UTF-8. Save the file as UTF-8, or convert it, \
+            for example with `iconv -f WINDOWS-1252 -t UTF-8`
+            """)
       }
       if header.count == 1, !name.isQuoted { try checkDelimiter(text) }
       return text

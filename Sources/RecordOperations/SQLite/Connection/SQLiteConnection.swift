@@ -104,9 +104,12 @@ package final class SQLiteConnection {
   }
 
   /// How many values can be bound to a statement.
-  var valueLimit: Int {
-    Int(unsafe sqlite3_limit(handle.pointer, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
-  }
+  var valueLimit: Int { limit(SQLITE_LIMIT_VARIABLE_NUMBER) }
+
+  /// How many columns a table, or the result of a query, can have.
+  var columnLimit: Int { limit(SQLITE_LIMIT_COLUMN) }
+
+  private func limit(_ kind: Int32) -> Int { Int(unsafe sqlite3_limit(handle.pointer, kind, -1)) }
 
   /// Whether those who wait for what it does have lost interest.
   package var isCancelled: Bool { handle.isCancelled() }

@@ -65,9 +65,48 @@ extension SQLiteError {
     case SQLITE_TOOBIG: .invalid("a value or a statement is too large for SQLite (\(message))")
     case SQLITE_CONSTRAINT: .invalid(constraint)
     case SQLITE_MISMATCH: .invalid("a value is of another kind than its column (\(message))")
+    case SQLITE_ERROR: .invalid(unmetNeed ?? description)
     default: .invalid(description)
     }
   }
+
+  /// The explanation of a statement that needs something which the database or SQLite does not have, with advice; nil for
+  /// other errors.
+  ///
+  /// SQLite has one code for all of them, so only its messages tell them apart.
+  private var unmetNeed: String? {
+    for (words, kind) in Self.partsOfPrograms where message.hasPrefix(words) {
+      return """
+        \(file) uses the \(kind) \(message.dropFirst(words.count)), which is a part of the program that made the file: \
+        use that program for what needs it
+        """
+    }
+    for (words, kind) in [("no such table: ", "table"), ("no such column: ", "column")]
+    where message.hasPrefix(words) {
+      let name = message.dropFirst(words.count)
+      return """
+        a view, trigger or foreign key of \(file) uses the \(kind) \(name.hasPrefix("main.") ? name.dropFirst(5) : name), \
+        which does not exist: make it, or drop what uses it
+        """
+    }
+    if message.hasPrefix("foreign key mismatch") {
+      return
+        "\(message), whose columns it names are neither the primary key there nor unique (\(file))"
+    }
+    for words in Self.limits where message.hasPrefix(words) {
+      return "it is more than SQLite takes at once (\(message)): use fewer columns or conditions"
+    }
+    return nil
+  }
+
+  private static let partsOfPrograms = [
+    ("no such collation sequence: ", "collation"), ("no such function: ", "function"),
+    ("unknown function: ", "function"), ("no such module: ", "module"),
+    ("no such tokenizer: ", "tokenizer"),
+  ]
+  private static let limits = [
+    "too many ", "Expression tree is too large", "parser stack overflow", "at most ",
+  ]
 
   private var unopened: RecordError.Reason {
     let database = SQLiteFile(file)

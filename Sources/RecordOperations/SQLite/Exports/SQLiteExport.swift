@@ -31,7 +31,7 @@ struct SQLiteExport {
           "there is no table \(query.type); there \(names.isEmpty ? "is none" : "are: \(names)")"))
     }
     let paths = columns ?? table.columns.filter { !$0.isHidden }.map(\.name)
-    try Self.check(paths, of: table)
+    try Self.check(paths, of: table, connection.columnLimit)
     var finder = SQLitePaths(connection)
     cells = try paths.map { try finder.cell($0, of: table) }
     var conditions = SQLiteConditions(table)
@@ -47,10 +47,16 @@ struct SQLiteExport {
     total = try table.kind == .table && condition == nil ? connection.count(table, limit) : nil
   }
 
-  private static func check(_ paths: [String], of table: SQLiteTable) throws {
+  private static func check(_ paths: [String], of table: SQLiteTable, _ limit: Int) throws {
     guard !paths.isEmpty else {
       throw RecordError(
         .invalid("a file of \(table.name) has a column at least, and none is named"))
+    }
+    guard paths.count <= limit else {
+      throw RecordError(
+        .invalid(
+          "\(paths.count) columns are named, and SQLite gives at most \(limit): export them to several files"
+        ))
     }
     var seen: Set<[UInt8]> = []
     for path in paths where !seen.insert(Array(path.utf8)).inserted {

@@ -162,10 +162,19 @@ struct SQLiteImport {
   }
 
   private func check(_ header: [String]) throws {
+    // Another program's table may have a column without a name.
+    if let index = header.firstIndex(of: ""), try table()?.column(named: "") == nil {
+      throw RecordFileError(
+        path, "has no usable header",
+        because: """
+          column \(index + 1) has no name in its first line. Name it there, or remove the column, also a delimiter at \
+          the end of each line
+          """)
+    }
     var seen: Set<[UInt8]> = []
     for name in header where !seen.insert(SQLiteName.folded(name)).inserted {
       throw RecordFileError(
-        path, "has no header",
+        path, "has no usable header",
         because: "its first line has the name \(name.shown) twice")
     }
   }

@@ -79,10 +79,12 @@ struct SQLiteImportPlan {
     let others = columns.map(\.column).filter { !keys.contains($0.name) }
     if existing == .kept || others.isEmpty { return "\(target) DO NOTHING" }
     let settings = others.map { "\($0.quoted) = excluded.\($0.quoted)" }
-    // A row that is so already stays as it is, with its tag.
-    let changes = others.map { "\($0.quoted) IS NOT excluded.\($0.quoted)" }
+    // A row that is so already stays as it is, with its tag. A thousand comparisons that are joined by OR would be nested
+    // deeper than SQLite allows.
+    let old = others.map(\.quoted).joined(separator: ", ")
+    let new = others.map { "excluded.\($0.quoted)" }.joined(separator: ", ")
     return
-      "\(target) DO UPDATE SET \(settings.joined(separator: ", ")) WHERE \(changes.joined(separator: " OR "))"
+      "\(target) DO UPDATE SET \(settings.joined(separator: ", ")) WHERE (\(old)) IS NOT (\(new))"
   }
 
   // MARK: Rows

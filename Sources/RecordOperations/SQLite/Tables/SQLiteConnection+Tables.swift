@@ -72,6 +72,7 @@ extension SQLiteConnection {
       }
       columns.append(try definition(of: name, for: value, in: type))
     }
+    try checkColumnCount(columns.count, of: type)
     try run("CREATE TABLE \(SQLiteName.quoted(type)) (\(columns.joined(separator: ", ")))")
     schema.changed()
     guard let table = try table(type) else { return nil }
@@ -95,9 +96,19 @@ extension SQLiteConnection {
         ?? true
       guard isEmpty else { return }
       try run("ALTER TABLE \(target) DROP COLUMN \(SQLiteName.quoted(key))")
+    } else {
+      try checkColumnCount(table.columns.count + 1, of: table.name)
     }
     try run("ALTER TABLE \(target) ADD COLUMN \(definition(of: key, for: value, in: table.name))")
     schema.changed()
+  }
+
+  private func checkColumnCount(_ count: Int, of table: String) throws {
+    if count <= columnLimit { return }
+    throw RecordError(
+      .invalid(
+        "\(table) would have too many columns: \(count), and a table of SQLite has at most \(columnLimit). Divide them among several tables"
+      ))
   }
 
   private func sameColumn(_ column: String, _ key: String, of table: String) -> RecordError {
