@@ -1,30 +1,47 @@
 extension OperationFinish {
   /// When a callback operation is finished, cancelled and asked to call cancel handlers, in any
   /// order and from any thread.
+  ///
+  /// Handlers that are no longer needed are returned, so that they are freed outside the lock: a
+  /// handler may own the last reference to a call whose `deinit` finishes the operation.
   struct StateMachine: Sendable {
     typealias Continuation = CheckedContinuation<Outcome<Success>, Never>
     typealias Handler = @Sendable () -> Void
 
+    /// Resumes the run.
     struct End: Sendable {
       let continuation: Continuation
       let outcome: Outcome<Success>
     }
 
-    enum RegisterAction { case none, call }
+    enum RegisterAction {
+      case none
+      case call
+    }
+
     enum FinishAction {
       case none
-      case resume(Continuation)
+      case resume(End)
       case reportAgain
     }
 
+    enum ReturnAction {
+      case none
+      case call(Handler)
+      case resume(End)
+    }
+
     private enum State {
-      /// The body has not come to its wait. The run may have been cancelled already.
+      /// The body has not reached its wait. The run may have been cancelled already.
       case beginning(isCancelled: Bool)
-      /// The work goes on.
+      /// The work continues.
       case waiting(Continuation, handlers: [Handler])
-      /// The run was cancelled; the work goes on. `running` handlers have not returned; if the work
-      /// was finished meanwhile, the last of them ends the wait.
-      case cancelled(Continuation, running: Int, finish: Outcome<Success>?)
+      /// The run was cancelled and the work continues. `calls` handlers are being called, and the
+      /// `pending` ones follow, the last one first.
+      case cancelled(Continuation, calls: Int, pending: [Handler])
+      /// The work was finished while `calls` handlers were being called. The last of them ends the
+      /// wait.
+      case finishing(End, calls: Int)
       /// The wait is over.
       case finished
     }
@@ -34,67 +51,83 @@ extension OperationFinish {
     mutating func waited(_ continuation: Continuation) {
       switch state {
       case .beginning(isCancelled: false): state = .waiting(continuation, handlers: [])
-      case .beginning(isCancelled: true): state = .cancelled(continuation, running: 0, finish: nil)
-      case .waiting, .cancelled, .finished:
-        preconditionFailure("A callback operation waited twice in \(state).")
+      case .beginning(isCancelled: true): state = .cancelled(continuation, calls: 0, pending: [])
+      case .waiting, .cancelled, .finishing, .finished:
+        preconditionFailure("A callback operation waited twice.")
       }
     }
 
+    /// - Returns: Whether the caller is to call the handler now, and to report its return.
     mutating func handlerRegistered(_ handler: @escaping Handler) -> RegisterAction {
       switch state {
       case .beginning:
-        preconditionFailure("A cancel handler came before the wait, in \(state).")
+        preconditionFailure("A cancel handler was registered before the wait.")
       case .waiting(let continuation, let handlers):
         state = .waiting(continuation, handlers: handlers + [handler])
         return .none
-      case .cancelled(let continuation, let running, finish: nil):
-        state = .cancelled(continuation, running: running + 1, finish: nil)
+      case .cancelled(let continuation, let calls, let pending):
+        state = .cancelled(continuation, calls: calls + 1, pending: pending)
         return .call
-      case .cancelled, .finished:
+      case .finishing, .finished:
         return .none
       }
     }
 
-    /// - Returns: The handlers to call; report then that they have returned.
-    mutating func cancelled() -> [Handler] {
+    /// - Returns: The first handler to call. Its return is to be reported.
+    mutating func cancelled() -> Handler? {
       switch state {
       case .beginning:
         state = .beginning(isCancelled: true)
-        return []
-      case .waiting(let continuation, let handlers):
-        state = .cancelled(continuation, running: handlers.isEmpty ? 0 : 1, finish: nil)
-        return handlers
-      case .cancelled, .finished:
-        return []
-      }
-    }
-
-    /// - Returns: What the wait is to end with, if that was put off until now.
-    mutating func handlersReturned() -> End? {
-      switch state {
-      case .cancelled(let continuation, running: 1, let outcome?):
-        state = .finished
-        return End(continuation: continuation, outcome: outcome)
-      case .cancelled(let continuation, let running, let outcome):
-        state = .cancelled(continuation, running: running - 1, finish: outcome)
         return nil
-      case .beginning, .waiting, .finished:
-        preconditionFailure("Cancel handlers returned in \(state).")
+      case .waiting(let continuation, let handlers):
+        state = .cancelled(
+          continuation, calls: handlers.isEmpty ? 0 : 1, pending: handlers.dropFirst().reversed())
+        return handlers.first
+      case .cancelled, .finishing, .finished:
+        return nil
       }
     }
 
-    mutating func finished(with outcome: Outcome<Success>) -> FinishAction {
+    /// A handler has returned.
+    ///
+    /// - Parameter takesNext: Whether the caller calls the next handler, as the canceller does. A
+    ///   handler that was registered after the cancellation is called by the registering thread.
+    mutating func handlerReturned(takesNext: Bool) -> ReturnAction {
+      switch state {
+      case .cancelled(let continuation, let calls, var pending):
+        let next = takesNext ? pending.popLast() : nil
+        state = .cancelled(
+          continuation, calls: next == nil ? calls - 1 : calls, pending: pending)
+        return next.map(ReturnAction.call) ?? .none
+      case .finishing(let end, calls: 1):
+        state = .finished
+        return .resume(end)
+      case .finishing(let end, let calls):
+        state = .finishing(end, calls: calls - 1)
+        return .none
+      case .beginning, .waiting, .finished:
+        preconditionFailure("A cancel handler returned that was not being called.")
+      }
+    }
+
+    /// - Returns: What to do, and the handlers that will not be called.
+    mutating func finished(
+      with outcome: Outcome<Success>
+    ) -> (FinishAction, unused: [Handler]) {
       switch state {
       case .beginning:
-        preconditionFailure("A callback operation was finished before its wait, in \(state).")
-      case .waiting(let continuation, _), .cancelled(let continuation, running: 0, finish: nil):
+        preconditionFailure("A callback operation was finished before its wait.")
+      case .waiting(let continuation, let handlers):
         state = .finished
-        return .resume(continuation)
-      case .cancelled(let continuation, let running, finish: nil):
-        state = .cancelled(continuation, running: running, finish: outcome)
-        return .none
-      case .cancelled, .finished:
-        return .reportAgain
+        return (.resume(End(continuation: continuation, outcome: outcome)), handlers)
+      case .cancelled(let continuation, calls: 0, let pending):
+        state = .finished
+        return (.resume(End(continuation: continuation, outcome: outcome)), pending)
+      case .cancelled(let continuation, let calls, let pending):
+        state = .finishing(End(continuation: continuation, outcome: outcome), calls: calls)
+        return (.none, pending)
+      case .finishing, .finished:
+        return (.reportAgain, [])
       }
     }
   }

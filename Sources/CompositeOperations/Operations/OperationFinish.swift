@@ -23,15 +23,19 @@ public final class OperationFinish<Success: Sendable>: Sendable {
   /// ```
   public func callAsFunction(_ result: Result<Success, some Error>) { self(Outcome(result)) }
 
-  /// Has the work stopped when the run is cancelled.
+  /// Registers a handler that stops the work when the run is cancelled.
   ///
-  /// The handler is called once, on the thread of whoever cancels, or at once if the run has been
-  /// cancelled already. It is not called when the operation has been finished before; the run does
-  /// not end before the handler has returned.
+  /// Handlers are called one after another, each once, on the thread that cancels the run. A handler
+  /// that is registered after the cancellation is called at once, on the registering thread.
   ///
-  /// The handler is kept until the operation is finished. If it keeps what keeps the handle, such as
-  /// a call that owns its completion handler, then nobody notices that the handle was forgotten, and
-  /// the run waits: where the other API keeps its calls itself, write `[weak call] in`.
+  /// No handler is begun after the operation has been finished, by another handler or on another thread.
+  /// A handler that is already being called on another thread at that moment may still be running when
+  /// the finish call returns; the run does not end before that handler has returned.
+  ///
+  /// A handler is kept until it has been called or the operation is finished, and is freed outside any
+  /// lock. If a handler keeps the object that keeps this handle, such as a call that owns its completion
+  /// handler, a forgotten call cannot be detected and the run waits forever. Where the other API keeps its
+  /// calls itself, write `[weak call] in`.
   public func onCancel(_ handler: @escaping @Sendable () -> Void) { storage.onCancel(handler) }
 }
 
@@ -50,33 +54,50 @@ extension OperationFinish {
     func onCancel(_ handler: @escaping @Sendable () -> Void) {
       switch machine.withLock({ $0.handlerRegistered(handler) }) {
       case .none: break
-      case .call: call([handler])
+      case .call: call(handler, takesNext: false)
       }
     }
 
-    func cancel() { call(machine.withLock { $0.cancelled() }) }
+    func cancel() {
+      guard let first = machine.withLock({ $0.cancelled() }) else { return }
+      call(first, takesNext: true)
+    }
 
     func finish(_ outcome: Outcome<Success>) {
-      switch machine.withLock({ $0.finished(with: outcome) }) {
-      case .none: break
-      case .resume(let continuation): continuation.resume(returning: outcome)
-      case .reportAgain: scope?.report(.finishedAgain(outcome.map { $0 }))
+      // The handlers that are not needed any more are freed when this returns, outside the lock.
+      let (action, unused) = machine.withLock { $0.finished(with: outcome) }
+      withExtendedLifetime(unused) {
+        switch action {
+        case .none: break
+        case .resume(let end): end.resume()
+        case .reportAgain: scope?.report(.finishedAgain(outcome.map { $0 }))
+        }
       }
     }
 
     func drop() {
       let never = Outcome<Success>.error(OperationNeverFinishedError())
-      if case .resume(let continuation) = machine.withLock({ $0.finished(with: never) }) {
-        continuation.resume(returning: never)
+      let (action, unused) = machine.withLock { $0.finished(with: never) }
+      withExtendedLifetime(unused) {
+        if case .resume(let end) = action { end.resume() }
       }
     }
 
-    private func call(_ handlers: [@Sendable () -> Void]) {
-      if handlers.isEmpty { return }
-      for handler in handlers { handler() }
-      if let end = machine.withLock({ $0.handlersReturned() }) {
-        end.continuation.resume(returning: end.outcome)
+    /// Calls a handler, and then those that are still to be called when it has returned.
+    private func call(_ handler: @escaping @Sendable () -> Void, takesNext: Bool) {
+      var handler = handler
+      while true {
+        handler()
+        switch machine.withLock({ $0.handlerReturned(takesNext: takesNext) }) {
+        case .none: return
+        case .call(let next): handler = next
+        case .resume(let end): return end.resume()
+        }
       }
     }
   }
+}
+
+extension OperationFinish.StateMachine.End {
+  fileprivate func resume() { continuation.resume(returning: outcome) }
 }

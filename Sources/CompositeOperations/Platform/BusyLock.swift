@@ -43,7 +43,11 @@
 
   package func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     unsafe pthread_mutex_lock(mutex)
-    defer { unsafe pthread_mutex_unlock(mutex) }
+    HeldLocks.acquired()
+    defer {
+      HeldLocks.released()
+      unsafe pthread_mutex_unlock(mutex)
+    }
     return unsafe body(&state.pointee)
   }
 }

@@ -26,6 +26,8 @@ extension PoolAdmission {
     private var firstDecision = Decision.begin
     private var rest: [(waiter: Waiter, decision: Decision)] = []
     var others: [PlainWaiter] = []
+    /// Freed together with this, outside the lock.
+    var unused: Canceller?
 
     mutating func add(_ waiter: Waiter, _ decision: Decision) {
       if first == nil {

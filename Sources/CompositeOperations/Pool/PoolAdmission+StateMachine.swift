@@ -137,7 +137,7 @@ extension PoolAdmission {
         if ticket.isBarrier { isBarrierRunning = false }
       }
       members.remove(ticket.slot)
-      ticket.leave()
+      wakening.unused = ticket.leave()
       advance(&wakening)
       return wakening
     }

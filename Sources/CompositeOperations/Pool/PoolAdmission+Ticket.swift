@@ -42,10 +42,11 @@ extension PoolAdmission {
 
     var isMember: Bool { slot >= 0 }
 
-    func leave() {
+    /// - Returns: The canceller, to be freed outside the lock.
+    func leave() -> Canceller? {
       slot = -1
       stage = .gone
-      canceller = nil
+      return canceller.take()
     }
 
     var isDecided: Bool {

@@ -136,18 +136,20 @@ extension SharedRuns {
     /// A run has ended.
     ///
     /// - Parameter isOver: Asks whether a result is not to be kept any longer; nil if it is not kept.
-    /// - Returns: The flight, whose waiters are to be told.
+    /// - Returns: The flight, whose waiters are to be resumed, and a result that was replaced, to be
+    ///   freed outside the lock.
     mutating func ended(
       _ number: Int, in outcome: Outcome<Success>, until isOver: (@Sendable () -> Bool)?
-    ) -> Flight {
+    ) -> (Flight, replaced: Kept?) {
       detach(number)
       guard let flight = flights.removeValue(forKey: number) else {
         preconditionFailure("A shared run ends twice.")
       }
       if flight.isCurrent, let isOver, case .result(let value) = outcome {
-        kept[flight.key] = Kept(number: nextNumber(), value: value, isOver: isOver)
+        let result = Kept(number: nextNumber(), value: value, isOver: isOver)
+        return (flight, kept.updateValue(result, forKey: flight.key))
       }
-      return flight
+      return (flight, nil)
     }
 
     /// - Returns: The continuation to resume; nil if it does not wait yet, and is told when it does.

@@ -78,7 +78,7 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     _ flight: Int, in ending: TypedEnding<Success>, by clock: any Clock<Duration>
   ) {
     let isOver = keepingTime > .zero ? clock.isOver(in: keepingTime) : nil
-    let flight = machine.withLock { $0.ended(flight, in: ending.outcome, until: isOver) }
+    let (flight, _) = machine.withLock { $0.ended(flight, in: ending.outcome, until: isOver) }
     // In the order in which they came.
     let waiters = flight.waiters.sorted()
     let isKept = isOver != nil && flight.isCurrent && ending.outcome.result != nil

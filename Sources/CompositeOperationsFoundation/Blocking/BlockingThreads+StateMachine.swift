@@ -20,7 +20,7 @@ extension BlockingThreads {
     }
 
     enum Step: Sendable {
-      case call(@Sendable () -> Void)
+      case call(Function)
       case wait
     }
 
@@ -83,7 +83,7 @@ extension BlockingThreads {
         return .wait
       }
       runningCount += 1
-      return .call(function.call)
+      return .call(function)
     }
 
     mutating func returned() -> Step {

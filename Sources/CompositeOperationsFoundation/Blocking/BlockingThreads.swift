@@ -101,7 +101,7 @@ public final class BlockingThreads: Sendable {
     while true {
       switch step {
       case .call(let function):
-        function()
+        function.call()
         step = machine.withLock { $0.returned() }
       case .wait:
         if alarm.wait(timeout: .now() + idleTime) == .timedOut {

@@ -22,12 +22,13 @@ final class NoteReading<Success: Sendable>: Sendable {
     guard machine.withLock({ $0.came(next) }) else { return }
     while true {
       if let success = read(next.notification) {
-        machine.withLock { $0.found() }
-        return finish(.result(success))
+        let unread = machine.withLock { $0.found() }
+        return withExtendedLifetime(unread) { finish(.result(success)) }
       }
       switch machine.withLock({ $0.foundNothing() }) {
       case .read(let note): next = note
-      case .finish(let outcome): return finish(outcome)
+      case .finish(let outcome, let unread):
+        return withExtendedLifetime(unread) { finish(outcome) }
       case .wait: return
       }
     }
@@ -45,7 +46,14 @@ extension NoteReading {
     let notification: Notification
   }
 
+  /// Unread notifications are returned, so that they are freed outside the lock.
   private struct StateMachine: Sendable {
+    /// Notifications that will not be read, and an end that does not count.
+    struct Unread: Sendable {
+      var notes: [Note] = []
+      var end: Outcome<Success>?
+    }
+
     private enum State: Sendable {
       /// Nobody reads.
       case waiting
@@ -57,7 +65,7 @@ extension NoteReading {
 
     enum Action: Sendable {
       case read(Note)
-      case finish(Outcome<Success>)
+      case finish(Outcome<Success>, Unread)
       case wait
     }
 
@@ -76,13 +84,19 @@ extension NoteReading {
       }
     }
 
-    mutating func found() { state = .over }
+    mutating func found() -> Unread {
+      guard case .reading(let notes, let end) = state else {
+        preconditionFailure("A reading ended that had not begun.")
+      }
+      state = .over
+      return Unread(notes: notes, end: end)
+    }
 
     mutating func foundNothing() -> Action {
       switch state {
-      case .reading(_, let end?):
+      case .reading(let notes, let end?):
         state = .over
-        return .finish(end)
+        return .finish(end, Unread(notes: notes))
       case .reading(var notes, nil):
         guard !notes.isEmpty else {
           state = .waiting
@@ -92,7 +106,7 @@ extension NoteReading {
         state = .reading(notes: notes, end: nil)
         return .read(note)
       case .waiting, .over:
-        preconditionFailure("A notification was read in \(state).")
+        preconditionFailure("A reading ended that had not begun.")
       }
     }
 

@@ -43,9 +43,12 @@ extension OpenTelemetryStream {
       return batch
     }
 
-    mutating func failed(_ batch: [TraceAssembler.Step], by error: any Error) {
+    /// - Returns: The error of an earlier request, to be freed outside the lock.
+    mutating func failed(
+      _ batch: [TraceAssembler.Step], by error: any Error
+    ) -> (any Error)? {
       droppedCount += batch.count
-      self.error = error
+      return exchange(&self.error, with: error)
     }
 
     /// Runs that go on are to be sent as they are, whether there is room or not.

@@ -78,7 +78,7 @@ public final class OpenTelemetryStream: OperationObserver {
       do {
         try await exporter.post(encoder.block(of: batch, now: beginning.elapsed))
       } catch {
-        machine.withLock { $0.failed(batch, by: error) }
+        _ = machine.withLock { $0.failed(batch, by: error) }
       }
     }
   }

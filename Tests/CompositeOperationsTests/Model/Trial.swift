@@ -77,6 +77,7 @@ struct Trial: Sendable {
     }
     judge.finish(end.outcome, late: end.late, hasHandle: hasHandle)
     judge.expect(builder.areAllPermitsBack, "E1: permits did not come back")
+    judge.expect(recorder.callsUnderLock == 0, "C3: code of the tree ran under a lock")
     judge.mayBeginLate(atMost: processorCount, entries)
     var laws = EventLaws(order: judge.order)
     if surroundings == .observed || surroundings == .observedFromInside {

@@ -189,4 +189,57 @@ import Testing
       #expect(calls.count <= 1)
     }
   }
+
+  @Test func `O5: a cancel handler that finishes the operation is the last one called`() async {
+    let held = Held()
+    let calls = Log<String>()
+    let run = held.operation.start()
+    let finish = await held.finish()
+    finish.onCancel { calls.add("first") }
+    finish.onCancel {
+      calls.add("second")
+      finish(.cancelled)
+    }
+    finish.onCancel { calls.add("third") }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(calls.entries == ["first", "second"])
+  }
+
+  @Test func `O5: no cancel handler is begun after a finish on another thread`() async {
+    let held = Held()
+    let calls = Log<String>()
+    let entered = Gate()
+    let leave = DispatchSemaphore(value: 0)
+    let run = held.operation.start()
+    let finish = await held.finish()
+    finish.onCancel {
+      calls.add("first")
+      entered.open()
+      leave.wait()
+    }
+    finish.onCancel { calls.add("second") }
+    DispatchQueue.global().async { run.cancel() }
+    await entered.passIgnoringCancellation()
+    finish(.result(7))
+    leave.signal()
+    #expect(await run.outcome.isCancelled)
+    #expect(calls.entries == ["first"])
+  }
+
+  @Test func `O5: a handler that is registered by another one is called at once`() async {
+    let held = Held()
+    let calls = Log<String>()
+    let run = held.operation.start()
+    let finish = await held.finish()
+    finish.onCancel {
+      calls.add("first")
+      finish.onCancel { calls.add("registered later") }
+    }
+    finish.onCancel { calls.add("second") }
+    run.cancel()
+    #expect(calls.entries == ["first", "registered later", "second"])
+    finish(.cancelled)
+    #expect(await run.outcome.isCancelled)
+  }
 }

@@ -15,7 +15,8 @@ extension Backlog {
 
     enum Next: Sendable {
       case perform(Int, Step)
-      case end(Waiter?, Result<Void, any Error>)
+      /// The steps that will not be done are freed outside the lock.
+      case end(Waiter?, Result<Void, any Error>, undone: Line<(byteCount: Int, step: Step)>)
     }
 
     private let limit: Int
@@ -47,11 +48,11 @@ extension Backlog {
       if case .success = result, let (byteCount, step) = line.popFirst() {
         return .perform(byteCount, step)
       }
-      line = Line()
+      let undone = exchange(&line, with: Line())
       byteCount = 0
       isWorking = false
       defer { waiter = nil }
-      return .end(waiter, result)
+      return .end(waiter, result, undone: undone)
     }
 
     /// - Returns: Whether the owner is to look again.

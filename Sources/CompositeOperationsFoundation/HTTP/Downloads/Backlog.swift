@@ -58,7 +58,7 @@ final class Backlog: Sendable {
       case .perform(let byteCount, let step):
         let result = Result { try step() }
         if machine.withLock({ $0.performed(byteCount, result) }) { room.signal() }
-      case .end(let waiter, let result):
+      case .end(let waiter, let result, undone: _):
         waiter?.resume(returning: result)
         return
       }

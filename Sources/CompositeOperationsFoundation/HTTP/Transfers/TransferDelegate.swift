@@ -14,7 +14,7 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
   }
 
   func remove(_ task: URLSessionTask) {
-    transfers.withLock { $0[task.taskIdentifier] = nil }
+    _ = transfers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
   }
 
   private func transfer(of task: URLSessionTask) -> HTTPTransfer? {

@@ -13,6 +13,8 @@ final class Recorder: Sendable {
     var lastNumber = 0
     /// What closures are decided by whose answers nobody has drawn before.
     var chance = Chance(seed: 0)
+    /// How often code of the tree ran under a lock of the package.
+    var callsUnderLock = 0
     /// The leaves that have begun.
     var begun: Set<Int> = []
     /// After how many entries the run is to be cancelled.
@@ -44,6 +46,9 @@ final class Recorder: Sendable {
     state.withLock { ($0.entries, $0.moments) }
   }
 
+  /// C3: how often code of the tree ran under a lock of the package. Always 0 in release builds.
+  var callsUnderLock: Int { state.withLock { $0.callsUnderLock } }
+
   /// A number that nobody else gets.
   func number() -> Int {
     state.withLock { state in
@@ -67,8 +72,10 @@ final class Recorder: Sendable {
   ///
   /// - Returns: Whether it is.
   @discardableResult func add(_ entry: (_ isCancelled: Bool) -> Entry) -> Bool {
+    let isUnderLock = HeldLocks.count > 0
     let (isCancelled, cancel) = state.withLock { state in
       let isCancelled = Task.isCancelled
+      if isUnderLock { state.callsUnderLock += 1 }
       state.add(entry(isCancelled), at: clock.moment)
       return (isCancelled, state.takeCancellation())
     }

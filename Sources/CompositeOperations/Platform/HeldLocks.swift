@@ -1,0 +1,37 @@
+/// The number of locks of the package that the calling thread holds. Tests use it to check that no
+/// user code runs under a lock.
+///
+/// Debug builds count the locks. In a release build the number is always 0, and counting costs nothing.
+package enum HeldLocks {
+  #if DEBUG
+    private static let word = ThreadLocalWord()
+
+    package static var count: Int {
+      get { unsafe Int(bitPattern: word.value) }
+      set { unsafe word.value = UnsafeMutableRawPointer(bitPattern: newValue) }
+    }
+  #else
+    package static var count: Int { 0 }
+  #endif
+
+  /// Whether locks are counted.
+  package static var isCounting: Bool {
+    #if DEBUG
+      true
+    #else
+      false
+    #endif
+  }
+
+  @inline(__always) static func acquired() {
+    #if DEBUG
+      count += 1
+    #endif
+  }
+
+  @inline(__always) static func released() {
+    #if DEBUG
+      count -= 1
+    #endif
+  }
+}

@@ -1,0 +1,94 @@
+import CompositeOperations
+import Synchronization
+
+/// Records calls of user code, and whether the calling thread holds a lock of the package.
+///
+/// Debug builds count the locks that a thread holds. In every build the user code can also call the library back,
+/// which traps or deadlocks if the feature holds its lock.
+final class UserCodeRecorder: Sendable {
+  private struct Record: Sendable {
+    var calls: [String: Int] = [:]
+    var underLock: Set<String> = []
+  }
+
+  // Locks of the standard library, because the package's own are counted.
+  private let record = Mutex(Record())
+  private let callback = Mutex<(@Sendable () -> Void)?>(nil)
+  private let isCallingBack = Atomic(false)
+
+  /// The user code that ran under a lock.
+  var underLock: [String] { record.withLock { $0.underLock.sorted() } }
+
+  /// How often some user code ran.
+  func count(of what: String) -> Int { record.withLock { $0.calls[what, default: 0] } }
+
+  /// Sets what all user code calls back.
+  func callBack(_ body: @escaping @Sendable () -> Void) { callback.withLock { $0 = body } }
+  func stopCallingBack() { callback.withLock { $0 = nil } }
+
+  /// Records a call of user code.
+  func runs(_ what: String) {
+    let isUnderLock = HeldLocks.count > 0
+    record.withLock { record in
+      record.calls[what, default: 0] += 1
+      if isUnderLock { record.underLock.insert(what) }
+    }
+    // The callback may run user code again.
+    if isCallingBack.exchange(true, ordering: .acquiring) { return }
+    callback.withLock(\.self)?()
+    isCallingBack.store(false, ordering: .releasing)
+  }
+}
+
+/// A value, an error or a key that records when it is described or freed.
+final class UserValue: Error, Hashable, CustomStringConvertible, Sendable {
+  private let code: UserCodeRecorder
+
+  init(_ code: UserCodeRecorder) { self.code = code }
+  deinit { code.runs("deinit") }
+
+  var description: String {
+    code.runs("description")
+    return "loud"
+  }
+
+  static func == (left: UserValue, right: UserValue) -> Bool { left === right }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  /// Keeps the value in the closure that calls this.
+  func isKept() {}
+}
+
+/// Describes every event and records that.
+final class UserObserver: OperationObserver {
+  private let code: UserCodeRecorder
+
+  init(_ code: UserCodeRecorder) { self.code = code }
+
+  func observe(_ event: OperationEvent) {
+    code.runs("observe")
+    _ = "\(event)"
+  }
+}
+
+/// An operation that keeps a value and records when its name is read.
+struct UserOperation<Base: ComposableOperation>: ComposableOperation {
+  let base: Base
+  let value: UserValue
+  let code: UserCodeRecorder
+
+  init(_ base: Base, _ code: UserCodeRecorder) {
+    self.base = base
+    value = UserValue(code)
+    self.code = code
+  }
+
+  var operationName: String {
+    code.runs("name")
+    return "loud operation"
+  }
+
+  func perform(in context: OperationContext) async throws -> Base.Success {
+    try await base.perform(in: context)
+  }
+}
