@@ -3,7 +3,7 @@ extension OperationCounters {
   struct StateMachine: Sendable {
     private struct Run: Sendable {
       let index: Int
-      /// Whether it counts; a modifier that runs one operation once at a time does not count beside that.
+      /// Whether it counts. The run of a modifier does not, if its operation has the same name.
       let counts: Bool
       let created: EventTime
       var waits: [OperationCounts.Wait] = []
@@ -27,7 +27,7 @@ extension OperationCounters {
       switch event.kind {
       case .created:
         let index = index(of: event.name)
-        let isCounted = !event.place.share.isThatOfChild
+        let isCounted = !event.place.share.isOfModifier
         runs[event.id] = Run(index: index, counts: isCounted, created: event.time)
         if isCounted { counts[index].begun += 1 }
       case .waitingBegan(let wait):

@@ -99,6 +99,10 @@ public struct OperationEvent: Sendable {
   /// The names from the outermost run to this one.
   public var path: OperationPath { OperationPath(place: place) }
 
+  /// Whether this is the run of a modifier, such as `retrying`, with the name of the operation that it
+  /// runs as a child.
+  package var isOfModifier: Bool { place.share.isOfModifier }
+
   /// The kind, if it is one of those that most runs have.
   let step: Step?
   let place: OperationPlace

@@ -1,4 +1,4 @@
-/// What a run means for the progress of its parent, and a child for its own.
+/// What a run means for the progress of its parent, and a child for its own; and whether it counts by its name.
 struct ProgressShare: Sendable {
   /// What it weighs among its parent's children.
   // As short as the place of a run has room for.
@@ -6,4 +6,7 @@ struct ProgressShare: Sendable {
   /// Whether it is as far as its child, because it is a modifier that runs one operation once at a time
   /// and ends as that does.
   var isThatOfChild = false
+  /// Whether it is the run of a modifier under the name of the operation that it runs as a child.
+  /// Counts of runs by name leave it out.
+  var isOfModifier = false
 }

@@ -14,3 +14,5 @@ extension ComposableOperation {
     self.operationName = operationName
   }
 }
+
+extension NamedOperation: NameBearing {}

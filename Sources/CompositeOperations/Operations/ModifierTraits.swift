@@ -12,6 +12,9 @@ protocol WeightBearing: ComposableOperation {
   var weight: Double { get }
 }
 
+/// A modifier that changes the name of the operation.
+protocol NameBearing: ComposableOperation {}
+
 /// What an operation brings by its modifiers, down to the one that makes its run.
 struct ModifierTraits {
   private(set) var observers: [any OperationObserver] = []
@@ -25,11 +28,14 @@ struct ModifierTraits {
     if operation.modifiedOperation == nil { return }
     share.weight = Float(min(operation.weight, 1e30))
     var next: (any ComposableOperation)? = operation
+    var isRenamed = false
     while let current = next {
       if let separate = current as? any SeparateRun {
         share.isThatOfChild = !separate.isRepeating
+        share.isOfModifier = separate.runsChild && !isRenamed
         return
       }
+      if current is any NameBearing { isRenamed = true }
       next = current.modifiedOperation
       if next != nil { add(current) }
     }

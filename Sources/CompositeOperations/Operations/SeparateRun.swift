@@ -8,10 +8,14 @@ where Success == Base.Success {
 
   /// Whether it runs what it modifies again after it has ended in a result.
   var isRepeating: Bool { get }
+
+  /// Whether it runs the operation as a child, and not as a run without a parent.
+  var runsChild: Bool { get }
 }
 
 extension SeparateRun {
   @inlinable public var isRepeating: Bool { false }
+  @inlinable public var runsChild: Bool { true }
   @inlinable public var operationName: String { base.operationName }
   @inlinable public var modifiedOperation: (any ComposableOperation)? { base }
 

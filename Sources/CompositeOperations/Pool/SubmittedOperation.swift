@@ -30,6 +30,7 @@ struct SubmittedOperation<Base: ComposableOperation>: SeparateRun {
 
   /// What it runs is no child of it, so nothing is known of how far that is.
   var isRepeating: Bool { true }
+  var runsChild: Bool { false }
 
   nonisolated(nonsending) func performHeld(
     in context: OperationContext

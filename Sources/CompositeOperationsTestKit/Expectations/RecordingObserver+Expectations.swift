@@ -6,7 +6,14 @@ extension RecordingObserver {
   /// ```swift
   /// try recorder.expect(.waited("save", for: .permits(["database"])))
   /// try recorder.expect(.retried("fetch"), times: 2)
+  /// try recorder.expect(.started("fetch"), times: 3)
   /// ```
+  ///
+  /// A modifier such as `retrying`, `repeating` or `onEnd` has a run of its own, with the name of the
+  /// operation that it runs as a child. Its start, its end and its cancellation do not count in addition
+  /// to those of its children, so three attempts are three starts. Its waits and retries do count. A
+  /// modifier with a name of its own, as in `fetch.retrying(attempts: 3).named("fetch with retries")`,
+  /// counts under that name.
   ///
   /// - Parameters:
   ///   - pattern: What is to have happened.
@@ -20,7 +27,7 @@ extension RecordingObserver {
   ) throws {
     precondition(count ?? 0 >= 0, "Something happens 0 times at least, and not \(count ?? 0).")
     let events = events
-    let seen = events.count(where: pattern.matches)
+    let seen = events.countable.count(where: pattern.matches)
     if count.map({ $0 == seen }) ?? (seen > 0) { return }
     let expected = count.map { "\($0) times" } ?? "once or more"
     throw unexpected(
@@ -47,6 +54,8 @@ extension RecordingObserver {
 
   /// Expects that things have happened one after the other, whatever happened in between.
   ///
+  /// The runs of modifiers do not count, as in ``expect(_:times:file:line:)``.
+  ///
   /// ```swift
   /// try recorder.expectOrder(.started("fetch"), .succeeded("fetch"), .started("save"))
   /// ```
@@ -60,7 +69,7 @@ extension RecordingObserver {
     _ patterns: EventPattern..., file: String = #fileID, line: Int = #line
   ) throws {
     let events = events
-    var rest = events[...]
+    var rest = events.countable[...]
     var before: EventPattern?
     for pattern in patterns {
       guard let index = rest.firstIndex(where: pattern.matches) else {
@@ -69,7 +78,7 @@ extension RecordingObserver {
           "expected that \(pattern)\(place), and did not see it there", among: events, file: file,
           line: line)
       }
-      rest = events[(index + 1)...]
+      rest = rest[(index + 1)...]
       before = pattern
     }
   }
@@ -132,5 +141,21 @@ extension RecordingObserver {
     lines += events.prefix(shown).map { "  \($0)" }
     if events.count > shown { lines.append("  … and \(events.count - shown) more") }
     return ExpectationError(message: lines.joined(separator: "\n"), file: file, line: line)
+  }
+}
+
+extension [OperationEvent] {
+  /// Without the starts, ends and cancellations of modifiers that have run their operation as a child.
+  fileprivate var countable: [OperationEvent] {
+    let parents = Set(compactMap(\.parent))
+    return filter { event in
+      guard event.isOfModifier, parents.contains(event.id) else { return true }
+      return switch event.kind {
+      case .created, .started, .ended, .cancellationRequested: false
+      case .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
+        .childrenExpected, .logged, .finishedAgain, .abandonedBodyEnded:
+        true
+      }
+    }
   }
 }

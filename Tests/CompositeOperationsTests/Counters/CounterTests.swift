@@ -40,6 +40,19 @@ import Testing
     #expect(counters.total.waiting == [.permits: 0])
   }
 
+  @Test func `V13: counters do not count the run of a modifier`() async {
+    let counters = OperationCounters()
+    let fetch = SimpleOperation { 1 }.named("fetch")
+    let operations: [any ComposableOperation<Int>] = [
+      fetch.repeating(times: 3), fetch.retrying(attempts: 2).onEnd { _ in },
+      fetch.finally { _ in }.named("all"),
+    ]
+    for operation in operations {
+      _ = await operation.run(in: OperationEnvironment(observers: [counters]))
+    }
+    #expect(counters.counts.map { "\($0.name) \($0.results)" } == ["all 1", "fetch 5"])
+  }
+
   @Test func `names beyond the limit are counted together`() async {
     let counters = OperationCounters(nameLimit: 2)
     for name in ["a", "b", "c", "d", "a", "c"] {

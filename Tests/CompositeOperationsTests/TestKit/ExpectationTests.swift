@@ -85,6 +85,7 @@ import Testing
     try recorder.expect(.succeeded("save"), times: 4)
     try recorder.expect(.retried("fetch"), times: 2)
     try recorder.expect(.failed("fetch"), times: 2)
+    try recorder.expect(.started("fetch"), times: 3)
     try recorder.expectNever(.failed("save"))
     try recorder.expectNever(.cancelled("save"))
     try recorder.expectNever(.waited("save"))
@@ -148,6 +149,56 @@ import Testing
       message { try recorder.expectAtMost(2, inFlight: "save") }
         .hasPrefix("expected at most 2 runs of save at once, and saw 3. The events:\n"))
     #expect(message { try recorder.expectAtMost(0, inFlight: "fetch") }.contains("and saw 1."))
+  }
+
+  @Test func `V13: the run of a modifier does not count in expectations`() async throws {
+    let fetch = SimpleOperation { 1 }.named("fetch")
+    let flaky = ScriptedOperation(
+      "flaky", runs: [.error(ScriptedError("offline")), .error(ScriptedError("busy")), .result(1)])
+    let pool = OperationPool()
+    let recorder = RecordingObserver()
+    let operations: [any ComposableOperation<Int>] = [
+      fetch.repeating(times: 3), fetch.onEnd { _ in }.finally { _ in },
+      fetch.recovering { _ in 2 }.ignoringErrors(with: 3), fetch.submitted(to: pool),
+      fetch.retrying(attempts: 2).timingOut(after: .seconds(1_000_000)),
+      flaky.retrying(attempts: 3),
+      fetch.repeating(times: 2).named("all"),
+    ]
+    for operation in operations {
+      _ = await operation.run(in: OperationEnvironment(observers: [recorder]))
+    }
+    try recorder.expect(.started("fetch"), times: 3 + 1 + 1 + 1 + 1 + 2)
+    try recorder.expect(.succeeded("fetch"), times: 9)
+    try recorder.expect(.started("flaky"), times: 3)
+    try recorder.expect(.failed("flaky"), times: 2)
+    try recorder.expect(.succeeded("flaky"), times: 1)
+    try recorder.expect(.retried("flaky"), times: 2)
+    try recorder.expect(.started("all"), times: 1)
+    try recorder.expectOrder(.started("flaky"), .failed("flaky"), .retried("flaky"))
+    try recorder.expectAtMost(1, inFlight: "fetch")
+  }
+
+  @Test func `V13: an operation that runs itself as a child counts each time`() async throws {
+    struct Folder: ComposableOperation {
+      let depth: Int
+      var operationName: String { "folder" }
+      func perform(in context: OperationContext) async throws {
+        if depth > 0 { try await context.run(Folder(depth: depth - 1)) }
+      }
+    }
+    let recorder = RecordingObserver()
+    _ = await Folder(depth: 3).onEnd { _ in }.observed(by: recorder).run()
+    try recorder.expect(.started("folder"), times: 4)
+  }
+
+  @Test func `V13: the run of a modifier counts if its operation has not begun`() async throws {
+    let recorder = RecordingObserver()
+    let run = ScriptedOperation("save", runs: [.result(1)]).delayed(by: .seconds(1))
+      .retrying(attempts: 2).delayed(by: .seconds(1))
+      .start(in: OperationEnvironment(clock: ManualClock(), observers: [recorder]))
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    try recorder.expect(.cancelled("save"), times: 1)
   }
 
   @Test func `a pattern of one's own counts like those that there are`() async throws {
