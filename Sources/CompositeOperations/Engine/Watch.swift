@@ -30,13 +30,15 @@ final class Watch: Sendable {
       return scope
     }
     guard let scope else { return }
-    scope.reportCancellation()
-    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard case .telling(let waiter) = state else { return nil }
-      state = .told
-      return waiter
+    CancellationReports.make { [self] in
+      scope.reportCancellation()
+      let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        guard case .telling(let waiter) = state else { return nil }
+        state = .told
+        return waiter
+      }
+      waiter?.resume()
     }
-    waiter?.resume()
   }
 
   /// Waits until the cancellation has been told.

@@ -1,8 +1,6 @@
 /// Keeps the last events of one run and of everything below it, for whoever wants to see them, until it has
 /// ended.
 final class EventLog: OperationObserver {
-  typealias Waiter = CheckedContinuation<Void, Never>
-
   private let machine: Lock<StateMachine>
 
   /// - Parameter capacity: How many events are kept.
@@ -31,7 +29,7 @@ final class EventLog: OperationObserver {
             machine.withLock { $0.waited(waiter, as: number, for: index) }?.resume()
           }
         } onCancel: {
-          machine.withLock { $0.left(number) }?.resume()
+          machine.withLock { $0.waiters.cancelled(number) }?.resume()
         }
         if Task.isCancelled { return nil }
       }
@@ -42,6 +40,8 @@ final class EventLog: OperationObserver {
 extension EventLog {
   /// The events that are kept, and who waits for the next one.
   struct StateMachine: Sendable {
+    typealias Waiter = CancellableWaiters.Waiter
+
     enum Answer: Sendable {
       case event(OperationEvent, at: Int)
       case wait(as: Int)
@@ -54,16 +54,8 @@ extension EventLog {
     private var count = 0
     private var outermost: OperationID?
     private var hasEnded = false
-    private var waiters: [Int: Waiting] = [:]
-    private var lastWaiter = 0
-
-    private enum Waiting: Sendable {
-      /// Is about to wait.
-      case registered
-      case waits(Waiter)
-      /// Was cancelled before it waited.
-      case gone
-    }
+    /// The tasks that wait for the next event.
+    var waiters = CancellableWaiters()
 
     init(capacity: Int) { self.capacity = capacity }
 
@@ -80,12 +72,7 @@ extension EventLog {
         kept[count % capacity] = event
       }
       count += 1
-      var told: [Waiter] = []
-      for case (let number, .waits(let waiter)) in waiters {
-        waiters[number] = nil
-        told.append(waiter)
-      }
-      return (forgotten, told)
+      return (forgotten, waiters.removeAll())
     }
 
     mutating func asked(for index: Int) -> Answer {
@@ -94,29 +81,14 @@ extension EventLog {
         return .event(kept[index % capacity], at: index)
       }
       if hasEnded { return .isOver }
-      lastWaiter += 1
-      waiters[lastWaiter] = .registered
-      return .wait(as: lastWaiter)
+      return .wait(as: waiters.register())
     }
 
     /// - Returns: The waiter itself if there is nothing to wait for.
     mutating func waited(_ waiter: Waiter, as number: Int, for index: Int) -> Waiter? {
-      if case .gone = waiters.removeValue(forKey: number) { return waiter }
-      if index < count { return waiter }
-      waiters[number] = .waits(waiter)
-      return nil
-    }
-
-    mutating func left(_ number: Int) -> Waiter? {
-      switch waiters[number] {
-      case .waits(let waiter):
-        waiters[number] = nil
-        return waiter
-      case .registered:
-        waiters[number] = .gone
-        return nil
-      case .gone, nil: return nil
-      }
+      guard index < count else { return waiters.waits(waiter, as: number) }
+      waiters.remove(number)
+      return waiter
     }
   }
 }

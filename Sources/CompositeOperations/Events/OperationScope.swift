@@ -17,13 +17,20 @@ internal import Synchronization
     case ended
   }
 
-  private let state = Atomic(State.running)
-  private let hasReportedCancellation = Atomic(false)
-  /// Why the run is cancelled, if whoever cancelled it said so.
-  private let reason = Lock<String?>(nil)
+  /// Whether observers have been notified that the run was asked to stop.
+  private enum Report: UInt8, AtomicRepresentable { case none, inProgress, made }
 
+  /// Whether the run has finished, and whether tasks wait for that.
+  private enum Completion: UInt8, AtomicRepresentable { case pending, awaited, finished }
+
+  private let state = Atomic(State.running)
+  private let cancellationReport = Atomic(Report.none)
+  private let completion = Atomic(Completion.pending)
   /// How many modifiers have not been reached yet whose observers have joined this run.
-  private let joined: Atomic<Int>
+  private let joined: Atomic<Int32>
+  /// The first cancellation through the handle.
+  private let cancellation = AtomicLazyReference<HandleCancellation>()
+  private let waiters = Lock(Waiters())
 
   /// The permits that are held by this run or above it.
   let hold: PermitHold?
@@ -32,7 +39,7 @@ internal import Synchronization
     parent: OperationScope?, name: String, environment: consuming OperationEnvironment, joined: Int,
     hold: PermitHold?, attempt: Int, share: ProgressShare
   ) {
-    self.joined = Atomic(joined)
+    self.joined = Atomic(Int32(clamping: joined))
     self.parent = parent
     self.environment = environment
     self.hold = hold
@@ -84,7 +91,9 @@ internal import Synchronization
   ///
   /// - Returns: Whether this call did it. The task is to be cancelled then.
   func cancel(because reason: String?) -> Bool {
-    if let reason { self.reason.withLock { $0 = $0 ?? reason } }
+    guard state.load(ordering: .acquiring) == .running else { return false }
+    // The first call decides the reason. It is there before the state says that the run is cancelled.
+    _ = cancellation.storeIfNil(HandleCancellation(reason: reason))
     return state.compareExchange(
       expected: .running, desired: .cancelled, ordering: .acquiringAndReleasing
     ).exchanged
@@ -115,19 +124,96 @@ internal import Synchronization
       of: OperationEvent(kind: kind, step: step, place: place, time: time()))
   }
 
-  /// Tells once that the run was asked to stop.
+  // MARK: The report of a cancellation
+
+  /// Notifies observers once that the run was asked to stop. If the calling thread is cancelling
+  /// tasks, it does so after that.
   func reportCancellation() {
-    guard !hasReportedCancellation.exchange(true, ordering: .relaxed) else { return }
+    guard claimReport() else { return }
+    CancellationReports.make { [self] in notifyOfCancellation() }
+  }
+
+  /// The same, now and before the end of the run is reported.
+  func reportCancellationBeforeEnd() {
+    if claimReport() { notifyOfCancellation() }
+  }
+
+  /// Whether a thread is about to notify observers of the cancellation, or is doing so.
+  var isReportingCancellation: Bool {
+    cancellationReport.load(ordering: .acquiring) == .inProgress
+  }
+
+  /// Waits until observers have been notified of the cancellation.
+  nonisolated(nonsending) func waitForReport() async {
+    await withCheckedContinuation { waiter in
+      let isMade = waiters.withLock { waiters in
+        if cancellationReport.load(ordering: .acquiring) == .made { return true }
+        waiters.waitsForReport(waiter)
+        return false
+      }
+      if isMade { waiter.resume() }
+    }
+  }
+
+  private func claimReport() -> Bool {
+    cancellationReport.compareExchange(
+      expected: .none, desired: .inProgress, ordering: .acquiringAndReleasing
+    ).exchanged
+  }
+
+  private func notifyOfCancellation() {
     report(.cancellationRequested(reason: cancellationReason))
+    let waiter = waiters.withLock { waiters in
+      cancellationReport.store(.made, ordering: .releasing)
+      return waiters.reportWasMade()
+    }
+    waiter?.resume()
   }
 
   private var cancellationReason: String? {
-    if let own = reason.withLock(\.self) { return own }
-    var scope = parent
-    while let above = scope {
-      if let reason = above.reason.withLock(\.self) { return reason }
-      scope = above.parent
+    var scope: OperationScope? = self
+    while let here = scope {
+      if let reason = here.cancellation.load()?.reason { return reason }
+      scope = here.parent
     }
     return nil
   }
+
+  // MARK: Waiting for the end
+
+  /// The run has ended and its observers have been notified.
+  func finished() {
+    let before = completion.exchange(.finished, ordering: .acquiringAndReleasing)
+    guard before == .awaited else { return }
+    for waiter in waiters.withLock({ $0.finished() }) { waiter.resume() }
+  }
+
+  /// Waits until the run has finished or the calling task is cancelled.
+  ///
+  /// - Returns: Whether the run has finished.
+  nonisolated(nonsending) func waitUntilFinished() async -> Bool {
+    if completion.load(ordering: .acquiring) == .finished { return true }
+    let number = waiters.withLock { $0.registerForEnd() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        waiters.withLock { waiters -> CancellableWaiters.Waiter? in
+          if let waiter = waiters.waitsForEnd(waiter, as: number) { return waiter }
+          // A run that finishes after this exchange finds the waiter.
+          let before = completion.compareExchange(
+            expected: .pending, desired: .awaited, ordering: .acquiringAndReleasing)
+          return before.original == .finished ? waiters.cancelled(number) : nil
+        }?.resume()
+      }
+    } onCancel: {
+      waiters.withLock { $0.cancelled(number) }?.resume()
+    }
+    return completion.load(ordering: .acquiring) == .finished
+  }
+}
+
+/// A cancellation through the handle of a run.
+private final class HandleCancellation: Sendable {
+  let reason: String?
+
+  init(reason: String?) { self.reason = reason }
 }

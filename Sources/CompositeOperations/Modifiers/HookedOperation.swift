@@ -2,7 +2,8 @@ extension ComposableOperation {
   /// The same operation, and a closure that is called when it starts.
   ///
   /// Not where it does not start, because it was cancelled before. What is said by modifiers around this one,
-  /// such as waiting for permits, has been done by then.
+  /// such as waiting for permits, has been done by then. If the closure cancels the run, the body does
+  /// not begin.
   ///
   /// - Parameter body: Called on the operation's thread, which waits for it.
   @inlinable public func onStart(
@@ -43,6 +44,8 @@ extension ComposableOperation {
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     body()
+    // The hook may have cancelled the run.
+    try Task.checkCancellation()
     return try await base.performHeld(in: context)
   }
 }

@@ -40,7 +40,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
       await abandonable.wait()
     }
     if let end = abandonable.machine.withLock({ $0.end }) { return try end.get() }
-    task.cancel()
+    CancellationReports.deferring { task.cancel() }
     try Task.checkCancellation()
     return nil
   }

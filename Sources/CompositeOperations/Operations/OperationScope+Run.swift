@@ -50,19 +50,27 @@ extension OperationScope {
     } onCancel: {
       reportCancellation()
     }
+    if isReportingCancellation { await waitForReport() }
     tell(ending) { slot.value(as: Performed.Success.self) }
     return ending
   }
 
   /// Begins the run, or ends it if it has been cancelled (O2).
   ///
+  /// - Parameter isTaskCancelled: Evaluated again after observers were notified, because they may
+  ///   cancel the run.
   /// - Returns: Whether the body is to begin.
-  func begin(isTaskCancelled: Bool, at time: EventTime? = nil) -> Bool {
-    if isTaskCancelled || isCancelled {
+  func begin(isTaskCancelled: @autoclosure () -> Bool, at time: EventTime? = nil) -> Bool {
+    if isTaskCancelled() || isCancelled {
       _ = decideEnd()
       return false
     }
+    guard isObserved else { return true }
     report(.started, step: .started, at: time ?? .now)
+    if isTaskCancelled() || isCancelled {
+      _ = decideEnd()
+      return false
+    }
     return true
   }
 
@@ -78,7 +86,7 @@ extension OperationScope {
   /// - Parameter value: Gives the value that the body came to, if it came to one.
   func tell(_ ending: Ending, value: () -> any Sendable) {
     // The handle may have cancelled the run a moment before its task.
-    if ending.wasCancelled { reportCancellation() }
+    if ending.wasCancelled { reportCancellationBeforeEnd() }
     report(
       .ended(ending.outcome(value), late: ending.late(value)),
       step: ending.isResult ? .endedInResult : nil)

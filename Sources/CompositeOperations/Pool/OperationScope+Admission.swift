@@ -28,6 +28,7 @@ extension OperationScope {
     } onCancel: {
       reportCancellation()
     }
+    if isReportingCancellation { await waitForReport() }
     tell(ending) { slot.value(as: Performed.Success.self) }
     return TypedEnding(ending, valueIn: slot)
   }

@@ -72,6 +72,7 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
       let ending = await scope.typedEnding(of: operation) { .refused(error) }
       if isMember { delegate?.didEnd(member, in: ending.outcome.map { $0 }) }
       hold?.end()
+      scope.finished()
       return ending
     }
   }
@@ -101,6 +102,7 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
     delegate?.didEnd(member, in: ending.outcome.map { $0 })
     admission.end(ticket)
     hold?.end()
+    scope.finished()
     return ending
   }
 }

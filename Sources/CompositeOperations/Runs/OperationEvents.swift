@@ -16,11 +16,11 @@ public struct OperationEvents: AsyncSequence, Sendable {
   }
 
   private let log: EventLog?
-  /// The end of a run of which nothing is kept.
-  private let end: @Sendable () async -> OperationEvent
+  /// Waits for the end of a run that keeps no events; nil when the calling task is cancelled.
+  private let end: @Sendable () async -> OperationEvent?
   private let drops = Drops()
 
-  init(_ log: EventLog?, end: @escaping @Sendable () async -> OperationEvent) {
+  init(_ log: EventLog?, end: @escaping @Sendable () async -> OperationEvent?) {
     self.log = log
     self.end = end
   }

@@ -19,13 +19,15 @@ public struct OperationRun<Success: Sendable>: Sendable {
     if let progress = records.progress { environment.observers.append(progress) }
     let scope = OperationScope(of: operation, in: environment)
     self.init(in: scope, keeping: records) {
-      await scope.typedEnding(of: operation, depth: 0)
+      let ending = await scope.typedEnding(of: operation, depth: 0)
+      scope.finished()
+      return ending
     }
   }
 
   /// - Parameters:
   ///   - startsAtOnce: Whether the body runs on the calling thread until it waits.
-  ///   - body: The run, from its first event to its last.
+  ///   - body: Performs the run from its first event to its last, and then calls ``OperationScope/finished()``.
   init(
     in scope: OperationScope, keeping records: Records = Records(), startsAtOnce: Bool = false,
     onCancel: (@Sendable () -> Void)? = nil,
@@ -65,13 +67,14 @@ public struct OperationRun<Success: Sendable>: Sendable {
   }
 
   /// The events of the run and of everything below it, as many of them as it was started to keep; of a run
-  /// that keeps none, its end.
+  /// that keeps none, its end. A reader that is cancelled stops waiting.
   public var events: OperationEvents {
-    OperationEvents(records.log) { [task, place = scope.place] in
+    OperationEvents(records.log) { [task, scope] in
+      guard await scope.waitUntilFinished() else { return nil }
       let ending = await task.value
       let end = OperationEvent.Kind.ended(
         ending.outcome.map { $0 }, late: ending.late.map { $0.map { $0 } })
-      return OperationEvent(kind: end, place: place)
+      return OperationEvent(kind: end, place: scope.place)
     }
   }
 
@@ -84,10 +87,11 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// Cancels the run.
   ///
   /// If it has not ended by now its outcome is ``Outcome/cancelled``, and it ends as soon as its
-  /// body returns; else nothing happens. Callable from anywhere and any number of times.
+  /// body returns; else nothing happens. Callable from anywhere and any number of times. Observers are notified
+  /// before this returns, on the calling thread.
   public func cancel() { requestCancellation(because: nil) }
 
-  /// Cancels the run and tells its observers why.
+  /// Cancels the run and tells its observers why. If it has been cancelled before, the first call counts.
   public func cancel(because reason: String) { requestCancellation(because: reason) }
 
   /// Raises the priority of the run, if that is lower.
@@ -95,8 +99,10 @@ public struct OperationRun<Success: Sendable>: Sendable {
 
   func requestCancellation(because reason: String?) {
     guard scope.cancel(because: reason) else { return }
-    onCancel?()
-    task.cancel()
+    CancellationReports.deferring {
+      onCancel?()
+      task.cancel()
+    }
   }
 }
 

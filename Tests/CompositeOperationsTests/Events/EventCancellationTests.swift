@@ -47,7 +47,7 @@ import Testing
         in: OperationEnvironment(observers: [observer]))
       // On a thread of its own, because the child keeps one of the pool's.
       Thread.detachNewThread {
-        observer.waitUntilStarted()
+        observer.waitUntilBodyBegan()
         run.cancel()
       }
       #expect(await run.outcome.isCancelled)
@@ -61,16 +61,19 @@ import Testing
 /// Tells of a cancellation for as long as the body that is cancelled takes to return, and longer.
 private final class SlowObserver: OperationObserver {
   let log = Log<String>()
-  private let hasReturned = Lock(false)
+  private let hasBegun = Flag()
+  private let hasReturned = Flag()
   private let name: String
 
   init(named name: String) { self.name = name }
 
-  func waitUntilStarted() { while !log.entries.contains("started") {} }
+  func waitUntilBodyBegan() { while !hasBegun.isSet {} }
 
+  /// The body of the child.
   func waitUntilAsked() {
+    hasBegun.set()
     while !log.entries.contains("asked") {}
-    hasReturned.withLock { $0 = true }
+    hasReturned.set()
   }
 
   func observe(_ event: OperationEvent) {
@@ -78,7 +81,7 @@ private final class SlowObserver: OperationObserver {
     switch event.kind {
     case .cancellationRequested:
       log.add("asked")
-      while !hasReturned.withLock(\.self) {}
+      while !hasReturned.isSet {}
       for _ in 0..<1_000 { _ = log.entries }
       log.add("asked so far")
     case .ended: log.add("ended")

@@ -86,4 +86,52 @@ import Testing
     gate.open()
     #expect(await run.outcome.result != nil)
   }
+
+  @Test func `V4: a cancelled reader does not wait for a run that keeps no events`() async {
+    for cancelsFirst in [false, true] {
+      let gate = Gate()
+      let run = SimpleOperation { await gate.passIgnoringCancellation() }.start()
+      await gate.waitForArrivals(1)
+      let reader = Task {
+        if cancelsFirst { cancelCurrentTask() }
+        var count = 0
+        for await _ in run.events { count += 1 }
+        return count
+      }
+      for _ in 0..<100 { await Task.yield() }
+      reader.cancel()
+      let count = await withLastResort {
+        gate.open()
+      } _: {
+        await reader.value
+      }
+      #expect(count == 0)
+      gate.open()
+      #expect(await run.outcome.result != nil)
+    }
+  }
+
+  @Test func `V4: all readers of a run that keeps no events get its end, unless cancelled`()
+    async
+  {
+    for round in 0..<200 {
+      let gate = Gate()
+      let run = SimpleOperation { await gate.passIgnoringCancellation() }.start()
+      let readers = (0..<4).map { _ in
+        Task {
+          var count = 0
+          for await event in run.events { count += event.isEnd ? 1 : 100 }
+          return count
+        }
+      }
+      for _ in 0..<(round % 20) { await Task.yield() }
+      async let opened: Void = gate.open()
+      async let cancelled: Void = readers[0].cancel()
+      _ = await (opened, cancelled)
+      var counts: [Int] = []
+      for reader in readers { counts.append(await reader.value) }
+      #expect((0...1).contains(counts[0]))
+      #expect(counts.dropFirst() == [1, 1, 1])
+    }
+  }
 }

@@ -60,4 +60,23 @@ import Testing
     #expect(await run.outcome.isCancelled)
     #expect(await run.late?.error is Skipped)
   }
+
+  @Test func `O2: a run that onStart cancels does not begin its body`() async {
+    for isObserved in [false, true] {
+      let log = Log<String>()
+      let recorder = RecordingObserver()
+      let body = SimpleOperation { log.add("began") }
+      let operations: [any ComposableOperation<Void>] = [
+        body.onStart { cancelCurrentTask() },
+        body.named("a").onStart { cancelCurrentTask() }.onEnd { _ in },
+        ParallelOperation([body.onStart { cancelCurrentTask() }]).map { _ in },
+      ]
+      for operation in operations {
+        let environment = OperationEnvironment(observers: isObserved ? [recorder] : [])
+        #expect(await operation.start(in: environment).outcome.isCancelled)
+      }
+      #expect(log.entries == [])
+      #expect(!isObserved || recorder.events.last?.isEnd == true)
+    }
+  }
 }

@@ -48,6 +48,41 @@ import Testing
     #expect(recorder.short.contains("child asked to cancel: first"))
   }
 
+  @Test func `O6: a later cancellation does not give its reason to the first one`() async {
+    for isBegun in [false, true] {
+      let recorder = RecordingObserver()
+      let executor = SeededExecutor(seed: 1)
+      let gate = Gate()
+      let run = SimpleOperation { try await gate.pass() }.named("a").start(
+        in: OperationEnvironment(observers: [recorder], executor: executor))
+      if isBegun { executor.drain() }
+      run.cancel()
+      run.cancel(because: "later")
+      executor.drain()
+      #expect(await run.outcome.isCancelled)
+      #expect(recorder.short.contains("a asked to cancel: -"))
+    }
+  }
+
+  @Test func `O6: concurrent cancellations report one reason everywhere`() async {
+    for round in 0..<200 {
+      let recorder = RecordingObserver()
+      let gate = Gate()
+      let child = SimpleOperation { await gate.passIgnoringCancellation() }
+      let run = ParallelOperation([child, child]).start(
+        in: OperationEnvironment(observers: [recorder]))
+      for _ in 0..<(round % 10) { await Task.yield() }
+      await withDiscardingTaskGroup { group in
+        for number in 0..<4 { group.addTask { run.cancel(because: "\(number)") } }
+      }
+      gate.open()
+      #expect(await run.outcome.isCancelled)
+      let asked = recorder.short.filter { $0.contains("asked") }
+      #expect(Set(asked.map { $0.split(separator: ":").last }).count == 1, "\(asked)")
+      #expect(!asked.contains { $0.hasSuffix("-") })
+    }
+  }
+
   @Test func `O7: a run goes on when its handle is gone`() async {
     let gate = Gate()
     let ended = Gate()

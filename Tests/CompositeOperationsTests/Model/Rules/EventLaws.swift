@@ -155,6 +155,14 @@ struct EventLaws {
 
   private mutating func compare(_ told: [Ended], with runs: [NodeRun], _ name: String) {
     let expected = runs.map { Ended(outcome: $0.outcome ?? .cancelled, late: $0.lateBody) }
+    var told = told
+    // O2: with several workers a run may be cancelled while its start is reported. Then its body does
+    // not begin.
+    while order == .partial, told.count > expected.count,
+      let index = told.lastIndex(of: Ended(outcome: .cancelled, late: nil))
+    {
+      told.remove(at: index)
+    }
     let isRight =
       told.count == expected.count
       && zip(zip(told, expected), runs).allSatisfy { ends, run in

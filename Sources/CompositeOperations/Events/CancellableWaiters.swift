@@ -1,0 +1,57 @@
+/// Tasks that wait for an event and stop waiting when they are cancelled.
+struct CancellableWaiters: Sendable {
+  typealias Waiter = CheckedContinuation<Void, Never>
+
+  private enum Waiting: Sendable {
+    /// The task is about to wait.
+    case registered
+    case waits(Waiter)
+    /// The task was cancelled before it waited.
+    case cancelled
+  }
+
+  private var waiters: [Int: Waiting] = [:]
+  private var lastNumber = 0
+
+  /// - Returns: The number of a new waiter.
+  mutating func register() -> Int {
+    lastNumber += 1
+    waiters[lastNumber] = .registered
+    return lastNumber
+  }
+
+  /// - Returns: The waiter itself, to be resumed, if it was cancelled before.
+  mutating func waits(_ waiter: Waiter, as number: Int) -> Waiter? {
+    if case .cancelled = waiters.removeValue(forKey: number) { return waiter }
+    waiters[number] = .waits(waiter)
+    return nil
+  }
+
+  /// Removes a waiter that has nothing left to wait for.
+  mutating func remove(_ number: Int) { waiters[number] = nil }
+
+  /// - Returns: The waiter to resume, if it waits.
+  mutating func cancelled(_ number: Int) -> Waiter? {
+    switch waiters[number] {
+    case .waits(let waiter):
+      waiters[number] = nil
+      return waiter
+    case .registered:
+      waiters[number] = .cancelled
+      return nil
+    case .cancelled, nil: return nil
+    }
+  }
+
+  /// The event has happened.
+  ///
+  /// - Returns: The waiters to resume.
+  mutating func removeAll() -> [Waiter] {
+    var removed: [Waiter] = []
+    for case (let number, .waits(let waiter)) in waiters {
+      waiters[number] = nil
+      removed.append(waiter)
+    }
+    return removed
+  }
+}

@@ -1,0 +1,15 @@
+import Testing
+
+/// Runs a body that would hang if the library were broken. After two minutes it records an issue and calls an exit
+/// that lets the body end.
+func withLastResort<Value>(
+  _ exit: @escaping @Sendable () -> Void, _ body: () async throws -> Value
+) async rethrows -> Value {
+  let watchdog = Task {
+    guard (try? await Task.sleep(for: .seconds(120))) != nil else { return }
+    Issue.record("The test hangs.")
+    exit()
+  }
+  defer { watchdog.cancel() }
+  return try await body()
+}
