@@ -133,7 +133,8 @@ extension [Condition] {
     let condition = waiting.count == 1 ? waiting[0] : .all(waiting)
     let verdict = try await context.waiting(for: .conditions(waiting.map(\.name))) {
       try await AbandonableBody.perform(in: context) { context in
-        try await context.heldResult(of: ConditionEvaluation(condition: condition))
+        let end = await context.end(of: ConditionEvaluation(condition: condition))
+        return HeldResult(try end.getForClosure())
       }?.value
     }
     try Task.checkCancellation()

@@ -36,14 +36,14 @@ struct ChainedOperation<First: ComposableOperation, Next: ComposableOperation>: 
   @inlinable nonisolated(nonsending) func perform(in context: OperationContext) async throws
     -> Next.Success
   {
-    try await performHeld(in: context).value
+    do { return try await performHeld(in: context).value } catch { throw error.withoutLateOutcome }
   }
 
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Next.Success> {
     context.expectChildren(2)
-    let second = try await next(try await context.end(of: first).get())
+    let second = try await next(try await context.end(of: first).getForClosure())
     let end = await context.end(of: second)
     return HeldResult(try end.get(), disposal: end.disposal)
   }

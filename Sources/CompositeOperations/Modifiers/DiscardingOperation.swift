@@ -10,7 +10,8 @@ extension ComposableOperation {
   /// value that reaches a caller, in a result or in the evidence of an error, is the caller's. So is
   /// a value that `map` or `then` has taken over, and a step that a limited history has let go. What
   /// a callback operation is finished with a second time is dropped, and only its event shows it.
-  /// Where several are stacked, the outermost one counts.
+  /// Where several are stacked, the outermost one counts. A late value is discarded after modifiers have
+  /// passed it on, at the end of the outermost run that shows it.
   @inlinable public func discarding(
     _ discard: @escaping @Sendable (Success) -> Void
   ) -> some ComposableOperation<Success> {
@@ -30,7 +31,11 @@ extension ComposableOperation {
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    let value = try await base.perform(in: context)
-    return HeldResult(value) { discard(value) }
+    do {
+      let value = try await base.performHeld(in: context).value
+      return HeldResult(value) { discard(value) }
+    } catch {
+      throw error.discarding(by: discard)
+    }
   }
 }

@@ -7,10 +7,11 @@ extension ComposableOperation {
   /// }
   /// ```
   ///
-  /// The closure sees how the operation ended and cannot change it. It runs after a cancellation too,
-  /// is not cancelled by one, and is awaited, so that the run is over when everything is. Where the
-  /// run does not begin, because it was cancelled before, the closure does not run; it does run where the
-  /// operation was begun and skipped by a condition, or cancelled while it waited for permits or for its
+  /// The closure sees how the operation ended and cannot change that by a value or an error; a
+  /// cancellation during the closure still wins. It runs after a cancellation too, is not cancelled by
+  /// one, and is awaited, so that the run is over when everything is. Where the run does not begin,
+  /// because it was cancelled before, the closure does not run; it does run where the operation was
+  /// begun and skipped by a condition, or cancelled while it waited for permits or for its
   /// time. What is to be undone only where it was done belongs further inside.
   ///
   /// - Parameter body: What is to be done. Its task-local values, its priority and its executor are

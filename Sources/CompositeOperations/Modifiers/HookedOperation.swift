@@ -20,7 +20,9 @@ extension ComposableOperation {
   ///   .onEnd { outcome in print("fetched: \(outcome)") }
   /// ```
   ///
-  /// It sees how the operation ended and cannot change it. It is called after a cancellation too, but not
+  /// It sees how the operation ended and cannot change that by a value or an error. If it cancels the
+  /// run, the run ends as cancelled, because its end is not decided before the closure has returned;
+  /// the outcome of the operation is then late. The closure is called after a cancellation too, but not
   /// where the operation did not start. What has to be awaited belongs in ``finally(_:)``.
   ///
   /// - Parameter body: Called on the operation's thread, which waits for it.

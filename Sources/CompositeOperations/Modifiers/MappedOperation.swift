@@ -34,8 +34,14 @@ struct MappedOperation<Base: ComposableOperation, Success: Sendable>: Composable
   @inlinable nonisolated(nonsending) func perform(in context: OperationContext) async throws
     -> Success
   {
+    do { return try await performHeld(in: context).value } catch { throw error.withoutLateOutcome }
+  }
+
+  @inlinable nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Success> {
     context.expectChildren(1)
-    return try await transform(try await context.end(of: base).get())
+    return HeldResult(try await transform(try await context.end(of: base).getForClosure()))
   }
 }
 

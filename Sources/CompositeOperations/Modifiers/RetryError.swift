@@ -2,7 +2,8 @@
 ///
 /// Its description is a line an attempt.
 public struct RetryError: Error, Sendable {
-  /// The error of every attempt, in order; at least one.
+  /// The error of every attempt, in order; at least one. If the last attempt was cancelled and has a
+  /// late error, that is the last one.
   public let errors: [any Error]
 
   /// Whether the run was cancelled between two attempts, or while one of them ran.

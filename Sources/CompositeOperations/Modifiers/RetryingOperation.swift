@@ -133,7 +133,7 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
         giveUp(errors)
         return HeldResult(value, disposal: end.disposal)
       case .error(let error): errors.append(error)
-      case .cancelled: throw RetryError(errors: errors, representsCancellation: true)
+      case .cancelled: throw cancellation(because: end.reason, after: errors)
       }
     }
     throw RetryError(errors: errors, representsCancellation: false)
@@ -150,6 +150,22 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
       // The last one was the closure's, which may have thrown it on.
       giveUp(errors.dropLast())
       throw error
+    }
+  }
+
+  /// The error that ends the run when an attempt after the first one was cancelled. A late value of
+  /// the attempt is passed on, and the errors before it are discarded. A late error is added to those
+  /// errors.
+  private func cancellation(
+    because reason: (any Error)?, after errors: [any Error]
+  ) -> any Error {
+    switch reason?.late(as: Base.Success.self) {
+    case .result:
+      giveUp(errors)
+      return reason ?? CancellationError()
+    case .error(let error):
+      return RetryError(errors: errors + [error], representsCancellation: true)
+    case .cancelled, nil: return RetryError(errors: errors, representsCancellation: true)
     }
   }
 

@@ -61,8 +61,16 @@
   /// What is to be done with the value of the outcome if nobody will see it.
   var disposal: Disposal? { isCancelled ? nil : valueDisposal }
 
-  /// - Parameter value: Gives the value in the slot. Of the closures given to this and to ``late(_:)``
-  ///   exactly one is called if there is a value, and else none: one of them may move it out.
+  /// Discards a late value in the slot.
+  var lateDisposal: Disposal? { isCancelled ? valueDisposal : nil }
+
+  /// What the body of a cancelled run threw.
+  var thrown: (any Error)? {
+    if case .error(let error) = body, isCancelled { return error }
+    return nil
+  }
+
+  /// - Parameter value: Gives the value in the slot.
   func outcome<Value>(_ value: () -> Value) -> Outcome<Value> {
     if isCancelled { return .cancelled }
     switch body {
@@ -74,20 +82,20 @@
 
   // MARK: What came too late
 
-  /// What the body came to although the outcome is ``Outcome/cancelled``: a value or an error that
-  /// came too late, or the evidence of a composite. Nil if there is nothing to show.
+  /// The late outcome: a value or an error that came after the cancellation, also that of a child whose end a
+  /// modifier passed on, or the evidence of a composite. Nil if there is none.
   ///
   /// - Parameter value: Gives the value in the slot.
   func late<Value>(_ value: () -> Value) -> Outcome<Value>? {
     guard isCancelled else { return nil }
     switch body {
     case .value: return .result(value())
-    case .error(let error): return error is CancellationError ? nil : .error(error)
+    case .error(let error): return error.late(as: Value.self)
     case .neverBegan: return nil
     }
   }
 
-  /// Gives up what came too late, or the values that it carries.
+  /// Discards the late outcome. Call it once, unless the end is passed on.
   func discardLate() {
     guard isCancelled else { return }
     switch body {

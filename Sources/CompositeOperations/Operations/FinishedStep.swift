@@ -38,7 +38,7 @@ public struct FinishedStep: Sendable {
     operation: any ComposableOperation, throwing error: any Error, wasCancelled: Bool, at index: Int
   ) {
     let end = RunEnd<Never>(throwing: error, wasCancelled: wasCancelled)
-    self.init(operation: operation, error: end.outcome.error, at: index)
+    self.init(operation: operation, error: end.outcomeDiscardingLate.error, at: index)
   }
 
   /// The step's operation.

@@ -18,7 +18,7 @@ extension OperationScope {
       hold: hold ?? parent?.hold, attempt: attempt, share: own.share)
   }
 
-  /// The run that stands in this scope, from its first event to its last, with its value.
+  /// Performs the run from its first event to its last. The caller passes a late outcome on or discards it.
   ///
   /// - Parameter depth: How many immediate tasks stand on one another on this thread's stack.
   nonisolated(nonsending) func typedEnding<Performed: ComposableOperation>(
@@ -31,7 +31,7 @@ extension OperationScope {
     return TypedEnding(ending, valueIn: slot)
   }
 
-  /// The run that stands in this scope, from its first event to its last.
+  /// Performs the run from its first event to its last. The caller passes a late outcome on or discards it.
   ///
   /// - Parameters:
   ///   - slot: Where the value is left.
@@ -39,11 +39,7 @@ extension OperationScope {
   @inline(__always) nonisolated(nonsending) func ending<Performed: ComposableOperation>(
     of operation: Performed, into slot: ResultSlot, depth: Int
   ) async -> Ending {
-    guard isObserved else {
-      let ending = await decidedEnding(of: operation, into: slot, depth: depth)
-      ending.discardLate()
-      return ending
-    }
+    guard isObserved else { return await decidedEnding(of: operation, into: slot, depth: depth) }
     report(.created, step: .created)
     let ending = await withTaskCancellationHandler {
       await decidedEnding(of: operation, into: slot, depth: depth)
@@ -51,7 +47,7 @@ extension OperationScope {
       reportCancellation()
     }
     if isReportingCancellation { await waitForReport() }
-    tell(ending) { slot.value(as: Performed.Success.self) }
+    reportEnd(ending) { slot.value(as: Performed.Success.self) }
     return ending
   }
 
@@ -80,17 +76,21 @@ extension OperationScope {
     OperationContext(scope: environment.isPlain && hold == nil ? nil : self, depth: depth)
   }
 
-  /// Tells how the run ended, and gives up what came too late. Nobody is to tell of a cancellation
-  /// any more.
+  /// Notifies observers of the end and discards a late outcome. Call it after a cancellation has been reported.
   ///
   /// - Parameter value: Gives the value that the body came to, if it came to one.
   func tell(_ ending: Ending, value: () -> any Sendable) {
+    reportEnd(ending, value: value)
+    ending.discardLate()
+  }
+
+  /// Notifies observers of the end. Call it after a cancellation has been reported.
+  func reportEnd(_ ending: Ending, value: () -> any Sendable) {
     // The handle may have cancelled the run a moment before its task.
     if ending.wasCancelled { reportCancellationBeforeEnd() }
     report(
       .ended(ending.outcome(value), late: ending.late(value)),
       step: ending.isResult ? .endedInResult : nil)
-    ending.discardLate()
   }
 
   @inline(__always) nonisolated(nonsending) func decidedEnding(

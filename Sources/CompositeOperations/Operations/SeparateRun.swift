@@ -22,6 +22,6 @@ extension SeparateRun {
   @inlinable public nonisolated(nonsending) func perform(
     in context: OperationContext
   ) async throws -> Success {
-    try await performHeld(in: context).value
+    do { return try await performHeld(in: context).value } catch { throw error.withoutLateOutcome }
   }
 }

@@ -12,7 +12,7 @@ extension TransparentOperation {
   @inlinable public nonisolated(nonsending) func perform(
     in context: OperationContext
   ) async throws -> Success {
-    try await performHeld(in: context).value
+    do { return try await performHeld(in: context).value } catch { throw error.withoutLateOutcome }
   }
 
   @inlinable public nonisolated(nonsending) func performHeld(

@@ -4,20 +4,35 @@
 struct TypedEnding<Success: Sendable>: Sendable {
   let outcome: Outcome<Success>
 
-  /// What the body came to although the outcome is ``Outcome/cancelled``.
-  let late: Outcome<Success>?
-
-  /// What is to be done with the value of the outcome if nobody will see it.
-  let disposal: Disposal?
-
-  /// Whether somebody asked the run to stop before it had ended.
-  let wasCancelled: Bool
+  /// The late value, if there is one.
+  private let lateValue: Success?
+  /// What the body of a cancelled run threw.
+  private let thrown: (any Error)?
+  /// Discards the value, or the late one.
+  private let valueDisposal: Disposal?
 
   /// - Parameter slot: Where the value lies, which is moved out.
   init(_ ending: Ending, valueIn slot: ResultSlot) {
     outcome = ending.outcome { slot.move(as: Success.self) }
-    late = ending.late { slot.move(as: Success.self) }
-    disposal = ending.disposal
-    wasCancelled = ending.wasCancelled
+    lateValue = ending.hasLateValue ? slot.move(as: Success.self) : nil
+    thrown = ending.thrown
+    valueDisposal = ending.disposal ?? ending.lateDisposal
+  }
+
+  /// Discards the value of the outcome.
+  var disposal: Disposal? { outcome.isCancelled ? nil : valueDisposal }
+
+  /// What the body came to although the outcome is ``Outcome/cancelled``.
+  var late: Outcome<Success>? { lateValue.map(Outcome.result) ?? thrown?.late(as: Success.self) }
+
+  /// What a modifier throws that passes on a cancelled end; nil for a plain cancellation.
+  var reason: (any Error)? {
+    if let lateValue { return LateOutcomeError(lateValue, disposal: valueDisposal) }
+    return thrown?.reasonToStop
+  }
+
+  /// Discards the late outcome. Call it once, unless the end is passed on.
+  func discardLate() {
+    if lateValue != nil { valueDisposal?() } else { thrown?.discardCarriedValues() }
   }
 }

@@ -15,11 +15,6 @@ public protocol CancellationRepresenting: Error {
 }
 
 extension Error {
-  /// This, if it says why somebody stopped early, and carries no values, which have been given up.
-  var reasonToStop: (any Error)? {
-    self is CancellationError || self is any ValueCarrying ? nil : self
-  }
-
   /// O4: whether a body that throws this stopped early instead of failing.
   @usableFromInline var meansCancellation: Bool {
     self is CancellationError

@@ -7,7 +7,7 @@ enum Admission: Sendable {
 
 extension OperationScope {
   /// The run that stands in this scope, from its first event to its last, which begins when it is
-  /// admitted.
+  /// admitted. The caller passes a late outcome on or discards it.
   // Apart from the run that just begins: with a closure for what decides, that one would not fit into the
   // first memory of its task, and take a kilobyte more.
   nonisolated(nonsending) func typedEnding<Performed: ComposableOperation>(
@@ -19,7 +19,6 @@ extension OperationScope {
     let slot = unsafe ResultSlot(at: memory)
     guard isObserved else {
       let ending = await decidedEnding(of: operation, into: slot, admittedBy: admission)
-      ending.discardLate()
       return TypedEnding(ending, valueIn: slot)
     }
     report(.created, step: .created)
@@ -29,7 +28,7 @@ extension OperationScope {
       reportCancellation()
     }
     if isReportingCancellation { await waitForReport() }
-    tell(ending) { slot.value(as: Performed.Success.self) }
+    reportEnd(ending) { slot.value(as: Performed.Success.self) }
     return TypedEnding(ending, valueIn: slot)
   }
 

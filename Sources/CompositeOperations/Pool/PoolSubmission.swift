@@ -9,15 +9,18 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
   private let delegate: (any OperationPoolDelegate)?
   /// Stands for the end of the run, if whoever waits for it holds permits.
   private let hold: PermitHold?
+  /// Whether the submitter takes over the late outcome of the run.
+  private let passesOnLate: Bool
 
   init(
     _ operation: Submitted, _ priority: OperationPool.Priority, _ isBarrier: Bool,
-    to pool: OperationPool, holding hold: PermitHold? = nil
+    to pool: OperationPool, holding hold: PermitHold? = nil, passesOnLate: Bool = false
   ) {
     self.operation = operation
     self.priority = priority
     self.isBarrier = isBarrier
     self.hold = hold
+    self.passesOnLate = passesOnLate
     scope = OperationScope(of: operation, in: pool.environment, holding: hold)
     admission = pool.admission
     delegate = pool.delegate
@@ -72,7 +75,7 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
       let ending = await scope.typedEnding(of: operation) { .refused(error) }
       if isMember { delegate?.didEnd(member, in: ending.outcome.map { $0 }) }
       hold?.end()
-      scope.finished()
+      ended(ending)
       return ending
     }
   }
@@ -102,7 +105,12 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
     delegate?.didEnd(member, in: ending.outcome.map { $0 })
     admission.end(ticket)
     hold?.end()
-    scope.finished()
+    ended(ending)
     return ending
+  }
+
+  private func ended(_ ending: TypedEnding<Submitted.Success>) {
+    if !passesOnLate { ending.discardLate() }
+    scope.finished()
   }
 }

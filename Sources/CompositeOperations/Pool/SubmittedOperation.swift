@@ -38,7 +38,9 @@ struct SubmittedOperation<Base: ComposableOperation>: SeparateRun {
     let above = context.scope?.hold
     let name = { @Sendable [base] in "the end of \(base.operationName) in a pool" }
     let hold = above.map { _ in PermitHold(untilEndOf: name) }
-    let run = await PoolSubmission(base, priority, isBarrier, to: pool, holding: hold).run()
+    let submission = PoolSubmission(
+      base, priority, isBarrier, to: pool, holding: hold, passesOnLate: true)
+    let run = await submission.run()
     return try await withTaskCancellationHandler {
       if let above, let hold {
         do { try await hold.waitUntilEnd(below: above) } catch let error as PermitError {

@@ -8,7 +8,8 @@ extension ComposableOperation {
   /// let issues = try await FetchIssues(repository: repository).run().get()
   /// ```
   @inlinable @concurrent public func run() async -> Outcome<Success> {
-    Task.isCancelled ? .cancelled : await OperationContext().unattendedEnd(of: self).outcome
+    // The question keeps the hop off the actor, as that of `attendedEnd` does.
+    Task.isCancelled ? .cancelled : await OperationContext().unattendedOutcome(of: self)
   }
 
   /// Runs the operation in an environment, as part of the calling task.
@@ -22,7 +23,9 @@ extension ComposableOperation {
   }
 
   private nonisolated(nonsending) func run(in scope: OperationScope) async -> Outcome<Success> {
-    await scope.typedEnding(of: self, depth: 0).outcome
+    let ending = await scope.typedEnding(of: self, depth: 0)
+    ending.discardLate()
+    return ending.outcome
   }
 
   /// Starts a run that goes on by itself, and gives its handle.

@@ -20,6 +20,7 @@ public struct OperationRun<Success: Sendable>: Sendable {
     let scope = OperationScope(of: operation, in: environment)
     self.init(in: scope, keeping: records) {
       let ending = await scope.typedEnding(of: operation, depth: 0)
+      ending.discardLate()
       scope.finished()
       return ending
     }
@@ -57,11 +58,16 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// composite it is the evidence, the error that shows how every child or step ended: a
   /// ``ParallelOperationError``, a ``SequentialOperationError`` or an ``OperationGraphError``. Nil if there is
   /// nothing to show.
+  ///
+  /// Modifiers pass it on from their operation. `map` and `then` pass on errors only, and a body does not
+  /// pass on the late outcome of a child. The closure of ``ComposableOperation/discarding(_:)`` has been
+  /// called with a late value already.
   public var late: Outcome<Success>? {
     get async { await task.value.late }
   }
 
-  /// The same, for the one who is given the value in custody.
+  /// How the run ended, for a caller that takes over the value or the late outcome. Only for runs that
+  /// do not discard a late outcome themselves.
   var end: RunEnd<Success> {
     get async { await RunEnd(task.value) }
   }

@@ -69,7 +69,7 @@
     if case .result(let value) = end.outcome {
       return FinishedStep(operation: operation, result: value, at: index)
     }
-    return FinishedStep(operation: operation, error: end.outcome.error, at: index)
+    return FinishedStep(operation: operation, error: end.outcomeDiscardingLate.error, at: index)
   }
 
   /// Ends as the last step did.

@@ -157,7 +157,7 @@ extension RunEnd {
     return RunEnd(
       error.map(Outcome.error) ?? outcome,
       disposal: isKept ? nil : disposal.map { disposalOfShare(of: $0, among: count) },
-      reason: reason)
+      reason: reason?.shared(among: count))
   }
 }
 

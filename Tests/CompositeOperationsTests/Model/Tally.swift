@@ -4,6 +4,7 @@ struct Tally {
   enum Happening: CaseIterable {
     case result, error, cancelled, neverBegan
     case lateValue, lateError, selfCancellation, discard
+    case lateValueHandedOn, lateErrorHandedOn
     case recovery, secondRun, answerAfterCancellation, sourceError
     case attemptAgain, attemptOfAnother, attemptsInVain, attemptCancelled
     case errorIgnored, errorRecovered, errorMapped, recoveryByAnother, fallback
@@ -33,6 +34,9 @@ struct Tally {
         if isLate, case .failure = error { seen.insert(.lateError) }
         if !isLate, error == .cancellation { seen.insert(.selfCancellation) }
         if case .parallel(let evidence) = error { seen.formUnion(evidence.happenings) }
+        if case .late(let late) = error {
+          seen.insert(late.isResult ? .lateValueHandedOn : .lateErrorHandedOn)
+        }
       case .discarded: seen.insert(.discard)
       case .sourceFailed: seen.insert(.sourceError)
       case .answered: if isCancelled { seen.insert(.answerAfterCancellation) }

@@ -43,6 +43,7 @@ extension ShownError {
   init(_ error: any Error) {
     switch error {
     case is CancellationError: self = .cancellation
+    case let error as LateOutcomeError: self = .late(ShownOutcome(ofAny: error.outcome))
     case let error as NumberedError: self = .failure(error.number)
     case let error as InterruptionError: self = .interruption(error.number)
     case let error as ParallelOperationError: self = .parallel(ShownEvidence(error))

@@ -33,6 +33,8 @@ indirect enum ShownError: Sendable, Hashable {
   case skipped(String)
   /// Every condition failed of which one was to be met.
   case noneMet([ShownError])
+  /// The late outcome of a child, handed on by a modifier.
+  case late(ShownOutcome)
   /// Permits of these names would never have come.
   case permits([String], isHeldAbove: Bool)
   /// Anything else, which no operation of a tree should come to.
@@ -102,6 +104,7 @@ extension ShownError: CustomStringConvertible {
     case .timeout(let name): "timeout of \(name)"
     case .skipped(let reason): "skipped, \(reason)"
     case .noneMet(let errors): "none met \(errors)"
+    case .late(let outcome): "late \(outcome)"
     case .permits(let names, let isHeldAbove):
       "\(names) would never come, \(isHeldAbove ? "held above" : "circle")"
     case .foreign(let text): "foreign \(text)"

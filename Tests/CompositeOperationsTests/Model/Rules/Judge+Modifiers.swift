@@ -47,21 +47,16 @@ extension Judge {
       "O2: n\(run.place.node.id) ran nothing, and came to \(body)")
   }
 
-  /// Takes note of how a child ended whose end a modifier hands on: a cancellation with the reason that
-  /// its body gave for it.
+  /// Takes note of how a child ended whose end a modifier hands on: a cancellation with what its body came to.
   @discardableResult mutating func settle(
     _ child: NodeRun, handedOnAs body: ShownOutcome
   ) -> ShownOutcome {
     let name = "n\(child.place.node.id)"
-    if body.isReasonToStop {
-      expect(child.end?.body == body, "Q1: \(body) is not why \(name) stopped")
-      return settle(child, as: .cancelled)
-    }
+    if body == .error(child.handedOn) { return settle(child, as: .cancelled) }
     let outcome = settle(child, as: body.beforePassingOn)
-    let isReasonLost =
-      outcome == .cancelled && child.end?.isCancelled == false
-      && child.end?.body.isReasonToStop == true
-    expect(order == .partial || !isReasonLost, "Q1: nobody learns why \(name) stopped")
+    expect(
+      outcome != .cancelled,
+      "O3, Q1: \(name) was cancelled and came to \(child.handedOn), and \(body) was handed on")
     return outcome
   }
 

@@ -32,13 +32,16 @@ extension Judge {
       // O3: what failed attempts carry reaches nobody.
       lose(Array(run.children.dropLast()).carried)
     case .error(let error) where error == run.answer?.error: threw(error, run)
+    case .error(let error) where run.lastChild?.handedOn == error && run.isHandingOn:
+      guard let last = run.lastChild else { return }
+      settle(last, handedOnAs: body)
+      run.held = [last].carried
+      lose(Array(run.children.dropLast()).carried)
     case .error(.retry(let errors, let isCancelled)):
       mustBeAttempts(errors, isCancelled, of: retrying, run)
-    case .error(.cancellation), .error(.interruption), .error(.skipped):
-      if let first = run.lastChild { settle(first, handedOnAs: body) }
+    case .error(.cancellation):
       expect(
-        run.children.count == 1 || run.children.isEmpty && run.isKnownCancelled,
-        "R1: \(name) hides its attempts")
+        run.children.isEmpty && run.isKnownCancelled, "R1: \(name) hides its attempts")
     case .error, .cancelled: expect(false, "R1: \(name) cannot come to \(body)")
     }
   }
@@ -54,11 +57,35 @@ extension Judge {
     _ errors: [ShownError], _ isCancelled: Bool, of retrying: Tree.Retrying, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
-    for (child, error) in zip(run.children, errors) { settle(child, as: .error(error)) }
-    let isLastCancelled = errors.count == run.children.count - 1
-    if isLastCancelled, let last = run.lastChild { settle(last, as: .cancelled) }
+    let last = run.children.last
+    for (child, error) in zip(run.children.dropLast(), errors) { settle(child, as: .error(error)) }
+    // O3: the late error of the last attempt is the last error.
+    let lateError = last?.lateError
+    let isLastShown = errors.count == run.children.count
+    var isLastCancelled = !isLastShown
+    if let last, isLastShown {
+      let mayBeLate = presumedOutcome(of: last) == .cancelled
+      let isUncertain = order == .partial && isCancelled && hasReason(toCancel: last)
+      isLastCancelled = mayBeLate || isUncertain
+      if mayBeLate {
+        settle(last, as: .cancelled)
+        expect(
+          errors.last == lateError && run.children.count > 1,
+          "O3: \(name) does not show the late outcome of its last attempt")
+      } else if isUncertain {
+        settle(last)
+        expect(errors.last == lateError, "R1: \(name) does not show how its last attempt ended")
+      } else if let error = errors.last {
+        settle(last, as: .error(error))
+      }
+    } else if let last {
+      settle(last, as: .cancelled)
+      expect(
+        last.handedOn == .cancellation && run.children.count > 1,
+        "O3: \(name) does not show the late outcome of its last attempt")
+    }
     expect(
-      !errors.isEmpty && (isLastCancelled || errors.count == run.children.count),
+      !errors.isEmpty && (errors.count == run.children.count - 1 || isLastShown),
       "R1: \(name) shows \(errors.count) errors of \(run.children.count) attempts")
     let isOver = !isLastCancelled && (errors.count == retrying.attempts || run.answer == .end)
     expect(isCancelled != isOver, "R1: \(name) takes its end for another one")
@@ -66,5 +93,18 @@ extension Judge {
       isOver || isLastCancelled || run.isKnownCancelled,
       "R1: \(name) ended after \(errors.count) attempts, and there should have been another one")
     run.held = run.children.carried
+  }
+}
+
+extension NodeRun {
+  /// What it came to, if that is an error, as a list of attempts shows it.
+  fileprivate var lateError: ShownError? {
+    if case .error(let error) = end?.body.withoutLateOutcome { error } else { nil }
+  }
+
+  /// Whether a retry ends as its last attempt was cancelled: as the first one, or as one with a value.
+  fileprivate var isHandingOn: Bool {
+    if case .late(.result) = lastChild?.handedOn { return true }
+    return children.count == 1
   }
 }

@@ -168,7 +168,7 @@ struct Judge {
     run.outcome = outcome
     run.isShown = shown != nil
     settled.append(run)
-    if outcome == .cancelled { lose(run.holdings) }
+    if outcome == .cancelled, !run.isHandedOn { lose(run.holdings) }
     return outcome
   }
 
@@ -214,15 +214,5 @@ struct Judge {
       expect(left <= 0, "O3: \(name) did not give up \(holding.value), which nobody saw")
       expect(left >= 0, "O3: \(name) gave up \(holding.value) \(-left) times too often")
     }
-  }
-}
-
-extension NodeRun {
-  /// What came although the run was cancelled, if it says more than that.
-  var lateBody: ShownOutcome? {
-    guard outcome == .cancelled, let body = end?.body, body != .error(.cancellation) else {
-      return nil
-    }
-    return body
   }
 }

@@ -152,16 +152,63 @@ final class NodeRun {
 
   /// What would be given up if nobody saw what the body came to.
   var holdings: [Holding] {
-    if let node = place.discarding, case .result(let value) = end?.body {
+    if let node = place.discarding, case .result(let value) = end?.body.withoutLateOutcome {
       return [Holding(node: node, value: value)]
     }
     return held
   }
 }
 
+extension NodeRun {
+  /// What came although the run was cancelled, if it says more than that.
+  var lateBody: ShownOutcome? {
+    guard outcome == .cancelled, let body = end?.body, body != .error(.cancellation) else {
+      return nil
+    }
+    return body.withoutLateOutcome
+  }
+
+  /// O3: what a modifier throws that hands on how this run ended, if it was cancelled.
+  var handedOn: ShownError {
+    switch end?.body {
+    case .error(.late(.result)) where isTakenOver: .cancellation
+    case .error(let error) where error.meansCancellation: error
+    case .error(let error): .late(.error(error))
+    case .result where isTakenOver: .cancellation
+    case .result(let value): .late(.result(value))
+    case .cancelled, nil: .cancellation
+    }
+  }
+
+  /// Whether its parent passes on how it ended if it was cancelled, with a late outcome.
+  var isHandedOn: Bool {
+    switch parent?.place.node.kind {
+    case .then, .map: handedOn != .cancellation
+    case .modified(let modifier, _): modifier.runsItsOwn
+    case .leaf, .list, .race, .sequence, .body, .prioritized, .nested, .named, .erased, .discarding,
+      nil:
+      false
+    }
+  }
+
+  /// Whether a closure would have been given its value.
+  private var isTakenOver: Bool {
+    switch parent?.place.node.kind {
+    case .map: true
+    case .then: place.index == 0
+    case .leaf, .list, .race, .sequence, .body, .prioritized, .nested, .named, .erased, .discarding,
+      .modified, nil:
+      false
+    }
+  }
+}
+
 extension Sequence<NodeRun> {
-  /// What is carried by runs that did not end in a cancellation: those gave up what they had.
-  var carried: [Holding] { flatMap { $0.outcome == .cancelled ? [] : $0.holdings } }
+  /// What is carried by runs that did not end in a cancellation, or whose end was handed on: the others gave up what
+  /// they had.
+  var carried: [Holding] {
+    flatMap { $0.outcome == .cancelled && !$0.isHandedOn ? [] : $0.holdings }
+  }
 }
 
 extension ShownOutcome {
@@ -171,12 +218,9 @@ extension ShownOutcome {
   /// The error as which a body passes on how a child ended, or the result.
   var passedOn: ShownOutcome { self == .cancelled ? .error(.cancellation) : self }
 
-  /// Whether it says why a body stopped, and no more.
-  var isReasonToStop: Bool {
-    switch self {
-    case .error(.interruption), .error(.skipped): true
-    case .error, .result, .cancelled: false
-    }
+  /// The late outcome that a modifier handed on, as the handle of the run shows it.
+  var withoutLateOutcome: ShownOutcome {
+    if case .error(.late(let late)) = self { late } else { self }
   }
 
   /// What a child came to whose end a body passed on.
@@ -187,7 +231,7 @@ extension ShownError {
   /// O4, P2 and S3: whether a body that throws this was cancelled, or stopped without an error.
   var meansCancellation: Bool {
     switch self {
-    case .cancellation, .interruption, .skipped: true
+    case .cancellation, .interruption, .skipped, .late: true
     case .failure, .timeout, .noneMet, .permits, .foreign: false
     case .parallel(let evidence):
       evidence.source == nil && !evidence.children.contains { $0.outcome.isError }

@@ -1,0 +1,104 @@
+/// Ends a run as cancelled and carries the late outcome of its child.
+///
+/// A modifier that ends as its child does throws this error. So the late outcome reaches the handle of
+/// the outermost run, where the value is discarded once. The error never reaches user code.
+package struct LateOutcomeError: CancellationRepresenting {
+  private enum Late: Sendable {
+    case value(any Sendable, Disposal?)
+    case error(any Error)
+  }
+
+  private var late: Late
+
+  /// - Parameters:
+  ///   - value: A value that was returned after the cancellation.
+  ///   - disposal: Discards the value.
+  @usableFromInline init(_ value: some Sendable, disposal: Disposal?) {
+    late = .value(value, disposal)
+  }
+
+  /// - Parameter error: An error that was thrown after the cancellation and does not represent one itself.
+  init(_ error: any Error) { late = .error(error) }
+
+  package var representsCancellation: Bool { true }
+
+  /// The late outcome: a result or an error.
+  package var outcome: Outcome<any Sendable> {
+    switch late {
+    case .value(let value, _): .result(value)
+    case .error(let error): .error(error)
+    }
+  }
+}
+
+extension LateOutcomeError: ValueCarrying {
+  var disposalOfShare: Disposal? {
+    get {
+      switch late {
+      case .value: nil
+      case .error(let error): (error as? any ValueCarrying)?.disposalOfShare
+      }
+    }
+    set {
+      switch late {
+      case .value(let value, _): late = .value(value, newValue)
+      case .error(let error):
+        guard var carrying = error as? any ValueCarrying else { return }
+        carrying.disposalOfShare = newValue
+        late = .error(carrying)
+      }
+    }
+  }
+
+  func discardValues() {
+    switch late {
+    case .value(_, let disposal): disposal?()
+    case .error(let error): error.discardCarriedValues()
+    }
+  }
+}
+
+extension Error {
+  /// The late outcome of a cancelled run whose body threw this error.
+  func late<Value>(as type: Value.Type) -> Outcome<Value>? {
+    if self is CancellationError { return nil }
+    guard let late = self as? LateOutcomeError else { return .error(self) }
+    switch late.outcome {
+    case .result(let value): return (value as? Value).map(Outcome.result)
+    case .error(let error): return .error(error)
+    case .cancelled: return nil
+    }
+  }
+
+  /// What a modifier throws whose child was cancelled and threw this error; nil for a plain cancellation.
+  @usableFromInline var reasonToStop: (any Error)? {
+    if self is CancellationError { return nil }
+    return meansCancellation ? self : LateOutcomeError(self)
+  }
+
+  /// This error without a late value, which is discarded. For `map` and `then`, whose closure would have
+  /// received the value.
+  @usableFromInline var withoutLateValue: any Error {
+    guard let late = self as? LateOutcomeError, case .result = late.outcome else { return self }
+    late.discardCarriedValues()
+    return CancellationError()
+  }
+
+  /// This error without a late outcome, which is discarded. For callers outside the engine.
+  @usableFromInline var withoutLateOutcome: any Error {
+    guard let late = self as? LateOutcomeError else { return self }
+    late.discardCarriedValues()
+    return CancellationError()
+  }
+
+  /// This error with another way to discard a late value.
+  @usableFromInline func discarding<Value: Sendable>(
+    by discard: @escaping @Sendable (Value) -> Void
+  ) -> any Error {
+    guard let late = self as? LateOutcomeError, case .result(let value as Value) = late.outcome
+    else {
+      return self
+    }
+    return LateOutcomeError(value, disposal: { discard(value) })
+  }
+}
