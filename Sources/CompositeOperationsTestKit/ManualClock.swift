@@ -14,6 +14,11 @@ public final class ManualClock: Clock, Sendable {
     /// How far the moment is from the clock's beginning.
     public let offset: Duration
 
+    /// Creates a moment.
+    ///
+    /// - Parameter offset: How far the moment is from the clock's beginning.
+    public init(offset: Duration) { self.offset = offset }
+
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
     public func duration(to other: Instant) -> Duration { other.offset - offset }
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }

@@ -150,6 +150,12 @@ import Testing
   @Test func `a clock that is to go back is a programming error`() async {
     await #expect(processExitsWith: .failure) { ManualClock().advance(by: .seconds(-1)) }
   }
+
+  @Test func `a moment is made from its distance to the beginning`() {
+    let clock = ManualClock()
+    clock.advance(by: .seconds(5))
+    #expect(clock.now == ManualClock.Instant(offset: .seconds(5)))
+  }
 }
 
 extension ManualClock.Instant {
