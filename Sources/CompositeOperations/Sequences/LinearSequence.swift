@@ -1,7 +1,7 @@
 /// One step after another while they end in a result.
 ///
 /// ```swift
-/// let warmUp = SequentialOperation(.linear([OpenDatabase(), MigrateSchema(), FillCache()]))
+/// let warmUp = SequentialOperation(.linear(OpenDatabase(), MigrateSchema(), FillCache()))
 /// let sync = SequentialOperation(LinearSequence(
 ///   { _ in FetchUser() },
 ///   { previous in previous?.result(of: FetchUser.self).map(FetchIssuesOf.init) }
@@ -31,6 +31,11 @@ public struct LinearSequence: OperationSequence {
     builders = operations.map { operation in { _ in operation } }
   }
 
+  /// Steps that do not depend on one another's results.
+  public init(_ first: any ComposableOperation, _ others: any ComposableOperation...) {
+    self.init([first] + others)
+  }
+
   public var expectedStepCount: Int? { builders.count }
 
   public mutating func nextOperation(
@@ -51,5 +56,12 @@ extension OperationSequence where Self == LinearSequence {
   /// One operation after another while they end in a result.
   public static func linear(_ operations: [any ComposableOperation]) -> Self {
     LinearSequence(operations)
+  }
+
+  /// One operation after another while they end in a result.
+  public static func linear(
+    _ first: any ComposableOperation, _ others: any ComposableOperation...
+  ) -> Self {
+    LinearSequence([first] + others)
   }
 }

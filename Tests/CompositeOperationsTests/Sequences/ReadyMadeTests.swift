@@ -8,6 +8,17 @@ import Testing
     #expect(await SequentialOperation(LinearSequence()).run().result?.isEmpty == true)
   }
 
+  @Test func `S7: linear takes operations of different types one by one`() async {
+    for sequence in [
+      LinearSequence(SimpleOperation { 1 }, SimpleOperation { "a" }.named("a")),
+      .linear(SimpleOperation { 1 }, SimpleOperation { "a" }.named("a")),
+    ] {
+      let steps = await SequentialOperation(sequence).run().result
+      #expect(steps?.map { "\($0.outcome)" } == ["result(1)", "result(\"a\")"])
+    }
+    #expect(await SequentialOperation(.linear(SimpleOperation { 1 })).run().result?.count == 1)
+  }
+
   @Test(arguments: Setting.all)
   func `S7: linear goes on while steps end in a result, and ends early at nil`(setting: Setting)
     async throws
