@@ -64,3 +64,31 @@ public enum Outcome<Success> {
 }
 
 extension Outcome: Sendable where Success: Sendable {}
+
+extension Outcome: Equatable where Success: Equatable {
+  /// Returns whether two runs ended the same way.
+  ///
+  /// Two results are equal if their values are. Two errors are equal if they have the same type and are
+  /// equal. If that type is not `Equatable`, their debug descriptions are compared, which for a type
+  /// without a description of its own contain the values of all stored properties.
+  public static func == (left: Outcome, right: Outcome) -> Bool {
+    switch (left, right) {
+    case (.result(let left), .result(let right)): left == right
+    case (.error(let left), .error(let right)): left.isEqual(to: right)
+    case (.cancelled, .cancelled): true
+    case (.result, _), (.error, _), (.cancelled, _): false
+    }
+  }
+}
+
+extension Error {
+  fileprivate func isEqual(to other: any Error) -> Bool {
+    guard type(of: self) == type(of: other) else { return false }
+    if let equatable = self as? any Equatable { return equatable.isEqual(toValue: other) }
+    return String(reflecting: self) == String(reflecting: other)
+  }
+}
+
+extension Equatable {
+  fileprivate func isEqual(toValue other: any Error) -> Bool { self == other as? Self }
+}

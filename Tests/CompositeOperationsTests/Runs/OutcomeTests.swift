@@ -225,6 +225,39 @@ import Testing
     let failed = await SimpleOperation { throw TransferError(code: 41) }.run()
     #expect((failed.error as? TransferError)?.code == 41)
   }
+
+  // MARK: Equality
+
+  private struct PlainError: Error {
+    var code = 1
+    var cause: (any Error)?
+  }
+
+  private struct TolerantError: Error, Equatable {
+    let code: Int
+    static func == (left: Self, right: Self) -> Bool { left.code % 10 == right.code % 10 }
+  }
+
+  @Test func `O1: outcomes are equal if they are of one kind and have equal values or errors`() {
+    let distinct: [Outcome<Int>] = [
+      .result(1), .result(2), .cancelled, .error(TestError("a")), .error(TestError("b")),
+      .error(PlainError()), .error(PlainError(code: 2)), .error(PlainError(cause: TestError("a"))),
+      .error(PlainError(cause: PlainError())), .error(TolerantError(code: 3)),
+      .error(CancellationError()), .error(RaisedError.low), .error(RaisedError.high(1)),
+    ]
+    for (index, left) in distinct.enumerated() {
+      for (other, right) in distinct.enumerated() {
+        #expect((left == right) == (index == other), "\(left), \(right)")
+      }
+    }
+    #expect(Outcome<Int>.error(TolerantError(code: 3)) == .error(TolerantError(code: 13)))
+    #expect([Outcome.result("a"), .cancelled] == [.result("a"), .cancelled])
+  }
+
+  private enum RaisedError: Error {
+    case low
+    case high(Int)
+  }
 }
 
 /// What has a single child, and shows in an error how it ended.
