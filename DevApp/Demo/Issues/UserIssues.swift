@@ -20,7 +20,7 @@ struct UserIssues: OperationSequence {
     if let found = previous.result(of: FetchRepositories.self) {
       repositories = found
       let fetches = found.map { FetchIssues(repository: $0, api: api) }
-      return ParallelOperation(fetches, width: .limited(to: width), onFailure: .runAll)
+      return ParallelOperation(fetches, width: .limited(to: width))
         .collectingOutcomes().named("issues of all repositories")
     }
     if let outcomes = previous.result(as: [Outcome<[Issue]>].self) {

@@ -55,7 +55,7 @@ extension TourStop {
     title: "In parallel: everyone runs, and nothing is lost",
     code: """
       let pages = ["index", "missing", "about"].map { FetchPage(name: $0) }
-      let everyone = ParallelOperation(pages, width: .limited(to: 2), onFailure: .runAll)
+      let everyone = ParallelOperation(pages, width: .limited(to: 2))
       for outcome in try await everyone.collectingOutcomes().run().get() { print("\\(outcome)") }
 
       let (number, text) = try await ParallelOperation(
@@ -65,7 +65,7 @@ extension TourStop {
       """
   ) { print in
     let pages = ["index", "missing", "about"].map { FetchPage(name: $0) }
-    let everyone = ParallelOperation(pages, width: .limited(to: 2), onFailure: .runAll)
+    let everyone = ParallelOperation(pages, width: .limited(to: 2))
     for outcome in try await everyone.collectingOutcomes().run().get() { print("\(outcome)") }
 
     let (number, text) = try await ParallelOperation(

@@ -1,4 +1,8 @@
 /// What a parallel composite does when a child ends without a result.
+///
+/// Where no mode is given, a composite cancels the remaining children. One that collects the outcomes of
+/// its children runs all of them, because a collection of outcomes in which the first failure has
+/// cancelled the others says little about the others.
 public enum FailureMode: Sendable {
   /// The first child that fails or cancels itself cancels the others; no further child begins.
   case cancelRemaining

@@ -25,11 +25,11 @@ extension ParallelOperation {
   ///   - mode: What happens when one ends without a result.
   public init<Child: ComposableOperation>(
     growing children: [Child], width: OperationWidth = .limited(to: 64),
-    onFailure mode: FailureMode = .cancelRemaining
+    onFailure mode: FailureMode? = nil
   ) where Success == [Child.Success] {
-    self.init(growing: children) { source in
+    self.init(growing: children, onFailure: mode) { source in
       SourcePlan<Child.Success, Success>(
-        makeSource: { source }, width: width, mode: mode, giving: .results { $0 },
+        makeSource: { source }, width: width, giving: .results { $0 },
         childName: { "\(Child.self)" })
     }
   }
@@ -51,21 +51,22 @@ extension ParallelOperation {
     consumingResults consume:
       nonisolated(nonsending) @escaping @Sendable (Child.Success) async throws -> Void
   ) where Success == Void {
-    self.init(growing: children) { source in
+    self.init(growing: children, onFailure: mode) { source in
       SourcePlan<Child.Success, Success>(
-        makeSource: { source }, width: width, mode: mode, giving: .nothing((), consumer: consume),
+        makeSource: { source }, width: width, giving: .nothing((), consumer: consume),
         childName: { "\(Child.self)" })
     }
   }
 
   private init<Child: ComposableOperation>(
-    growing children: [Child],
+    growing children: [Child], onFailure mode: FailureMode?,
     plan: @escaping @Sendable (ChildSource) -> SourcePlan<Child.Success, Success>
   ) {
-    self.init { context in
+    self.init(onFailure: mode) { context, mode in
       let growth = Growth(children, giving: Child.Success.self)
       defer { growth.end() }
-      return try await plan(growth.source).performHeld(in: context.growing(growth))
+      return try await plan(growth.source).performHeld(
+        in: context.growing(growth), onFailure: mode)
     }
   }
 }

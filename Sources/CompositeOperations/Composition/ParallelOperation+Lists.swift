@@ -8,12 +8,12 @@ extension ParallelOperation {
   ///   - mode: What happens when one ends without a result.
   @inlinable public init<Child: ComposableOperation>(
     _ children: [Child], width: OperationWidth = .adaptive,
-    onFailure mode: FailureMode = .cancelRemaining
+    onFailure mode: FailureMode? = nil
   ) where Success == [Child.Success] {
     let children = ContiguousArray(children)
     self.init(
-      listing: { children.map { $0 } },
-      performing: { context in
+      listing: { children.map { $0 } }, onFailure: mode,
+      performing: { context, mode in
         let run = ListRun<Child.Success>(
           count: children.count, limit: width.limit, goal: mode.goal)
         await run.run(children, in: context)
@@ -29,12 +29,12 @@ extension ParallelOperation {
   ///   - mode: What happens when one ends without a result.
   @inlinable public init<Value>(
     _ children: [any ComposableOperation<Value>], width: OperationWidth = .adaptive,
-    onFailure mode: FailureMode = .cancelRemaining
+    onFailure mode: FailureMode? = nil
   ) where Success == [Value] {
     let children = ContiguousArray(children)
     self.init(
-      listing: { children.map { $0 } },
-      performing: { context in
+      listing: { children.map { $0 } }, onFailure: mode,
+      performing: { context, mode in
         let run = ListRun<Value>(count: children.count, limit: width.limit, goal: mode.goal)
         await run.run(children, in: context)
         return try run.heldResults { [children] in children[$0].operationName }
@@ -50,6 +50,6 @@ extension ParallelOperation {
   )
   public init(
     _ children: [any ComposableOperation], width: OperationWidth = .adaptive,
-    onFailure mode: FailureMode = .cancelRemaining
+    onFailure mode: FailureMode? = nil
   ) where Success == Never { preconditionFailure("Unavailable.") }
 }

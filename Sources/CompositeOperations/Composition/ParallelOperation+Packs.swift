@@ -11,19 +11,19 @@ extension ParallelOperation {
   ///   - mode: What happens when one ends without a result.
   public init<each Child: ComposableOperation>(
     _ child: repeat each Child, width: OperationWidth = .adaptive,
-    onFailure mode: FailureMode = .cancelRemaining
+    onFailure mode: FailureMode? = nil
   ) where Success == (repeat (each Child).Success) {
     self.init(
-      listing: { listed(repeat each child) },
-      performing: { context in
+      listing: { listed(repeat each child) }, onFailure: mode,
+      performing: { context, mode in
         try await performEach(repeat each child, width: width, mode: mode, in: context)
       })
   }
 
   /// Operations that give different things, side by side; a tuple says how each of them ended.
   ///
-  /// Nothing is lost, and only a cancellation from outside makes the composite end otherwise than
-  /// in a result.
+  /// Every child runs, unless the failure mode is ``FailureMode/cancelRemaining``. Only a cancellation
+  /// from outside makes the composite end otherwise than in a result.
   ///
   /// - Parameters:
   ///   - child: The operations.
@@ -31,11 +31,11 @@ extension ParallelOperation {
   ///   - mode: What happens when one ends without a result.
   public init<each Child: ComposableOperation>(
     collectingOutcomesOf child: repeat each Child, width: OperationWidth = .adaptive,
-    onFailure mode: FailureMode = .cancelRemaining
+    onFailure mode: FailureMode = .runAll
   ) where Success == (repeat Outcome<(each Child).Success>) {
     self.init(
-      listing: { listed(repeat each child) },
-      performing: { context in
+      listing: { listed(repeat each child) }, onFailure: mode,
+      performing: { context, mode in
         let run = PackRun(repeat each child, limit: width.limit, goal: mode.goal)
         await run.run(in: context)
         var index = -1

@@ -11,7 +11,7 @@ extension ParallelOperation {
   ///   - children: Makes the sequence of operations, once a run. An error that it throws ends the
   ///     run.
   @inlinable public init<Children: Sequence & SendableMetatype>(
-    width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
+    width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode? = nil,
     _ children: @escaping @Sendable () throws -> Children
   ) where Children.Element: ComposableOperation, Success == [Children.Element.Success] {
     self.init(
@@ -31,7 +31,7 @@ extension ParallelOperation {
   ///   - children: Makes the sequence of operations, once a run. An error of the sequence ends the
   ///     run.
   @inlinable public init<Children: AsyncSequence & SendableMetatype>(
-    width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
+    width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode? = nil,
     _ children: @escaping @Sendable () async throws -> Children
   ) where Children.Element: ComposableOperation, Success == [Children.Element.Success] {
     self.init(
@@ -98,13 +98,15 @@ extension ParallelOperation {
 // specialised; all else is the engine's.
 extension ParallelOperation {
   @usableFromInline init<Child: ComposableOperation>(
-    resultsOf child: Child.Type, width: OperationWidth, onFailure mode: FailureMode,
+    resultsOf child: Child.Type, width: OperationWidth, onFailure mode: FailureMode?,
     makeSource: nonisolated(nonsending) @escaping @Sendable () async throws -> ChildSource
   ) where Success == [Child.Success] {
     let plan = SourcePlan<Child.Success, Success>(
-      makeSource: makeSource, width: width, mode: mode, giving: .results { $0 },
+      makeSource: makeSource, width: width, giving: .results { $0 },
       childName: { "\(Child.self)" })
-    self.init { context in try await plan.performHeld(in: context) }
+    self.init(onFailure: mode) { context, mode in
+      try await plan.performHeld(in: context, onFailure: mode)
+    }
   }
 
   @usableFromInline init<Child: ComposableOperation>(
@@ -114,8 +116,10 @@ extension ParallelOperation {
       nonisolated(nonsending) @escaping @Sendable (Child.Success) async throws -> Void
   ) where Success == Void {
     let plan = SourcePlan<Child.Success, Success>(
-      makeSource: makeSource, width: width, mode: mode, giving: .nothing((), consumer: consumer),
+      makeSource: makeSource, width: width, giving: .nothing((), consumer: consumer),
       childName: { "\(Child.self)" })
-    self.init { context in try await plan.performHeld(in: context) }
+    self.init(onFailure: mode) { context, mode in
+      try await plan.performHeld(in: context, onFailure: mode)
+    }
   }
 }

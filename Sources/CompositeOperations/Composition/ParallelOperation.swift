@@ -21,16 +21,22 @@ public struct ParallelOperation<Success: Sendable>: ComposableOperation {
   ///
   /// Throws a ``ParallelOperationError`` if that does not come to a `Success`.
   @usableFromInline typealias Performing =
-    nonisolated(nonsending) @Sendable (OperationContext) async throws -> HeldResult<Success>
+    nonisolated(nonsending) @Sendable (OperationContext, FailureMode) async throws
+    -> HeldResult<Success>
 
   /// The children, where they are known before it runs.
   @usableFromInline typealias Listing = @Sendable () -> [any ComposableOperation]
 
   let performing: Performing
+  /// The failure mode that was given, if one was.
+  let mode: FailureMode?
   let listing: Listing?
 
-  @usableFromInline init(listing: Listing? = nil, performing: @escaping Performing) {
+  @usableFromInline init(
+    listing: Listing? = nil, onFailure mode: FailureMode?, performing: @escaping Performing
+  ) {
     self.performing = performing
+    self.mode = mode
     self.listing = listing
   }
 
@@ -47,7 +53,7 @@ public struct ParallelOperation<Success: Sendable>: ComposableOperation {
   ) async throws -> HeldResult<Success> {
     // The question keeps the hop off the caller's actor, which a mere forward would lose.
     if Task.isCancelled { throw CancellationError() }
-    return try await performing(context)
+    return try await performing(context, mode ?? .cancelRemaining)
   }
 }
 

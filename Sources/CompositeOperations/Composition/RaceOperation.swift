@@ -9,7 +9,8 @@
 /// ``ParallelOperationError`` with every contender's outcome, or, if all of them cancelled
 /// themselves, in a cancellation.
 public struct RaceOperation<Success: Sendable>: ComposableOperation {
-  private let performing: ParallelOperation<Success>.Performing
+  private let performing:
+    nonisolated(nonsending) @Sendable (OperationContext) async throws -> HeldResult<Success>
   private let contenders: ContiguousArray<any ComposableOperation<Success>>
 
   /// - Parameter contenders: The operations, of any types that give the same.

@@ -13,13 +13,12 @@ struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
   /// Makes the source of one run.
   let makeSource: nonisolated(nonsending) @Sendable () async throws -> ChildSource
   let width: OperationWidth
-  let mode: FailureMode
   let giving: Giving
   /// What a child's type calls it.
   let childName: @Sendable () -> String
 
   nonisolated(nonsending) func performHeld(
-    in context: OperationContext
+    in context: OperationContext, onFailure mode: FailureMode
   ) async throws -> HeldResult<Success> {
     let source: ChildSource
     do {
@@ -31,7 +30,7 @@ struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
     switch giving {
     case .results(let make):
       let blocks = SlotBlocks(of: Value.self)
-      let record = await run(source, .kept(in: blocks), in: context)
+      let record = await run(source, .kept(in: blocks), onFailure: mode, in: context)
       guard record.isComplete else {
         let errors = Dictionary(
           record.losses.compactMap { loss in loss.error.map { (loss.index, $0) } },
@@ -49,14 +48,15 @@ struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
         by: { slot in try await consumer(slot.move(as: Value.self)) },
         dropped: { slot in _ = slot.move(as: Value.self) },
         makeSlot: { SlotBlocks(of: Value.self, blockSize: 1) })
-      let record = await run(source, results, in: context)
+      let record = await run(source, results, onFailure: mode, in: context)
       if record.isComplete { return HeldResult(success) }
       throw ParallelOperationError(evidence: SourceEvidence<Value>(record, outcomes: nil, name: ""))
     }
   }
 
   private nonisolated(nonsending) func run(
-    _ source: ChildSource, _ results: SourceRun.Results, in context: OperationContext
+    _ source: ChildSource, _ results: SourceRun.Results, onFailure mode: FailureMode,
+    in context: OperationContext
   ) async -> SourceRun.Record {
     await SourceRun(source, limit: width.limit, goal: mode.goal, results: results).run(in: context)
   }

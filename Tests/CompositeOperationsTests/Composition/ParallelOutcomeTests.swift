@@ -272,6 +272,58 @@ private enum End: CaseIterable, Sendable {
     #expect(tired.map(\.kind) == ["cancelled", "cancelled"])
   }
 
+  @Test(arguments: Setting.all)
+  func `P3: a composite that collects outcomes runs every child, unless it is told otherwise`(
+    setting: Setting
+  ) async throws {
+    for mode in [nil, FailureMode.runAll, .cancelRemaining] {
+      let began = Log<Int>()
+      let children = (0..<3).map { index in
+        SimpleOperation {
+          began.add(index)
+          await setting.pause()
+          if index == 0 { throw TestError("failed") }
+          return index
+        }
+      }
+      let erased: [any ComposableOperation<Int>] = children
+      let lists = [
+        ParallelOperation(children, width: .serial, onFailure: mode),
+        ParallelOperation(erased, width: .serial, onFailure: mode),
+        ParallelOperation(width: .serial, onFailure: mode) { children },
+        ParallelOperation(width: .serial, onFailure: mode) { children.stream },
+        ParallelOperation(growing: children, width: .serial, onFailure: mode),
+      ]
+      for (number, list) in lists.enumerated() {
+        began.clear()
+        let outcomes = try await setting.run {
+          try await list.collectingOutcomes().run().get()
+        }
+        let runsAll = mode != .cancelRemaining
+        #expect(began.entries == (runsAll ? [0, 1, 2] : [0]), "list \(number)")
+        #expect(
+          outcomes.prefix(3).map(\.kind)
+            == ["error failed"]
+            + (runsAll ? ["result 1", "result 2"] : outcomes.dropFirst().map(\.kind))
+        )
+        #expect(runsAll || outcomes.dropFirst().allSatisfy(\.isCancelled))
+        // By itself the first failure still cancels the others.
+        began.clear()
+        _ = try await setting.run { await list.run() }
+        #expect(began.entries == (mode == .runAll ? [0, 1, 2] : [0]), "list \(number)")
+      }
+      began.clear()
+      let pack =
+        mode.map {
+          ParallelOperation(
+            collectingOutcomesOf: children[0], children[1], width: .serial, onFailure: $0)
+        }
+        ?? ParallelOperation(collectingOutcomesOf: children[0], children[1], width: .serial)
+      _ = try await setting.run { try await pack.run().get() }
+      #expect(began.entries == (mode == .cancelRemaining ? [0] : [0, 1]))
+    }
+  }
+
   @Test func `P3: only a cancellation from outside ends a collection of outcomes otherwise`() async
   {
     let gate = Gate()
@@ -312,5 +364,15 @@ private enum End: CaseIterable, Sendable {
     #expect(await run.outcome.isCancelled)
     #expect(!hasBegun.isSet)
     runs.clear()
+  }
+}
+
+extension [SimpleOperation<Int>] {
+  /// The operations as they arrive one by one.
+  fileprivate var stream: AsyncStream<SimpleOperation<Int>> {
+    AsyncStream { continuation in
+      for operation in self { continuation.yield(operation) }
+      continuation.finish()
+    }
   }
 }

@@ -9,7 +9,7 @@ extension Tree.List {
     }
   }
 
-  var failureMode: FailureMode { runsAll ? .runAll : .cancelRemaining }
+  var failureMode: FailureMode? { isToldToRunAll.map { $0 ? .runAll : .cancelRemaining } }
 }
 
 extension Builder {
@@ -81,7 +81,8 @@ extension Builder {
     let mode = list.failureMode
     return list.collectsOutcomes
       ? window(
-        ParallelOperation(collectingOutcomesOf: first, second, width: width, onFailure: mode),
+        ParallelOperation(
+          collectingOutcomesOf: first, second, width: width, onFailure: mode ?? .runAll),
         at: node
       ) { .outcomes([ShownOutcome($0.0), ShownOutcome($0.1)]) }
       : window(ParallelOperation(first, second, width: width, onFailure: mode), at: node) {
@@ -98,7 +99,8 @@ extension Builder {
     return list.collectsOutcomes
       ? window(
         ParallelOperation(
-          collectingOutcomesOf: first, second, third, width: width, onFailure: mode), at: node
+          collectingOutcomesOf: first, second, third, width: width, onFailure: mode ?? .runAll),
+        at: node
       ) { .outcomes([ShownOutcome($0.0), ShownOutcome($0.1), ShownOutcome($0.2)]) }
       : window(ParallelOperation(first, second, third, width: width, onFailure: mode), at: node) {
         .list([$0.0, $0.1, $0.2])

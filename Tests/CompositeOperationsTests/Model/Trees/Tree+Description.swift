@@ -49,7 +49,8 @@ extension Tree.Leaf: CustomStringConvertible {
 
 extension Tree.List: CustomStringConvertible {
   var description: String {
-    "\(form)" + (width.map { ", width \($0)" } ?? "") + (runsAll ? ", runs all" : "")
+    "\(form)" + (width.map { ", width \($0)" } ?? "")
+      + (isToldToRunAll.map { $0 ? ", runs all" : ", cancels the remaining" } ?? "")
       + (collectsOutcomes ? ", collects outcomes" : "")
   }
 }

@@ -60,8 +60,12 @@ struct Tree: Sendable, Equatable {
     var form: Form
     /// How many may be in flight; nil for the adaptive width.
     var width: Int?
-    var runsAll: Bool
+    /// Whether the failure mode that is given runs all children; nil if none is given.
+    var isToldToRunAll: Bool?
     var collectsOutcomes: Bool
+
+    /// Whether a child that ends without a result leaves the others alone.
+    var runsAll: Bool { isToldToRunAll ?? collectsOutcomes }
 
     /// Whether the children are made while the list runs.
     var isLazy: Bool {

@@ -98,7 +98,7 @@ struct TreeGenerator {
     ])
     return Tree.List(
       form: form, width: chance.maybe(55) { $0.pick([(3, 1), (4, 2), (2, 3), (1, 5)]) },
-      runsAll: chance.percent(45), collectsOutcomes: chance.percent(20))
+      isToldToRunAll: chance.maybe(70) { $0.percent(60) }, collectsOutcomes: chance.percent(20))
   }
 
   private mutating func steps() -> Tree.Steps {
