@@ -52,4 +52,18 @@ extension ParallelOperation {
     _ children: [any ComposableOperation], width: OperationWidth = .adaptive,
     onFailure mode: FailureMode? = nil
   ) where Success == Never { preconditionFailure("Unavailable.") }
+
+  // Deprecated and not unavailable: of an unavailable one and that for an empty tuple of operations, the
+  // compiler takes the latter.
+  @available(
+    *, deprecated,
+    message: """
+      Without children it does nothing; give it those of an array, ParallelOperation([first, second]), \
+      of different types, ParallelOperation(first, second), or of a closure, ParallelOperation { … }
+      """
+  )
+  @inlinable public init(width: OperationWidth = .adaptive, onFailure mode: FailureMode? = nil)
+  where Success == Void {
+    self.init(listing: { [] }, onFailure: mode, performing: { _, _ in HeldResult(()) })
+  }
 }

@@ -51,9 +51,19 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   }
 
   /// A graph that gives the results of several of its nodes, as a tuple.
-  @inlinable public init<each Output>(
+  // Two or more: a closure without a `return` statement gives an empty tuple.
+  @inlinable public init<First, Second, each Other>(
     width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
-    _ build: (inout GraphBuilder) throws -> (repeat GraphNode<each Output>)
+    _ build: (inout GraphBuilder) throws -> (
+      GraphNode<First>, GraphNode<Second>, repeat GraphNode<each Other>
+    )
+  ) rethrows where Success == (First, Second, repeat each Other) {
+    try self.init(width, mode, giving: build)
+  }
+
+  @inlinable init<each Output>(
+    _ width: OperationWidth, _ mode: FailureMode,
+    giving build: (inout GraphBuilder) throws -> (repeat GraphNode<each Output>)
   ) rethrows where Success == (repeat each Output) {
     var builder = GraphBuilder()
     let nodes = try build(&builder)
@@ -74,15 +84,41 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     }
   }
 
-  /// A graph that gives nothing.
+  /// A graph without a result, which ends when all its nodes have ended.
+  ///
+  /// ```swift
+  /// let warmUp = OperationGraph(giving: Void.self) { graph in
+  ///   let database = graph.add(OpenDatabase())
+  ///   graph.add(needing: database) { MigrateSchema() }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: `Void.self`. It tells such a graph from one whose closure lacks its `return` statement.
+  ///   - width: How many nodes may be in flight at once.
+  ///   - mode: What happens when one ends without a result.
+  ///   - build: Adds the nodes.
   @inlinable public init(
-    width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
+    giving type: Void.Type, width: OperationWidth = .adaptive,
+    onFailure mode: FailureMode = .cancelRemaining,
     _ build: (inout GraphBuilder) throws -> Void
   ) rethrows where Success == Void {
     var builder = GraphBuilder()
     try build(&builder)
     self.init(builder, width, mode, []) { _ in }
   }
+
+  @available(
+    *, unavailable,
+    message: """
+      Return the node whose result is the result of the graph, or say that it has none: \
+      OperationGraph(giving: Void.self)
+      """
+  )
+  public init(
+    width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
+    _ build: (inout GraphBuilder) throws -> Void
+  ) rethrows where Success == Void { preconditionFailure("Unavailable.") }
 
   @usableFromInline init(
     _ builder: borrowing GraphBuilder, _ width: OperationWidth, _ mode: FailureMode,

@@ -100,6 +100,14 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// Cancels the run and tells its observers why. If it has been cancelled before, the first call counts.
   public func cancel(because reason: String) { requestCancellation(because: reason) }
 
+  @available(
+    *, unavailable,
+    message: """
+      A cancelled run ends in .cancelled, not in an error: cancel(because:) tells observers the reason
+      """
+  )
+  public func cancel(with error: (any Error)?) { preconditionFailure("Unavailable.") }
+
   /// Raises the priority of the run, if that is lower.
   func raise(to priority: TaskPriority) { task.escalatePriority(to: priority) }
 

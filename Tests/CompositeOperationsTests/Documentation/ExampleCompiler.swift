@@ -27,12 +27,24 @@ struct ExampleCompiler {
 
   /// What the compiler has against the examples, a text each; nothing if they are in order.
   func problems(of examples: [Example], prelude: String) async throws -> [String] {
+    let sources = examples.enumerated().map { index, example in
+      example.source(named: "example\(index)")
+    }
+    return try await problems(ofSources: sources, arguments: [prelude])
+  }
+
+  /// The errors and warnings of the compiler for files of one module, a text each.
+  ///
+  /// - Parameters:
+  ///   - sources: The contents of the files.
+  ///   - arguments: Further arguments of the compiler, such as another file.
+  func problems(ofSources sources: [String], arguments: [String] = []) async throws -> [String] {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let files = try examples.enumerated().map { index, example in
+    let files = try sources.enumerated().map { index, source in
       let file = folder.appendingPathComponent("Example\(index).swift")
-      try Data(example.source(named: "example\(index)").utf8).write(to: file)
+      try Data(source.utf8).write(to: file)
       return file.path
     }
     let end = try await Program(
@@ -47,8 +59,8 @@ struct ExampleCompiler {
         "-plugin-path", libraries.appendingPathComponent("host/plugins/testing").path,
         "-I", libraries.appendingPathComponent("pm/ManifestAPI").path,
         "-package-description-version", "6.2",
-        "-diagnostic-style", "llvm", "-no-color-diagnostics", prelude,
-      ] + files
+        "-diagnostic-style", "llvm", "-no-color-diagnostics",
+      ] + arguments + files
     ).run()
     let problems = Self.problems(in: end.output)
     if end.status != 0, problems.isEmpty { return ["\(compiler.path) ended so:\n\(end.output)"] }

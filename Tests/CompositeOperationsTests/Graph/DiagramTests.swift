@@ -61,7 +61,7 @@ import Testing
         """)
     let nameless = OperationGraph { graph in graph.add(SimpleOperation {}.named("")) }
     #expect(nameless.diagram.mermaid == "flowchart TD\n  n0[[\" \"]]\n")
-    let empty = OperationGraph { _ in }
+    let empty = OperationGraph(giving: Void.self) { _ in }
     #expect(empty.diagram.mermaid == "flowchart TD\n")
     #expect(empty.diagram.edges.isEmpty && empty.diagram.nodes.isEmpty)
   }

@@ -51,7 +51,19 @@ import Testing
     }
     try await none.run().get()
     #expect(ran.count == 1)
-    try await OperationGraph { _ in }.run().get()
+    try await OperationGraph(giving: Void.self) { _ in }.run().get()
+    let both = OperationGraph(giving: Void.self) { graph in
+      let node = graph.add(SimpleOperation { 2 })
+      graph.add(needing: node) { number in SimpleOperation { ran.add(number) } }
+    }
+    try await both.run().get()
+    #expect(ran.entries == [1, 2])
+    let four = OperationGraph { graph in
+      let node = graph.add(SimpleOperation { 1 })
+      return (node, node.map { "\($0)" }, node.outcome, graph.add(SimpleOperation { true }))
+    }
+    let (one, text, outcome, isTrue) = try await four.run().get()
+    #expect((one, text, outcome.result, isTrue) == (1, "1", 1, true))
   }
 
   @Test(arguments: Setting.all)
@@ -89,7 +101,7 @@ import Testing
 
   @Test func `G2: the error calls a node that failed by the name of its operation`() async {
     for observers in [[], [RecordingObserver()]] {
-      let graph = OperationGraph { graph in
+      let graph = OperationGraph(giving: Void.self) { graph in
         let first = graph.add(SimpleOperation { 1 }, named: "first")
         _ = graph.add(needing: first) { _ in
           SimpleOperation<Int> { throw TestError("failed") }.named("second").retrying(attempts: 1)
@@ -102,7 +114,7 @@ import Testing
   }
 
   @Test func `G2: a failure that was dealt with is not to blame for a cancellation`() async {
-    let graph = OperationGraph(onFailure: .runAll) { graph in
+    let graph = OperationGraph(giving: Void.self, onFailure: .runAll) { graph in
       let failing = graph.add(SimpleOperation<Int> { throw TestError("failed") })
       _ = graph.add(needing: failing.outcome) { _ in SimpleOperation {} }
       _ = graph.add(SimpleOperation<Void> { throw CancellationError() })
@@ -140,7 +152,7 @@ import Testing
 
   @Test(arguments: Setting.all)
   func `G4: a node that cancels its own task stops by itself`(setting: Setting) async throws {
-    let graph = OperationGraph { graph in
+    let graph = OperationGraph(giving: Void.self) { graph in
       graph.add(
         SimpleOperation {
           await setting.pause()
@@ -154,7 +166,7 @@ import Testing
 
   @Test func `G2: by default a failure cancels those that run`() async throws {
     let gate = Gate()
-    let graph = OperationGraph { graph in
+    let graph = OperationGraph(giving: Void.self) { graph in
       graph.add(SimpleOperation { try await gate.pass() })
       graph.add(
         SimpleOperation {
@@ -171,8 +183,9 @@ import Testing
     let observer = RecordingObserver()
     let graph = OperationGraph { graph in
       let one = graph.add(SimpleOperation { 1 })
-      return graph.add(needing: one, named: "bad") { _ -> SimpleOperation<Int> in
-        throw TestError("not made")
+      return graph.add(needing: one, named: "bad") { one in
+        if one > 0 { throw TestError("not made") }
+        return SimpleOperation { one }
       }
     }
     for environment in [OperationEnvironment(), OperationEnvironment(observers: [observer])] {
@@ -186,8 +199,8 @@ import Testing
   @Test func `nodes of other graphs are a programming error`() async {
     await #expect(processExitsWith: .failure) {
       var stray: GraphNode<Int>?
-      _ = OperationGraph { graph in stray = graph.add(SimpleOperation { 1 }) }
-      _ = OperationGraph { graph in
+      _ = OperationGraph(giving: Void.self) { graph in stray = graph.add(SimpleOperation { 1 }) }
+      _ = OperationGraph(giving: Void.self) { graph in
         if let stray { graph.add(needing: stray) { _ in SimpleOperation {} } }
       }
     }
@@ -196,7 +209,7 @@ import Testing
   @Test(arguments: [OperationWidth.serial, .limited(to: 3), .adaptive])
   func `G5: no more nodes are in flight than the width says`(width: OperationWidth) async throws {
     let crowd = Crowd()
-    let graph = OperationGraph(width: width) { graph in
+    let graph = OperationGraph(giving: Void.self, width: width) { graph in
       let first = graph.add(SimpleOperation { 0 })
       let nodes = (0..<50).map { _ in
         graph.add(needing: first) { _ in
