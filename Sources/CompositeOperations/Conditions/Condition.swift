@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Something that has to be so before an operation begins.
 ///
 /// ```swift
@@ -12,23 +14,41 @@
 /// A condition answers in one of three ways: it is met, and the operation may proceed; it is not met,
 /// and the operation is skipped, which ends its run as cancelled; it fails, and its error is the run's.
 /// Of several conditions a failure counts before a skip, and a skip before the leave to proceed.
+///
+/// Each run of an operation evaluates a condition once, even if the condition is listed twice, in several
+/// `requiring` modifiers next to one another, or within ``all(_:onFailure:)-(Condition...)``,
+/// ``any(_:)-(Condition...)`` and ``not(_:)``. Copies of a condition are the same condition. Two
+/// conditions that are made by two calls of an initializer are not, so store a condition in a `let`
+/// instead of a computed property.
 public struct Condition: Sendable {
   enum Kind: Sendable {
-    /// Answered where it is asked, because it cannot wait.
+    /// Answered without a task of its own, because it cannot wait.
     case immediate(@Sendable () throws -> Bool)
     case operation(any ComposableOperation<Bool>)
+    case not
+    case all(FailureMode)
+    case any
   }
 
   /// What events and reasons call the condition.
   public let name: String
   let kind: Kind
+  /// The conditions that it consists of; none for a condition that is asked itself.
+  let operands: [Condition]
+  /// Tells the condition from all others.
+  let id = ConditionID()
+
+  private init(_ name: String, _ kind: Kind, of operands: [Condition] = []) {
+    self.name = name
+    self.kind = kind
+    self.operands = operands
+  }
 
   /// A condition that is an operation: it is met if that ends in `true`.
   ///
   /// An operation that cancels itself is not met; a ``Skipped`` that it throws says why.
   public init(_ operation: some ComposableOperation<Bool>) {
-    name = operation.operationName
-    kind = .operation(operation)
+    self.init(operation.operationName, .operation(operation))
   }
 
   /// A condition that need not wait for anything.
@@ -37,8 +57,7 @@ public struct Condition: Sendable {
   ///   - name: What is to be so: "is online".
   ///   - isMet: Whether it is so. What it throws is the error of the operation.
   public init(_ name: String, _ isMet: @escaping @Sendable () throws -> Bool) {
-    self.name = name
-    kind = .immediate(isMet)
+    self.init(name, .immediate(isMet))
   }
 
   /// A condition that may wait.
@@ -70,39 +89,63 @@ extension Condition {
   /// Met where the condition is not, however it says so, and the other way round. A failure stays one,
   /// and so does a condition that stopped early.
   public static func not(_ condition: Condition) -> Condition {
-    let name = "not \(condition.name)"
-    guard condition.isImmediate else {
-      return Condition(NegatedCondition(condition: condition, operationName: name))
-    }
-    return Condition(name) { try condition.immediateVerdict?.isOppositeMet() == true }
+    Condition("not \(condition.name)", .not, of: [condition])
   }
 
   /// Met if all conditions are, and so if there are none.
   ///
-  /// They are evaluated side by side. The first failure ends the evaluation.
-  public static func all(_ conditions: Condition...) -> Condition { .all(conditions) }
+  /// They are evaluated side by side.
+  ///
+  /// ```swift
+  /// let isReady = Condition.all(
+  ///   Condition("is online") { await network.isReachable },
+  ///   .confirmed("Save \(issues.count) issues?") { await ask($0) },
+  ///   onFailure: .runAll)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - conditions: The conditions.
+  ///   - mode: What happens when one fails. By default the first failure ends the evaluation, and its
+  ///     error is that of this condition. With ``FailureMode/runAll`` all conditions are evaluated,
+  ///     and if some fail, this one fails with a ``FailedConditionsError`` that holds all their errors.
+  public static func all(
+    _ conditions: Condition..., onFailure mode: FailureMode = .cancelRemaining
+  ) -> Condition { .all(conditions, onFailure: mode) }
 
   /// Met if all conditions are, and so if there are none.
   ///
-  /// They are evaluated side by side. The first failure ends the evaluation.
-  public static func all(_ conditions: [Condition]) -> Condition {
-    Condition(ConditionConjunction(conditions: conditions))
+  /// They are evaluated side by side.
+  ///
+  /// - Parameters:
+  ///   - conditions: The conditions.
+  ///   - mode: What happens when one fails. By default the first failure ends the evaluation, and its
+  ///     error is that of this condition. With ``FailureMode/runAll`` all conditions are evaluated,
+  ///     and if some fail, this one fails with a ``FailedConditionsError`` that holds all their errors.
+  public static func all(
+    _ conditions: [Condition], onFailure mode: FailureMode = .cancelRemaining
+  ) -> Condition {
+    Condition("all of \(names(of: conditions))", .all(mode), of: conditions)
   }
 
   /// Met if one of the conditions is.
   ///
-  /// They are evaluated side by side. The first that is met ends the evaluation. Where none is, a skip
-  /// counts before a failure; where all fail, and so where there are none, it fails with a
-  /// ``NoConditionMetError``.
+  /// They are evaluated side by side. The first that is met ends the evaluation, which does not wait for
+  /// the others. Where none is met, a skip counts before a failure; where all fail, and so where there
+  /// are none, it fails with a ``NoConditionMetError``.
   public static func any(_ conditions: Condition...) -> Condition { .any(conditions) }
 
   /// Met if one of the conditions is.
   ///
-  /// They are evaluated side by side. The first that is met ends the evaluation. Where none is, a skip
-  /// counts before a failure; where all fail, and so where there are none, it fails with a
-  /// ``NoConditionMetError``.
+  /// They are evaluated side by side. The first that is met ends the evaluation, which does not wait for
+  /// the others. Where none is met, a skip counts before a failure; where all fail, and so where there
+  /// are none, it fails with a ``NoConditionMetError``.
   public static func any(_ conditions: [Condition]) -> Condition {
-    Condition(ConditionDisjunction(conditions: conditions))
+    Condition("any of \(names(of: conditions))", .any, of: conditions)
+  }
+
+  private static func names(of conditions: [Condition]) -> String {
+    if conditions.isEmpty { return "no conditions" }
+    return conditions.map(\.name).joined(separator: ", ")
   }
 
   /// Met if somebody says yes.
@@ -121,4 +164,16 @@ extension Condition {
   ) -> Condition {
     Condition("confirmed: \(question)") { try await ask(question) }
   }
+}
+
+/// Tells a condition from all others.
+struct ConditionID: Hashable, Sendable {
+  private static let last = Atomic(0)
+
+  private let number = last.wrappingAdd(1, ordering: .relaxed).newValue
+
+  init() {}
+
+  static func == (one: ConditionID, other: ConditionID) -> Bool { one.number == other.number }
+  func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }

@@ -1,92 +1,93 @@
-/// Evaluates one condition, as a run of its own.
-struct ConditionEvaluation: ComposableOperation {
-  let condition: Condition
+/// One evaluation of the conditions of an operation.
+///
+/// Each condition that may wait is asked in a task of its own. The evaluation ends as soon as the answer is
+/// certain or the run is cancelled. Conditions that have not answered by then are left behind: they are
+/// cancelled, and an event of the run tells how they end.
+final class ConditionEvaluation: Sendable {
+  private let plan: ConditionPlan
+  private let machine: Lock<StateMachine>
+  private let context: OperationContext
 
-  var operationName: String { condition.name }
+  private init(_ plan: ConditionPlan, _ verdicts: ConditionVerdicts, in context: OperationContext) {
+    self.plan = plan
+    self.context = context.onFreshStack
+    machine = Lock(StateMachine(verdicts))
+  }
+
+  /// Asks the conditions of a plan that matter and may wait, until the answer is certain.
+  static func verdicts(
+    of plan: ConditionPlan, after verdicts: ConditionVerdicts, in context: OperationContext
+  ) async -> ConditionVerdicts {
+    let evaluation = ConditionEvaluation(plan, verdicts, in: context)
+    evaluation.start(verdicts)
+    await evaluation.wait()
+    return evaluation.machine.withLock { $0.verdicts }
+  }
+
+  private func start(_ verdicts: ConditionVerdicts) {
+    for (index, node) in plan.nodes.enumerated() where verdicts.matters(index) {
+      guard case .operation(let operation) = node.kind else { continue }
+      let question = ConditionQuestion(operationName: node.name, operation: operation)
+      let task = UnstructuredTasks.start(on: Task.preferredExecutor) { [self] in
+        guard machine.withLock({ $0.began(index) }) else { return }
+        ended(index, await context.end(of: question).outcome)
+      }
+      if machine.withLock({ $0.started(index, task) }) { task.cancel() }
+    }
+  }
+
+  private func wait() async {
+    await withTaskCancellationHandler {
+      await withTaskPriorityEscalationHandler {
+        await withCheckedContinuation { waiter in
+          machine.withLock { $0.waited(waiter) }?.resume()
+        }
+      } onPriorityEscalated: { _, priority in
+        for task in tasks { task.escalatePriority(to: priority) }
+      }
+    } onCancel: {
+      let (tasks, waiter) = machine.withLock { $0.left() }
+      // From here, because the run may not get a thread as long as the conditions compute.
+      cancel(tasks)
+      waiter?.resume()
+    }
+  }
+
+  private var tasks: [Task<Void, Never>] { machine.withLock { $0.tasks } }
+
+  private func ended(_ index: Int, _ outcome: Outcome<Verdict>) {
+    let verdict = Verdict(outcome, of: plan.nodes[index].name)
+    switch machine.withLock({ $0.ended(index, verdict) }) {
+    case .stop(let tasks, let waiter):
+      cancel(tasks)
+      waiter?.resume()
+    case .report:
+      context.scope?.report(.abandonedBodyEnded(outcome.map { $0.isProceed as any Sendable }))
+      outcome.error?.discardCarriedValues()
+    }
+  }
+
+  private func cancel(_ tasks: [Task<Void, Never>]) { for task in tasks { task.cancel() } }
+}
+
+/// Asks one condition, as a run of its own.
+private struct ConditionQuestion: ComposableOperation {
+  let operationName: String
+  let operation: any ComposableOperation<Bool>
 
   func perform(in context: OperationContext) async throws -> Verdict {
-    let verdict = await condition.verdict(in: context)
+    let verdict = await verdict(of: operation, in: context)
     if case .fail(let error) = verdict { throw error }
     return verdict
   }
-}
 
-/// Met if the condition is not.
-struct NegatedCondition: ComposableOperation {
-  let condition: Condition
-  let operationName: String
-
-  func perform(in context: OperationContext) async throws -> Bool {
-    let verdict = await condition.verdict(in: context)
-    // A cancellation of the run is no answer.
-    try Task.checkCancellation()
-    return try verdict.isOppositeMet()
-  }
-}
-
-/// Met if all conditions are.
-struct ConditionConjunction: ComposableOperation {
-  let conditions: [Condition]
-
-  var operationName: String {
-    "all of \(conditions.map(\.name).joined(separator: ", "))"
-  }
-
-  func perform(in context: OperationContext) async throws -> Bool {
-    let evaluations = ParallelOperation(conditions.map(ConditionEvaluation.init))
-    switch await context.outcome(of: evaluations) {
-    case .result(let verdicts):
-      for case .skip(let skipped) in verdicts { throw skipped }
-      return true
-    case .error(let error):
-      throw (error as? ParallelOperationError)?.failures.first?.outcome.error ?? error
-    case .cancelled:
-      throw CancellationError()
-    }
-  }
-}
-
-/// Met if one of the conditions is.
-struct ConditionDisjunction: ComposableOperation {
-  let conditions: [Condition]
-
-  var operationName: String {
-    "any of \(conditions.map(\.name).joined(separator: ", "))"
-  }
-
-  /// A condition that takes part in a race for being met.
-  private struct Contender: ComposableOperation {
-    let condition: Condition
-
-    var operationName: String { condition.name }
-
-    func perform(in context: OperationContext) async throws -> Bool {
-      switch await condition.verdict(in: context) {
-      case .proceed: return true
-      case .skip(let skipped): throw NotMet(skipped: skipped)
-      case .fail(let error): throw error
-      }
-    }
-  }
-
-  /// A contender that is not met is out of the race, and the race goes on.
-  private struct NotMet: Error {
-    let skipped: Skipped
-  }
-
-  func perform(in context: OperationContext) async throws -> Bool {
-    if conditions.isEmpty { throw NoConditionMetError(errors: []) }
-    let outcome = await context.outcome(of: RaceOperation(conditions.map(Contender.init)))
-    switch outcome {
-    case .result: return true
-    case .cancelled: throw CancellationError()
-    case .error(let error):
-      let errors = (error as? ParallelOperationError)?.children.compactMap(\.outcome.error) ?? []
-      for case let notMet as NotMet in errors {
-        for error in errors { error.discardCarriedValues() }
-        throw notMet.skipped
-      }
-      throw NoConditionMetError(errors: errors)
+  private func verdict(
+    of operation: some ComposableOperation<Bool>, in context: OperationContext
+  ) async -> Verdict {
+    do {
+      return Verdict(try await operation.perform(in: context), of: operationName)
+    } catch {
+      return Verdict(throwing: error, of: operationName)
     }
   }
 }

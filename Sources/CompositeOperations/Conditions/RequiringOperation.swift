@@ -11,15 +11,24 @@ extension ComposableOperation {
   /// shows a ``Skipped`` with the reason. Where one fails, its error is the run's. A failure counts
   /// before a skip, and a skip before the leave to proceed.
   ///
-  /// Those that cannot wait are asked where they stand, and then the others side by side, each as a run
-  /// below this one; so are those of modifiers next to one another. All are asked, unless one fails: what
-  /// asks a person had better be asked behind the others, by a `requiring` that stands further inside,
-  /// with another modifier in between.
+  /// Closures that cannot wait are called first, without a task of their own. Then the other conditions are
+  /// evaluated side by side, each as a run below this one; so are those of modifiers next to one another.
+  /// A condition that is listed several times is evaluated once. All are evaluated, unless one fails. A
+  /// condition that asks a person had better be evaluated after the others, by a `requiring` that stands
+  /// further inside, with another modifier in between.
   ///
-  /// A cancellation ends the run at once: a condition that does not mind it is left behind, and
+  /// The evaluation ends as soon as the answer is certain, and a cancellation ends the run at once. A
+  /// condition that does not react to its cancellation is left behind then, and
   /// ``OperationEvent/Kind/abandonedBodyEnded(_:)`` tells of its end.
   @inlinable public func requiring(_ conditions: Condition...) -> some ComposableOperation<Success>
   {
+    RequiringOperation(base: self, conditions: conditions)
+  }
+
+  /// The same operation, which begins only where all conditions of a list are met.
+  ///
+  /// In all else it is ``requiring(_:)-(Condition...)``.
+  @inlinable public func requiring(_ conditions: [Condition]) -> some ComposableOperation<Success> {
     RequiringOperation(base: self, conditions: conditions)
   }
 
@@ -71,21 +80,24 @@ extension ComposableOperation {
   @usableFromInline let conditions: [Condition]
   /// The base, if it requires conditions too.
   @usableFromInline let below: (any ConditionRequiring<Base.Success>)?
-  /// Whether a condition may wait.
-  @usableFromInline let waits: Bool
+  /// How to evaluate the conditions, unless all of them are closures that cannot wait.
+  @usableFromInline let plan: ConditionPlan?
 
   @usableFromInline init(base: Base, conditions: [Condition]) {
     self.base = base
     below = base as? any ConditionRequiring<Base.Success>
-    self.conditions = (below?.conditions ?? []) + conditions
-    waits = self.conditions.contains { !$0.isImmediate }
+    self.conditions = ((below?.conditions ?? []) + conditions).distinct
+    let areImmediate = self.conditions.allSatisfy { condition in
+      if case .immediate = condition.kind { true } else { false }
+    }
+    plan = areImmediate ? nil : ConditionPlan(self.conditions)
   }
 
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    if waits {
-      try await conditions.evaluate(in: context)
+    if let plan {
+      try await plan.evaluate(in: context)
     } else {
       try conditions.evaluateAtOnce()
     }
@@ -103,14 +115,15 @@ extension RequiringOperation: ConditionRequiring {
 }
 
 extension [Condition] {
-  /// Evaluates conditions that need not wait.
+  /// Evaluates conditions that are closures which cannot wait.
   ///
   /// - Throws: The first failure, or else a ``Skipped`` if one is not met.
   @usableFromInline func evaluateAtOnce() throws {
     var skipped: Skipped?
     for condition in self {
-      switch condition.immediateVerdict {
-      case .proceed, nil: break
+      guard case .immediate(let isMet) = condition.kind else { continue }
+      switch Verdict(asking: isMet, of: condition.name) {
+      case .proceed: break
       case .skip(let reason): skipped = skipped ?? reason
       case .fail(let error): throw error
       }
@@ -119,26 +132,33 @@ extension [Condition] {
     try Task.checkCancellation()
     if let skipped { throw skipped }
   }
+}
 
-  /// Evaluates conditions: first those that need not wait, then the others side by side.
+extension ConditionPlan {
+  /// Evaluates the conditions: first the closures that cannot wait, then the others side by side.
   ///
-  /// - Throws: The first failure, or else a ``Skipped`` if one is not met, or `CancellationError` as
-  ///   soon as the run is cancelled.
+  /// - Throws: The failure that counts, or else a ``Skipped`` if a condition is not met, or
+  ///   `CancellationError` as soon as the run is cancelled.
   @usableFromInline nonisolated(nonsending) func evaluate(
     in context: OperationContext
   ) async throws {
-    var skipped: (any Error)?
-    do { try evaluateAtOnce() } catch let error as Skipped { skipped = error }
-    let waiting = filter { !$0.isImmediate }
-    let condition = waiting.count == 1 ? waiting[0] : .all(waiting)
-    let verdict = try await context.waiting(for: .conditions(waiting.map(\.name))) {
-      try await AbandonableBody.perform(in: context) { context in
-        let end = await context.end(of: ConditionEvaluation(condition: condition))
-        return HeldResult(try end.getForClosure())
-      }?.value
+    var verdicts = ConditionVerdicts(self)
+    for (index, node) in nodes.enumerated() where verdicts.matters(index) {
+      guard case .immediate(let isMet) = node.kind else { continue }
+      _ = verdicts.answered(index, Verdict(asking: isMet, of: node.name))
     }
+    if !verdicts.isDecided, !Task.isCancelled {
+      verdicts = await context.waiting(for: .conditions(verdicts.undecidedNames)) {
+        await ConditionEvaluation.verdicts(of: self, after: verdicts, in: context)
+      }
+    }
+    guard let (verdict, unseen) = verdicts.end else {
+      for error in verdicts.allErrors { error.discardCarriedValues() }
+      throw CancellationError()
+    }
+    for error in unseen { error.discardCarriedValues() }
+    if case .fail(let error) = verdict { throw error }
     try Task.checkCancellation()
-    if case .skip(let reason) = verdict { skipped = skipped ?? reason }
-    if let skipped { throw skipped }
+    if case .skip(let reason) = verdict { throw reason }
   }
 }

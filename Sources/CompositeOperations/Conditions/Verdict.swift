@@ -6,7 +6,18 @@ enum Verdict: Sendable {
 
   /// - Parameter name: What the condition is called.
   init(_ isMet: Bool, of name: String) {
-    self = isMet ? .proceed : .skip(Skipped(because: "it is not so: \(name)"))
+    self = isMet ? .proceed : .skip(Skipped(notMet: name))
+  }
+
+  /// Calls a closure.
+  ///
+  /// - Parameter name: What the condition is called.
+  init(asking isMet: () throws -> Bool, of name: String) {
+    do {
+      self.init(try isMet(), of: name)
+    } catch {
+      self.init(throwing: error, of: name)
+    }
   }
 
   /// - Parameter name: What the condition is called.
@@ -14,55 +25,32 @@ enum Verdict: Sendable {
     if let skipped = error as? Skipped {
       self = .skip(skipped)
     } else if error.meansCancellation {
-      self = .skip(Skipped(because: "the condition stopped early: \(name)", isAnswer: false))
+      self = .skip(Skipped(stoppedEarly: name))
     } else {
       self = .fail(error)
     }
   }
-}
 
-extension Verdict {
-  /// Whether the opposite of the condition is met.
+  /// The verdict of a run that asked a condition.
   ///
-  /// - Throws: A failure, or why there is no answer.
-  func isOppositeMet() throws -> Bool {
-    switch self {
-    case .proceed: return false
-    case .skip(let skipped) where skipped.isAnswer: return true
-    case .skip(let skipped): throw skipped
-    case .fail(let error): throw error
+  /// - Parameter name: What the condition is called.
+  init(_ outcome: Outcome<Verdict>, of name: String) {
+    switch outcome {
+    case .result(let verdict): self = verdict
+    case .error(let error): self = .fail(error)
+    case .cancelled: self = .skip(Skipped(stoppedEarly: name))
     }
   }
+
+  var isProceed: Bool { if case .proceed = self { true } else { false } }
 }
 
-extension Condition {
-  var isImmediate: Bool {
-    switch kind {
-    case .immediate: true
-    case .operation: false
-    }
-  }
+extension Skipped {
+  /// - Parameter name: The condition that is not met.
+  init(notMet name: String) { self.init(because: "it is not so: \(name)") }
 
-  /// What the condition says, if it can be asked without waiting.
-  var immediateVerdict: Verdict? {
-    guard case .immediate(let isMet) = kind else { return nil }
-    do {
-      return Verdict(try isMet(), of: name)
-    } catch {
-      return Verdict(throwing: error, of: name)
-    }
-  }
-
-  /// What the condition says.
-  func verdict(in context: OperationContext) async -> Verdict {
-    do {
-      switch kind {
-      case .immediate(let isMet): return Verdict(try isMet(), of: name)
-      case .operation(let operation):
-        return Verdict(try await operation.perform(in: context), of: name)
-      }
-    } catch {
-      return Verdict(throwing: error, of: name)
-    }
+  /// - Parameter name: The condition that ended without an answer.
+  init(stoppedEarly name: String) {
+    self.init(because: "the condition stopped early: \(name)", isAnswer: false)
   }
 }

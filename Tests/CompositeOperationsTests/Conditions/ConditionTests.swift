@@ -118,7 +118,7 @@ import Testing
   @Test func `Q1: the reason of a skip reaches the run through modifiers that run it as a child`()
     async
   {
-    let skipped = SimpleOperation { 7 }.requiring("is online") { false }
+    let skipped = SimpleOperation { 7 }.requiring(Condition("is online") { false })
     let all: [any ComposableOperation<Int>] = [
       skipped.map { $0 }, skipped.then { value in SimpleOperation { value } },
       SimpleOperation { 7 }.then { _ in skipped }, skipped.retrying(attempts: 2),
@@ -141,7 +141,7 @@ import Testing
     let account = SimpleOperation { context in
       try await context.run(SimpleOperation { "octocat" }.named("fetch account")) == "octocat"
     }.named("has account")
-    let operation = SimpleOperation { 7 }.named("body").requiring(account)
+    let operation = SimpleOperation { 7 }.named("body").requiring(Condition(account))
     #expect(await operation.run(in: OperationEnvironment(observers: [recorder])).result == 7)
     let paths = recorder.events.map(\.path.description)
     #expect(Set(paths) == ["body", "body/has account", "body/has account/fetch account"])
@@ -160,6 +160,18 @@ import Testing
     #expect(discarded.entries == [5])
     _ = await body.requiring(.any(Condition(carrying), Condition("is so") { false })).run()
     #expect(discarded.entries == [5, 5])
+    // One error that several others hold.
+    let condition = Condition(carrying)
+    discarded.clear()
+    for (number, operation) in [
+      body.requiring(.any(condition, .any(condition))),
+      body.requiring(.all(condition, .any(condition), onFailure: .runAll)),
+      body.requiring(
+        .any(.all(condition, .all(condition, onFailure: .runAll), onFailure: .runAll))),
+    ].map({ AnyOperation($0) }).enumerated() {
+      _ = await operation.ignoringErrors(with: 8).run()
+      #expect(discarded.count == number + 1, "\(number)")
+    }
   }
 
   // MARK: Evaluation
@@ -218,10 +230,12 @@ import Testing
     let gate = Gate()
     let began = Flag()
     let recorder = RecordingObserver()
-    let run = SimpleOperation { began.set() }.named("body").requiring("is ready") {
-      await gate.passIgnoringCancellation()
-      return true
-    }.start(in: OperationEnvironment(observers: [recorder]))
+    let run = SimpleOperation { began.set() }.named("body").requiring(
+      Condition("is ready") {
+        await gate.passIgnoringCancellation()
+        return true
+      }
+    ).start(in: OperationEnvironment(observers: [recorder]))
     await gate.waitForArrivals(1)
     run.cancel()
     #expect(await run.outcome.isCancelled)
@@ -230,14 +244,203 @@ import Testing
     #expect(!began.isSet)
   }
 
+  @Test func `Q2: a cancellation reaches conditions that compute on every thread`() async {
+    let began = Log<Int>()
+    let runs = Log<OperationRun<Int>>()
+    let limit = ContinuousClock.now + .seconds(60)
+    let conditions = (0..<2 * processorCount).map { index in
+      Condition("computes") { () async -> Bool in
+        began.add(index)
+        while !Task.isCancelled {
+          if began.count >= processorCount { for run in runs.entries { run.cancel() } }
+          if ContinuousClock.now > limit {
+            Issue.record("the condition was not cancelled within a minute")
+            return false
+          }
+        }
+        return true
+      }
+    }
+    let run = SimpleOperation { 7 }.requiring(conditions).start()
+    runs.add(run)
+    #expect(await run.outcome.isCancelled)
+    runs.clear()
+  }
+
   @Test func `Q2: a condition that cancels the run lets no body begin`() async {
     let began = Flag()
-    let run = SimpleOperation { began.set() }.requiring("is ready") {
-      cancelCurrentTask()
+    let run = SimpleOperation { began.set() }.requiring(
+      Condition("is ready") {
+        cancelCurrentTask()
+        return true
+      })
+    #expect(
+      await SimpleOperation { context in await context.outcome(of: run) }.run()
+        .isCancelled)
+    #expect(!began.isSet)
+  }
+
+  @Test func `Q2: a condition that is listed several times is evaluated once in a run`() async {
+    for letter in "pPsSfF" {
+      let log = Log<Character>()
+      let condition = Self.condition(letter, noting: log)
+      let met = Self.condition("p", noting: Log())
+      let body = SimpleOperation { 7 }
+      let plain = await body.requiring(condition).run().kind
+      for operation: any ComposableOperation<Int> in [
+        body.requiring(condition, condition), body.requiring([condition, met, condition]),
+        body.requiring(condition).requiring(condition),
+        body.requiring(.all(condition, met), condition), body.requiring(.all(condition, condition)),
+        body.requiring(.any(condition, condition)), body.requiring(condition, .any(condition)),
+        body.requiring(.all(.any(condition), .all(condition)), .any(.all(condition))),
+        body.requiring(.not(.not(condition)), condition),
+      ] {
+        for observers in [[], [RecordingObserver()]] {
+          log.clear()
+          let environment = OperationEnvironment(observers: observers)
+          let kind = await AnyOperation(operation).run(in: environment).kind
+          #expect(log.count == 1, "\(letter)")
+          if !kind.contains("no condition was met") { #expect(kind == plain, "\(letter)") }
+          for observer in observers {
+            let names = observer.events.map(\.name).filter { $0 == "\(letter)" }
+            #expect(Set(observer.events.map(\.id)).count <= 2 && names.count <= 3)
+          }
+        }
+      }
+      // Of different runs each asks, and so do conditions that are made one by one.
+      log.clear()
+      _ = await body.requiring(condition).run()
+      _ = await body.requiring(condition).run()
+      #expect(log.count == 2)
+      if letter == "p" || letter == "P" {
+        _ = await body.requiring(condition, Self.condition(letter, noting: log)).run()
+        #expect(log.count == 4)
+      }
+    }
+  }
+
+  @Test func `Q2: a condition and its negation are never both met, and are evaluated once`() async {
+    for letter in "pPsS" {
+      let log = Log<Character>()
+      let condition = Self.condition(letter, noting: log)
+      let both = SimpleOperation { 7 }.requiring(condition, .not(condition))
+      #expect(await both.run().isCancelled)
+      let either = SimpleOperation { 7 }.requiring(.any(condition, .not(condition)))
+      #expect(await either.run().result == 7)
+      #expect(log.count == 2)
+    }
+  }
+
+  @Test func `Q2: a certain answer does not wait for a condition that ignores its cancellation`()
+    async
+  {
+    for (name, kind) in [
+      ("any", "result 7"), ("all", "error no"), ("listed", "error no"), ("nested", "result 7"),
+    ] {
+      let gate = Gate()
+      let recorder = RecordingObserver()
+      let ignoring = Condition("ignores") {
+        await gate.passIgnoringCancellation()
+        return true
+      }
+      let other = Condition("other") {
+        await gate.waitForArrivals(1)
+        if kind == "result 7" { return true }
+        throw TestError("no")
+      }
+      let body = SimpleOperation { 7 }.named("body")
+      let operation: any ComposableOperation<Int> =
+        switch name {
+        case "any": body.requiring(.any(ignoring, other))
+        case "all": body.requiring(.all(ignoring, other))
+        case "nested": body.requiring(.not(.not(.any(ignoring, .all(other, .any(other))))))
+        default: body.requiring(ignoring, other)
+        }
+      let environment = OperationEnvironment(observers: [recorder])
+      let outcome = await AnyOperation(operation).run(in: environment)
+      #expect(outcome.kind == kind, "\(name)")
+      #expect(!recorder.short.contains { $0.hasPrefix("body left a body behind") })
+      gate.open()
+      while !recorder.short.contains("body left a body behind: cancelled") { await Task.yield() }
+    }
+  }
+
+  @Test func `Q2: a condition that no longer matters is cancelled while others are evaluated`()
+    async throws
+  {
+    let gate = Gate()
+    let slow = Gate()
+    let isCancelled = Flag()
+    let irrelevant = Condition("waits") {
+      await withTaskCancellationHandler {
+        await slow.passIgnoringCancellation()
+      } onCancel: {
+        isCancelled.set()
+        slow.open()
+      }
       return true
     }
-    #expect(await SimpleOperation { context in await context.outcome(of: run) }.run().isCancelled)
-    #expect(!began.isSet)
+    let met = Condition("is met") {
+      await slow.waitForArrivals(1)
+      return true
+    }
+    let open = Condition("is open") {
+      try await gate.pass()
+      return true
+    }
+    let run = SimpleOperation { 7 }.requiring(open, .any(irrelevant, met)).start()
+    await gate.waitForArrivals(1)
+    while !isCancelled.isSet { await Task.yield() }
+    gate.open()
+    #expect(await run.outcome.result == 7)
+  }
+
+  @Test func `Q1: where all are evaluated after a failure, the error has every failure`()
+    async throws
+  {
+    for (letters, failing) in [
+      ("f", "f"), ("F", "F"), ("fpF", "fF"), ("FsSf", "Ff"), ("FfP", "Ff"), ("FF", "FF"),
+    ] {
+      let log = Log<Character>()
+      let conditions = letters.map { Self.condition($0, noting: log) }
+      let all = Condition.all(conditions, onFailure: .runAll)
+      let error = await SimpleOperation { 7 }.requiring(all).run().error
+      let failed = try #require(error as? FailedConditionsError)
+      #expect(failed.names == failing.map(String.init))
+      #expect(failed.errors as? [TestError] == failing.map { _ in TestError("no") })
+      #expect("\(failed)" == failing.map { "\($0): no" }.joined(separator: "\n"))
+      #expect(log.count == letters.count)
+    }
+    let log = Log<Character>()
+    for (letters, kind) in [("", "result 7"), ("pP", "result 7"), ("ps", "cancelled")] {
+      let conditions = letters.map { Self.condition($0, noting: log) }
+      let all = Condition.all(conditions, onFailure: .runAll)
+      #expect(await SimpleOperation { 7 }.requiring(all).run().kind == kind)
+    }
+  }
+
+  @Test func `a condition that consists of none says so in its name`() {
+    #expect(Condition.all().name == "all of no conditions")
+    #expect(Condition.any([]).name == "any of no conditions")
+    let isOpen = Condition("is open") { true }
+    #expect(Condition.all(isOpen, .not(isOpen)).name == "all of is open, not is open")
+  }
+
+  @Test func `C2: a raised priority reaches the conditions that a run waits for`() async throws {
+    let gate = Gate()
+    let priority = Log<TaskPriority>()
+    let isReady = Condition("is ready") {
+      try await gate.pass()
+      priority.add(Task.currentPriority)
+      return true
+    }
+    let operation = SimpleOperation { 7 }.requiring(isReady, .not(.not(isReady)))
+    let task = Task(priority: .background) { await operation.run() }
+    await gate.waitForArrivals(1)
+    task.escalatePriority(to: .high)
+    gate.open()
+    #expect(await task.value.result == 7)
+    #expect(priority.entries.allSatisfy { $0 >= .high }, "\(priority.entries)")
   }
 
   // MARK: Capabilities

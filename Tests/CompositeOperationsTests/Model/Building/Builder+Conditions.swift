@@ -4,18 +4,18 @@ extension Builder {
   func requiring(
     _ base: some ComposableOperation<ShownValue>, _ requiring: Tree.Requiring, at node: Int
   ) -> AnyShown {
-    let all = requiring.conditions.enumerated().map { index, condition in
+    var all = requiring.conditions.enumerated().map { index, condition in
       self.condition(condition, Site(node: node, index: index))
     }
+    if requiring.listsFirstTwice, let first = all.first { all.append(first) }
     switch (requiring.combination, all.count) {
     case (.any, _): return window(base.requiring(.any(all)), at: node)
     case (.all, _), (_, 0): return window(base.requiring(.all(all)), at: node)
-    case (.each, 1), (.stacked, 1): return window(base.requiring(all[0]), at: node)
+    case (.firstAndAny, _): return window(base.requiring(all[0], .any(all)), at: node)
     case (.each, 2): return window(base.requiring(all[0], all[1]), at: node)
-    case (.stacked, 2): return window(base.requiring(all[0]).requiring(all[1]), at: node)
-    case (.each, _): return window(base.requiring(all[0], all[1], all[2]), at: node)
+    case (.each, _), (.stacked, 1): return window(base.requiring(all), at: node)
     case (.stacked, _):
-      return window(base.requiring(all[0], all[1]).requiring(all[2]), at: node)
+      return window(base.requiring(Array(all.dropLast())).requiring(all[all.count - 1]), at: node)
     }
   }
 

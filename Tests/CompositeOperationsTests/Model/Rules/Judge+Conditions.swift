@@ -56,16 +56,35 @@ extension Judge {
 
   /// Q1: what the answers so far come to; nil if that is not certain yet.
   private func verdict(of requiring: Tree.Requiring, _ run: NodeRun) -> Verdict? {
-    let answers = run.conditions.values.compactMap(\.answer)
-    let isComplete = answers.count == requiring.conditions.count
-    let fails = answers.contains { $0.error != nil }
-    let skips = answers.contains(.skips)
-    if requiring.combination == .any {
-      if answers.contains(.proceeds) { return .proceeds }
-      return isComplete ? (skips ? .skips : .fails) : nil
+    let answers = requiring.conditions.indices.map { run.conditions[$0]?.answer }
+    return switch requiring.combination {
+    case .any: any(of: answers)
+    case .each, .stacked, .all: all(of: answers.map { $0.map(verdict) })
+    case .firstAndAny:
+      answers.isEmpty
+        ? .proceeds : all(of: [answers[0].map(verdict), any(of: answers)])
     }
-    if fails { return .fails }
-    return isComplete ? (skips ? .skips : .proceeds) : nil
+  }
+
+  private func verdict(_ answer: Entry.ConditionAnswer) -> Verdict {
+    switch answer {
+    case .proceeds: .proceeds
+    case .skips: .skips
+    case .fails: .fails
+    }
+  }
+
+  private func all(of verdicts: [Verdict?]) -> Verdict? {
+    if verdicts.contains(.fails) { return .fails }
+    if verdicts.contains(nil) { return nil }
+    return verdicts.contains(.skips) ? .skips : .proceeds
+  }
+
+  private func any(of answers: [Entry.ConditionAnswer?]) -> Verdict? {
+    let verdicts = answers.map { $0.map(verdict) }
+    if verdicts.contains(.proceeds) { return .proceeds }
+    if verdicts.contains(nil) { return nil }
+    return verdicts.contains(.skips) ? .skips : .fails
   }
 
   /// What may be given as the reason of a skip.

@@ -5,10 +5,14 @@ extension Tree {
       case each, stacked
       /// All in one condition.
       case all, any
+      /// The first one, and any of all, the first one included.
+      case firstAndAny
     }
 
     var conditions: [Condition]
     var combination: Combination
+    /// Whether the first condition is listed again.
+    var listsFirstTwice: Bool
   }
 
   struct Condition: Sendable, Equatable {
@@ -29,6 +33,6 @@ extension Tree.Requiring: CustomStringConvertible {
       (condition.isNegated ? "not " : "") + "\(condition.answer)"
         + (condition.turns.map { " after \($0) turns" } ?? "")
     }
-    return "requiring \(combination) \(conditions)"
+    return "requiring \(combination) \(conditions)\(listsFirstTwice ? ", the first one twice" : "")"
   }
 }

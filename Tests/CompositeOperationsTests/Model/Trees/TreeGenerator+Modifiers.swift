@@ -60,7 +60,9 @@ extension TreeGenerator {
   private mutating func requiring() -> Tree.Requiring {
     Tree.Requiring(
       conditions: (0..<chance.pick([(1, 0), (6, 1), (6, 2), (6, 3)])).map { _ in condition() },
-      combination: chance.pick([(3, .each), (2, .stacked), (2, .all), (2, .any)]))
+      combination: chance.pick([
+        (3, .each), (2, .stacked), (2, .all), (2, .any), (2, .firstAndAny),
+      ]), listsFirstTwice: chance.percent(20))
   }
 
   private mutating func condition() -> Tree.Condition {

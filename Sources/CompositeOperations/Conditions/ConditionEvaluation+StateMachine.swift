@@ -1,0 +1,110 @@
+extension ConditionEvaluation {
+  /// Which conditions have begun and ended, and what that comes to.
+  struct StateMachine: Sendable {
+    typealias Waiter = CheckedContinuation<Void, Never>
+
+    enum EndAction {
+      /// These tasks are of conditions that no longer matter; the waiter waits no more.
+      case stop([Task<Void, Never>], Waiter?)
+      /// The condition had been left behind.
+      case report
+    }
+
+    private enum Question {
+      /// It has not begun.
+      case waiting
+      case running
+      case ended
+      /// Its answer does not matter any more.
+      case left
+    }
+
+    private(set) var verdicts: ConditionVerdicts
+    private var questions: [Int: Question] = [:]
+    /// Kept until the evaluation is freed, so that none is freed under the lock.
+    private var tasksByIndex: [Int: Task<Void, Never>] = [:]
+    private var waiter: Waiter?
+    private var isCancelled = false
+
+    init(_ verdicts: ConditionVerdicts) { self.verdicts = verdicts }
+
+    var tasks: [Task<Void, Never>] { Array(tasksByIndex.values) }
+
+    private var isOver: Bool { isCancelled || verdicts.isDecided }
+
+    /// A task for a condition was started, which may have begun and ended already.
+    ///
+    /// - Returns: Whether the condition does not matter any more.
+    mutating func started(_ index: Int, _ task: Task<Void, Never>) -> Bool {
+      tasksByIndex[index] = task
+      switch questions[index] {
+      case nil where isOver || !verdicts.matters(index):
+        questions[index] = .left
+        return true
+      case nil:
+        questions[index] = .waiting
+        return false
+      case .running, .ended: return false
+      case .left: return true
+      case .waiting: preconditionFailure("Two tasks ask the condition at \(index).")
+      }
+    }
+
+    /// - Returns: The waiter itself, if there is nothing to wait for.
+    mutating func waited(_ waiter: Waiter) -> Waiter? {
+      precondition(self.waiter == nil, "Two tasks wait for an evaluation.")
+      if isOver { return waiter }
+      self.waiter = waiter
+      return nil
+    }
+
+    /// - Returns: Whether the condition is to be asked (O2).
+    mutating func began(_ index: Int) -> Bool {
+      switch questions[index] {
+      case nil, .waiting:
+        if isOver || !verdicts.matters(index) {
+          questions[index] = .left
+          return false
+        }
+        questions[index] = .running
+        return true
+      case .left: return false
+      case .running, .ended: preconditionFailure("The condition at \(index) is asked twice.")
+      }
+    }
+
+    mutating func ended(_ index: Int, _ verdict: Verdict) -> EndAction {
+      switch questions[index] {
+      case .running:
+        questions[index] = .ended
+        let irrelevant = verdicts.answered(index, verdict)
+        if !verdicts.isDecided { return .stop(leave(irrelevant), nil) }
+        // The answer is certain, so no other condition matters.
+        return .stop(leave(Array(questions.keys)), waiter.take())
+      case .left: return .report
+      case nil, .waiting, .ended:
+        preconditionFailure("The condition at \(index) ended without being asked.")
+      }
+    }
+
+    /// The run was cancelled.
+    ///
+    /// - Returns: The tasks to cancel, and the waiter if it waits.
+    mutating func left() -> (tasks: [Task<Void, Never>], waiter: Waiter?) {
+      isCancelled = true
+      return (leave(Array(questions.keys)), waiter.take())
+    }
+
+    /// - Returns: The tasks of the conditions, as far as they are to be cancelled.
+    private mutating func leave(_ indices: [Int]) -> [Task<Void, Never>] {
+      indices.compactMap { index in
+        switch questions[index] {
+        case .waiting, .running:
+          questions[index] = .left
+          return tasksByIndex[index]
+        case nil, .ended, .left: return nil
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/// The conditions of an operation and those that they consist of, each distinct condition once.
+@usableFromInline final class ConditionPlan: Sendable {
+  enum Kind: Sendable {
+    case immediate(@Sendable () throws -> Bool)
+    case operation(any ComposableOperation<Bool>)
+    /// Consists of others, by their indices.
+    case not(Int)
+    case all([Int], FailureMode)
+    case any([Int])
+  }
+
+  struct Node: Sendable {
+    let name: String
+    let kind: Kind
+    /// The indices of those that consist of this one, among others.
+    var parents: [Int] = []
+  }
+
+  /// Operands before those that consist of them. The last one is met if all conditions of the operation are.
+  let nodes: [Node]
+  /// The indices of the conditions of the operation.
+  let required: [Int]
+
+  /// - Parameter conditions: What the operation requires.
+  init(_ conditions: [Condition]) {
+    var nodes: [Node] = []
+    var indices: [ConditionID: Int] = [:]
+    // A stack of its own, so that conditions may be nested as deeply as operations.
+    var stack = [Frame(operands: conditions)]
+    while var frame = stack.popLast() {
+      if let operand = frame.nextOperand {
+        if let index = indices[operand.id] {
+          frame.indices.append(index)
+          stack.append(frame)
+        } else {
+          stack.append(frame)
+          stack.append(Frame(condition: operand, operands: operand.operands))
+        }
+        continue
+      }
+      for operand in frame.distinctIndices { nodes[operand].parents.append(nodes.count) }
+      if let condition = frame.condition { indices[condition.id] = nodes.count }
+      nodes.append(frame.node)
+    }
+    self.nodes = nodes
+    guard case .all(let required, _) = nodes.last?.kind else {
+      preconditionFailure("A plan of conditions has no root.")
+    }
+    self.required = required
+  }
+
+  /// A condition that is being added to a plan.
+  private struct Frame {
+    /// Nil for the root.
+    var condition: Condition?
+    let operands: [Condition]
+    /// Those of the operands that have been added.
+    var indices: [Int] = []
+
+    var nextOperand: Condition? {
+      indices.count < operands.count ? operands[indices.count] : nil
+    }
+
+    var distinctIndices: [Int] {
+      var known: Set<Int> = []
+      return indices.filter { known.insert($0).inserted }
+    }
+
+    var node: Node {
+      guard let condition else {
+        return Node(name: "all conditions", kind: .all(distinctIndices, .cancelRemaining))
+      }
+      let kind: Kind =
+        switch condition.kind {
+        case .immediate(let isMet): .immediate(isMet)
+        case .operation(let operation): .operation(operation)
+        case .not: .not(indices[0])
+        case .all(let mode): .all(distinctIndices, mode)
+        case .any: .any(distinctIndices)
+        }
+      return Node(name: condition.name, kind: kind)
+    }
+  }
+}
+
+extension ConditionPlan.Node {
+  /// The indices of those that this one consists of.
+  var operands: [Int] {
+    switch kind {
+    case .immediate, .operation: []
+    case .not(let operand): [operand]
+    case .all(let operands, _), .any(let operands): operands
+    }
+  }
+}
+
+extension [Condition] {
+  /// Each distinct condition once, in order.
+  var distinct: [Condition] {
+    if count <= 1 { return self }
+    var known: Set<ConditionID> = []
+    return filter { known.insert($0.id).inserted }
+  }
+}

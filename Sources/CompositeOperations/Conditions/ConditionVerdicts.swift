@@ -1,0 +1,192 @@
+/// What the conditions of a plan have come to so far, and which of them still matter.
+struct ConditionVerdicts: Sendable {
+  /// What a condition has come to. A failure names the conditions that failed instead of holding their
+  /// errors, so that each error is given up or handed on once.
+  fileprivate enum State: Sendable {
+    case proceed
+    case skip(Skipped)
+    case fail(Failure)
+  }
+
+  fileprivate indirect enum Failure: Sendable {
+    /// That of a condition that was asked.
+    case own(Int)
+    /// One of several had to be met, and all failed.
+    case noneMet([Failure])
+    /// Several had to be met, and these failed.
+    case several([(name: String, failure: Failure)])
+  }
+
+  private let plan: ConditionPlan
+  private var states: [State?]
+  /// How many operands of each condition are undecided.
+  private var openOperands: [Int]
+  /// How many of those that consist of a condition are undecided. The condition does not matter if none is.
+  private var openParents: [Int]
+  /// The errors of conditions that were asked and failed.
+  private var errors: [Int: any Error] = [:]
+
+  init(_ plan: ConditionPlan) {
+    self.plan = plan
+    states = Array(repeating: nil, count: plan.nodes.count)
+    openOperands = plan.nodes.map(\.operands.count)
+    openParents = plan.nodes.map(\.parents.count)
+    // Nothing has to be asked for these.
+    for (index, node) in plan.nodes.enumerated() where states[index] == nil {
+      switch node.kind {
+      case .all([], _): _ = settle(index, as: .proceed)
+      case .any([]): _ = settle(index, as: .fail(.noneMet([])))
+      case .immediate, .operation, .not, .all, .any: break
+      }
+    }
+  }
+
+  /// Whether it is certain whether the operation may begin.
+  var isDecided: Bool { states.last.map { $0 != nil } ?? true }
+
+  /// Whether a condition that is asked can still change the answer.
+  func matters(_ index: Int) -> Bool { states[index] == nil && openParents[index] > 0 }
+
+  /// The names of the conditions of the operation that are undecided.
+  var undecidedNames: [String] {
+    plan.required.filter { states[$0] == nil }.map { plan.nodes[$0].name }
+  }
+
+  /// Notes what a condition has said that was asked.
+  ///
+  /// - Returns: The conditions that no longer matter, among others those that are not asked.
+  mutating func answered(_ index: Int, _ verdict: Verdict) -> [Int] {
+    switch verdict {
+    case .proceed: return settle(index, as: .proceed)
+    case .skip(let skipped): return settle(index, as: .skip(skipped))
+    case .fail(let error):
+      errors[index] = error
+      return settle(index, as: .fail(.own(index)))
+    }
+  }
+
+  /// - Returns: The conditions that no longer matter.
+  private mutating func settle(_ index: Int, as state: State) -> [Int] {
+    var settled = [(index, state)]
+    var irrelevant: [Int] = []
+    while let (index, state) = settled.popLast() {
+      if states[index] != nil { continue }
+      states[index] = state
+      release(index, into: &irrelevant)
+      for parent in plan.nodes[index].parents where states[parent] == nil {
+        openOperands[parent] -= 1
+        if let state = self.state(of: parent, after: state) { settled.append((parent, state)) }
+      }
+    }
+    return irrelevant
+  }
+
+  /// Takes note that a condition no longer needs its operands.
+  private mutating func release(_ index: Int, into irrelevant: inout [Int]) {
+    var released = [index]
+    while let index = released.popLast() {
+      for operand in plan.nodes[index].operands {
+        openParents[operand] -= 1
+        if openParents[operand] > 0 || states[operand] != nil { continue }
+        irrelevant.append(operand)
+        released.append(operand)
+      }
+    }
+  }
+
+  /// What a condition comes to when one of its operands has come to something; nil if that is open.
+  private func state(of index: Int, after operand: State) -> State? {
+    let node = plan.nodes[index]
+    switch (node.kind, operand) {
+    case (.immediate, _), (.operation, _):
+      preconditionFailure("A condition without operands has one, at \(index).")
+    case (.not, _): return operand.negated(name: node.name)
+    case (.all(_, .cancelRemaining), .fail), (.any, .proceed): return operand
+    case (.all(let operands, _), _):
+      if openOperands[index] > 0 { return nil }
+      let failures = operands.compactMap { operand in
+        states[operand]?.failure.map { (plan.nodes[operand].name, $0) }
+      }
+      if !failures.isEmpty { return .fail(.several(failures)) }
+      return firstSkip(of: operands) ?? .proceed
+    case (.any(let operands), _):
+      if openOperands[index] > 0 { return nil }
+      return firstSkip(of: operands)
+        ?? .fail(.noneMet(operands.compactMap { states[$0]?.failure }))
+    }
+  }
+
+  private func firstSkip(of operands: [Int]) -> State? {
+    for operand in operands {
+      if case .skip(let skipped) = states[operand] { return .skip(skipped) }
+    }
+    return nil
+  }
+}
+
+extension ConditionVerdicts.State {
+  fileprivate var failure: ConditionVerdicts.Failure? {
+    if case .fail(let failure) = self { failure } else { nil }
+  }
+
+  /// What the negation comes to. A condition that stopped early has given no answer, and neither has its
+  /// negation.
+  fileprivate func negated(name: String) -> Self {
+    switch self {
+    case .proceed: .skip(Skipped(notMet: name))
+    case .skip(let skipped): skipped.isAnswer ? .proceed : self
+    case .fail: self
+    }
+  }
+}
+
+// MARK: The end
+
+extension ConditionVerdicts {
+  /// The answer for the operation, and the errors that it does not hold; nil if it is open.
+  var end: (verdict: Verdict, unseen: [any Error])? {
+    switch states.last ?? .proceed {
+    case nil: return nil
+    case .proceed: return (.proceed, Array(errors.values))
+    case .skip(let skipped): return (.skip(skipped), Array(errors.values))
+    case .fail(let failure):
+      var counts: [Int: Int] = [:]
+      failure.count(&counts)
+      let seen = errors.filter { counts[$0.key] != nil }
+      // Several errors may hold it.
+      let shares = Dictionary(
+        uniqueKeysWithValues: seen.map { ($0.key, $0.value.shared(among: counts[$0.key] ?? 1)) })
+      let unseen = errors.filter { counts[$0.key] == nil }
+      return (.fail(failure.error(of: shares)), Array(unseen.values))
+    }
+  }
+
+  /// The errors of all conditions that failed.
+  var allErrors: [any Error] { Array(errors.values) }
+}
+
+extension ConditionVerdicts.Failure {
+  /// Counts how often the error of each condition is part of the failure.
+  fileprivate func count(_ counts: inout [Int: Int]) {
+    switch self {
+    case .own(let index): counts[index, default: 0] += 1
+    case .noneMet(let failures): for failure in failures { failure.count(&counts) }
+    case .several(let failures): for (_, failure) in failures { failure.count(&counts) }
+    }
+  }
+
+  fileprivate func error(of errors: [Int: any Error]) -> any Error {
+    switch self {
+    case .own(let index):
+      guard let error = errors[index] else {
+        preconditionFailure("The condition at \(index) failed without an error.")
+      }
+      return error
+    case .noneMet(let failures):
+      return NoConditionMetError(errors: failures.map { $0.error(of: errors) })
+    case .several(let failures):
+      return FailedConditionsError(
+        failures: failures.map { ($0.name, $0.failure.error(of: errors)) })
+    }
+  }
+}
