@@ -12,7 +12,7 @@ extension Shape {
     whole("then") { await Work().then { Work(value: $0) }.run().result == 1 },
     whole("map") { await Work().map { $0 }.run().result == 1 },
     part("context.run") { count in
-      let body = SimpleOperation { context in
+      let body = SimpleOperation.withContext { context in
         var sum = 0
         for _ in 0..<count { sum += try await context.run(Work()) }
         return sum

@@ -54,7 +54,7 @@ enum CallSites {
       .then { repositories in
         ParallelOperation(repositories.map { FetchIssues(repository: $0) })
       }
-      .map { $0.flatMap(\.self) }
+      .map { $0.flatMap { $0 } }
 
     let run = typed.start()
     run.cancel()
@@ -63,12 +63,12 @@ enum CallSites {
   }
 
   static func callback(of oldAPI: OldAPI) -> SimpleOperation<Data> {
-    let legacy = SimpleOperation<Data>(callback: { finish in
+    let legacy = SimpleOperation<Data>.withCallback { finish in
       let call = oldAPI.fetch { data, error in
         finish(data.map(Outcome.result) ?? .error(error ?? OldAPIError.unknown))
       }
       finish.onCancel { call.cancel() }
-    })
+    }
     return legacy
   }
 
@@ -90,7 +90,7 @@ enum CallSites {
       },
       fetch.repeating(times: 2).repeating { !$0.isEmpty }.delayed(by: .zero),
       fetch.recovering { _ in [] }.ignoringErrors(with: []).mapError { $0 },
-      fetch.recovering { _ in fetch }.fallingBack(to: fetch),
+      fetch.catching { _ in fetch }.fallingBack(to: fetch),
     ]
   }
 }

@@ -25,7 +25,7 @@ import Testing
 
   @Test func `where the run counts units the Progress has them`() async {
     let progress = Progress(totalUnitCount: -1)
-    let operation = SimpleOperation { context in
+    let operation = SimpleOperation.withContext { context in
       context.report(3, of: 12, unit: "files")
       return "\(progress.completedUnitCount) of \(progress.totalUnitCount)"
     }

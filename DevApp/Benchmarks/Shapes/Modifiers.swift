@@ -24,10 +24,10 @@ extension Shape {
           "timingOut, abandoning", work.timingOut(after: .seconds(100), .abandoning), count),
         running("exclusive", work.exclusive(in: Permits(1)), count),
         running("limited", work.limited(by: Permits(4)), count),
-        running("requiring", work.requiring { lastAnswer.isYes }, count),
+        running("requiring", work.requiring(Condition("is on") { lastAnswer.isYes }), count),
         running(
           "requiring, condition that may wait",
-          work.requiring("a condition") { () async -> Bool in lastAnswer.isYes }, count),
+          work.requiring(Condition("a condition") { () async -> Bool in lastAnswer.isYes }), count),
         running("throttled", work.throttled(to: .max, per: .seconds(1)), count),
         running("finally", work.finally { _ in }, count),
       ] + modifiersByHand(of: work, count))

@@ -25,7 +25,7 @@ struct TourCommand {
     let observation = try FlowObservation(options)
     for (number, stop) in TourStop.all.enumerated() {
       let printer = Printer()
-      let run = SimpleOperation { context in
+      let run = SimpleOperation.withContext { context in
         try await stop.body(printer)
         for line in printer.lines { context.log("\(line)") }
       }

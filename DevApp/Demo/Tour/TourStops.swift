@@ -133,7 +133,7 @@ extension TourStop {
     title: "Cancellation: reaches everything below, and what finished stays visible",
     code: """
       let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
-      let slow = SimpleOperation { context in
+      let slow = SimpleOperation.withContext { context in
         arrival.finish()
         return try await context.run(FetchPage(name: "slow"))
       }
@@ -147,7 +147,7 @@ extension TourStop {
       """
   ) { print in
     let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
-    let slow = SimpleOperation { context in
+    let slow = SimpleOperation.withContext { context in
       arrival.finish()
       return try await context.run(FetchPage(name: "slow"))
     }

@@ -70,7 +70,7 @@ public struct Condition: Sendable {
     _ name: String,
     _ isMet: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Bool
   ) {
-    self.init(SimpleOperation(isMet).named(name))
+    self.init(SimpleOperation.withContext(isMet).named(name))
   }
 
   /// A condition that may wait.

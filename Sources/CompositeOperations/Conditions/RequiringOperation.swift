@@ -31,38 +31,6 @@ extension ComposableOperation {
   @inlinable public func requiring(_ conditions: [Condition]) -> some ComposableOperation<Success> {
     RequiringOperation(base: self, conditions: conditions)
   }
-
-  /// The same operation, which begins only where another one ends in `true`.
-  ///
-  /// As in ``requiring(_:)-(Condition...)``.
-  @inlinable public func requiring(
-    _ condition: some ComposableOperation<Bool>
-  ) -> some ComposableOperation<Success> {
-    RequiringOperation(base: self, conditions: [Condition(condition)])
-  }
-
-  /// The same operation, which begins only where something is so that need not be waited for.
-  ///
-  /// - Parameters:
-  ///   - name: What is to be so: "is online".
-  ///   - isMet: Whether it is so. What it throws is the run's error.
-  @inlinable public func requiring(
-    _ name: String = "a condition", _ isMet: @escaping @Sendable () throws -> Bool
-  ) -> some ComposableOperation<Success> {
-    RequiringOperation(base: self, conditions: [Condition(name, isMet)])
-  }
-
-  /// The same operation, which begins only where something is so.
-  ///
-  /// - Parameters:
-  ///   - name: What is to be so: "is online".
-  ///   - isMet: Whether it is so. What it throws is the run's error.
-  @inlinable public func requiring(
-    _ name: String = "a condition",
-    _ isMet: nonisolated(nonsending) @escaping @Sendable () async throws -> Bool
-  ) -> some ComposableOperation<Success> {
-    RequiringOperation(base: self, conditions: [Condition(name, isMet)])
-  }
 }
 
 /// Requires conditions, and those of the modifiers right below it with them.

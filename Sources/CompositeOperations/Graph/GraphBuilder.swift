@@ -51,7 +51,7 @@ public struct GraphBuilder: ~Copyable {
   /// - Precondition: The nodes are of this graph, which has less than 2³¹ nodes and less than 2³¹ needs.
   @inlinable @discardableResult public mutating func add<each Input, Child: ComposableOperation>(
     needing nodes: repeat GraphNode<each Input>, named name: String? = nil,
-    _ make: @escaping @Sendable (repeat each Input) throws -> Child
+    @OperationBuilder _ make: @escaping @Sendable (repeat each Input) throws -> Child
   ) -> GraphNode<Child.Success> {
     var count = 0
     for node in repeat each nodes {
@@ -71,7 +71,7 @@ public struct GraphBuilder: ~Copyable {
   /// As with several nodes in all else.
   @inlinable @discardableResult public mutating func add<Input, Child: ComposableOperation>(
     needing node: GraphNode<Input>, named name: String? = nil,
-    _ make: @escaping @Sendable (Input) throws -> Child
+    @OperationBuilder _ make: @escaping @Sendable (Input) throws -> Child
   ) -> GraphNode<Child.Success> {
     inputs.append(input(node))
     return add(MadeWork<Child>(named: name), inputCount: 1) { board, index, context in
@@ -84,7 +84,7 @@ public struct GraphBuilder: ~Copyable {
   /// As with several nodes in all else.
   @inlinable @discardableResult public mutating func add<One, Other, Child: ComposableOperation>(
     needing one: GraphNode<One>, _ other: GraphNode<Other>, named name: String? = nil,
-    _ make: @escaping @Sendable (One, Other) throws -> Child
+    @OperationBuilder _ make: @escaping @Sendable (One, Other) throws -> Child
   ) -> GraphNode<Child.Success> {
     inputs.append(input(one))
     inputs.append(input(other))
@@ -99,7 +99,7 @@ public struct GraphBuilder: ~Copyable {
   /// As with nodes of several types in all else.
   @inlinable @discardableResult public mutating func add<Input, Child: ComposableOperation>(
     needingAll nodes: [GraphNode<Input>], named name: String? = nil,
-    _ make: @escaping @Sendable ([Input]) throws -> Child
+    @OperationBuilder _ make: @escaping @Sendable ([Input]) throws -> Child
   ) -> GraphNode<Child.Success> {
     for node in nodes { inputs.append(input(node)) }
     return add(MadeWork<Child>(named: name), inputCount: nodes.count) { board, node, context in

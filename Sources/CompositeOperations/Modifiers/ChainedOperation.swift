@@ -9,9 +9,13 @@ extension ComposableOperation {
   /// }
   /// ```
   ///
+  /// The closure may choose among operations of different types by `if` and `switch`, without
+  /// `return`: ``OperationBuilder``.
+  ///
   /// - Parameter next: Makes the second operation. An error that it throws ends the run.
   @inlinable public func then<Next: ComposableOperation>(
-    _ next: nonisolated(nonsending) @escaping @Sendable (Success) async throws -> Next
+    @OperationBuilder _ next:
+      nonisolated(nonsending) @escaping @Sendable (Success) async throws -> Next
   ) -> some ComposableOperation<Next.Success> {
     ChainedOperation(first: self, next: next)
   }

@@ -17,20 +17,6 @@ extension ComposableOperation {
     RecoveringOperation(base: self) { error, _ in HeldResult(try await recover(error)) }
   }
 
-  /// The same operation, and after an error the one that a closure makes of it.
-  ///
-  /// Results and cancellations are handed on.
-  ///
-  /// - Parameter next: Makes the operation whose end is then the run's. An error that it throws is the
-  ///   run's.
-  @inlinable public func recovering<Next: ComposableOperation>(
-    with next: nonisolated(nonsending) @escaping @Sendable (any Error) async throws -> Next
-  ) -> some ComposableOperation<Success> where Next.Success == Success {
-    RecoveringOperation(base: self) { error, context in
-      try await context.heldResult(of: try await next(error))
-    }
-  }
-
   /// The same operation, and after an error another one, whose end is then the run's.
   ///
   /// Results and cancellations are handed on.
@@ -41,6 +27,27 @@ extension ComposableOperation {
       // Nobody sees it.
       error.discardCarriedValues()
       return try await context.heldResult(of: other)
+    }
+  }
+
+  /// The same operation, and after an error another one that a closure makes of the error.
+  ///
+  /// ```swift
+  /// let page = FetchPage(mirrorA).catching { error in
+  ///   if error is NetworkError { ReadCache(mirrorA) } else { FetchPage(mirrorB) }
+  /// }
+  /// ```
+  ///
+  /// Results and cancellations are handed on. The end of the other operation is then the run's.
+  ///
+  /// - Parameter next: Makes the other operation, of one type or, by `if` and `switch` without
+  ///   `return`, of several: ``OperationBuilder``. An error that it throws is the run's.
+  @inlinable public func catching<Next: ComposableOperation>(
+    @TypedOperationBuilder<Success> _ next:
+      nonisolated(nonsending) @escaping @Sendable (any Error) async throws -> Next
+  ) -> some ComposableOperation<Success> where Next.Success == Success {
+    RecoveringOperation(base: self) { error, context in
+      try await context.heldResult(of: try await next(error))
     }
   }
 

@@ -20,7 +20,7 @@ extension ComposableOperation {
     attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
     when isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true }
   ) -> some ComposableOperation<Success> {
-    retrying(attempts: attempts, backoff: backoff, within: budget) { failure in
+    retrying(upTo: attempts, backoff: backoff, within: budget) { failure in
       isWorthwhile(failure.error) ? .retry(after: failure.delay) : .stop
     }
   }
@@ -28,7 +28,7 @@ extension ComposableOperation {
   /// The same operation again while it fails, as a closure decides.
   ///
   /// ```swift
-  /// let issues = FetchIssues(repository: repository).retrying(attempts: 5) { failure in
+  /// let issues = FetchIssues(repository: repository).retrying(upTo: 5) { failure in
   ///   switch failure.error {
   ///   case is NotFound: .stop
   ///   case is LoginExpired: .retry(with: Login().then { FetchIssues(repository: repository) })
@@ -37,7 +37,8 @@ extension ComposableOperation {
   /// }
   /// ```
   ///
-  /// As without a closure in all else.
+  /// In all else it is ``retrying(attempts:backoff:within:when:)``. The label differs because a chain of
+  /// overloads that differ in nothing but their closures takes exponential time to compile.
   ///
   /// - Parameters:
   ///   - attempts: How many attempts there are at most.
@@ -47,7 +48,7 @@ extension ComposableOperation {
   ///     that it throws is the run's.
   /// - Precondition: There is at least one attempt, and the budget is not negative.
   @inlinable public func retrying(
-    attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
+    upTo attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
     deciding decide:
       nonisolated(nonsending) @escaping @Sendable (FailedAttempt) async throws ->
       RetryDecision<Success>

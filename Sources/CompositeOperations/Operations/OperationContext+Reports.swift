@@ -2,7 +2,7 @@ extension OperationContext {
   /// Tells those who observe the run how far it is.
   ///
   /// ```swift
-  /// let save = SimpleOperation { context in
+  /// let save = SimpleOperation.withContext { context in
   ///   for (index, item) in items.enumerated() {
   ///     try await use(item)
   ///     context.report(index + 1, of: items.count, unit: "items")
@@ -26,7 +26,7 @@ extension OperationContext {
   /// Tells those who observe the run how many children it is going to run, so that their progress makes its own.
   ///
   /// ```swift
-  /// let issues = SimpleOperation { context in
+  /// let issues = SimpleOperation.withContext { context in
   ///   context.expectChildren(2)
   ///   let user = try await context.run(FetchUser())
   ///   return try await context.run(FetchIssuesOf(user))
@@ -44,7 +44,7 @@ extension OperationContext {
   /// Tells those who observe the run what its children are going to weigh together.
   ///
   /// ```swift
-  /// let issues = SimpleOperation { context in
+  /// let issues = SimpleOperation.withContext { context in
   ///   context.expectChildren(weighing: 10)
   ///   let user = try await context.run(FetchUser())
   ///   return try await context.run(FetchIssuesOf(user).weighing(9))
@@ -65,7 +65,7 @@ extension OperationContext {
   /// Logs a line, for those who observe the run.
   ///
   /// ```swift
-  /// let fetch = SimpleOperation { context in
+  /// let fetch = SimpleOperation.withContext { context in
   ///   context.log(.debug, "asking the mirror")
   ///   return try await context.run(FetchUser())
   /// }

@@ -17,9 +17,9 @@ public final class OperationFinish<Success: Sendable>: Sendable {
   /// Ends the operation as the completion handlers of many APIs tell it.
   ///
   /// ```swift
-  /// let page = SimpleOperation<Page>(callback: { finish in
+  /// let page = SimpleOperation<Page>.withCallback { finish in
   ///   oldAPI.fetchPage { result in finish(result) }
-  /// })
+  /// }
   /// ```
   public func callAsFunction(_ result: Result<Success, some Error>) { self(Outcome(result)) }
 

@@ -1,13 +1,13 @@
 extension SimpleOperation {
-  /// An operation that begins some work and is told later how it ended.
+  /// Returns an operation that begins some work and ends when a callback finishes it.
   ///
   /// ```swift
-  /// let legacy = SimpleOperation<Data>(callback: { finish in
+  /// let legacy = SimpleOperation<Data>.withCallback { finish in
   ///   let call = oldAPI.fetch { data, error in
   ///     finish(data.map(Outcome.result) ?? .error(error ?? OldAPIError.unknown))
   ///   }
   ///   finish.onCancel { [weak call] in call?.cancel() }
-  /// })
+  /// }
   /// ```
   ///
   /// The run ends when ``OperationFinish/callAsFunction(_:)-(Outcome<Success>)`` is called, from any thread, or when
@@ -15,8 +15,10 @@ extension SimpleOperation {
   ///
   /// - Parameter begin: Begins the work and keeps the handle until the work is over. An error that
   ///   it throws ends the run.
-  public init(callback begin: @escaping @Sendable (OperationFinish<Success>) throws -> Void) {
-    self.init { context in
+  public static func withCallback(
+    _ begin: @escaping @Sendable (OperationFinish<Success>) throws -> Void
+  ) -> SimpleOperation {
+    withContext { context in
       let ending = OperationFinish<Success>.Storage(scope: context.scope)
       let outcome = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in

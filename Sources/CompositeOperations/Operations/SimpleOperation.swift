@@ -5,26 +5,49 @@
 /// let outcome = await fetch.run()
 /// ```
 ///
-/// A closure that takes an ``OperationContext`` can run other operations below itself. An API with
-/// a completion handler becomes an operation with ``init(callback:)``.
+/// ``withContext(_:)`` makes an operation from a closure that takes an ``OperationContext``, and
+/// ``withCallback(_:)`` one from an API with a completion handler.
 public struct SimpleOperation<Success: Sendable>: ComposableOperation {
   // The closure has no generic result, so that calling it costs no thunk; the initialisers that
   // make it are inlinable, so that the author's closure is called directly inside it.
   @usableFromInline let body:
     nonisolated(nonsending) @Sendable (ResultSlot, OperationContext) async throws -> Void
 
-  /// An operation that does what a closure does.
+  // There is a single initializer, because an expression whose closures match several of them takes
+  // exponential time to compile, and the compiler reports its errors at the wrong closure.
+
+  /// Creates an operation that runs a closure.
+  ///
+  /// - Parameter body: The body of the operation.
   @inlinable public init(
     _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Success
   ) {
     self.body = { slot, _ in slot.initialize(to: try await body()) }
   }
 
-  /// An operation that does what a closure does, which can run other operations below itself.
-  @inlinable public init(
-    _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Success
+  @inlinable init(
+    filling body:
+      nonisolated(nonsending) @escaping @Sendable (ResultSlot, OperationContext) async throws ->
+      Void
   ) {
-    self.body = { slot, context in slot.initialize(to: try await body(context)) }
+    self.body = body
+  }
+
+  /// Returns an operation that runs a closure with the context of the run.
+  ///
+  /// ```swift
+  /// let profile = SimpleOperation.withContext { context in
+  ///   let user = try await context.run(FetchUser())
+  ///   return try await context.run(FetchProfile(user))
+  /// }
+  /// ```
+  ///
+  /// - Parameter body: The body of the operation. Its context runs other operations as children and
+  ///   reports progress.
+  @inlinable public static func withContext(
+    _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Success
+  ) -> SimpleOperation {
+    SimpleOperation(filling: { slot, context in slot.initialize(to: try await body(context)) })
   }
 
   public nonisolated(nonsending) func perform(

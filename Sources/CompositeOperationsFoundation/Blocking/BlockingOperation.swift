@@ -90,7 +90,7 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
     _ blocking: BlockingContext, add: @escaping @Sendable (@escaping Call, @escaping Fail) -> Call
   ) async throws -> Success {
     let body = Lock(Optional(body))
-    let operation = SimpleOperation<Success>(callback: { finish in
+    let operation = SimpleOperation<Success>.withCallback { finish in
       let remove = Lock<Call?>(nil)
       finish.onCancel {
         blocking.cancel()
@@ -111,7 +111,7 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
       remove.withLock { $0 = added }
       // Whoever has cancelled it meanwhile found nothing to take back.
       if blocking.isCancelled { added() }
-    })
+    }
     return try await operation.perform(in: blocking.operation)
   }
 

@@ -56,12 +56,12 @@ public struct NotificationOperation<Success: Sendable>: ComposableOperation {
   public func perform(in context: OperationContext) async throws -> Success {
     let subscription = Subscription(in: center)
     defer { subscription.end() }
-    let first = SimpleOperation<Success>(callback: { finish in
+    let first = SimpleOperation<Success>.withCallback { finish in
       let notes = NoteReading(by: read, finish: finish)
       finish.onCancel { notes.end(in: .cancelled) }
       subscription.begin(for: name) { notes.add($0) }
       do { try begin() } catch { notes.end(in: Outcome(.failure(error))) }
-    })
+    }
     return try await first.perform(in: context)
   }
 }

@@ -31,7 +31,7 @@ extension ComposableOperation {
     longestDelay: Duration = .seconds(300), within budget: Duration? = nil
   ) -> some ComposableOperation<Success> {
     precondition(longestDelay >= .zero, "A delay is not negative, and not \(longestDelay).")
-    return retrying(attempts: attempts, backoff: backoff, within: budget) { failure in
+    return retrying(upTo: attempts, backoff: backoff, within: budget) { failure in
       guard let error = failure.error as? any HTTPRequestError, error.isRetryable else {
         return .stop
       }

@@ -101,7 +101,8 @@ public struct FetchChanges: ComposableOperation {
   public func applying(
     _ apply: nonisolated(nonsending) @escaping @Sendable (FetchedChanges) async throws -> Void
   ) -> some ComposableOperation<ChangeToken> {
-    SimpleOperation { context in try await eachPage(in: context, apply) }.named(operationName)
+    SimpleOperation.withContext { context in try await eachPage(in: context, apply) }.named(
+      operationName)
   }
 
   /// Hands over every page.

@@ -8,15 +8,15 @@ import Testing
   private struct Failure: Error {}
 
   @Test func `a completion handler that takes a result ends an operation`() async {
-    let works = SimpleOperation<Int>(callback: { finish in
+    let works = SimpleOperation<Int>.withCallback { finish in
       DispatchQueue.global().async { finish(Result<Int, Failure>.success(1)) }
-    })
+    }
     #expect(await works.run().result == 1)
-    let fails = SimpleOperation<Int>(callback: { $0(Result<Int, any Error>.failure(Failure())) })
+    let fails = SimpleOperation<Int>.withCallback { $0(Result<Int, any Error>.failure(Failure())) }
     #expect(await fails.run().error is Failure)
-    let stops = SimpleOperation<Int>(callback: {
+    let stops = SimpleOperation<Int>.withCallback {
       $0(Result<Int, any Error>.failure(CancellationError()))
-    })
+    }
     #expect(await stops.run().isCancelled)
   }
 
@@ -38,9 +38,9 @@ import Testing
     domain: String, code: Int, isCancelled: Bool
   ) async {
     let thrown = SimpleOperation<Int> { throw NSError(domain: domain, code: code) }
-    let called = SimpleOperation<Int>(callback: { finish in
+    let called = SimpleOperation<Int>.withCallback { finish in
       finish(Result<Int, any Error>.failure(NSError(domain: domain, code: code)))
-    })
+    }
     for outcome in [await thrown.run(), await called.run()] {
       #expect(outcome.isCancelled == isCancelled)
       let error = (outcome.error as? NSError)

@@ -47,7 +47,7 @@ import Testing
   @Test func `a wait is cancelled at once, and others go on waiting`() async throws {
     let status = ConnectivityStatus(isConnected: false)
     let waits = (0..<3).map { index in
-      SimpleOperation { context in
+      SimpleOperation.withContext { context in
         try await status.waitForConnectivity(in: context)
         return index
       }.start()
@@ -79,7 +79,7 @@ import Testing
     let server = try LoopbackServer(.init())
     for host in ["127.0.0.1", "localhost"] {
       let probe = HostProbe(host: host, port: server.port, timeout: .seconds(600))
-      let wait = SimpleOperation { try await probe.waitForConnectivity(in: $0) }
+      let wait = SimpleOperation.withContext { try await probe.waitForConnectivity(in: $0) }
       #expect(await wait.run().error == nil)
     }
   }
@@ -113,7 +113,7 @@ import Testing
     let port = try LoopbackServer.unusedPort()
     let probe = HostProbe(host: "127.0.0.1", port: port, backoff: .constant(.seconds(5)))
     let clock = ManualClock()
-    let wait = SimpleOperation { try await probe.waitForConnectivity(in: $0) }
+    let wait = SimpleOperation.withContext { try await probe.waitForConnectivity(in: $0) }
     let run = wait.start(in: OperationEnvironment(clock: clock))
     for _ in 0..<3 {
       await clock.waitForSleepers(1)
@@ -129,7 +129,7 @@ import Testing
   @Test func `a probe that waits or looks is cancelled at once`() async throws {
     let clock = ManualClock()
     let refused = HostProbe(host: "127.0.0.1", port: try LoopbackServer.unusedPort())
-    let waiting = SimpleOperation { try await refused.waitForConnectivity(in: $0) }
+    let waiting = SimpleOperation.withContext { try await refused.waitForConnectivity(in: $0) }
       .start(in: OperationEnvironment(clock: clock))
     await clock.waitForSleepers(1)
     waiting.cancel()
@@ -138,7 +138,7 @@ import Testing
     let full = try FullServer()
     let silent = HostProbe(host: "127.0.0.1", port: full.port, timeout: .seconds(3_600))
     let observer = RecordingObserver()
-    let looking = SimpleOperation { try await silent.waitForConnectivity(in: $0) }
+    let looking = SimpleOperation.withContext { try await silent.waitForConnectivity(in: $0) }
       .observed(by: observer).start()
     while observer.events(of: "look for 127.0.0.1:\(full.port)").isEmpty { await Task.yield() }
     looking.cancel()

@@ -7,11 +7,11 @@ enum Step2 {
     let album: String
 
     func perform(in context: OperationContext) async throws -> [String] {
-      let load = SimpleOperation<[String]>(callback: { finish in
+      let load = SimpleOperation<[String]>.withCallback { finish in
         Studio().photos(of: album) { photos in
           finish(photos.map(Outcome.result) ?? .error(Studio.NoAlbum()))
         }
-      })
+      }
       return try await context.run(load)
     }
   }

@@ -46,7 +46,7 @@ indirect enum SoakFlow: Sendable {
       ParallelOperation(flows.map { $0.operation(in: scene) }, width: .limited(to: width))
         .map { $0.reduce(0, +) }
     case .sequence(let flows):
-      SimpleOperation { context in
+      SimpleOperation.withContext { context in
         var sum = 0
         for flow in flows { sum += try await context.run(flow.operation(in: scene)) }
         return sum
@@ -156,7 +156,7 @@ final class SoakScene: Sendable {
 
   fileprivate func downloading(_ number: Int) -> any ComposableOperation<Int> {
     let file = newFile()
-    return SimpleOperation { [server] context in
+    return SimpleOperation.withContext { [server] context in
       _ = try await context.run(HTTPDownloadOperation(server.url("/\(number)"), to: file))
       return try await Self.readingAndRemoving(file, in: context)
     }
@@ -165,7 +165,7 @@ final class SoakScene: Sendable {
   fileprivate func writing(_ number: Int) -> any ComposableOperation<Int> {
     let (first, second, third) = (newFile(), newFile(), newFile())
     let text = Data("\(number)".utf8) + Data(repeating: 10, count: number * 5_000)
-    return SimpleOperation { context in
+    return SimpleOperation.withContext { context in
       try await context.run(FileWriteOperation(text, to: first))
       try await context.run(FileCopyOperation(from: first, to: second))
       try await context.run(FileMoveOperation(from: second, to: third))

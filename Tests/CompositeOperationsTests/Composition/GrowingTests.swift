@@ -65,7 +65,7 @@ import Testing
     let count = Scale.isSanitized ? 2_000 : 50_000
     let chain = ParallelOperation(growing: [Next(left: count - 1)])
     #expect(try await chain.run().get() == (0..<count).reversed())
-    let many = SimpleOperation { context in
+    let many = SimpleOperation.withContext { context in
       for number in 1..<count { try context.add(SimpleOperation { number }) }
       return 0
     }
@@ -76,7 +76,7 @@ import Testing
   func `P9: the failure of a child that was added is like any other's`(setting: Setting)
     async throws
   {
-    let first = SimpleOperation { context in
+    let first = SimpleOperation.withContext { context in
       try context.add(setting.giving(2))
       try context.add(setting.failing().named("third"))
       await setting.pause()
@@ -92,7 +92,7 @@ import Testing
   @Test func `P9: who adds is cancelled with the others, and what waits never begins`() async {
     let gate = Gate()
     let begun = Log<Int>()
-    let first = SimpleOperation { context in
+    let first = SimpleOperation.withContext { context in
       for number in 1...5 {
         try context.add(
           SimpleOperation {
@@ -114,7 +114,7 @@ import Testing
   @Test func `P9: what is added when the composite stops never begins`() async throws {
     let gate = Gate()
     let begun = Log<Int>()
-    let slow = SimpleOperation { context in
+    let slow = SimpleOperation.withContext { context in
       try? await gate.pass()
       try context.add(
         SimpleOperation {
@@ -146,7 +146,7 @@ import Testing
       try await gates[0].pass()
       return 1
     }
-    let second = SimpleOperation { context in
+    let second = SimpleOperation.withContext { context in
       try await gates[1].pass()
       other.cancel()
       try context.add(SimpleOperation { 3 })
@@ -173,7 +173,7 @@ import Testing
 
   @Test func `P9: adding goes to the next composite that grows, from wherever in it`() async throws
   {
-    let inner = SimpleOperation { context in
+    let inner = SimpleOperation.withContext { context in
       try context.add(SimpleOperation { "added" })
       return "inner"
     }
@@ -191,7 +191,7 @@ import Testing
 
   @Test func `P9: what cannot be added is told to the one who adds it`() async throws {
     let kept = Log<OperationContext>()
-    let first = SimpleOperation { context in
+    let first = SimpleOperation.withContext { context in
       kept.add(context)
       return 1
     }
@@ -206,7 +206,7 @@ import Testing
         that returns
         """)
 
-    let alone = await SimpleOperation { context in
+    let alone = await SimpleOperation.withContext { context in
       try context.add(SimpleOperation { 2 }.named("child"))
     }.run()
     #expect(
@@ -215,15 +215,15 @@ import Testing
         """)
 
     // What is started in the environment of a child is in no composite.
-    let started = SimpleOperation { context in
-      let adding = SimpleOperation { context in try context.add(SimpleOperation { 2 }) }
+    let started = SimpleOperation.withContext { context in
+      let adding = SimpleOperation.withContext { context in try context.add(SimpleOperation { 2 }) }
       return await adding.start(in: context.environment).outcome.error is ChildNotAddedError
     }
     #expect(await ParallelOperation(growing: [started]).run().result == [true])
 
     let other = await ParallelOperation(
       growing: [
-        SimpleOperation { context in
+        SimpleOperation.withContext { context in
           try context.add(SimpleOperation { "text" }.named("other"))
           return 1
         }

@@ -103,7 +103,7 @@ private enum End: CaseIterable, Sendable {
         return try await end.operation(0, setting).run().get()
       }
       let outcome = try await setting.run {
-        await SimpleOperation { context in
+        await SimpleOperation.withContext { context in
           let done = await context.outcome(of: ParallelOperation([end.operation(0, setting)]))
           cancelCurrentTask()
           let cancelled = await context.outcome(of: ParallelOperation([late]))
@@ -128,7 +128,7 @@ private enum End: CaseIterable, Sendable {
       // One after the other, so that the first has ended when the second waits.
       let operation = ParallelOperation([quick, waiting], width: .serial, onFailure: .runAll)
       let alone = operation.start()
-      let nested = SimpleOperation<Void> { context in
+      let nested = SimpleOperation<Void>.withContext { context in
         throw TestError(await context.outcome(of: operation).kind)
       }.start()
       await gate.waitForArrivals(2)

@@ -18,7 +18,7 @@ import Testing
       let composite = ParallelOperation(children, width: .serial)
       let shown = Log<Int>()
       let executor = SeededExecutor(seed: 1)
-      let run = SimpleOperation { context in
+      let run = SimpleOperation.withContext { context in
         do {
           shown.add(try await composite.perform(in: context).count)
         } catch let error as ParallelOperationError {

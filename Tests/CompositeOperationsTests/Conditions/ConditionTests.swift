@@ -138,7 +138,7 @@ import Testing
 
   @Test func `Q1: an operation is a condition, and may run others first`() async {
     let recorder = RecordingObserver()
-    let account = SimpleOperation { context in
+    let account = SimpleOperation.withContext { context in
       try await context.run(SimpleOperation { "octocat" }.named("fetch account")) == "octocat"
     }.named("has account")
     let operation = SimpleOperation { 7 }.named("body").requiring(Condition(account))
@@ -275,7 +275,7 @@ import Testing
         return true
       })
     #expect(
-      await SimpleOperation { context in await context.outcome(of: run) }.run()
+      await SimpleOperation.withContext { context in await context.outcome(of: run) }.run()
         .isCancelled)
     #expect(!began.isSet)
   }

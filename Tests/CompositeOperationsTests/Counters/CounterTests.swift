@@ -64,7 +64,7 @@ import Testing
   @Test func `runs that came to be before are not counted`() async {
     let counters = OperationCounters()
     let other = RecordingObserver()
-    let operation = SimpleOperation { context in
+    let operation = SimpleOperation.withContext { context in
       _ = await context.outcome(of: SimpleOperation {}.named("in").observed(by: counters))
     }
     _ = await operation.named("out").observed(by: other).run()

@@ -88,11 +88,11 @@ import Testing
     async throws
   {
     let handle = Log<OperationFinish<Int>>()
-    let call = SimpleOperation<Int>(callback: { finish in
+    let call = SimpleOperation<Int>.withCallback { finish in
       handle.add(finish)
       finish(.result(1))
       finish(.result(2))
-    }).named("call")
+    }.named("call")
     let recorder = RecordingObserver()
     let outcome = await ParallelOperation([call]).named("list").observed(by: recorder).run()
     #expect(outcome.result == [1])

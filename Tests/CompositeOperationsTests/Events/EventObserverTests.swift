@@ -80,10 +80,10 @@ import Testing
   {
     let recorder = RecordingObserver()
     let seen = Log<[String]>()
-    let leaf = SimpleOperation { context in seen.add(context.path.names) }.named("leaf")
+    let leaf = SimpleOperation.withContext { context in seen.add(context.path.names) }.named("leaf")
     let steps = SequentialOperation(.linear([leaf])).named("steps")
     let list = ParallelOperation { [steps.prioritized(at: .high).discarding { _ in }] }
-    let body = SimpleOperation { context in try await context.run(list.named("list")) }
+    let body = SimpleOperation.withContext { context in try await context.run(list.named("list")) }
     _ = try await body.named("body").observed(by: recorder).run().get()
     #expect(seen.entries == [["body", "list", "steps", "leaf"]])
     let paths = recorder.events.filter(\.isCreation).map { "\($0.path)" }

@@ -103,19 +103,19 @@ extension EventScene {
     EventScene(
       "children of a body", paths: ["root", "root/body", "root/body/a", "root/body/a/b"]
     ) { setting in
-      SimpleOperation { context in
+      SimpleOperation.withContext { context in
         await setting.pause()
-        let child = SimpleOperation { context in
+        let child = SimpleOperation.withContext { context in
           await context.outcome(of: setting.failing().named("b")).kind
         }
         return try await context.run(child.named("a"))
       }.named("body")
     },
     EventScene("a callback that is finished twice", paths: ["root", "root/call"]) { _ in
-      SimpleOperation<Int>(callback: { finish in
+      SimpleOperation<Int>.withCallback { finish in
         finish(.result(1))
         finish(.error(TestError("again")))
-      }).named("call")
+      }.named("call")
     },
     EventScene(
       "modifiers that are no runs of their own", paths: ["root", "root/list", "root/list/a"]

@@ -76,13 +76,14 @@ import Testing
       told(recorder) == ["started", "waits for its turn", "has waited for its turn", "ended"])
 
     let gate = Gate()
-    let required = one.requiring("is open") {
-      try await gate.pass()
-      return true
-    }
+    let required = one.requiring(
+      Condition("is open") {
+        try await gate.pass()
+        return true
+      })
     let asking = await run(required) { gate.open() }
     #expect(told(asking) == ["started", "waits for is open", "has waited for is open", "ended"])
-    #expect(told(await run(one.requiring("is so") { true }) {}) == ["started", "ended"])
+    #expect(told(await run(one.requiring(Condition("is so") { true })) {}) == ["started", "ended"])
 
     let runs = SharedRuns<Int, Int>()
     for isHolding in [false, true] {

@@ -10,17 +10,19 @@ import Testing
     let four = Permits(4, name: "four")
     let inner = SimpleOperation { 7 }
     let nested: [any ComposableOperation<Int>] = [
-      SimpleOperation { context in try await context.run(inner.exclusive(in: lock)) }
+      SimpleOperation.withContext { context in try await context.run(inner.exclusive(in: lock)) }
         .exclusive(in: lock),
       // Deep below, in composites.
-      SimpleOperation { context in
+      SimpleOperation.withContext { context in
         let list = ParallelOperation([inner.exclusive(in: lock)])
         let sequence = SequentialOperation(LinearSequence([list.map { $0[0] }]))
         return try await context.run(sequence.map { _ in 7 })
       }.exclusive(in: lock),
       // Together they would need five of four.
-      SimpleOperation { context in try await context.run(inner.limited(by: four, taking: 3)) }
-        .limited(by: four, taking: 2),
+      SimpleOperation.withContext { context in
+        try await context.run(inner.limited(by: four, taking: 3))
+      }
+      .limited(by: four, taking: 2),
     ]
     for (index, operation) in nested.enumerated() {
       let error = await operation.run(in: environment).firstPermitError
@@ -29,7 +31,7 @@ import Testing
       #expect(error?.description.contains("part of has it until its end") == true)
     }
     // What suffices for both is given.
-    let both = SimpleOperation { context in
+    let both = SimpleOperation.withContext { context in
       try await context.run(inner.limited(by: four, taking: 2))
     }.limited(by: four, taking: 2)
     #expect(await both.run(in: environment).result == 7)
@@ -56,7 +58,7 @@ import Testing
       let gates = (0..<count).map { _ in Gate() }
       // Each holds one and then wants the next one.
       let runs = (0..<count).map { index in
-        SimpleOperation<Int> { context in
+        SimpleOperation<Int>.withContext { context in
           try await gates[index].pass()
           let next = SimpleOperation { index }.exclusive(in: locks[(index + 1) % count])
           return try await context.run(next)
@@ -82,12 +84,12 @@ import Testing
     let pair = Permits(2, name: "pair")
     let gates = (0..<4).map { _ in Gate() }
     // One holds both of the pair; another the lock.
-    let holder = SimpleOperation<Int> { context in
+    let holder = SimpleOperation<Int>.withContext { context in
       try await gates[0].pass()
       return try await context.run(SimpleOperation { 0 }.exclusive(in: lock))
     }.exclusive(in: pair).start()
     await gates[0].waitForArrivals(1)
-    let other = SimpleOperation<Int> { context in
+    let other = SimpleOperation<Int>.withContext { context in
       try await gates[1].pass()
       return try await context.run(SimpleOperation { 1 }.limited(by: pair))
     }.exclusive(in: lock).start()
@@ -110,7 +112,7 @@ import Testing
     let (outer, inner) = (Permits(1, name: "outer"), Permits(1, name: "inner"))
     let began = Log<String>()
     let gates = [Gate(), Gate()]
-    let nested = SimpleOperation<Int> { context in
+    let nested = SimpleOperation<Int>.withContext { context in
       try await gates[0].pass()
       let child = SimpleOperation {
         began.add("nested")
@@ -135,7 +137,7 @@ import Testing
     let (outer, pair) = (Permits(1, name: "outer"), Permits(2, name: "pair"))
     let began = Log<String>()
     let gates = (0..<4).map { _ in Gate() }
-    let nested = SimpleOperation<Void> { context in
+    let nested = SimpleOperation<Void>.withContext { context in
       try await gates[0].pass()
       let child = SimpleOperation { try await gates[1].pass() }
       try await context.run(child.limited(by: pair))
@@ -166,7 +168,7 @@ import Testing
     let lock = Permits(1, name: "lock")
     let gates = (0..<3).map { _ in Gate() }
     // Holds one of the pair, and waits for the lock, below.
-    let first = SimpleOperation<Int> { context in
+    let first = SimpleOperation<Int>.withContext { context in
       try await gates[0].pass()
       return try await context.run(SimpleOperation { 1 }.exclusive(in: lock))
     }.limited(by: pair).start()
@@ -176,7 +178,7 @@ import Testing
       return 2
     }.limited(by: pair).start()
     // Holds the lock, and waits for one of the pair: the free one's will do.
-    let second = SimpleOperation<Int> { context in
+    let second = SimpleOperation<Int>.withContext { context in
       try await gates[2].pass()
       return try await context.run(SimpleOperation { 3 }.limited(by: pair))
     }.exclusive(in: lock).start()
@@ -195,7 +197,7 @@ import Testing
     let lock = Permits(1)
     let kept = Log<OperationContext>()
     for observers in [[], [RecordingObserver()]] {
-      _ = await SimpleOperation { context in kept.add(context) }.exclusive(in: lock)
+      _ = await SimpleOperation.withContext { context in kept.add(context) }.exclusive(in: lock)
         .run(in: OperationEnvironment(observers: observers))
     }
     for context in kept.entries {
@@ -220,7 +222,7 @@ import Testing
 
   @Test func `an operation that holds permits is seen as one run`() async {
     let recorder = RecordingObserver()
-    let inner = SimpleOperation { context in
+    let inner = SimpleOperation.withContext { context in
       try await context.run(SimpleOperation { 7 }.named("child"))
     }
     .named("inner")

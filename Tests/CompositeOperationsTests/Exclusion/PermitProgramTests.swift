@@ -72,7 +72,7 @@ private struct PermitProgram {
       taken.insert(Int.random(in: (isOrdered ? first : 0)..<permits.count, using: &randomness))
     }
     let inner = operation(from: (taken.max() ?? 0) + 1, levels: levels - 1)
-    let body = SimpleOperation<Int> { context in
+    let body = SimpleOperation<Int>.withContext { context in
       for _ in 0..<pauses { await Task.yield() }
       return try await context.run(inner) + 1
     }

@@ -174,7 +174,7 @@ import Testing
       let lock = Permits(1)
       let began = Flag()
       let waiter = SimpleOperation { began.set() }.exclusive(in: lock)
-      let outcome = await SimpleOperation { context in
+      let outcome = await SimpleOperation.withContext { context in
         let holder = SimpleOperation {
           let run = waiter.start(in: OperationEnvironment(executor: executor))
           await lock.waitForQueue(of: 1)

@@ -23,13 +23,13 @@ extension Stage {
   func calling(_ crew: String, _ number: Int) -> AnyOperation<Handle> {
     let name = "\(crew) \(number)"
     return AnyOperation(
-      SimpleOperation<Handle>(callback: { finish in
+      SimpleOperation<Handle>.withCallback { finish in
         _ = self.begin(name, in: crew)
         let call = Call(on: self, name) { outcome in
           self.end(name, in: crew)
           finish(outcome ?? .cancelled)
         }
         finish.onCancel { call.cancel() }
-      }).discarding { self.discard($0) }.named(name))
+      }.discarding { self.discard($0) }.named(name))
   }
 }

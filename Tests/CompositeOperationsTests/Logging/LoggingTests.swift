@@ -27,7 +27,7 @@ import Testing
   }
 
   private var talking: some ComposableOperation<Int> {
-    SimpleOperation { context in
+    SimpleOperation.withContext { context in
       context.log("one")
       context.log(.debug, "two")
       context.log(.critical, "three")
@@ -57,7 +57,7 @@ import Testing
 
   @Test func `V9: a line that nobody wants is not made`() async {
     let made = Log<OperationLogLevel>()
-    let operation = SimpleOperation { context in
+    let operation = SimpleOperation.withContext { context in
       for level in OperationLogLevel.allCases {
         func line() -> String {
           made.add(level)
@@ -110,7 +110,7 @@ import Testing
   @Test func `V9: a line has its time, its run and its attempt`() async throws {
     let collector = Collector()
     let before = Self.now
-    let operation = SimpleOperation { context in
+    let operation = SimpleOperation.withContext { context in
       context.log("here")
       throw TestError("failed")
     }.named("fetch").retrying(attempts: 2)

@@ -28,11 +28,12 @@ import Testing
     (
       "requiring",
       { body, begins in
-        body.requiring("is so") {
-          begins()
-          await Task.yield()
-          return true
-        }
+        body.requiring(
+          Condition("is so") {
+            begins()
+            await Task.yield()
+            return true
+          })
       }
     ),
     (

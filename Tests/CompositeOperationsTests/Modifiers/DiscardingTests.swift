@@ -172,7 +172,7 @@ private final class Handles: Sendable {
     let failing = SimpleOperation<Int> { throw TestError("failed") }
     let group = ParallelOperation(
       [handles.opening(1), failing] as [any ComposableOperation<Int>], onFailure: .runAll)
-    let loser = SimpleOperation { context in
+    let loser = SimpleOperation.withContext { context in
       let outcome = await context.outcome(of: group)
       hasFailed.set()
       return try outcome.get()

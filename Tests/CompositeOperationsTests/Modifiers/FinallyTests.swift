@@ -68,7 +68,7 @@ import Testing
   @Test func `R5: where the operation never begins there is nothing to be done`() async {
     let seen = Log<String>()
     let operation = SimpleOperation { seen.add("began") }.finally { _ in seen.add("closed") }
-    let outcome = await SimpleOperation { context in
+    let outcome = await SimpleOperation.withContext { context in
       cancelCurrentTask()
       return await context.outcome(of: operation).isCancelled
     }.run()

@@ -14,7 +14,7 @@ import Testing
     ]
     for (base, kind) in cases {
       for observers in [[], [RecordingObserver()]] {
-        let operation = SimpleOperation { context in
+        let operation = SimpleOperation.withContext { context in
           let outcome = await context.outcome(
             of: base.onStart { log.add("starts") }.onEnd { log.add("ended: \($0.kind)") })
           log.add("goes on: \(outcome.kind)")
@@ -57,7 +57,8 @@ import Testing
   }
 
   @Test func `V5: the reason of a skip passes a hook`() async {
-    let run = SimpleOperation { 1 }.requiring("is so") { false }.onStart {}.onEnd { _ in }.start()
+    let run = SimpleOperation { 1 }.requiring(Condition("is so") { false }).onStart {}.onEnd { _ in
+    }.start()
     #expect(await run.outcome.isCancelled)
     #expect(await run.late?.error is Skipped)
   }

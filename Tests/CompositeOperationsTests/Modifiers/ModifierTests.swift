@@ -26,8 +26,9 @@ import Testing
     #expect(calls.count == 2)
     let throwing = setting.giving(1).map { _ -> Int in throw TestError("unmappable") }
     #expect(try await setting.run { await throwing.run() }.kind == "error unmappable")
-    let unchained = setting.giving(1).then { _ -> SimpleOperation<Int> in
-      throw TestError("no next")
+    let unchained = setting.giving(1).then { value in
+      if value > 0 { throw TestError("no next") }
+      return SimpleOperation { value }
     }
     #expect(try await setting.run { await unchained.run() }.kind == "error no next")
   }

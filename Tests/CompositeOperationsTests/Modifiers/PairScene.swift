@@ -85,10 +85,11 @@ final class PairScene: Sendable {
     case .fallingBack: base.fallingBack(to: SimpleOperation { 8 })
     case .finally: base.finally { [closings] _ in closings.add(()) }
     case .requiring:
-      base.requiring("is online") { [askings] in
-        askings.add(())
-        return true
-      }
+      base.requiring(
+        Condition("is online") { [askings] in
+          askings.add(())
+          return true
+        })
     case .exclusive: base.exclusive(in: lock)
     case .throttled: base.throttled(to: 1, per: .seconds(10))
     }

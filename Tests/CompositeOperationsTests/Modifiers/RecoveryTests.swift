@@ -16,7 +16,7 @@ import Testing
         calls.add("\(error)")
         return 8
       },
-      base.recovering { error in
+      base.catching { error in
         calls.add("\(error)")
         return other
       },
@@ -81,7 +81,7 @@ import Testing
       let operations: [any ComposableOperation<[Int]>] = [
         base.ignoringErrors(with: []), base.fallingBack(to: SimpleOperation { [] }),
         // Whoever is given the error has its values.
-        base.recovering { _ in [] }, base.recovering { _ in SimpleOperation { [] } },
+        base.recovering { _ in [] }, base.catching { _ in SimpleOperation { [] } },
       ]
       #expect(await operations[way].kindOfRun() == "result []")
       #expect(discarded.entries == (way < 2 ? [7] : []), "\(way)")

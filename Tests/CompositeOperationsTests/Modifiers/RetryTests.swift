@@ -186,7 +186,7 @@ private struct BusyError: RetryAdvising {
     let operation = SimpleOperation<Int> {
       began.add(clock.now.offset)
       throw TestError("failed")
-    }.retrying(attempts: 9, backoff: .constant(.seconds(2))) { failure in
+    }.retrying(upTo: 9, backoff: .constant(.seconds(2))) { failure in
       seen.add("\(failure.number) \(failure.error) \(failure.delay)")
       switch failure.number {
       case 1: return .retry(after: failure.delay)
@@ -215,7 +215,7 @@ private struct BusyError: RetryAdvising {
     let operation = SimpleOperation<Int> {
       attempted.add("first")
       throw TestError("failed")
-    }.retrying(attempts: 9) { failure in .retry(with: failure.number == 2 ? other : nil) }
+    }.retrying(upTo: 9) { failure in .retry(with: failure.number == 2 ? other : nil) }
     #expect(await operation.run().result == 7)
     #expect(attempted.entries == ["first", "first", "other", "other"])
   }
@@ -227,7 +227,7 @@ private struct BusyError: RetryAdvising {
         AnyOperation(SimpleOperation { 7 }.discarding { discarded.add($0) }),
         AnyOperation(SimpleOperation { throw TestError("failed") }),
       ], width: .limited(to: 1))
-    let outcome = await attempt.retrying(attempts: 9) { failure in
+    let outcome = await attempt.retrying(upTo: 9) { failure in
       if failure.number == 1 { return .retry() }
       throw TestError("enough")
     }.run()
@@ -235,7 +235,7 @@ private struct BusyError: RetryAdvising {
     // Of the attempt before the last one, which the closure was not asked about any more.
     #expect(discarded.entries == [7])
     #expect(
-      await attempt.retrying(attempts: 2) { _ in throw CancellationError() }.run().isCancelled)
+      await attempt.retrying(upTo: 2) { _ in throw CancellationError() }.run().isCancelled)
   }
 
   @Test func `R1: wrong counts and times are programming errors`() async {

@@ -42,7 +42,7 @@ import Testing
       run.cancel()
       #expect(await run.outcome.isCancelled)
     }
-    let cancelling = SimpleOperation { context in
+    let cancelling = SimpleOperation.withContext { context in
       cancelCurrentTask()
       #expect(await context.outcome(of: operation.delayed(by: .zero)).isCancelled)
     }

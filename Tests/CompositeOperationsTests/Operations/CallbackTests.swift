@@ -10,10 +10,10 @@ import Testing
     let arrived = Gate()
 
     var operation: SimpleOperation<Int> {
-      SimpleOperation(callback: { finish in
+      SimpleOperation.withCallback { finish in
         self.finishes.add(finish)
         self.arrived.open()
-      })
+      }
     }
 
     func finish() async -> OperationFinish<Int> {
@@ -24,9 +24,9 @@ import Testing
 
   @Test func `a callback operation ends as it is told to, from any thread`() async {
     for outcome: Outcome<Int> in [.result(7), .error(TestError("failed")), .cancelled] {
-      let operation = SimpleOperation<Int>(callback: { finish in
+      let operation = SimpleOperation<Int>.withCallback { finish in
         DispatchQueue.global().async { finish(outcome) }
-      })
+      }
       #expect(await operation.run().kind == outcome.kind)
     }
   }
@@ -53,18 +53,18 @@ import Testing
   @Test func `O5: finishing from many threads at once ends the run once`() async {
     for _ in 0..<200 {
       let recorder = RecordingObserver()
-      let operation = SimpleOperation<Int>(callback: { finish in
+      let operation = SimpleOperation<Int>.withCallback { finish in
         DispatchQueue.global().async {
           DispatchQueue.concurrentPerform(iterations: 4) { finish(.result($0)) }
         }
-      })
+      }
       let outcome = await operation.observed(by: recorder).run()
       #expect(outcome.result.map { (0..<4).contains($0) } == true)
     }
   }
 
   @Test func `O5: a handle that is dropped unused ends the operation in a clear error`() async {
-    let operation = SimpleOperation<Int>(callback: { _ in })
+    let operation = SimpleOperation<Int>.withCallback { _ in }
     let error = await operation.run().error
     #expect(error is OperationNeverFinishedError)
     #expect(error.map { "\($0)".contains("dropped before it was called") } == true)
@@ -78,15 +78,15 @@ import Testing
       init(_ completion: @escaping @Sendable (Int) -> Void) { self.completion = completion }
       func cancel() {}
     }
-    let operation = SimpleOperation<Int>(callback: { finish in
+    let operation = SimpleOperation<Int>.withCallback { finish in
       let call = Call { finish(.result($0)) }
       finish.onCancel { [weak call] in call?.cancel() }
-    })
+    }
     #expect(await operation.run().error is OperationNeverFinishedError)
   }
 
   @Test func `O5: an error that the beginning throws ends the operation`() async {
-    let operation = SimpleOperation<Int>(callback: { _ in throw TestError("no socket") })
+    let operation = SimpleOperation<Int>.withCallback { _ in throw TestError("no socket") }
     #expect(await operation.run().kind == "error no socket")
   }
 
@@ -120,7 +120,7 @@ import Testing
     let held = Held()
     let calls = Log<String>()
     let gate = Gate()
-    let run = SimpleOperation { context in
+    let run = SimpleOperation.withContext { context in
       let value = try await context.run(held.operation)
       try await gate.pass()
       return value

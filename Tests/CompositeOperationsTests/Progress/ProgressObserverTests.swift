@@ -5,7 +5,7 @@ import Testing
 @Suite struct ProgressObserverTests {
   @Test func `V6: a started run tells how far it is`() async {
     let gate = Gate()
-    let operation = SimpleOperation { context in
+    let operation = SimpleOperation.withContext { context in
       context.report(1, of: 4)
       try await gate.pass()
     }
@@ -23,7 +23,7 @@ import Testing
   @Test func `V7: the branches are what runs, each behind its parent`() async {
     let gate = Gate()
     let progress = ProgressObserver()
-    let waiting = SimpleOperation { context in
+    let waiting = SimpleOperation.withContext { context in
       context.report(1, of: 2)
       try await gate.pass()
     }
@@ -57,7 +57,7 @@ import Testing
     let gate = Gate()
     let progress = ProgressObserver()
     let environment = OperationEnvironment(observers: [progress])
-    let waiting = SimpleOperation { context in
+    let waiting = SimpleOperation.withContext { context in
       context.report(1, of: 2)
       try await gate.pass()
     }
@@ -77,7 +77,7 @@ import Testing
     let progress = ProgressObserver()
     let fractions = Log<Double>()
     var operation = AnyOperation(
-      SimpleOperation { context in
+      SimpleOperation.withContext { context in
         context.report(1, of: 2)
         fractions.add(progress.progress.fraction ?? -1)
         #expect(progress.branches.count == 20_001)

@@ -14,7 +14,7 @@ import Testing
   }
 
   private func reporting(_ counts: [Int], of total: Int?) -> SimpleOperation<Void> {
-    SimpleOperation { context in
+    SimpleOperation.withContext { context in
       for count in counts { context.report(count, of: total, unit: "files") }
     }
   }
@@ -38,7 +38,7 @@ import Testing
   @Test func `V6: what is told after the end, or where nobody looks, is told to nobody`() async {
     let recorder = RecordingObserver()
     let kept = Log<OperationContext>()
-    let operation = SimpleOperation { context in
+    let operation = SimpleOperation.withContext { context in
       context.report(1, of: 2)
       kept.add(context)
     }
@@ -90,7 +90,7 @@ import Testing
       return graph.add(needing: first) { _ in child }
     }
     #expect(try await steps(of: graph) == ["0 %", "75 %", "100 %"])
-    let own = SimpleOperation { context in
+    let own = SimpleOperation.withContext { context in
       context.expectChildren(weighing: 10)
       _ = await context.outcome(of: child.weighing(9))
       _ = await context.outcome(of: child)
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func `V7: what a body tells of itself goes before what its children tell`() async throws {
-    let operation = SimpleOperation { context in
+    let operation = SimpleOperation.withContext { context in
       context.report(1, of: 10, unit: "rows")
       _ = await context.outcome(of: reporting([1, 2], of: 2))
       context.report(2, of: 10, unit: "rows")
@@ -123,7 +123,7 @@ import Testing
   {
     let huge = ParallelOperation([reporting([.max], of: nil), reporting([.max], of: nil)])
     #expect(try await steps(of: huge).last == "100 %, \(Int.max) files")
-    let changed = SimpleOperation { context in
+    let changed = SimpleOperation.withContext { context in
       context.report(900, of: 1_000)
       context.report(10, of: 100)
     }
@@ -140,18 +140,18 @@ import Testing
       try await steps(of: files) == [
         "0 %", "25 %, 1 files", "50 %, 2 files", "100 %, 5 files",
       ])
-    let unlike = SimpleOperation { context in context.report(7, unit: "rows") }
+    let unlike = SimpleOperation.withContext { context in context.report(7, unit: "rows") }
     let mixed = ParallelOperation([reporting([1], of: 1), unlike], width: .serial)
     #expect(try await steps(of: mixed) == ["0 %", "50 %, 1 files", "100 %, 1 files"])
   }
 
   @Test func `V7: who fails or is cancelled stays where it was`() async throws {
-    let stopping = SimpleOperation { context in
+    let stopping = SimpleOperation.withContext { context in
       context.report(1, of: 4)
       throw CancellationError()
     }
     #expect(try await steps(of: stopping) == ["25 %, 1 of 4"])
-    let failing = SimpleOperation { context in
+    let failing = SimpleOperation.withContext { context in
       context.report(3, of: 4)
       throw TestError("failed")
     }
@@ -187,7 +187,7 @@ import Testing
     async throws
   {
     let attempts = Log<Int>()
-    let flaky = SimpleOperation { context in
+    let flaky = SimpleOperation.withContext { context in
       attempts.add(1)
       for count in attempts.count % 2 == 1 ? [5] : [3, 8] { context.report(count, of: 10) }
       if attempts.count % 2 == 1 { throw TestError("failed") }
@@ -201,7 +201,7 @@ import Testing
         "75 %, 6 of 8 files", "100 %, 8 of 8 files",
       ])
     let child = SimpleOperation { 1 }
-    let growing = SimpleOperation { context in
+    let growing = SimpleOperation.withContext { context in
       context.expectChildren(2)
       for _ in 0..<4 { _ = await context.outcome(of: child) }
     }

@@ -17,7 +17,7 @@ import Testing
     ]
     for (operation, expected) in endings {
       let gate = Gate()
-      let run = SimpleOperation { context in
+      let run = SimpleOperation.withContext { context in
         try await gate.pass()
         return try await operation.perform(in: context)
       }.start()
@@ -53,10 +53,10 @@ import Testing
       ParallelOperation(body, body), ParallelOperation { [body, body] },
       ParallelOperation(collectingOutcomesOf: body, body), RaceOperation([body, body]),
       SequentialOperation(.linear([body, body])), SequentialOperation(.retrying(body, attempts: 2)),
-      SimpleOperation<Void>(callback: { finish in
+      SimpleOperation<Void>.withCallback { finish in
         log.add("began")
         finish(.result(()))
-      }),
+      },
     ]
     let observed = OperationEnvironment(observers: [RecordingObserver()])
     for environment in [nil, OperationEnvironment(), observed] {
@@ -79,7 +79,7 @@ import Testing
     }
     let operations: [any ComposableOperation] = [
       body, body.then { body }, body.prioritized(at: .low),
-      SimpleOperation { context in
+      SimpleOperation.withContext { context in
         for _ in 0..<3 { _ = await context.outcome(of: body) }
       },
       ParallelOperation([body, body, body], onFailure: .runAll),
@@ -108,7 +108,7 @@ import Testing
   func `O2: children of a cancelled run never begin`(setting: Setting) async throws {
     let log = Log<String>()
     let outcome = try await setting.run {
-      await SimpleOperation { context in
+      await SimpleOperation.withContext { context in
         cancelCurrentTask()
         let child = SimpleOperation { log.add("began") }
         #expect(await context.outcome(of: child).isCancelled)
@@ -268,7 +268,9 @@ private enum Parent: CaseIterable {
     switch self {
     case .body:
       AnyOperation(
-        SimpleOperation { context in throw TestError(await context.outcome(of: child).kind) })
+        SimpleOperation.withContext { context in
+          throw TestError(await context.outcome(of: child).kind)
+        })
     case .list: parent(ParallelOperation([child]))
     case .mixed: parent(ParallelOperation([child] as [any ComposableOperation<Int>]))
     case .pack: parent(ParallelOperation(child))
@@ -280,7 +282,8 @@ private enum Parent: CaseIterable {
 
   /// Without a modifier that would run the composite as a child of its own.
   private func parent(_ composite: some ComposableOperation) -> AnyOperation<Void> {
-    AnyOperation(SimpleOperation { context in _ = try await composite.perform(in: context) })
+    AnyOperation(
+      SimpleOperation.withContext { context in _ = try await composite.perform(in: context) })
   }
 
   static func kindsOfChildren(in error: (any Error)?) -> [String] {

@@ -36,7 +36,7 @@ import Testing
     let gate = Gate()
     let recorder = RecordingObserver()
     let child = SimpleOperation {}.named("child")
-    let run = SimpleOperation { context in
+    let run = SimpleOperation.withContext { context in
       await gate.passIgnoringCancellation()
       _ = await context.outcome(of: child)
     }.observed(by: recorder).start()
@@ -162,7 +162,7 @@ import Testing
       ParallelOperation { [Asking()] }.map { $0.contains(true) },
       ParallelOperation(Asking(), body).map { $0 || $1 },
       RaceOperation([Asking()]), SequentialOperation(.retrying(Asking(), attempts: 1)),
-      SimpleOperation(callback: { $0(.result(MainQueue.isCurrent)) }),
+      SimpleOperation.withCallback { $0(.result(MainQueue.isCurrent)) },
     ]
     let observed = OperationEnvironment(observers: [RecordingObserver()])
     for operation in operations {

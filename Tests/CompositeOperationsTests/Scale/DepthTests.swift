@@ -23,7 +23,7 @@ private enum Nesting: CaseIterable, Sendable {
       case .then: SimpleOperation { 0 }.then { _ in AnyOperation(inner) }
       case .erased: AnyOperation(inner)
       case .named: inner.named("n")
-      case .body: SimpleOperation { context in try await context.run(inner) }
+      case .body: SimpleOperation.withContext { context in try await context.run(inner) }
       }
     }
     // Erased at every level: nested generic types would be as deep as the operations.
@@ -63,7 +63,7 @@ private enum Nesting: CaseIterable, Sendable {
   }
 
   @Test func `C4: paths of 10,000 levels are linked, and freed`() async throws {
-    var operation: any ComposableOperation<Int> = SimpleOperation { context in
+    var operation: any ComposableOperation<Int> = SimpleOperation.withContext { context in
       context.path.names.count
     }
     for _ in 0..<Scale.depth { operation = Nesting.body.around(operation) }

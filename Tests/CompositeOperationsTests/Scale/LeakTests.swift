@@ -102,11 +102,11 @@ private struct Tracked: ComposableOperation {
         SequentialOperation(.retrying(Tracked(census, outcome), attempts: 3)).map { _ in },
         ParallelOperation([ParallelOperation(mixed(outcome))]).observed(by: RecordingObserver())
           .map { _ in },
-        SimpleOperation<Void>(callback: { finish in
+        SimpleOperation<Void>.withCallback { finish in
           finish.onCancel { withExtendedLifetime(token) {} }
           finish(outcome)
-        }),
-        SimpleOperation { context in
+        },
+        SimpleOperation.withContext { context in
           _ = try await context.run(Tracked(census, outcome))
           withExtendedLifetime(token) {}
         },

@@ -74,7 +74,7 @@ import Testing
     let gate = Gate()
     let executor = SeededExecutor(seed: 1)
     let environment = OperationEnvironment(executor: executor)
-    let holding = SimpleOperation { context in
+    let holding = SimpleOperation.withContext { context in
       try await gate.pass()
       return try await context.run(locked)
     }.exclusive(in: lock).start(in: environment)

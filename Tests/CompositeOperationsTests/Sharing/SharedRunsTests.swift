@@ -103,7 +103,7 @@ import Testing
 
   @Test func `H1: a run is in no composite that grows`() async {
     let runs = SharedRuns<Int, Int>()
-    let adding = SimpleOperation { context in
+    let adding = SimpleOperation.withContext { context in
       try context.add(SimpleOperation { 2 })
       return 1
     }

@@ -44,7 +44,7 @@ struct SharedTrial: Sendable {
         log.add(.ended(key: key, run: run, isCancelled: Task.isCancelled))
         return run
       }.shared(in: runs, for: key)
-      return SimpleOperation { context in
+      return SimpleOperation.withContext { context in
         log.add(.asked(index))
         let result = await context.outcome(of: base).result
         log.add(.got(index, run: result))

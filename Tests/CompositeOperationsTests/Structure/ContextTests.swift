@@ -8,7 +8,7 @@ import Testing
     setting: Setting
   ) async throws {
     let outcome = try await setting.run {
-      await SimpleOperation { context in
+      await SimpleOperation.withContext { context in
         let seven = try await context.run(setting.giving(7))
         let failed = await context.outcome(of: setting.failing())
         let stopped = await context.outcome(of: setting.stopping())
@@ -28,11 +28,11 @@ import Testing
     let gate = Gate()
     let recorder = RecordingObserver()
     let paths = Log<[String]>()
-    let child = SimpleOperation { context in
+    let child = SimpleOperation.withContext { context in
       paths.add(context.path.names)
       try await gate.pass()
     }.named("child")
-    let run = SimpleOperation { context in try await context.run(child) }
+    let run = SimpleOperation.withContext { context in try await context.run(child) }
       .named("parent").observed(by: recorder).start()
     await gate.waitForArrivals(1)
     run.cancel()
@@ -55,7 +55,8 @@ import Testing
       let environment = OperationEnvironment(
         clock: ManualClock(), observers: observers.map { $0 as any OperationObserver })
       let contexts = Log<OperationContext>()
-      _ = await SimpleOperation { context in contexts.add(context) }.run(in: environment)
+      _ = await SimpleOperation.withContext { context in contexts.add(context) }.run(
+        in: environment)
       let kept = try #require(contexts.entries.first)
       let before = observers.first?.events.count
       #expect(try await kept.run(SimpleOperation { 7 }) == 7)
@@ -74,11 +75,11 @@ import Testing
     async throws
   {
     let contexts = Log<OperationContext>()
-    _ = await SimpleOperation { context in contexts.add(context) }
+    _ = await SimpleOperation.withContext { context in contexts.add(context) }
       .run(in: OperationEnvironment(observers: [RecordingObserver()]))
     let kept = try #require(contexts.entries.first)
     let recorder = RecordingObserver()
-    let leaf = SimpleOperation { context in
+    let leaf = SimpleOperation.withContext { context in
       _ = await context.outcome(of: SimpleOperation { 1 }.named("own").observed(by: recorder))
       return context.path.names
     }
@@ -143,7 +144,7 @@ import Testing
     let handled = Log<Int>()
     let box = Log<OperationRun<[Int]>>()
     let children = (0..<40).map { index in
-      SimpleOperation<Int>(callback: { finish in
+      SimpleOperation<Int>.withCallback { finish in
         finish.onCancel {
           box.entries.first?.cancel()
           handled.add(index)
@@ -151,7 +152,7 @@ import Testing
         }
         begun.add(index)
         if begun.count == 40 { Task { gate.open() } }
-      })
+      }
     }
     let run = ParallelOperation(children).start()
     box.add(run)
@@ -182,7 +183,7 @@ import Testing
   @Test func `C5: clock and randomness come with the environment`() async throws {
     let clock = ManualClock()
     let environment = OperationEnvironment(clock: clock, randomness: .seeded(7))
-    let sleep = SimpleOperation { context in
+    let sleep = SimpleOperation.withContext { context in
       try await context.clock.sleep(for: .seconds(3600))
       var random = context.randomness
       return Int.random(in: 0..<1_000_000, using: &random)

@@ -56,7 +56,7 @@ import Testing
       try await SeedHunt(replaying: seed).run { environment in
         let clock = environment.clock
         let sleepers = (1...3).map { number in
-          SimpleOperation { context in
+          SimpleOperation.withContext { context in
             var randomness = context.randomness
             try await context.clock.sleep(for: .seconds(3600 * number))
             log.add("\(number) \(Int.random(in: 0..<1_000, using: &randomness))")

@@ -81,7 +81,7 @@ import Testing
     let lock = Permits(2)
     let list = ParallelOperation(
       (0..<1_000).map { index in
-        SimpleOperation { context in
+        SimpleOperation.withContext { context in
           if index.isMultiple(of: 3) { await Task.yield() }
           return try await context.run(SimpleOperation { await Task.yield() })
         }.limited(by: lock)

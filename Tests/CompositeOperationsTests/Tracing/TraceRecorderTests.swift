@@ -52,7 +52,7 @@ import Testing
     let clock = ManualClock()
     let recorder = TraceRecorder()
     let gate = Gate()
-    let operation = SimpleOperation { context in
+    let operation = SimpleOperation.withContext { context in
       context.log(.warning, "here")
       try await gate.pass()
     }.delayed(by: .seconds(1)).named("held")
@@ -112,11 +112,11 @@ import Testing
 
   @Test func `V11: of a run that goes on and on a thousand waits and notes are kept`() async throws
   {
-    let polling = SimpleOperation { context in context.log("again") }
+    let polling = SimpleOperation.withContext { context in context.log("again") }
       .repeating(times: 2_500, backoff: .constant(.nanoseconds(1)))
     let span = try #require(await trace(of: polling).spans.first)
     #expect(span.waits.count == 1_000 && span.droppedCount == 1_499)
-    let chatting = SimpleOperation { context in
+    let chatting = SimpleOperation.withContext { context in
       for number in 0..<1_010 { context.log("\(number)") }
     }
     let talk = try #require(await trace(of: chatting).spans.first)

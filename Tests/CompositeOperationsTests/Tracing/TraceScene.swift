@@ -30,7 +30,7 @@ enum TraceScene {
   private static func operation() -> some ComposableOperation {
     let tries = Log<Int>()
     let list: [any ComposableOperation<Void>] = [
-      SimpleOperation { context in context.log(.warning, oddText) }.named("logs"),
+      SimpleOperation.withContext { context in context.log(.warning, oddText) }.named("logs"),
       SimpleOperation {
         tries.add(0)
         if tries.count < 2 { throw TestError("not yet") }
@@ -38,10 +38,10 @@ enum TraceScene {
       SimpleOperation { throw TestError(oddText) }.named(oddText),
       SimpleOperation { throw CancellationError() }.named("stops"),
       SimpleOperation {}.delayed(by: .seconds(1)).named("waits"),
-      SimpleOperation<Void>(callback: { finish in
+      SimpleOperation<Void>.withCallback { finish in
         finish(.result(()))
         finish(.result(()))
-      }).named("finishes again"),
+      }.named("finishes again"),
     ]
     return ParallelOperation(list, onFailure: .runAll).named("root")
   }

@@ -96,7 +96,7 @@ public final class RecordTransaction: RecordDatabase {
   public func savepoint<Body: ComposableOperation>(
     _ body: @escaping @Sendable (RecordTransaction) throws -> Body
   ) -> some ComposableOperation<Body.Success> {
-    SimpleOperation { context in
+    SimpleOperation.withContext { context in
       try await self.perform(in: context, body)
     }.named("savepoint")
   }

@@ -14,7 +14,7 @@ public import CompositeOperations
 ///     transaction.savepoint { part in
 ///       DeleteRecords([book.id], in: part, ignoringMissing: true)
 ///         .then { _ in SaveRecords([DatabaseRecord("Shelved", book.id.name)], in: part) }
-///     }.ignoringErrors(with: [])
+///     }.ignoringErrors(with: [DatabaseRecord]())
 ///   })
 /// }
 /// let moved = try await move.run().get()

@@ -5,7 +5,7 @@ extension Builder {
   func performing(_ body: Tree.Body, _ children: [Tree], at node: Int) -> AnyShown {
     let children = children.map { operation($0) }
     return window(
-      SimpleOperation { context in
+      SimpleOperation.withContext { context in
         body.isConcurrent
           ? await runSideBySide(children, in: context, at: node)
           : try await runOneByOne(children, as: body, in: context, at: node)

@@ -13,7 +13,7 @@ extension Builder {
         }, at: node)
     case .operation:
       return window(
-        base.recovering { error in
+        base.catching { error in
           if recovering.remedy != .value {
             _ = try await make(recovering, of: error, at: node)
           } else {

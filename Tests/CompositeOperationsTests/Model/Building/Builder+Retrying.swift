@@ -15,7 +15,7 @@ extension Builder {
         at: node)
     case .decision(let decisions, let turns):
       return window(
-        base.retrying(attempts: attempts, backoff: backoff) { failure in
+        base.retrying(upTo: attempts, backoff: backoff) { failure in
           tell(failure.error, ofAttempt: failure.number, to: node)
           for _ in 0..<turns { await Task.yield() }
           let decision = decisions[(failure.number - 1) % decisions.count]
