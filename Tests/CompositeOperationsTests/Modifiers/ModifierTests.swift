@@ -33,6 +33,50 @@ import Testing
     #expect(try await setting.run { await unchained.run() }.kind == "error no next")
   }
 
+  @Test func `observers see a child where CombiningModifiers says so, and one run elsewhere`() async
+  {
+    let base = SimpleOperation { 7 }
+    let withChild: [(String, any ComposableOperation<Int>)] = [
+      ("map", base.map { $0 }),
+      ("retrying", base.retrying(attempts: 2)), ("repeating", base.repeating(times: 1)),
+      ("recovering", base.recovering { _ in 8 }), ("catching", base.catching { _ in base }),
+      ("fallingBack", base.fallingBack(to: base)), ("ignoringErrors", base.ignoringErrors(with: 8)),
+      ("mapError", base.mapError { $0 }), ("finally", base.finally { _ in }),
+      ("onEnd", base.onEnd { _ in }),
+    ]
+    let within: [(String, any ComposableOperation<Int>)] = [
+      ("named", base.named("x")), ("requiring", base.requiring(Condition("is met") { true })),
+      ("timingOut", base.timingOut(after: .seconds(100))),
+      ("abandoning", base.timingOut(after: .seconds(100), .abandoning)),
+      ("exclusive", base.exclusive(in: Permits(1))), ("limited", base.limited(by: Permits(1))),
+      ("throttled", base.throttled(to: 1, per: .seconds(1))), ("delayed", base.delayed(by: .zero)),
+      ("discarding", base.discarding { _ in }), ("weighing", base.weighing(2)),
+      ("prioritized", base.prioritized(at: .high)), ("onStart", base.onStart {}),
+    ]
+    for (operations, depth) in [(withChild, 2), (within, 1)] {
+      for (name, operation) in operations {
+        let recorder = RecordingObserver()
+        _ = await AnyOperation(operation).run(in: OperationEnvironment(observers: [recorder]))
+        let depths = Set(recorder.events.map { "\($0.path)".split(separator: "/").count })
+        #expect(depths.max() == depth, "\(name)")
+        #expect(Set(recorder.events.map(\.id)).count == depth, "\(name)")
+      }
+    }
+    // Of `then` the second operation is a child, too.
+    let chain = RecordingObserver()
+    _ = await base.then { _ in base }.run(in: OperationEnvironment(observers: [chain]))
+    #expect(Set(chain.events.map(\.id)).count == 3)
+    let pool = OperationPool()
+    let separate: [any ComposableOperation<Int>] = [
+      base.submitted(to: pool), base.shared(in: SharedRuns<Int, Int>(), for: 1),
+    ]
+    for operation in separate {
+      let recorder = RecordingObserver()
+      _ = await AnyOperation(operation).run(in: OperationEnvironment(observers: [recorder]))
+      #expect(recorder.events.allSatisfy { !"\($0.path)".contains("/") })
+    }
+  }
+
   @Test func `an operation has the name of its type until it is named`() async {
     struct FetchIssues: ComposableOperation {
       func perform(in context: OperationContext) -> Int { 1 }
