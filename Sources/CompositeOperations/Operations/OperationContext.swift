@@ -98,6 +98,13 @@
     of child: Child
   ) async -> Outcome<Child.Success> {
     if Task.isCancelled { return .cancelled }
+    return await begunOutcome(of: child)
+  }
+
+  /// The same where the task has just been found not to be cancelled.
+  @inlinable nonisolated(nonsending) func begunOutcome<Child: ComposableOperation>(
+    of child: Child
+  ) async -> Outcome<Child.Success> {
     do {
       let held = try await child.performHeld(in: self)
       if !Task.isCancelled { return .result(held.value) }

@@ -9,7 +9,7 @@ extension ComposableOperation {
   /// ```
   @inlinable @concurrent public func run() async -> Outcome<Success> {
     // The question keeps the hop off the actor, as that of `attendedEnd` does.
-    Task.isCancelled ? .cancelled : await OperationContext().unattendedOutcome(of: self)
+    Task.isCancelled ? .cancelled : await OperationContext().begunOutcome(of: self)
   }
 
   /// Runs the operation in an environment, as part of the calling task.
