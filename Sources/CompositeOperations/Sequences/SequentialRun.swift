@@ -21,6 +21,7 @@
     // Among the steps as soon as the sequence has seen it.
     var previous: FinishedStep?
     var index = 0
+    var yields = YieldSchedule()
     var isCancelled = unsafe task.isCancelled
     while !isCancelled {
       do {
@@ -52,6 +53,7 @@
         }
         if let disposal { steps.hold(disposal, for: index) }
         index += 1
+        if await yields.stepEnded() { isCancelled = unsafe task.isCancelled }
       } catch {
         throw stop(because: error, after: previous)
       }

@@ -1,0 +1,48 @@
+/// Decides when a loop whose operations may never wait yields its thread, so that other tasks get their turn.
+///
+/// Reading the clock costs about as much as an empty step, so it is read seldom as long as the steps are short: at first
+/// after a few of them, so that a short loop never reads it.
+@usableFromInline struct YieldSchedule: Sendable {
+  /// How long a loop keeps its thread, in nanoseconds.
+  private static let sliceLength: Int64 = 5_000_000
+  /// How long the steps between two readings take at most for the distance to grow, in nanoseconds.
+  private static let shortTime: Int64 = 50_000
+  private static let longestStride: Int32 = 256
+  /// Where nothing may depend on a clock.
+  private static let reproducibleStride: Int32 = 64
+
+  @usableFromInline var stepsLeft: Int32 = 4
+  private var stride: Int32 = 4
+  /// When the loop got its thread, and when the clock was read last; nil until it has been read.
+  private var times: (sliceStart: Int64, lastReading: Int64)?
+
+  @usableFromInline init() {}
+
+  /// Counts a step, and yields the thread if it is time to.
+  ///
+  /// - Returns: Whether it has yielded, so that the run may have been cancelled.
+  @discardableResult
+  @inlinable @inline(__always) mutating nonisolated(nonsending) func stepEnded() async -> Bool {
+    stepsLeft &-= 1
+    guard stepsLeft == 0, isTimeToYield() else { return false }
+    await Task.yield()
+    return true
+  }
+
+  @usableFromInline mutating func isTimeToYield() -> Bool {
+    defer { stepsLeft = stride }
+    if Task.hasPreferredExecutor {
+      defer { stride = Self.reproducibleStride }
+      return stride == Self.reproducibleStride
+    }
+    let now = MonotonicTime.now
+    guard let (sliceStart, lastReading) = times else {
+      times = (now, now)
+      return false
+    }
+    stride = now - lastReading < Self.shortTime ? min(stride * 4, Self.longestStride) : 1
+    let isOver = now - sliceStart > Self.sliceLength
+    times = (isOver ? now : sliceStart, now)
+    return isOver
+  }
+}
