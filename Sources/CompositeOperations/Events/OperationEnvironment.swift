@@ -8,8 +8,11 @@ public struct OperationEnvironment: Sendable {
   /// The clock that operations wait by. `ContinuousClock` by default.
   public var clock: any Clock<Duration> {
     get { choices.clock ?? ContinuousClock() }
-    set { choose { $0.clock = newValue } }
+    set { choose { $0.clock = newValue is ContinuousClock ? nil : newValue } }
   }
+
+  /// The clock, if it is not a `ContinuousClock`.
+  var customClock: (any Clock<Duration>)? { box?.choices.clock }
 
   /// The random numbers that operations draw. The system's by default.
   public var randomness: OperationRandomness {
@@ -45,6 +48,7 @@ public struct OperationEnvironment: Sendable {
 
   /// What was chosen instead of the defaults.
   private struct Choices: Sendable {
+    /// Nil for a `ContinuousClock`.
     var clock: (any Clock<Duration>)?
     var randomness: OperationRandomness?
     var observers: [any OperationObserver] = []
@@ -82,6 +86,7 @@ public struct OperationEnvironment: Sendable {
     clock: (any Clock<Duration>)? = nil, randomness: OperationRandomness? = nil,
     observers: [any OperationObserver] = [], executor: (any TaskExecutor)? = nil
   ) {
+    let clock = clock is ContinuousClock ? nil : clock
     if clock == nil, randomness == nil, observers.isEmpty, executor == nil { return }
     box = Box(
       Choices(clock: clock, randomness: randomness, observers: observers, executor: executor))

@@ -19,9 +19,14 @@ extension ComposableOperation {
     until moment: Time.Instant, on clock: Time = ContinuousClock()
   ) -> some ComposableOperation<Success> where Time.Duration == Duration {
     DelayedOperation(base: self) { context in
-      if clock.now >= moment { return }
+      let delay = clock.now.duration(to: moment)
+      if delay <= .zero { return }
       try await context.waiting(for: .moment) {
-        try await clock.sleep(until: moment, tolerance: nil)
+        if clock is ContinuousClock {
+          try await TimerSleep.sleep(nanoseconds: delay.wholeNanoseconds)
+        } else {
+          try await clock.sleep(until: moment, tolerance: nil)
+        }
       }
     }
   }

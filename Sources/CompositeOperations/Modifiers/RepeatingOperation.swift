@@ -72,7 +72,9 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
     var delays = Backoff.Delays(backoff)
     var randomness = context.randomness
     var left = times - 1
+    var yields = YieldSchedule()
     while true {
+      await yields.stepEnded()
       try await context.pause(delays.delay(using: &randomness))
       let end = await context.end(of: base)
       let value = try end.get()

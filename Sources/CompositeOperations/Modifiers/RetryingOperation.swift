@@ -112,6 +112,7 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
     var delays = Backoff.Delays(policy.backoff)
     var randomness = context.randomness
     var operation: any ComposableOperation<Base.Success> = base
+    var yields = YieldSchedule()
     while errors.count < policy.attempts, let last = errors.last {
       var delay = delays.delay(using: &randomness)
       if let advised = (last as? any RetryAdvising)?.retryDelay { delay = max(delay, advised) }
@@ -119,13 +120,17 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
       guard case .retry(let delay, let other) = try await decision(after: failure, of: errors)
       else { break }
       if let other { operation = other }
+      await yields.stepEnded()
       if let budget = policy.budget, let start, start.elapsed + delay > budget { break }
       let attempt = errors.count + 1
       context.report(.retryScheduled(attempt: attempt, after: max(.zero, delay), because: last))
       do {
         try await context.pause(delay)
       } catch {
-        throw RetryError(errors: errors, representsCancellation: true)
+        let isCancellation = Task.isCancelled || error.meansCancellation
+        // A clock that fails keeps the next attempt from beginning.
+        if !isCancellation { errors.append(error) }
+        throw RetryError(errors: errors, representsCancellation: isCancellation)
       }
       let end = await context.end(ofAny: operation, attempt: attempt)
       switch end.outcome {

@@ -1,8 +1,11 @@
-/// Which comes first, the end of a body or the end of its time.
+internal import Synchronization
+
+/// Which comes first, the end of a body or its deadline.
 ///
-/// The value lies in the slot that the body was given, so this is the same for bodies of every type.
-@usableFromInline final class TimeoutContest: Sendable {
-  /// Ends the other side.
+/// The body runs in a task of its own, which the deadline cancels from another thread. Its value lies in the slot that it
+/// was given, so this is the same for bodies of every type.
+@safe @usableFromInline final class TimeoutContest: Deadline, @unchecked Sendable {
+  /// Ends the other side, where a clock of the user's measures the time.
   @usableFromInline struct Over: Error {
     @usableFromInline init() {}
   }
@@ -13,67 +16,148 @@
     case value(Disposal?)
     /// In an error of the body.
     case error(any Error)
-    /// In a timeout; a value lies in the slot, which has been given up.
-    case valueTooLate
-    /// In a timeout.
-    case tooLate
+    /// In a timeout or, if there is one, in an error of the clock; maybe a value lies in the slot, which has been
+    /// disposed of.
+    case tooLate(hasValue: Bool, clockError: (any Error)?)
   }
 
-  private struct State: Sendable {
-    var hasExpired = false
-    var body: Body?
-  }
-
-  private enum Body: Sendable {
+  private enum Body {
     case value(Disposal?)
     case error(any Error)
   }
 
-  private let state = Lock(State())
+  private enum State: UInt8, AtomicRepresentable {
+    /// The body has not begun.
+    case pending
+    case running
+    /// The deadline has been reached. The body has not been cancelled.
+    case expired
+    /// A thread cancels the body.
+    case cancelling
+    /// A thread cancels the body, whose end waits for that.
+    case awaited
+    /// The deadline came first, and nothing is left to do.
+    case tooLate
+    /// The end of the body came first.
+    case inTime
+  }
 
-  @usableFromInline init() {}
+  private let state = Atomic(State.pending)
+  /// The body's task: the one word of an `UnsafeCurrentTask`, whose size is otherwise the system's to say.
+  private let task = Atomic<UInt>(0)
+  private let alarm: ClockAlarm?
 
-  @usableFromInline var isDecided: Bool { state.withLock { $0.hasExpired || $0.body != nil } }
+  // Sendable: the waiter is written before the state is `awaited`, and read by the one who ends that. The other two are
+  // written each by one task, and read when the group of all tasks is over. The body's task is used while the state is
+  // `cancelling`, and does not end until that is over. So no two accesses overlap, and none need be checked for that.
+  @exclusivity(unchecked) private var body: Body?
+  @exclusivity(unchecked) private var clockError: (any Error)?
+  @exclusivity(unchecked) private var waiter: TaskWaiter?
+
+  /// - Parameter alarm: Measures the time; nil for the process's timer, which is to be told by ``start(_:)``.
+  @usableFromInline init(alarm: ClockAlarm?) { self.alarm = alarm }
+
+  /// - Parameter nanoseconds: How long the body may take from now, by the process's timer.
+  @usableFromInline func start(_ nanoseconds: Int64) {
+    DeadlineTimer.shared.add(self, at: EventTime.now.advanced(byNanoseconds: nanoseconds))
+  }
+
+  private func exchange(_ expected: State, for desired: State) -> Bool {
+    state.compareExchange(
+      expected: expected, desired: desired, ordering: .acquiringAndReleasing
+    ).exchanged
+  }
+
+  // MARK: The body's task
+
+  /// - Returns: Whether the body is to begin: not if its time is over.
+  @usableFromInline func bodyBegins() -> Bool {
+    precondition(unsafe MemoryLayout<UnsafeCurrentTask>.size == MemoryLayout<UInt>.size)
+    task.store(unsafe unsafeBitCast(UnsafeCurrentTask.own, to: UInt.self), ordering: .relaxed)
+    return exchange(.pending, for: .running)
+  }
 
   @usableFromInline func bodyEnded(_ disposal: Disposal?) {
-    state.withLock { $0.body = .value(disposal) }
+    unsafe body = .value(disposal)
+    decide()
   }
 
   @usableFromInline func bodyFailed(_ error: any Error) {
-    state.withLock { $0.body = .error(error) }
+    unsafe body = .error(error)
+    decide()
   }
 
-  /// Waits until the time is over.
-  ///
-  /// - Throws: ``Over`` if the body is too late.
-  @usableFromInline nonisolated(nonsending) func wait(
-    _ limit: Duration, in context: OperationContext
-  ) async throws {
-    // Cancelled, because the body is over or the run is cancelled.
-    guard (try? await context.wait(limit)) != nil else { return }
-    let isTooLate = state.withLock { state in
-      if state.body == nil { state.hasExpired = true }
-      return state.hasExpired
+  private func decide() {
+    if alarm?.hasPassed() == true, exchange(.running, for: .tooLate) { return }
+    if exchange(.running, for: .inTime) {
+      if alarm == nil { DeadlineTimer.shared.remove(self) }
+      return
     }
-    if isTooLate { throw Over() }
+    // Whoever was to cancel the body finds nothing to do.
+    _ = exchange(.expired, for: .tooLate)
   }
 
-  /// The end of the run, when both sides are over. Where it was cancelled it does not count (O3). What
-  /// came too late is given up; to be asked once.
+  /// Whether the body's task may not end yet, because a thread is cancelling it.
+  @usableFromInline var isBeingCancelled: Bool {
+    state.load(ordering: .acquiring) == .cancelling
+  }
+
+  /// Waits until the body's task has been cancelled.
+  @usableFromInline nonisolated(nonsending) func waitUntilCancelled() async {
+    await TaskWaiter.wait { waiter in
+      unsafe self.waiter = waiter
+      if !exchange(.cancelling, for: .awaited) { waiter.resume() }
+    }
+  }
+
+  // MARK: The deadline
+
+  override func reached() {
+    if exchange(.pending, for: .tooLate) { return }
+    // The body's cancellation handlers are the user's code.
+    if exchange(.running, for: .expired) { HandlerThreads.shared.run { self.cancelBody() } }
+  }
+
+  private func cancelBody() {
+    guard exchange(.expired, for: .cancelling) else { return }
+    unsafe unsafeBitCast(task.load(ordering: .relaxed), to: UnsafeCurrentTask.self).cancel()
+    if state.exchange(.tooLate, ordering: .acquiringAndReleasing) == .awaited {
+      unsafe waiter?.resume()
+    }
+  }
+
+  /// Sleeps until the deadline by a clock of the user's.
+  ///
+  /// - Throws: ``Over`` if the body is to be cancelled: because it is too late, or because the clock failed.
+  nonisolated(nonsending) func sleep() async throws {
+    guard let alarm else { return }
+    do {
+      try await alarm.sleep()
+    } catch {
+      // The body is over, or the run is cancelled.
+      if Task.isCancelled { return }
+      unsafe clockError = error
+    }
+    // In this order: a body that is pending may begin in between.
+    if exchange(.pending, for: .tooLate) || exchange(.running, for: .tooLate) { throw Over() }
+  }
+
+  // MARK: Behind both
+
+  /// The end of the run. Where it was cancelled it does not count (O3). What came too late is disposed of; to be asked
+  /// once.
   @usableFromInline var end: End {
-    let state = state.withLock { $0 }
-    switch state.body {
+    let isInTime = state.load(ordering: .acquiring) == .inTime
+    switch unsafe body {
     case .value(let disposal):
-      if !state.hasExpired { return .value(disposal) }
+      if isInTime { return .value(disposal) }
       disposal?()
-      return .valueTooLate
+      return unsafe .tooLate(hasValue: true, clockError: clockError)
     case .error(let error):
-      if !state.hasExpired { return .error(error) }
+      if isInTime { return .error(error) }
       error.discardCarriedValues()
-      return .tooLate
-    case nil:
-      // Without an end the body was cancelled before it could begin.
-      return state.hasExpired ? .tooLate : .error(CancellationError())
+      return unsafe .tooLate(hasValue: false, clockError: clockError)
+    case nil: return unsafe .tooLate(hasValue: false, clockError: clockError)
     }
   }
 }

@@ -19,7 +19,29 @@ extension ComposableOperation {
   @inlinable public func timingOut(
     after limit: Duration, _ mode: TimeoutMode = .waiting
   ) -> some ComposableOperation<Success> {
-    TimingOutOperation(base: self, limit: limit, mode: mode)
+    TimingOutOperation(
+      base: self, limit: .after(limit, nanoseconds: limit.wholeNanoseconds), mode: mode)
+  }
+
+  /// Returns an operation that fails if it has not ended by a moment of a clock.
+  ///
+  /// ```swift
+  /// let deadline = ContinuousClock.now + .seconds(30)
+  /// let pages = ParallelOperation(urls.map { FetchPage($0).timingOut(until: deadline) })
+  /// ```
+  ///
+  /// All else is as in ``timingOut(after:_:)``. The limit of the ``TimeoutError`` is the time that was left when the
+  /// run began. If the moment has passed by then, the body does not begin.
+  ///
+  /// - Parameters:
+  ///   - moment: When the operation has to be over.
+  ///   - clock: The clock whose moment that is.
+  ///   - mode: What becomes of a body that has been cancelled.
+  public func timingOut<Time: Clock>(
+    until moment: Time.Instant, on clock: Time = ContinuousClock(), _ mode: TimeoutMode = .waiting
+  ) -> some ComposableOperation<Success> where Time.Duration == Duration {
+    TimingOutOperation(
+      base: self, limit: .until { TimeLimit(until: moment, on: clock) }, mode: mode)
   }
 }
 
@@ -54,79 +76,142 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 @usableFromInline struct TimingOutOperation<Base: ComposableOperation>: TransparentOperation {
+  @usableFromInline enum Limit: Sendable {
+    /// By the clock of the environment. The nanoseconds are there so that a run need not compute them.
+    case after(Duration, nanoseconds: Int64)
+    /// By a clock of its own. Asked at the beginning of a run.
+    case until(@Sendable () -> TimeLimit)
+  }
+
   @usableFromInline let base: Base
-  @usableFromInline let limit: Duration
+  @usableFromInline let limit: Limit
   @usableFromInline let mode: TimeoutMode
 
-  @inlinable init(base: Base, limit: Duration, mode: TimeoutMode) {
+  @inlinable init(base: Base, limit: Limit, mode: TimeoutMode) {
     self.base = base
     self.limit = limit
     self.mode = mode
   }
 
-  @usableFromInline var expiry: TimeoutError { TimeoutError(name: operationName, limit: limit) }
+  @usableFromInline func expiry(_ limit: Duration) -> TimeoutError {
+    TimeoutError(name: operationName, limit: limit)
+  }
 
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     try Task.checkCancellation()
-    guard limit > .zero else { throw expiry }
+    if case .after(let duration, let nanoseconds) = limit, nanoseconds > 0, mode == .waiting,
+      context.customClock == nil
+    {
+      return try await performTimed(within: nanoseconds, duration, in: context)
+    }
+    let limit = timeLimit(in: context)
+    guard limit.nanoseconds > 0 else { throw expiry(limit.duration) }
     switch mode {
-    case .waiting: return try await performAwaited(in: context)
-    case .abandoning: return try await performAbandoned(in: context)
+    case .waiting: return try await performTimed(within: limit, in: context)
+    case .abandoning: return try await performAbandoned(within: limit, in: context)
+    }
+  }
+
+  @usableFromInline func timeLimit(in context: OperationContext) -> TimeLimit {
+    switch limit {
+    case .after(let duration, _): TimeLimit(duration, by: context.customClock)
+    case .until(let limit): limit()
     }
   }
 
   // Compiled with the type of the operation: what depends on it is half of the cost otherwise.
-  @inlinable nonisolated(nonsending) func performAwaited(
-    in context: OperationContext
+  @inlinable nonisolated(nonsending) func performTimed(
+    within nanoseconds: Int64, _ duration: Duration, in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     let memory = UnsafeMutablePointer<Base.Success>.allocate(capacity: 1)
     defer { unsafe memory.deallocate() }
     let slot = unsafe ResultSlot(at: memory)
-    let contest = TimeoutContest()
-    try? await withThrowingDiscardingTaskGroup { group in
-      // Who throws ends the other one.
+    let contest = TimeoutContest(alarm: nil)
+    contest.start(nanoseconds)
+    await withDiscardingTaskGroup { group in
       if context.isTooDeep {
         let context = context.onFreshStack
-        group.addTask { try await play(into: slot, in: context, against: contest) }
+        group.addTask { await play(into: slot, in: context, against: contest) }
       } else {
         let context = context.oneDeeper
-        group.addImmediateTask { try await play(into: slot, in: context, against: contest) }
+        group.addImmediateTask { await play(into: slot, in: context, against: contest) }
       }
-      // A body that did not wait is over, and needs no clock.
-      if contest.isDecided { return }
-      group.addImmediateTask { try await contest.wait(limit, in: context) }
     }
     switch contest.end {
     case .value(let disposal): return HeldResult(unsafe memory.move(), disposal: disposal)
     case .error(let error): throw error
-    case .valueTooLate:
-      unsafe memory.deinitialize(count: 1)
-      throw expiry
-    case .tooLate: throw expiry
+    case .tooLate(let hasValue, _):
+      if hasValue { unsafe memory.deinitialize(count: 1) }
+      throw expiry(duration)
+    }
+  }
+
+  /// The same by any clock.
+  @usableFromInline nonisolated(nonsending) func performTimed(
+    within limit: TimeLimit, in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    guard let alarm = limit.alarm else {
+      return try await performTimed(within: limit.nanoseconds, limit.duration, in: context)
+    }
+    let memory = UnsafeMutablePointer<Base.Success>.allocate(capacity: 1)
+    defer { unsafe memory.deallocate() }
+    let slot = unsafe ResultSlot(at: memory)
+    let contest = TimeoutContest(alarm: alarm)
+    // Who throws ends the other one.
+    try? await withThrowingDiscardingTaskGroup { group in
+      // First, because a body that does not wait keeps what is added behind it from beginning.
+      if Task.hasPreferredExecutor {
+        group.addImmediateTask { try await contest.sleep() }
+      } else {
+        group.addImmediateTask(executorPreference: HandlerExecutor.shared) {
+          try await contest.sleep()
+        }
+      }
+      if context.isTooDeep {
+        let context = context.onFreshStack
+        group.addTask {
+          await play(into: slot, in: context, against: contest)
+          throw TimeoutContest.Over()
+        }
+      } else {
+        let context = context.oneDeeper
+        group.addImmediateTask {
+          await play(into: slot, in: context, against: contest)
+          throw TimeoutContest.Over()
+        }
+      }
+    }
+    switch contest.end {
+    case .value(let disposal): return HeldResult(unsafe memory.move(), disposal: disposal)
+    case .error(let error): throw error
+    case .tooLate(let hasValue, let clockError):
+      if hasValue { unsafe memory.deinitialize(count: 1) }
+      throw clockError ?? expiry(limit.duration)
     }
   }
 
   @inlinable nonisolated(nonsending) func play(
     into slot: ResultSlot, in context: OperationContext, against contest: TimeoutContest
-  ) async throws {
+  ) async {
+    guard contest.bodyBegins() else { return }
     do {
       contest.bodyEnded(try await base.perform(into: slot, in: context))
     } catch {
       contest.bodyFailed(error)
     }
-    throw TimeoutContest.Over()
+    if contest.isBeingCancelled { await contest.waitUntilCancelled() }
   }
 
   @usableFromInline nonisolated(nonsending) func performAbandoned(
-    in context: OperationContext
+    within limit: TimeLimit, in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     let base = base
     let held = try await AbandonableBody.perform(in: context, within: limit) { context in
       try await base.performHeld(in: context)
     }
-    guard let held else { throw expiry }
+    guard let held else { throw expiry(limit.duration) }
     return held
   }
 }

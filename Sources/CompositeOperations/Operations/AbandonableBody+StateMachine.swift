@@ -6,8 +6,14 @@ extension AbandonableBody {
     enum EndAction {
       case none
       case resume(Waiter)
-      /// Nobody waits for it any more.
+      /// The run is over.
       case giveUp
+    }
+
+    enum LeaveAction {
+      case none
+      /// The waiter is resumed before.
+      case cancelBody(Waiter?)
     }
 
     private enum State {
@@ -70,13 +76,13 @@ extension AbandonableBody {
       }
     }
 
-    mutating func left() -> Waiter? {
+    mutating func left() -> LeaveAction {
       switch state {
       case .waiting(let waiter), .running(let waiter):
         state = .left
-        return waiter
+        return .cancelBody(waiter)
       case .ended, .left:
-        return nil
+        return .none
       }
     }
   }

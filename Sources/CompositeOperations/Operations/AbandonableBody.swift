@@ -12,50 +12,97 @@ final class AbandonableBody<Success: Sendable>: Sendable {
 
   /// Performs a body and waits for its end, for its time to be over, or for the run to be cancelled.
   ///
-  /// - Parameter limit: How long to wait, by the clock of the environment; nil for any time.
+  /// - Parameter limit: How long to wait; nil for any time.
   /// - Returns: Nil if the time was over first.
-  /// - Throws: What the body threw, or `CancellationError` if the run was cancelled first.
+  /// - Throws: What the body threw, `CancellationError` if the run was cancelled first, or what the clock threw that
+  ///   was to measure the time.
   static func perform(
-    in context: OperationContext, within limit: Duration? = nil,
+    in context: OperationContext, within limit: TimeLimit? = nil,
     _ body: @escaping @Sendable (OperationContext) async throws -> HeldResult<Success>
   ) async throws -> HeldResult<Success>? {
     let abandonable = AbandonableBody(scope: context.scope)
     let task = UnstructuredTasks.start(on: Task.preferredExecutor) {
       guard abandonable.machine.withLock({ $0.began() }) else { return }
-      do {
-        abandonable.ended(.success(try await body(context.onFreshStack)))
-      } catch {
-        abandonable.ended(.failure(error))
-      }
+      let end: End
+      do { end = .success(try await body(context.onFreshStack)) } catch { end = .failure(error) }
+      // A body that does not wait may have kept the sleeper from noticing.
+      if limit?.alarm?.hasPassed() == true { abandonable.leave(nil) }
+      abandonable.ended(end)
     }
-    if let limit {
-      await withDiscardingTaskGroup { group in
-        group.addImmediateTask {
-          if (try? await context.wait(limit)) != nil { abandonable.leave() }
-        }
-        await abandonable.wait()
-        group.cancelAll()
-      }
-    } else {
-      await abandonable.wait()
-    }
+    let clockError = await abandonable.wait(for: task, within: limit)
     if let end = abandonable.machine.withLock({ $0.end }) { return try end.get() }
-    CancellationReports.deferring { task.cancel() }
     try Task.checkCancellation()
+    if let clockError { throw clockError }
     return nil
   }
 
-  private func wait() async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { waiter in
-        machine.withLock { $0.waited(waiter) }?.resume()
+  /// Waits until the body has ended or is left behind.
+  ///
+  /// - Returns: What the clock threw that was to measure the time.
+  private func wait(for task: Task<Void, Never>, within limit: TimeLimit?) async -> (any Error)? {
+    guard let limit else {
+      await wait(for: task)
+      return nil
+    }
+    guard let alarm = limit.alarm else {
+      let deadline = Departure { self.leave(task) }
+      let time = EventTime.now.advanced(byNanoseconds: limit.nanoseconds)
+      DeadlineTimer.shared.add(deadline, at: time)
+      await wait(for: task)
+      DeadlineTimer.shared.remove(deadline)
+      return nil
+    }
+    return await withTaskGroup(of: (any Error)?.self) { group in
+      // Apart from the threads of Swift's pool, which the body may occupy.
+      let executor = Task.hasPreferredExecutor ? Task.preferredExecutor : HandlerExecutor.shared
+      group.addImmediateTask(executorPreference: executor) {
+        do { try await alarm.sleep() } catch {
+          if Task.isCancelled { return nil }
+          self.leave(task)
+          return error
+        }
+        self.leave(task)
+        return nil
       }
-    } onCancel: {
-      leave()
+      await wait(for: task)
+      group.cancelAll()
+      return await group.next() ?? nil
     }
   }
 
-  private func leave() { machine.withLock { $0.left() }?.resume() }
+  private func wait(for task: Task<Void, Never>) async {
+    await withTaskCancellationHandler {
+      await withTaskPriorityEscalationHandler {
+        await withCheckedContinuation { waiter in
+          machine.withLock { $0.waited(waiter) }?.resume()
+        }
+      } onPriorityEscalated: { _, priority in
+        task.escalatePriority(to: priority)
+      }
+    } onCancel: {
+      leave(task)
+    }
+  }
+
+  /// Leaves the body behind.
+  private final class Departure: Deadline, @unchecked Sendable {
+    private let leave: @Sendable () -> Void
+
+    init(_ leave: @escaping @Sendable () -> Void) { self.leave = leave }
+
+    // The body's cancellation handlers are the user's code.
+    override func reached() { HandlerThreads.shared.run(leave) }
+  }
+
+  /// Ends the run, unless the body has ended, and cancels the body.
+  ///
+  /// Not left to the task of the run, for which there is no thread while bodies occupy all of them.
+  private func leave(_ task: Task<Void, Never>?) {
+    guard case .cancelBody(let waiter) = machine.withLock({ $0.left() }) else { return }
+    // First, because the body's cancellation handlers may block.
+    waiter?.resume()
+    if let task { CancellationReports.deferring { task.cancel() } }
+  }
 
   private func ended(_ end: End) {
     switch machine.withLock({ $0.ended(end) }) {

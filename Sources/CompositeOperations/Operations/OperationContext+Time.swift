@@ -1,12 +1,20 @@
 extension OperationContext {
+  /// The clock of the environment, if that is not a `ContinuousClock`, for which the process has a timer.
+  @usableFromInline var customClock: (any Clock<Duration>)? { scope?.environment.customClock }
+
   /// Waits by the clock of the environment. What takes no time, or less, takes none.
   ///
   /// - Throws: `CancellationError` as soon as the task is cancelled, also where there is nothing to
-  ///   wait for.
+  ///   wait for, and what a clock of the user's throws.
   @usableFromInline nonisolated(nonsending) func wait(_ delay: Duration) async throws {
     try Task.checkCancellation()
-    // No clock counts so far that a century from now could not be told.
-    if delay > .zero { try await clock.sleep(for: min(delay, .seconds(3_000_000_000))) }
+    if delay <= .zero { return }
+    if let customClock {
+      // No clock counts so far that a century from now could not be told.
+      try await customClock.sleep(for: min(delay, .seconds(3_000_000_000)))
+    } else {
+      try await TimerSleep.sleep(nanoseconds: delay.wholeNanoseconds)
+    }
   }
 
   /// The same as a part of the run, whose observers see that it waits.

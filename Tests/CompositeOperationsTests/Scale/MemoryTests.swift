@@ -83,6 +83,47 @@ struct MemoryTests {
       }
     }
 
+    @Test func `T2: timeouts that are not reached leave nothing behind`() async {
+      await #expect(processExitsWith: .success) {
+        let waits = SimpleOperation { await Task.yield() }
+        let limited = [
+          AnyOperation(waits.timingOut(after: .seconds(1_000_000))),
+          AnyOperation(waits.timingOut(after: .seconds(1_000_000), .abandoning)),
+          AnyOperation(SimpleOperation {}.timingOut(after: .seconds(1_000_000))),
+        ]
+        await expectNoGrowth(of: "a timeout") { count in
+          for _ in 0..<(count / 8) {
+            for operation in limited { #expect(await operation.run().result != nil) }
+          }
+        }
+      }
+    }
+
+    @Test(arguments: 0..<4)
+    func `T1: waits that are cancelled leave nothing behind`(kind: Int) async {
+      await #expect(processExitsWith: .success) { [kind = kind as Int] in
+        let body = SimpleOperation {}
+        let long = Duration.seconds(1_000_000)
+        let wait =
+          switch kind {
+          case 0: AnyOperation(body.delayed(by: long))
+          case 1: AnyOperation(body.delayed(until: ContinuousClock.now + long))
+          case 2: AnyOperation(body.repeating(times: 2, backoff: .constant(long)))
+          default:
+            AnyOperation(
+              SimpleOperation<Void> { throw TestError("failed") }
+                .retrying(attempts: 2, backoff: .constant(long)))
+          }
+        // Ends the race when the other one waits.
+        let ends = AnyOperation(SimpleOperation { for _ in 0..<5 { await Task.yield() } })
+        await expectNoGrowth(of: "a cancelled wait") { count in
+          for _ in 0..<(count / 20) {
+            #expect(await RaceOperation([wait, ends]).run().result != nil)
+          }
+        }
+      }
+    }
+
     @Test func `H1: a million shared runs take memory that does not grow`() async {
       await #expect(processExitsWith: .success) {
         let runs = SharedRuns<Int, Int>()

@@ -1,0 +1,93 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// A lock with a condition variable: one of the package's own threads waits until another thread changes the state.
+///
+/// The rules of a ``Lock`` hold. No task waits here, because waiting blocks the thread.
+// Sendable, because the state is reached between lock and unlock alone.
+@safe final class ConditionLock<State: Sendable>: @unchecked Sendable {
+  /// What a waiting thread does after it has looked at the state.
+  enum Decision<Result: Sendable> {
+    case leave(Result)
+    /// Look again after a signal, or after so many nanoseconds.
+    case wait(atMost: Int64)
+  }
+
+  // Neither may move, so both have memory of their own from `init` to `deinit`.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+
+  init(_ state: State) {
+    unsafe self.state.initialize(to: state)
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe condition.initialize(to: pthread_cond_t())
+    #if canImport(Darwin)
+      unsafe pthread_cond_init(condition, nil)
+    #else
+      // Not the wall clock, which somebody may set.
+      var attributes = pthread_condattr_t()
+      unsafe pthread_condattr_init(&attributes)
+      unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      unsafe pthread_cond_init(condition, &attributes)
+      unsafe pthread_condattr_destroy(&attributes)
+    #endif
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(condition)
+    unsafe condition.deallocate()
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe mutex.deallocate()
+    unsafe state.deinitialize(count: 1)
+    unsafe state.deallocate()
+  }
+
+  func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return unsafe body(&state.pointee)
+  }
+
+  /// Wakes one waiting thread.
+  func signal() { unsafe pthread_cond_signal(condition) }
+
+  /// Blocks the calling thread until a look at the state gives a result.
+  ///
+  /// - Parameter look: Called with the lock held: at first, after every signal and after every timeout.
+  func waiting<Result: Sendable>(_ look: (inout State) -> Decision<Result>) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    while true {
+      switch unsafe look(&state.pointee) {
+      case .leave(let result): return result
+      case .wait(let nanoseconds): wait(atMost: max(0, nanoseconds))
+      }
+    }
+  }
+
+  private func wait(atMost nanoseconds: Int64) {
+    #if canImport(Darwin)
+      var time = timespec(nanoseconds: nanoseconds)
+      unsafe _ = pthread_cond_timedwait_relative_np(condition, mutex, &time)
+    #else
+      let (end, isTooFar) = MonotonicTime.now.addingReportingOverflow(nanoseconds)
+      var time = timespec(nanoseconds: isTooFar ? .max : end)
+      unsafe _ = pthread_cond_timedwait(condition, mutex, &time)
+    #endif
+  }
+}
+
+extension timespec {
+  fileprivate init(nanoseconds: Int64) {
+    self.init()
+    tv_sec = Int(nanoseconds / 1_000_000_000)
+    tv_nsec = Int(nanoseconds % 1_000_000_000)
+  }
+}

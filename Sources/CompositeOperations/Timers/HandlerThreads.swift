@@ -1,0 +1,134 @@
+/// Runs user code that is due at a deadline, such as the cancellation handlers of an operation whose time is over.
+///
+/// It can neither run on the timer's thread, which serves everybody, nor wait for a thread of Swift's pool, which the
+/// very operation may occupy. One thread is enough as long as what it runs returns soon; while something has waited for
+/// a millisecond, another thread begins.
+final class HandlerThreads: Sendable {
+  static let shared = HandlerThreads(timer: .shared, startingThreadsBy: SystemThread.start)
+
+  typealias Handler = @Sendable () -> Void
+
+  private let state = ConditionLock(State())
+  private let timer: DeadlineTimer
+  private let startThread: DeadlineTimer.ThreadStart
+
+  init(timer: DeadlineTimer, startingThreadsBy startThread: @escaping DeadlineTimer.ThreadStart) {
+    self.timer = timer
+    self.startThread = startThread
+  }
+
+  /// Runs a handler soon, on one of the threads.
+  func run(_ handler: @escaping Handler) { perform(state.withLock { $0.added(handler) }) }
+
+  private func perform(_ action: State.Action) {
+    switch action {
+    case .none: break
+    case .wake: state.signal()
+    case .start: if !startThread({ self.work() }) { workWithoutThread() }
+    case .watch:
+      timer.add(
+        Relief(of: self), at: EventTime.now.advanced(byNanoseconds: State.longestQueueTime))
+    }
+  }
+
+  private func work() {
+    var idleSince: Int64?
+    while let handler = state.waiting({ $0.looked(at: MonotonicTime.now, idleSince: &idleSince) }) {
+      handler()
+    }
+  }
+
+  /// The system made no thread.
+  private func workWithoutThread() {
+    _ = UnstructuredTasks.start(on: nil) { [self] in
+      while let handler = state.withLock({ $0.lookedWithoutThread() }) { handler() }
+    }
+  }
+
+  /// Looks whether handlers have waited for too long.
+  private final class Relief: Deadline, @unchecked Sendable {
+    private let threads: HandlerThreads
+
+    init(of threads: HandlerThreads) { self.threads = threads }
+
+    override func reached() {
+      threads.perform(threads.state.withLock { $0.relieved() })
+      threads.perform(threads.state.withLock { $0.lookedAfterRelief() })
+    }
+  }
+}
+
+extension HandlerThreads {
+  struct State: Sendable {
+    enum Action: Sendable {
+      case none, wake, start
+      /// Look again after the longest time that a handler is to wait.
+      case watch
+    }
+
+    /// How long a handler waits for the threads that there are, in nanoseconds.
+    static let longestQueueTime: Int64 = 1_000_000
+    /// How long a thread beyond the first stays without work, in nanoseconds.
+    private static let idleTime: Int64 = 10_000_000_000
+    private static let mostThreads = 64
+
+    private var waiting = Line<Handler>()
+    private var threadCount = 0
+    private var idleCount = 0
+    private var isWatched = false
+
+    mutating func added(_ handler: @escaping Handler) -> Action {
+      waiting.append(handler)
+      if waiting.count <= idleCount { return .wake }
+      if threadCount == 0 { return started() }
+      return watched()
+    }
+
+    private mutating func started() -> Action {
+      threadCount += 1
+      return .start
+    }
+
+    private mutating func watched() -> Action {
+      if isWatched || threadCount >= Self.mostThreads { return .none }
+      isWatched = true
+      return .watch
+    }
+
+    /// Handlers have waited for as long as they are to.
+    mutating func relieved() -> Action {
+      isWatched = false
+      return waiting.count > idleCount && threadCount < Self.mostThreads ? started() : .none
+    }
+
+    mutating func lookedAfterRelief() -> Action { waiting.count > idleCount ? watched() : .none }
+
+    /// - Parameter idleSince: When the thread that looks found nothing to do; nil if it has just worked.
+    mutating func looked(
+      at now: Int64, idleSince: inout Int64?
+    ) -> ConditionLock<State>.Decision<Handler?> {
+      if let handler = waiting.popFirst() {
+        if idleSince.take() != nil { idleCount -= 1 }
+        return .leave(handler)
+      }
+      if idleSince == nil { idleCount += 1 }
+      let start = idleSince ?? now
+      idleSince = start
+      if threadCount == 1 { return .wait(atMost: .max) }
+      guard now - start < Self.idleTime else {
+        idleCount -= 1
+        threadCount -= 1
+        return .leave(nil)
+      }
+      return .wait(atMost: start + Self.idleTime - now)
+    }
+
+    mutating func lookedWithoutThread() -> Handler? {
+      guard let handler = waiting.popFirst() else {
+        threadCount -= 1
+        return nil
+      }
+      return handler
+    }
+  }
+}

@@ -1,0 +1,47 @@
+internal import Synchronization
+
+/// One sleep of a task by the process's timer.
+///
+/// What `Task.sleep` does, but for what a cancelled one leaves behind: see ``DeadlineTimer``.
+final class TimerSleep: Deadline, @unchecked Sendable {
+  private enum State: UInt8, AtomicRepresentable {
+    case awake, sleeping, over
+  }
+
+  private let state = Atomic(State.awake)
+  // Written before the state becomes `sleeping`, and read by the one who takes it out of that.
+  private var waiter: TaskWaiter?
+
+  /// Sleeps for a time.
+  ///
+  /// - Parameter delay: In nanoseconds.
+  /// - Throws: `CancellationError` as soon as the task is cancelled.
+  static nonisolated(nonsending) func sleep(nanoseconds delay: Int64) async throws {
+    let time = EventTime.now.advanced(byNanoseconds: delay)
+    let sleep = TimerSleep()
+    await withTaskCancellationHandler {
+      await TaskWaiter.wait { sleep.begin($0, until: time) }
+    } onCancel: {
+      sleep.end()
+      DeadlineTimer.shared.remove(sleep)
+    }
+    try Task.checkCancellation()
+  }
+
+  private func begin(_ waiter: TaskWaiter, until time: Int64) {
+    self.waiter = waiter
+    let begins = state.compareExchange(
+      expected: .awake, desired: .sleeping, ordering: .acquiringAndReleasing)
+    guard begins.exchanged else { return waiter.resume() }
+    DeadlineTimer.shared.add(self, at: time)
+    // A cancellation that came before has removed nothing.
+    if state.load(ordering: .acquiring) == .over { DeadlineTimer.shared.remove(self) }
+  }
+
+  override func reached() { end() }
+
+  private func end() {
+    guard state.exchange(.over, ordering: .acquiringAndReleasing) == .sleeping else { return }
+    waiter?.resume()
+  }
+}

@@ -1,0 +1,26 @@
+import CompositeOperationsTestKit
+
+/// A clock whose sleepers fail.
+struct FailingClock: Clock {
+  typealias Instant = ManualClock.Instant
+
+  private let error: any Error
+  private let clock = ManualClock()
+  private let gate: Gate
+
+  /// - Parameters:
+  ///   - error: What sleepers throw.
+  ///   - gate: Where they wait before they do; nil if they throw at once.
+  init(_ error: any Error = TestError("the clock stopped"), after gate: Gate? = nil) {
+    self.error = error
+    self.gate = gate ?? Gate(isOpen: true)
+  }
+
+  var now: Instant { clock.now }
+  var minimumResolution: Duration { .zero }
+
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    await gate.passIgnoringCancellation()
+    throw error
+  }
+}
