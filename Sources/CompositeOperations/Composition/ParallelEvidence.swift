@@ -68,7 +68,9 @@ extension ListRun {
     name: @escaping @Sendable (Int) -> String
   ) throws -> HeldResult<[Value]> {
     let board = board
-    if board.isComplete { return HeldResult(results(), disposal: board.disposalOfAll) }
+    if board.isComplete {
+      return HeldResult(results(), disposal: board.holdsDisposals ? board.disposalOfAll : nil)
+    }
     throw ParallelOperationError(outcomes: outcomes(), on: board, name: name)
   }
 }

@@ -62,7 +62,8 @@ private nonisolated(nonsending) func performEach<each Child: ComposableOperation
       return run.take(type, at: index)
     }
     return HeldResult(
-      (repeat next((each Child).Success.self)), disposal: run.board.disposalOfAll)
+      (repeat next((each Child).Success.self)),
+      disposal: run.board.holdsDisposals ? run.board.disposalOfAll : nil)
   }
   var outcomes: [Outcome<any Sendable>] = []
   func collect<Value: Sendable>(_ type: Value.Type) {

@@ -58,6 +58,8 @@ struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
     _ source: ChildSource, _ results: SourceRun.Results, onFailure mode: FailureMode,
     in context: OperationContext
   ) async -> SourceRun.Record {
-    await SourceRun(source, limit: width.limit, goal: mode.goal, results: results).run(in: context)
+    await SourceRun(
+      source, limit: width.limit, goal: mode.goal, results: results, in: context
+    ).run()
   }
 }

@@ -1,7 +1,7 @@
 extension Alarm {
   /// Who could still ring, and who waits for it.
   struct StateMachine: Sendable {
-    typealias Waiter = CheckedContinuation<Void, Never>
+    typealias Waiter = TaskWaiter
 
     private enum State {
       case silent(branches: Int, Waiter?)

@@ -15,8 +15,6 @@ struct Alarm: ~Copyable, Sendable {
 
   /// Waits until somebody rings or no branch is left.
   nonisolated(nonsending) func wait() async {
-    await withCheckedContinuation { continuation in
-      machine.withLock { $0.waited(continuation) }?.resume()
-    }
+    await TaskWaiter.wait { waiter in machine.withLock { $0.waited(waiter) }?.resume() }
   }
 }

@@ -51,6 +51,14 @@
     unsafe results = .mixed(slots)
   }
 
+  /// The type of the first child, of which there is one.
+  var firstType: any ComposableOperation.Type {
+    switch children {
+    case .uniform(let type, _, _): type
+    case .mixed(let place): unsafe Swift.type(of: place.pointee)
+    }
+  }
+
   /// Where a child of a uniform list lies.
   @inline(__always) func listed(at index: Int) -> ListedOperation {
     guard case .uniform(_, let place, let stride) = children else { preconditionFailure() }

@@ -1,13 +1,19 @@
+internal import Synchronization
+
 /// Runs the children of a parallel composite.
 ///
 /// A **puller** is a task that takes children and runs them one after another. The caller begins
 /// one as an immediate task, which runs on the caller's own thread; when a child waits, the caller
 /// gets its thread back and begins the next puller. So there are about as many tasks as children in
-/// flight, and children that never wait cost no task of their own. **Helpers** do the same on other
-/// processors, each with a lane of its own. Pullers beyond the first few stand in **shards**, and
-/// deep nesting goes on on a fresh stack.
-final class Crew: Sendable {
-  typealias Group = ThrowingDiscardingTaskGroup<any Error>
+/// flight, and children that never wait cost no task of their own. **Extra workers** do the same on
+/// other processors, each with a lane of its own; a ``StandbyWorker`` becomes one when a worker keeps
+/// its thread for long. Pullers beyond the first few stand in **shards**, and deep nesting continues on
+/// a fresh stack.
+///
+/// It is the standby worker of the caller's worker itself, so that a run of a few light children makes no object more.
+@safe final class Crew: StandbyWorker, @unchecked Sendable {
+  typealias Group = WorkerReserve.Group
+  typealias Stop = WorkerReserve.Stop
 
   let list: ChildList
   let board: ParallelBoard
@@ -17,6 +23,10 @@ final class Crew: Sendable {
   /// Whether a preferred executor runs the tasks. Then nothing depends on clocks and on what else
   /// goes on in the process, so that an executor that repeats itself makes the run repeat itself.
   let isReproducible: Bool
+  let hint: WorkHint
+  /// The standby worker of another worker than the caller's, if there is one that has not been started.
+  private let spare = Lock<LaneStandby?>(nil)
+  private let hasSpare = Atomic(false)
 
   init(_ list: ChildList, board: ParallelBoard, in context: OperationContext) {
     self.list = list
@@ -24,109 +34,167 @@ final class Crew: Sendable {
     self.context = context
     isObserved = context.scope?.isObserved == true
     isReproducible = Task.hasPreferredExecutor
+    hint = board.laneCount > 1 ? WorkHint(for: list.firstType) : .unknown
   }
 
   /// Runs the children, as many as begin before the run is to stop, and returns when they have ended.
-  nonisolated(nonsending) func run() async {
+  // Inlined, and what it calls: each call of an asynchronous function more takes a hundredth of a run of two children.
+  @inline(__always) nonisolated(nonsending) func run() async {
     if isObserved, board.goal != .firstResult {
       context.expectChildren(weighing: list.weight(of: board.count))
     }
+    if context.isTooDeep { await leadOnFreshStack() } else { await lead() }
     // Once is enough, unless a child cancels the very task it runs in and others are left over.
-    repeat { await lead() } while board.goesOn && !Task.isCancelled
+    while board.goesOn, !Task.isCancelled { await leadOnFreshStack() }
   }
 
-  /// The caller's lane, which hires helpers for the others.
-  private nonisolated(nonsending) func lead() async {
-    if context.isTooDeep {
-      let fresh = Crew(list, board: board, in: context.onFreshStack)
-      await withDiscardingTaskGroup { group in group.addTask { await fresh.lead() } }
+  private nonisolated(nonsending) func leadOnFreshStack() async {
+    let fresh = Crew(list, board: board, in: context.onFreshStack)
+    await withDiscardingTaskGroup { group in group.addTask { await fresh.lead() } }
+  }
+
+  /// The caller's lane, which begins the others.
+  @inline(__always) private nonisolated(nonsending) func lead() async {
+    board.reserve.begin()
+    try? await withThrowingDiscardingTaskGroup { group in
+      let hasExtraWorkers = wantsExtraWorkers && beginExtraWorkers(in: &group)
+      await feed(lane: 0, into: &group, isOutermost: true, isLater: hasExtraWorkers)
+      board.reserve.leaderBeginsNoMore()
+    }
+    await board.reserve.waitUntilOver()
+  }
+
+  /// Lets a task of the outermost group wait for a failure, unless one does already.
+  private func attendAlarm(in group: inout Group) {
+    guard board.reserve.claimAlarm() else { return }
+    group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
+      await board.reserve.alarm.wait()
+      if board.isStopped { throw Stop() }
+    }
+  }
+
+  // MARK: Extra workers
+
+  /// Whether extra workers are begun only where that pays, and counted for the whole process.
+  ///
+  /// Not where nothing may depend on what else happens, and not in a race: there a contender that
+  /// computes until it is cancelled must not keep the others from beginning.
+  private var isCounting: Bool { !isReproducible && board.goal != .firstResult }
+
+  /// Whether extra workers are to begin before it is known how long the children of this run take.
+  private var wantsExtraWorkers: Bool {
+    board.laneCount > 1 && (isLong || hint.isHeavy || !isCounting)
+  }
+
+  /// Begins as many extra workers as there is work for.
+  ///
+  /// - Returns: Whether there are any.
+  @inline(never) private func beginExtraWorkers(in group: inout Group) -> Bool {
+    var hasBegun = false
+    while board.hasWorkForHelper, !isCounting || ExtraWorkers.acquire() {
+      guard let lane = board.takeLane() else {
+        if isCounting { ExtraWorkers.release() }
+        break
+      }
+      attendAlarm(in: &group)
+      hasBegun = true
+      board.reserve.alarm.branchBegan()
+      group.addTask { [self] in
+        defer { board.reserve.alarm.branchEnded() }
+        try await work(on: lane, isCounted: isCounting)
+      }
+    }
+    return hasBegun
+  }
+
+  private nonisolated(nonsending) func work(on lane: Int, isCounted: Bool) async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      let spare = isCounting && board.hasWorkForHelper ? addSpare(to: &group, behind: lane) : nil
+      await feed(lane: lane, into: &group, isOutermost: false)
+      if let spare { retire(spare) }
+      if isCounted { ExtraWorkers.release() }
+    }
+  }
+
+  // MARK: The standby workers
+
+  override var pullerOnStack: UInt64 { board.pullerOnStack(of: 0) }
+
+  override var hasWorkForAnother: Bool { board.hasWorkForAnother }
+
+  override nonisolated(nonsending) func help(isCounted: Bool) async throws {
+    try await help(isCounted: isCounted, isOutermost: true)
+  }
+
+  fileprivate nonisolated(nonsending) func help(isCounted: Bool, isOutermost: Bool) async throws {
+    guard let lane = board.takeLane() else {
+      if isCounted { ExtraWorkers.release() }
       return
     }
-    try? await withThrowingDiscardingTaskGroup { group in
-      var hasAlarm = false
-      await feed(lane: 0, into: &group) { group, begun, slice in
-        var wantsHelper = isHelperWelcome(in: slice)
-        if !hasAlarm, wantsHelper || begun == Shard.direct {
-          hasAlarm = true
-          board.alarm.branchBegan()
-          group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
-            try await waitForAlarm()
-          }
-        }
-        var hasHired = false
-        while wantsHelper, !isHiring || Helpers.hire() {
-          beginHelper(in: &group)
-          hasHired = true
-          wantsHelper = isHelperWelcome(in: slice)
-        }
-        return hasHired
-      }
-      if hasAlarm { board.alarm.branchEnded() }
+    await board.reserve.work(isOutermost: isOutermost, isStopped: { board.isStopped }) { [self] in
+      try? await work(on: lane, isCounted: isCounted)
+      board.reserve.alarm.branchEnded()
     }
-  }
-
-  private nonisolated(nonsending) func waitForAlarm() async throws {
-    await board.alarm.wait()
     if board.isStopped { throw Stop() }
   }
 
-  // MARK: Helpers
-
-  func isHelperWelcome(in slice: Slice) -> Bool {
-    guard board.hasWorkForHelper else { return false }
-    guard isHiring, let start = slice.start else { return true }
-    return Helpers.isAvailable
-      && (isLong || Helpers.mayBeWorthwhile(at: start))
+  /// Adds a standby worker for a worker beside the caller's, unless there is one.
+  private func addSpare(to group: inout Group, behind lane: Int) -> LaneStandby? {
+    if isStandingBy || hasSpare.exchange(true, ordering: .acquiringAndReleasing) { return nil }
+    let spare = LaneStandby(of: self, behind: lane)
+    spare.add(to: &group)
+    self.spare.withLock { $0 = spare }
+    return spare
   }
 
-  /// Whether helpers are begun only where that pays, and counted for the whole process.
-  ///
-  /// Not where nothing may depend on what else goes on, and not in a race: there a contender that
-  /// computes until it is cancelled must not keep the others from beginning.
-  private var isHiring: Bool { !isReproducible && board.goal != .firstResult }
-
-  private func beginHelper(in group: inout Group) {
-    if isHiring, !isLong { Helpers.begins() }
-    let lane = board.helperBegins()
-    board.alarm.branchBegan()
-    group.addTask { [self] in
-      defer { board.alarm.branchEnded() }
-      try await help(on: lane)
-    }
+  private func retire(_ spare: LaneStandby) {
+    let isLeft = self.spare.withLock { $0 === spare ? $0.take() : nil } != nil
+    spare.retire()
+    if isLeft { hasSpare.store(false, ordering: .releasing) }
   }
 
-  private nonisolated(nonsending) func help(on lane: Int) async throws {
-    try await withThrowingDiscardingTaskGroup { group in
-      await feed(lane: lane, into: &group) { _, _, _ in false }
-      if isHiring { Helpers.release() }
-    }
+  /// The standby worker of another worker than the caller's has been started.
+  fileprivate func spareHasStarted() { hasSpare.store(false, ordering: .releasing) }
+
+  /// Starts a standby worker if there is one and the process has room for another worker.
+  func startStandby() {
+    guard board.hasWorkForHelper, isStandingBy || hasSpare.load(ordering: .relaxed),
+      ExtraWorkers.acquire()
+    else { return }
+    if start(isCounted: true) { return }
+    if spare.withLock({ $0.take() })?.start(isCounted: true) != true { ExtraWorkers.release() }
   }
 
   // MARK: Pullers
 
   /// Begins pullers on the current thread until no child is left to begin or no place is free.
   ///
-  /// - Parameter prepare: What is to be done before each. Says whether that took its time.
-  private nonisolated(nonsending) func feed(
-    lane: Int, into group: inout Group,
-    prepare: (inout Group, _ begun: Int, _ slice: Slice) -> Bool
+  /// - Parameters:
+  ///   - isOutermost: Whether the group is the outermost one of the run.
+  ///   - isLater: Whether something has taken its time just before.
+  @inline(__always) private nonisolated(nonsending) func feed(
+    lane: Int, into group: inout Group, isOutermost: Bool, isLater: Bool = true
   ) async {
     var slice = Slice(isReproducible: isReproducible)
     var begun = 0
+    let hasStandby = isOutermost && isCounting && board.hasWorkForHelper && isUnused
+    if hasStandby { add(to: &group) }
     while board.goesOn, board.hasPlace, !Task.isCancelled {
       if begun > 0, slice.isOver {
         await Task.yield()
         slice = Slice(isReproducible: isReproducible)
         continue
       }
-      let isLater = prepare(&group, begun, slice) || begun > 0
       if begun < Shard.direct {
-        beginPuller(on: lane, in: slice, at: pace(isLater: isLater, in: slice), into: &group)
+        let pace = pace(isLater: isLater || begun > 0, in: slice)
+        beginPuller(on: lane, in: slice, at: pace, into: &group)
       } else {
+        if isOutermost { attendAlarm(in: &group) }
         beginShard(on: lane, in: slice, into: &group)
       }
       begun += 1
     }
+    if hasStandby { retire() }
   }
 
   /// The pace of a puller that begins now. Where nobody asks how long its first child takes, and
@@ -154,16 +222,16 @@ final class Crew: Sendable {
 
   /// Begins a group of pullers within the group.
   private func beginShard(on lane: Int, in slice: Slice, into group: inout Group) {
-    board.alarm.branchBegan()
+    board.reserve.alarm.branchBegan()
     group.addImmediateTask { [self] in
-      defer { board.alarm.branchEnded() }
+      defer { board.reserve.alarm.branchEnded() }
       try await withThrowingDiscardingTaskGroup { shard in
         var begun = 0
         while begun < Shard.size, board.goesOn, board.hasPlace, !Task.isCancelled {
           let pace = pace(isLater: true, in: slice)
           beginPuller(on: lane, in: slice, at: pace, into: &shard)
           begun += 1
-          if slice.isOver || isHelperWelcome(in: slice) { break }
+          if slice.isOver { break }
         }
       }
     }
@@ -218,14 +286,32 @@ extension ParallelBoard {
   @usableFromInline nonisolated(nonsending) func run(
     _ list: ChildList, in context: OperationContext
   ) async {
-    await Crew(list, board: self, in: context.oneDeeper).run()
+    // Without children there is no lane either.
+    if count > 0 { await Crew(list, board: self, in: context.oneDeeper).run() }
   }
 }
 
 extension Crew {
-  /// Ends a puller so that its group cancels the others.
-  private struct Stop: Error {}
+  /// Whether an extra worker is worth its beginning whatever the children do.
+  var isLong: Bool { board.count >= ParallelBoard.longCount }
+}
 
-  /// Whether a helper is worth its while whatever the children do.
-  var isLong: Bool { board.count >= 32 }
+/// The standby worker of a worker beside the caller's.
+private final class LaneStandby: StandbyWorker, @unchecked Sendable {
+  private let crew: Crew
+  private let lane: Int
+
+  init(of crew: Crew, behind lane: Int) {
+    self.crew = crew
+    self.lane = lane
+  }
+
+  override var pullerOnStack: UInt64 { crew.board.pullerOnStack(of: lane) }
+
+  override var hasWorkForAnother: Bool { crew.board.hasWorkForAnother }
+
+  override nonisolated(nonsending) func help(isCounted: Bool) async throws {
+    crew.spareHasStarted()
+    try await crew.help(isCounted: isCounted, isOutermost: false)
+  }
 }

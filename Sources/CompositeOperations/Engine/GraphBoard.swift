@@ -19,7 +19,7 @@ internal import Synchronization
   }
 
   let plan: GraphPlan
-  let alarm = Alarm()
+  let reserve = WorkerReserve()
   let queue: GraphQueue
   /// Whether somebody observes the run, so that the ends of nodes are told here.
   @usableFromInline let isObserved: Bool
@@ -107,7 +107,7 @@ internal import Synchronization
   /// Lets nobody begin from now on.
   func stop() {
     cancel()
-    alarm.ring()
+    reserve.alarm.ring()
   }
 
   /// Lets nobody begin from now on; those that run have been cancelled from outside.

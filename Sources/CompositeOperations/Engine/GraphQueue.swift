@@ -133,7 +133,8 @@ internal import Synchronization
 
   // MARK: Waiting
 
-  private var canBegin: Bool {
+  /// Whether a node is ready and there is a place for it.
+  var canBegin: Bool {
     hasReady && (!isLimited || places.load(ordering: .relaxed) > 0)
   }
 

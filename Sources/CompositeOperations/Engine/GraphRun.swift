@@ -5,12 +5,11 @@ internal import Synchronization
 /// A **puller** runs a node, then one of those that waited for it, and so on; when nobody did it takes
 /// one that is ready. A **feeder** begins pullers as immediate tasks, as a ``Crew`` does: until a node
 /// waits they run on its own thread. It waits while no node is ready. There is one feeder for each
-/// processor as soon as a second one may be of use.
-final class GraphRun: Sendable {
-  typealias Group = ThrowingDiscardingTaskGroup<any Error>
-
-  /// Ends a puller so that its group cancels the others.
-  private struct Stop: Error {}
+/// processor as soon as a second one may be of use; a ``StandbyWorker`` begins them when the first one
+/// cannot, because a node occupies its thread.
+@safe final class GraphRun: StandbyWorker, @unchecked Sendable {
+  typealias Group = WorkerReserve.Group
+  private typealias Stop = WorkerReserve.Stop
 
   /// Somebody who begins pullers.
   private final class Feeder: Sendable {
@@ -26,6 +25,9 @@ final class GraphRun: Sendable {
   /// Whether other feeders are worth their beginning however light the nodes are.
   private let isLong: Bool
   private let hasAllFeeders = Atomic(false)
+  /// How long nodes like the first one took lately; nil if there is none.
+  private let hint: WorkHint?
+  private let firstFeeder = Feeder()
 
   init(_ board: GraphBoard, limit: Int, in context: OperationContext) {
     self.board = board
@@ -33,6 +35,7 @@ final class GraphRun: Sendable {
     isReproducible = Task.hasPreferredExecutor
     isLong = board.plan.count >= 256
     feederCount = min(Processors.count, limit, board.plan.count)
+    hint = board.plan.nodes.first.map { WorkHint(for: type(of: $0.work)) }
   }
 
   /// Runs the nodes, as many as begin before the run is to stop, and returns when they have ended.
@@ -57,26 +60,39 @@ final class GraphRun: Sendable {
 
   private nonisolated(nonsending) func lead(in context: OperationContext) async {
     hasAllFeeders.store(false, ordering: .relaxed)
+    board.reserve.begin()
     try? await withThrowingDiscardingTaskGroup { group in
-      await feed(into: &group, in: context) { group in
+      let hasStandby = !isReproducible && feederCount > 1 && !board.plan.isChain && isUnused
+      if hasStandby { add(to: &group) }
+      await feed(firstFeeder, into: &group, in: context) { group in
         if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
-        board.alarm.branchBegan()
-        group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
-          await board.alarm.wait()
-          if board.isStopped { throw Stop() }
-        }
-        for _ in 1..<max(1, feederCount) {
-          board.alarm.branchBegan()
-          group.addTask { [self] in
-            defer { board.alarm.branchEnded() }
-            try await withThrowingDiscardingTaskGroup { group in
-              await feed(into: &group, in: context.onFreshStack.oneDeeper) { _ in }
-            }
+        if board.reserve.claimAlarm() {
+          group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
+            await board.reserve.alarm.wait()
+            if board.isStopped { throw Stop() }
           }
         }
+        addFeeders(feederCount - 1, to: &group)
       }
-      if hasAllFeeders.load(ordering: .relaxed) { board.alarm.branchEnded() }
+      if hasStandby { retire() }
+      board.reserve.leaderBeginsNoMore()
     }
+    await board.reserve.waitUntilOver()
+  }
+
+  private func addFeeders(_ count: Int, to group: inout Group) {
+    for _ in 0..<max(0, count) {
+      board.reserve.alarm.branchBegan()
+      group.addTask { [self] in
+        defer { board.reserve.alarm.branchEnded() }
+        try await withThrowingDiscardingTaskGroup { group in await feedBeside(into: &group) }
+      }
+    }
+  }
+
+  /// Feeds beside the first feeder, on another stack.
+  private nonisolated(nonsending) func feedBeside(into group: inout Group) async {
+    await feed(Feeder(), into: &group, in: context.onFreshStack.oneDeeper) { _ in }
   }
 
   // MARK: Feeding
@@ -85,9 +101,9 @@ final class GraphRun: Sendable {
   ///
   /// - Parameter notAlone: What is to be done when a puller has left the stack, or should be helped.
   private nonisolated(nonsending) func feed(
-    into group: inout Group, in context: OperationContext, notAlone: (inout Group) -> Void
+    _ feeder: Feeder, into group: inout Group, in context: OperationContext,
+    notAlone: (inout Group) -> Void
   ) async {
-    let feeder = Feeder()
     var slice = Slice(isReproducible: isReproducible)
     var begun = 0
     while !Task.isCancelled, await board.queue.waitForReady() {
@@ -95,7 +111,7 @@ final class GraphRun: Sendable {
         await Task.yield()
         slice = Slice(isReproducible: isReproducible)
       }
-      if begun == 0, mayBeWorthHelping(slice) { notAlone(&group) }
+      if begun == 0, isWorthHelping { notAlone(&group) }
       if begun < Shard.direct {
         beginPuller(of: feeder, in: slice, into: &group, context)
         if !board.isOver { notAlone(&group) }
@@ -107,13 +123,9 @@ final class GraphRun: Sendable {
     }
   }
 
-  /// Whether others are asked to help before it is known how long the nodes take.
-  private func mayBeWorthHelping(_ slice: Slice) -> Bool {
-    if board.plan.isChain { return false }
-    if isLong { return true }
-    guard let start = slice.start, Helpers.mayBeWorthwhile(at: start) else { return false }
-    Helpers.begins()
-    return true
+  /// Whether others are asked to help before it is known how long the nodes of this run take.
+  private var isWorthHelping: Bool {
+    !board.plan.isChain && (isLong || !isReproducible && hint?.isHeavy == true)
   }
 
   /// Begins a puller if a node is ready. It runs on the current stack until a node of it waits.
@@ -134,9 +146,9 @@ final class GraphRun: Sendable {
   private func beginShard(
     of feeder: Feeder, in slice: Slice, into group: inout Group, _ context: OperationContext
   ) {
-    board.alarm.branchBegan()
+    board.reserve.alarm.branchBegan()
     group.addImmediateTask { [self] in
-      defer { board.alarm.branchEnded() }
+      defer { board.reserve.alarm.branchEnded() }
       try await withThrowingDiscardingTaskGroup { shard in
         await feeder.feeding.enter()
         defer { feeder.feeding.leave() }
@@ -194,8 +206,8 @@ final class GraphRun: Sendable {
       current = board.release(behind: node, finished: &finished) ?? board.queue.takeOrLeave()
       guard let next = current, pace.isTimeToLook() else { continue }
       let each = pace.look(longest: Pace.mixedStride)
-      if let each, !isLong { Helpers.note(each) }
-      let isHeavy = each.map { $0 > Helpers.worthwhile } ?? true
+      if let each, !isLong { hint?.note(each) }
+      let isHeavy = each.map { $0 > ExtraWorkers.worthwhile } ?? true
       let isOnStack = feeder.stack.holds(number)
       let wantsHelp = isHeavy && board.queue.hasReady
       if wantsHelp, hasAllFeeders.load(ordering: .relaxed) { board.queue.wakeOne() }
@@ -221,5 +233,26 @@ final class GraphRun: Sendable {
     let slot = board.slot(of: node)
     let work = board.plan.nodes[node].work
     board.ended(node, in: await work.endingUnmade(with: error, into: slot, in: context))
+  }
+
+  // MARK: The standby worker
+
+  override var pullerOnStack: UInt64 { firstFeeder.stack.current }
+
+  override var hasWorkForAnother: Bool {
+    !hasAllFeeders.load(ordering: .relaxed) && board.queue.canBegin
+  }
+
+  /// Begins the other feeders.
+  override nonisolated(nonsending) func help(isCounted: Bool) async throws {
+    if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
+    await board.reserve.work(isOutermost: true, isStopped: { board.isStopped }) { [self] in
+      try? await withThrowingDiscardingTaskGroup { group in
+        addFeeders(feederCount - 2, to: &group)
+        await feedBeside(into: &group)
+      }
+      board.reserve.alarm.branchEnded()
+    }
+    if board.isStopped { throw Stop() }
   }
 }

@@ -16,7 +16,7 @@ internal import Synchronization
   @usableFromInline let count: Int
   let goal: Goal
   let laneCount: Int
-  let alarm = Alarm()
+  let reserve = WorkerReserve()
 
   private let isOrdered: Bool
   private let hasStopped = Atomic(false)
@@ -24,6 +24,7 @@ internal import Synchronization
   private let helpers: Atomic<Int>
   private let failures = Lock<[Failure]>([])
   private let held = Lock<[Int: Disposal]>([:])
+  private let hasHeld = Atomic(false)
   private let firstResult = Atomic(-1)
 
   // Raw memory, so that taking a child and noting its end count no reference. Lanes are atomic; the
@@ -31,6 +32,9 @@ internal import Synchronization
   // of all these tasks is over. Both lie in one piece of memory, which lives as long as this object.
   private nonisolated(unsafe) let lanes: UnsafeMutablePointer<Lane>
   private nonisolated(unsafe) let states: UnsafeMutablePointer<ChildState>
+
+  /// From so many children on each worker has its share of them.
+  static var longCount: Int { 32 }
 
   /// - Parameter limit: How many children may be in flight, `Int.max` for any number.
   @usableFromInline init(count: Int, limit: Int, goal: Goal) {
@@ -40,7 +44,8 @@ internal import Synchronization
     places = Atomic(limit)
     laneCount = min(count, limit, Processors.count)
     helpers = Atomic(laneCount - 1)
-    isOrdered = limit != .max
+    // A short list is taken from in order, too: looking elsewhere costs more than sharing one lane does.
+    isOrdered = limit != .max || count < Self.longCount
     let laneSize = laneCount * MemoryLayout<Lane>.stride
     let memory = UnsafeMutableRawPointer.allocate(
       byteCount: laneSize + count, alignment: MemoryLayout<Lane>.alignment)
@@ -67,6 +72,7 @@ internal import Synchronization
 
   /// How many children have not been taken.
   var left: Int {
+    if isOrdered { return unsafe lanes[0].left }
     var left = 0
     for lane in 0..<laneCount { left += unsafe lanes[lane].left }
     return left
@@ -99,17 +105,29 @@ internal import Synchronization
 
   func leavePlace() { places.wrappingAdd(1, ordering: .relaxed) }
 
-  /// Whether another processor could help: there is a lane for it and more to do than one child.
+  /// Whether another worker could help: there is a lane for it and more to do than one child.
   var hasWorkForHelper: Bool { helpers.load(ordering: .relaxed) > 0 && goesOn && left > 1 }
 
-  /// The lane of a new helper.
-  func helperBegins() -> Int {
-    laneCount - helpers.wrappingSubtract(1, ordering: .relaxed).oldValue
+  /// The same while every worker that there is keeps its thread.
+  var hasWorkForAnother: Bool { helpers.load(ordering: .relaxed) > 0 && goesOn }
+
+  /// A lane for another worker; nil if all have theirs.
+  func takeLane() -> Int? {
+    var left = helpers.load(ordering: .relaxed)
+    while left > 0 {
+      let (isDone, seen) = helpers.weakCompareExchange(
+        expected: left, desired: left - 1, ordering: .relaxed)
+      if isDone { return laneCount - left }
+      left = seen
+    }
+    return nil
   }
 
   func pullerBegins(on lane: Int) -> UInt64 { unsafe lanes[lane].stack.pullerBegins() }
   func pullerReturned(to lane: Int) { unsafe lanes[lane].stack.pullerReturned() }
   func isOnStack(_ puller: UInt64, of lane: Int) -> Bool { unsafe lanes[lane].stack.holds(puller) }
+
+  func pullerOnStack(of lane: Int) -> UInt64 { unsafe lanes[lane].stack.current }
 
   // MARK: Ends of children
 
@@ -125,6 +143,7 @@ internal import Synchronization
   }
 
   private func hold(_ disposal: @escaping Disposal, for index: Int) {
+    hasHeld.store(true, ordering: .relaxed)
     held.withLock { $0[index] = disposal }
   }
 
@@ -168,7 +187,7 @@ internal import Synchronization
   /// then outgrows the first slab of its task.
   @inline(never) private func stop() -> Bool {
     hasStopped.store(true, ordering: .relaxed)
-    alarm.ring()
+    reserve.alarm.ring()
     return true
   }
 
@@ -200,4 +219,7 @@ internal import Synchronization
 
   /// What is to be done with results that nobody will see, by index.
   var disposals: [Int: Disposal] { held.withLock { $0 } }
+
+  /// Whether some of the results have to be given up if nobody will see them.
+  @usableFromInline var holdsDisposals: Bool { hasHeld.load(ordering: .relaxed) }
 }

@@ -90,11 +90,14 @@ extension Crew {
   private func lookAround(_ puller: inout Puller) {
     guard puller.stage == .pulling, !isLong || board.goesOn else { return }
     let each = puller.pace.look()
-    if let each, !isLong { Helpers.note(each) }
+    if let each {
+      if !isLong { hint.note(each) }
+      if each > ExtraWorkers.worthwhile { startStandby() }
+    }
     // On the lane's own stack it gives the thread back to the lane, which then looks further.
     let isOver = puller.slice.isOver || isReproducible
-    if board.isOnStack(puller.number, of: puller.lane) {
-      if isOver || isHelperWelcome(in: puller.slice) { puller.stage = .over }
+    if isOver, board.isOnStack(puller.number, of: puller.lane) {
+      puller.stage = .over
     } else if isOver, board.goesOn {
       puller.stage = .yielding
     }

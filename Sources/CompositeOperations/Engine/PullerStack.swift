@@ -19,5 +19,8 @@ struct PullerStack: ~Copyable, Sendable {
   /// The one that began the puller has its thread back.
   func pullerReturned() { onStack.store(0, ordering: .relaxed) }
 
+  /// The number of the puller that is on the stack; 0 if none is.
+  var current: UInt64 { onStack.load(ordering: .relaxed) }
+
   func holds(_ puller: UInt64) -> Bool { onStack.load(ordering: .relaxed) == puller }
 }

@@ -1,31 +1,42 @@
 internal import Synchronization
 
 extension SourceRun {
-  /// Begins pullers while there are places and children.
-  nonisolated(nonsending) func feed(in context: OperationContext) async {
+  /// The caller's worker, which begins the others.
+  nonisolated(nonsending) func lead(in context: OperationContext) async {
     // Once is enough, unless a child cancels the very task it runs in and others are left over.
     repeat {
+      reserve.begin()
       try? await withThrowingDiscardingTaskGroup { group in
-        var begun = 0
-        while await isFoodLeft() {
-          hireHelpers(in: &group, context)
-          if begun < Shard.direct {
-            beginPuller(in: &group, context)
-          } else {
-            if begun == Shard.direct {
-              alarm.branchBegan()
-              group.addImmediateTask(executorPreference: InlineExecutor.shared) {
-                try await self.waitForAlarm()
-              }
-            }
-            beginShard(in: &group, context)
-            await feeding.waitUntilIdle()
-          }
-          begun += 1
-        }
-        if begun > Shard.direct { alarm.branchEnded() }
+        if isReproducible { beginWorkers(in: &group) }
+        await feed(Feeder(of: self, isOutermost: true), into: &group, in: context)
+        reserve.leaderBeginsNoMore()
       }
+      await reserve.waitUntilOver()
     } while !isStopped && !Task.isCancelled && !source.isExhausted
+  }
+
+  /// Begins pullers while there are places and children.
+  private nonisolated(nonsending) func feed(
+    _ feeder: Feeder, into group: inout Group, in context: OperationContext
+  ) async {
+    var begun = 0
+    var standby: Feeder?
+    while await isFoodLeft() {
+      if begun == 0, isStandbyWanted() {
+        feeder.add(to: &group)
+        self.standby.withLock { $0 = feeder }
+        standby = feeder
+      }
+      if begun < Shard.direct {
+        beginPuller(on: feeder, in: &group, context)
+      } else {
+        if feeder.isOutermost { attendAlarm(in: &group) }
+        beginShard(on: feeder, in: &group, context)
+        await feeder.feeding.waitUntilIdle()
+      }
+      begun += 1
+    }
+    if let standby { retire(standby) }
   }
 
   /// Whether there is a child to begin and a place for it; waits until the source can tell.
@@ -35,61 +46,134 @@ extension SourceRun {
   }
 
   /// Begins a puller if a place is free. It runs on the current stack until a child of it waits.
-  private func beginPuller(in group: inout Group, _ context: OperationContext) {
+  private func beginPuller(
+    on feeder: Feeder, in group: inout Group, _ context: OperationContext
+  ) {
     guard takePlace() else { return }
-    let puller = stack.pullerBegins()
-    group.addImmediateTask { try await self.pull(as: puller, in: context) }
-    stack.pullerReturned()
+    _ = feeder.stack.pullerBegins()
+    group.addImmediateTask { try await self.pull(in: context) }
+    feeder.stack.pullerReturned()
   }
 
   /// Begins a group of pullers within the group, which goes on feeding until it is full.
-  private func beginShard(in group: inout Group, _ context: OperationContext) {
-    alarm.branchBegan()
+  private func beginShard(on feeder: Feeder, in group: inout Group, _ context: OperationContext) {
+    reserve.alarm.branchBegan()
     group.addImmediateTask {
-      defer { self.alarm.branchEnded() }
+      defer { self.reserve.alarm.branchEnded() }
       try await withThrowingDiscardingTaskGroup { shard in
-        await self.feeding.enter()
-        defer { self.feeding.leave() }
+        await feeder.feeding.enter()
+        defer { feeder.feeding.leave() }
         var begun = 0
-        while begun < Shard.size, await self.isFoodLeft(), !self.wantsHelper {
-          self.beginPuller(in: &shard, context)
+        while begun < Shard.size, await self.isFoodLeft() {
+          self.beginPuller(on: feeder, in: &shard, context)
           begun += 1
         }
       }
     }
   }
 
-  private nonisolated(nonsending) func waitForAlarm() async throws {
-    await alarm.wait()
-    if isStopped { throw Stop() }
-  }
-
-  // MARK: Helpers
-
-  private var wantsHelper: Bool {
-    helpers.load(ordering: .relaxed) > 0 && isHelperWelcome.load(ordering: .relaxed)
-      && Helpers.isAvailable
-  }
-
-  private func hireHelpers(in group: inout Group, _ context: OperationContext) {
-    let isReproducible = Task.hasPreferredExecutor
-    while helpers.load(ordering: .relaxed) > 0 {
-      let isWelcome = isReproducible || isHelperWelcome.load(ordering: .relaxed) && Helpers.hire()
-      guard isWelcome else { return }
-      helpers.wrappingSubtract(1, ordering: .relaxed)
-      group.addTask { try await self.help(in: context.onFreshStack, isHired: !isReproducible) }
+  /// Lets a task of the outermost group wait for a failure, unless one does already.
+  private func attendAlarm(in group: inout Group) {
+    guard reserve.claimAlarm() else { return }
+    group.addImmediateTask(executorPreference: InlineExecutor.shared) {
+      await self.reserve.alarm.wait()
+      if self.isStopped { throw Stop() }
     }
   }
 
-  /// A puller on another processor.
-  private nonisolated(nonsending) func help(
-    in context: OperationContext, isHired: Bool
-  ) async throws {
-    try await withThrowingDiscardingTaskGroup { group in
-      if takePlace() {
-        group.addImmediateTask { try await self.pull(as: nil, in: context.oneDeeper) }
+  // MARK: Other workers
+
+  /// Begins a worker for each processor, where nothing may depend on how long children take.
+  private func beginWorkers(in group: inout Group) {
+    while takeWorker() {
+      attendAlarm(in: &group)
+      reserve.alarm.branchBegan()
+      group.addTask {
+        defer { self.reserve.alarm.branchEnded() }
+        try await self.work(isCounted: false)
       }
-      if isHired { Helpers.release() }
+    }
+  }
+
+  /// - Returns: Whether another worker may begin, which the caller then does.
+  fileprivate func takeWorker() -> Bool {
+    var left = workersLeft.load(ordering: .relaxed)
+    while left > 0 {
+      let (isDone, seen) = workersLeft.weakCompareExchange(
+        expected: left, desired: left - 1, ordering: .relaxed)
+      if isDone { return true }
+      left = seen
+    }
+    return false
+  }
+
+  fileprivate nonisolated(nonsending) func work(isCounted: Bool) async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      await feed(
+        Feeder(of: self, isOutermost: false), into: &group, in: context.onFreshStack.oneDeeper)
+      if isCounted { ExtraWorkers.release() }
+    }
+  }
+
+  /// Whether another worker might find a child and a place for it.
+  var hasWorkForAnother: Bool {
+    workersLeft.load(ordering: .relaxed) > 0 && places.load(ordering: .relaxed) > 0 && !isStopped
+      && !source.isExhausted
+  }
+
+  // MARK: The standby worker
+
+  /// Whether the caller is to add a standby worker.
+  private func isStandbyWanted() -> Bool {
+    !isReproducible && hasWorkForAnother
+      && !hasStandby.exchange(true, ordering: .acquiringAndReleasing)
+  }
+
+  private func retire(_ feeder: Feeder) {
+    let isLeft = standby.withLock { $0 === feeder ? $0.take() : nil } != nil
+    feeder.retire()
+    if isLeft { hasStandby.store(false, ordering: .releasing) }
+  }
+
+  /// Starts the standby worker if there is one and the process has room for another worker.
+  func startStandby() {
+    guard hasWorkForAnother, hasStandby.load(ordering: .relaxed), ExtraWorkers.acquire() else {
+      return
+    }
+    if standby.withLock({ $0.take() })?.start(isCounted: true) != true { ExtraWorkers.release() }
+  }
+}
+
+extension SourceRun {
+  /// Somebody who begins pullers, and stands by for the case that a child occupies its thread.
+  @safe final class Feeder: StandbyWorker, @unchecked Sendable {
+    private let run: SourceRun
+    /// Whether its group is the outermost one of the run.
+    let isOutermost: Bool
+    let stack = PullerStack()
+    /// Held by a shard that begins pullers in place of its feeder.
+    let feeding = Turnstile()
+
+    init(of run: SourceRun, isOutermost: Bool) {
+      self.run = run
+      self.isOutermost = isOutermost
+    }
+
+    override var pullerOnStack: UInt64 { stack.current }
+
+    override var hasWorkForAnother: Bool { run.hasWorkForAnother }
+
+    override nonisolated(nonsending) func help(isCounted: Bool) async throws {
+      run.hasStandby.store(false, ordering: .releasing)
+      guard run.takeWorker() else {
+        if isCounted { ExtraWorkers.release() }
+        return
+      }
+      await run.reserve.work(isOutermost: isOutermost, isStopped: { run.isStopped }) { [run] in
+        try? await run.work(isCounted: isCounted)
+        run.reserve.alarm.branchEnded()
+      }
+      if run.isStopped { throw Stop() }
     }
   }
 }

@@ -38,8 +38,8 @@ final class SourceRun: Sendable {
     var isComplete: Bool { losses.isEmpty && sourceError == nil && !isCutShort }
   }
 
-  typealias Group = ThrowingDiscardingTaskGroup<any Error>
-  struct Stop: Error {}
+  typealias Group = WorkerReserve.Group
+  typealias Stop = WorkerReserve.Stop
 
   let source: ChildSource
   let goal: ParallelBoard.Goal
@@ -48,32 +48,38 @@ final class SourceRun: Sendable {
   let places: Atomic<Int>
   let hasStopped = Atomic(false)
   let begun = Atomic(0)
-  let stack = PullerStack()
-  let alarm = Alarm()
-  /// Held by a shard that begins pullers: one feeds at a time.
-  let feeding = Turnstile()
-  let helpers: Atomic<Int>
-  let isHelperWelcome = Atomic(false)
+  let reserve = WorkerReserve()
+  /// The feeder whose standby worker has not been started, if there is one.
+  let standby = Lock<Feeder?>(nil)
+  let hasStandby = Atomic(false)
+  /// How many workers may still begin beside the caller's.
+  let workersLeft: Atomic<Int>
+  let isReproducible: Bool
+  let context: OperationContext
   let record = Lock(Record())
 
-  init(_ source: ChildSource, limit: Int, goal: ParallelBoard.Goal, results: Results) {
+  init(
+    _ source: ChildSource, limit: Int, goal: ParallelBoard.Goal, results: Results,
+    in context: OperationContext
+  ) {
     self.source = source
     self.goal = goal
     self.results = results
+    self.context = context.oneDeeper
     places = Atomic(limit)
-    helpers = Atomic(min(Processors.count, limit) - 1)
+    workersLeft = Atomic(min(Processors.count, limit) - 1)
+    isReproducible = Task.hasPreferredExecutor
   }
 
   /// Runs the children and returns what became of them, when all that began have ended.
-  nonisolated(nonsending) func run(in context: OperationContext) async -> Record {
-    let context = context.oneDeeper
+  nonisolated(nonsending) func run() async -> Record {
     if source.expectedCount > 0 { context.expectChildren(source.expectedCount) }
     if context.isTooDeep {
       await withDiscardingTaskGroup { group in
-        group.addTask { await self.feed(in: context.onFreshStack) }
+        group.addTask { await self.lead(in: self.context.onFreshStack) }
       }
     } else {
-      await feed(in: context)
+      await lead(in: context)
     }
     return record.withLock {
       if !source.hasGivenAll { $0.isCutShort = true }
@@ -97,14 +103,10 @@ extension SourceRun {
 
   /// Runs children one after another, in the place that the caller has taken.
   ///
-  /// - Parameter puller: The number on the stack; nil for a helper's.
-  nonisolated(nonsending) func pull(
-    as puller: UInt64?, in context: OperationContext
-  ) async throws {
+  nonisolated(nonsending) func pull(in context: OperationContext) async throws {
     defer { leavePlace() }
     // Asked a few times a child without being counted; valid, because it is the task that runs this.
     let task = unsafe UnsafeCurrentTask.own
-    let isReproducible = Task.hasPreferredExecutor
     var slice = Slice(isReproducible: isReproducible)
     var pace = Pace(isReproducible: isReproducible)
     let slots = slotsOfPuller
@@ -114,10 +116,8 @@ extension SourceRun {
       source.childEnded?()
       if isToStop { throw stop() }
       guard pace.isTimeToLook() else { continue }
-      if let each = pace.look(), each > Helpers.worthwhile, canHire {
-        isHelperWelcome.store(true, ordering: .relaxed)
-        // Back to the one that began this puller, which hires the helper and begins another.
-        if let puller, stack.holds(puller) { return }
+      if let each = pace.look(), each > ExtraWorkers.worthwhile, hasWorkForAnother {
+        startStandby()
       }
       if slice.isOver || isReproducible {
         await Task.yield()
@@ -126,8 +126,6 @@ extension SourceRun {
     }
     withExtendedLifetime(slots) {}
   }
-
-  private var canHire: Bool { helpers.load(ordering: .relaxed) > 0 && Helpers.isAvailable }
 
   private var slotsOfPuller: SlotBlocks? {
     switch results {
@@ -138,7 +136,7 @@ extension SourceRun {
 
   func stop() -> Stop {
     hasStopped.store(true, ordering: .relaxed)
-    alarm.ring()
+    reserve.alarm.ring()
     return Stop()
   }
 }

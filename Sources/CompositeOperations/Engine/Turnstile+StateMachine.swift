@@ -5,7 +5,7 @@ extension Turnstile {
 
     private var isOccupied = false
     private var queue = Line<Waiter>()
-    private var idleWaiter: Waiter?
+    private var idleWaiters: [Waiter] = []
 
     mutating func triedToEnter() -> Bool {
       if isOccupied { return false }
@@ -20,19 +20,19 @@ extension Turnstile {
       return nil
     }
 
-    /// - Returns: Whoever is inside now, or whoever waited until nobody is.
-    mutating func left() -> Waiter? {
-      precondition(isOccupied, "Somebody left a turnstile that was idle.")
-      if let next = queue.popFirst() { return next }
+    /// - Returns: The one that is inside now, or those that waited until none is.
+    mutating func left() -> [Waiter] {
+      precondition(isOccupied, "A turnstile was left that was idle.")
+      if let next = queue.popFirst() { return [next] }
       isOccupied = false
-      return idleWaiter.take()
+      if idleWaiters.isEmpty { return [] }
+      return exchange(&idleWaiters, with: [])
     }
 
     /// - Returns: The waiter itself, if nobody is inside.
     mutating func waitedUntilIdle(_ waiter: Waiter) -> Waiter? {
       if !isOccupied { return waiter }
-      precondition(idleWaiter == nil, "Two tasks waited until a turnstile is idle.")
-      idleWaiter = waiter
+      idleWaiters.append(waiter)
       return nil
     }
   }

@@ -24,9 +24,11 @@ final class Turnstile: Sendable {
     }
   }
 
-  func leave() { machine.withLock { $0.left() }?.resume() }
+  func leave() {
+    for waiter in machine.withLock({ $0.left() }) { waiter.resume() }
+  }
 
-  /// Waits until nobody is inside. Only one task at a time may wait for that.
+  /// Waits until nobody is inside.
   nonisolated(nonsending) func waitUntilIdle() async {
     await withCheckedContinuation { continuation in
       machine.withLock { $0.waitedUntilIdle(continuation) }?.resume()

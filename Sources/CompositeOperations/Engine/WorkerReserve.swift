@@ -1,0 +1,99 @@
+internal import Synchronization
+
+/// The standby workers of a run, and what brings a failure from other groups to the outermost one.
+struct WorkerReserve: ~Copyable, Sendable {
+  typealias Group = ThrowingDiscardingTaskGroup<any Error>
+
+  /// Ends a task so that its group cancels the others.
+  struct Stop: Error {}
+
+  let alarm = Alarm()
+  /// Whether a task of the outermost group waits for the alarm.
+  private let isAlarmAttended = Atomic(false)
+
+  private enum Leading: UInt8, AtomicRepresentable {
+    case begins
+    /// The same, and it is a branch of the alarm.
+    case isBranch
+    case over
+  }
+
+  /// Whether the caller's worker may still begin something.
+  private let leading = Atomic(Leading.begins)
+  /// The worker that stands in no group of the run, if one does.
+  private let detachedWorker = Lock<Task<Void, Never>?>(nil)
+  private let hasDetachedWorker = Atomic(false)
+
+  /// - Returns: Whether the caller is to wait for the alarm, as the only one. The wait does not end before the caller's
+  ///   worker begins nothing more.
+  func claimAlarm() -> Bool {
+    if isAlarmAttended.exchange(true, ordering: .acquiringAndReleasing) { return false }
+    waitForLeader()
+    return true
+  }
+
+  // MARK: The caller's worker
+
+  /// The outermost group begins.
+  func begin() {
+    if leading.load(ordering: .relaxed) == .begins { return }
+    leading.store(.begins, ordering: .relaxed)
+    isAlarmAttended.store(false, ordering: .relaxed)
+  }
+
+  /// The caller's worker begins nothing more.
+  func leaderBeginsNoMore() {
+    if leading.exchange(.over, ordering: .acquiringAndReleasing) == .isBranch {
+      alarm.branchEnded()
+    }
+  }
+
+  /// Makes the caller's worker a branch of the alarm as long as it may begin something.
+  private func waitForLeader() {
+    alarm.branchBegan()
+    let isLeading = leading.compareExchange(
+      expected: .begins, desired: .isBranch, ordering: .acquiringAndReleasing
+    ).exchanged
+    if !isLeading { alarm.branchEnded() }
+  }
+
+  /// Waits for what outlives the outermost group. To be called when that is over.
+  nonisolated(nonsending) func waitUntilOver() async {
+    guard hasDetachedWorker.load(ordering: .acquiring) else { return }
+    await detachedWorker.withLock { $0.take() }?.value
+  }
+
+  // MARK: The standby worker's task
+
+  /// Has work done that a standby worker was started for, by a worker of its own, and waits for its end.
+  ///
+  /// A group within the group could not fail before all in it have ended, and the standby worker's is the only task of
+  /// the outermost group that no child occupies. So the worker is a task by itself, with the same priority and the same
+  /// task-local values, which the standby worker cancels; and the standby worker brings the failure.
+  ///
+  /// - Parameters:
+  ///   - isOutermost: Whether the standby worker stands in the outermost group.
+  ///   - isStopped: Whether the run has been stopped.
+  ///   - work: Does the work, and then ends its branch of the alarm, which this begins.
+  nonisolated(nonsending) func work(
+    isOutermost: Bool, isStopped: () -> Bool, _ work: @escaping @Sendable () async -> Void
+  ) async {
+    let attendsAlarm = isOutermost && claimAlarm()
+    alarm.branchBegan()
+    let worker = UnstructuredTasks.start(on: nil, work)
+    if attendsAlarm {
+      detachedWorker.withLock { $0 = worker }
+      hasDetachedWorker.store(true, ordering: .releasing)
+    }
+    await withTaskCancellationHandler {
+      await withTaskPriorityEscalationHandler {
+        if attendsAlarm { await alarm.wait() } else { await worker.value }
+      } onPriorityEscalated: { _, priority in
+        worker.escalatePriority(to: priority)
+      }
+    } onCancel: {
+      worker.cancel()
+    }
+    if isStopped() { CancellationReports.deferring { worker.cancel() } }
+  }
+}
