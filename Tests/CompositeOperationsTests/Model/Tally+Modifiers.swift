@@ -12,7 +12,12 @@ extension Verdict {
     var last: Int?
     var conditions: [Int: Int] = [:]
     var loose: [Int: Int] = [:]
+    /// Whether what ended last had been cancelled.
+    var isLastCancelled = false
     for entry in entries {
+      defer {
+        if case .ended(_, _, let isCancelled) = entry { isLastCancelled = isCancelled }
+      }
       switch entry {
       case .began(let node, _):
         guard let place = places[node] else { continue }
@@ -45,7 +50,10 @@ extension Verdict {
       case .looseEnded(let ticket, _, _): loose[ticket] = nil
       case .ended(let node, .error(.timeout), _):
         seen.insert(.timeout)
-        if case .timingOut(.moments) = modifier(node) { seen.insert(.tooLate) }
+        if case .timingOut(.moments) = modifier(node) {
+          seen.insert(.tooLate)
+          if !isLastCancelled { seen.insert(.tooLateUnnoticed) }
+        }
         if loose.values.contains(node) { seen.insert(.bodyLeftBehind) }
       case .ended(_, .error(.retry(let errors, let isCancelled)), _):
         if errors.count > 1 { seen.insert(.attemptsInVain) }
@@ -60,7 +68,7 @@ extension Verdict {
         isTidying = true
       case .tidied: isTidying = false
       case .cancelled: if isTidying { seen.insert(.cancelledWhileTidying) }
-      case .looked, .ended, .discarded, .made, .sourceFailed, .asked, .answered, .called, .failed,
+      case .looked, .ended, .computedInVain, .discarded, .made, .sourceFailed, .asked, .answered, .called, .failed,
         .looseLooked, .received, .cancels:
         break
       }

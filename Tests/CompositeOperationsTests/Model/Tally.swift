@@ -9,9 +9,9 @@ struct Tally {
     case attemptAgain, attemptOfAnother, attemptsInVain, attemptCancelled
     case errorIgnored, errorRecovered, errorMapped, recoveryByAnother, fallback
     case resultSeen, errorSeen, cancellationSeen, cancelledWhileTidying
-    case repetition, lastRepetition, timeout
+    case repetition, lastRepetition, timeout, longLoop
     case skip, noneMet, conditionLeftBehind
-    case tooLate, bodyLeftBehind, cancelledBodyLeftBehind, delay, heldBackByRate
+    case tooLate, tooLateUnnoticed, bodyLeftBehind, cancelledBodyLeftBehind, delay, heldBackByRate
     case permitsHeldAbove, permitsInCircle, permitsLate
     case everyOrigin, failuresInOrderOfTime, unbegunChild, raceWonBySecond
   }
@@ -20,11 +20,14 @@ struct Tally {
 
   mutating func add(_ verdict: Verdict) {
     var seen: Set<Happening> = [verdict.outcome.happening]
-    var begun: Set<Int> = []
+    var begun: [Int: Int] = [:]
     var isCancelled = false
     for entry in verdict.entries {
       switch entry {
-      case .began(let node, _): if !begun.insert(node).inserted { seen.insert(.secondRun) }
+      case .began(let node, _):
+        begun[node, default: 0] += 1
+        if begun[node] == 2 { seen.insert(.secondRun) }
+        if begun[node] == 100 { seen.insert(.longLoop) }
       case .ended(_, .result(let value), let isLate):
         if isLate { seen.insert(.lateValue) }
         if case .steps(let steps) = value, steps.dropLast().contains(where: \.outcome.isError) {
@@ -42,7 +45,7 @@ struct Tally {
       case .answered: if isCancelled { seen.insert(.answerAfterCancellation) }
       case .cancelled: isCancelled = true
       case .ended, .looked, .made, .asked, .called, .came, .failed, .sawEnd, .tidied,
-        .conditionAsked, .conditionAnswered, .looseBegan, .looseLooked, .looseEnded, .received,
+        .computedInVain, .conditionAsked, .conditionAnswered, .looseBegan, .looseLooked, .looseEnded, .received,
         .cancels:
         break
       }

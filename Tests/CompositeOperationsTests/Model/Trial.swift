@@ -33,6 +33,8 @@ struct Trial: Sendable {
   let surroundings: Surroundings
   /// Whether it is started with a handle, or run as part of a task.
   let hasHandle: Bool
+  /// How long a leaf computes that waits for another one.
+  var patience = Duration.seconds(20)
 
   /// - Parameter size: About how many nodes the tree has at most.
   init(seed: UInt64, workers: Workers, size: Int = 14) {
@@ -48,6 +50,7 @@ struct Trial: Sendable {
     // Who gets into one another's way are many.
     let share = chance.number(1...size)
     tree = generator.tree(of: generator.isAboutPermits ? share * 3 : share)
+    if workers == .all, processorCount > 1, chance.percent(10) { tree = tree.withRival(&chance) }
     let moments = tree.size * (workers == .one ? 3 : 4)
     cancellation = chance.pick([
       (45, .never), (5, .beforeTheStart), (50, .after(chance.number(1...moments))),
@@ -62,16 +65,22 @@ struct Trial: Sendable {
 
   /// What became of it.
   func verdict() async -> Verdict {
-    let recorder = Recorder(cancellationPoint: workers == .all ? cancellation.point : nil)
+    let recorder = Recorder(
+      cancellationPoint: workers == .all ? cancellation.point : nil, patience: patience)
     let observer = RecordingObserver()
     let builder = Builder(recorder: recorder)
     let operation = builder.operation(tree)
     let observed: AnyShown =
       surroundings == .observedFromInside ? operation.observed(by: observer) : operation
-    let end = await run(observed, recorder, observer)
-    let (entries, moments) = recorder.story
+    // Two that compute could occupy all threads, and wait for one another's rivals.
+    let end =
+      tree.hasRival
+      ? await Computation.alone { await run(observed, recorder, observer) }
+      : await run(observed, recorder, observer)
+    let story = recorder.story
+    let entries = story.entries
     var judge = Judge(of: tree, in: workers == .one ? .total : .partial)
-    judge.read(entries, at: moments)
+    judge.read(story)
     guard let end else {
       return Verdict(self, entries, nil, ["O1: it is stuck"] + judge.findings)
     }
@@ -101,6 +110,7 @@ struct Trial: Sendable {
       let (_, cancel) = start(operation, on: executor, recorder.clock, observer, ends)
       if cancellation.isBeforeTheStart { recorder.cancel(cancel) }
       executor.drain { job in
+        recorder.jobEnded(job)
         if job == cancellation.point { recorder.cancel(cancel) }
       }
     case .all:

@@ -22,7 +22,7 @@ extension Recorder {
   func perform(_ leaf: Tree.Leaf, of node: Int) async throws -> ShownValue {
     let isFirstRun = beginsFirst(node)
     add { .began(node, isCancelled: $0) }
-    let outcome = await outcome(of: leaf, isFirstRun) { .looked(node, isCancelled: $0) }
+    let outcome = await outcome(of: leaf, node, isFirstRun) { .looked(node, isCancelled: $0) }
     add { .ended(node, outcome, isCancelled: $0) }
     return try outcome.get()
   }
@@ -32,7 +32,7 @@ extension Recorder {
     let isFirstRun = beginsFirst(node)
     let ticket = number()
     add { .looseBegan(node, ticket: ticket, isCancelled: $0) }
-    let outcome = await outcome(of: leaf, isFirstRun) {
+    let outcome = await outcome(of: leaf, node, isFirstRun) {
       .looseLooked(ticket: ticket, isCancelled: $0)
     }
     add { .looseEnded(ticket: ticket, outcome, isCancelled: $0) }
@@ -40,8 +40,9 @@ extension Recorder {
   }
 
   private func outcome(
-    of leaf: Tree.Leaf, _ isFirstRun: Bool, look: (_ isCancelled: Bool) -> Entry
+    of leaf: Tree.Leaf, _ node: Int, _ isFirstRun: Bool, look: (_ isCancelled: Bool) -> Entry
   ) async -> ShownOutcome {
+    compute(leaf, at: node)
     let turns =
       switch leaf.waiting {
       case .turns(let turns): turns
@@ -59,6 +60,22 @@ extension Recorder {
     case .error, .valueAfterError: return .error(.failure(number()))
     case .cancellation: return .error(.cancellation)
     case .interruption: return .error(.interruption(number()))
+    }
+  }
+
+  /// Does what a leaf does without suspending.
+  private func compute(_ leaf: Tree.Leaf, at node: Int) {
+    let isOver: () -> Bool
+    switch leaf.computing {
+    case nil: return
+    case .moments(let moments): return clock.advance(by: moments)
+    case .untilBegun(let rival): isOver = { Task.isCancelled || self.hasBegun(rival) }
+    case .untilCancelled: isOver = { Task.isCancelled }
+    }
+    let end = ContinuousClock.now + patience
+    while !isOver() {
+      if ContinuousClock.now < end { continue }
+      return add(.computedInVain(node))
     }
   }
 

@@ -10,6 +10,8 @@ enum Entry: Sendable, Equatable {
   case looked(Int, isCancelled: Bool)
   /// The body is over. How the run ends is decided now, by whoever runs it.
   case ended(Int, ShownOutcome, isCancelled: Bool)
+  /// A body has computed for very long, and what it did that for has not come.
+  case computedInVain(Int)
   /// A value was given up.
   case discarded(Int, ShownValue)
 
@@ -84,6 +86,7 @@ extension Entry: CustomStringConvertible {
     case .began(let node, let flag): "n\(node) began\(flag.note)"
     case .looked(let node, let flag): "n\(node) looked\(flag.note)"
     case .ended(let node, let outcome, let flag): "n\(node) came to \(outcome)\(flag.note)"
+    case .computedInVain(let node): "n\(node) computed in vain"
     case .discarded(let node, let value): "n\(node) discarded \(value)"
     case .made(let node, let child, let flag): "n\(node) made child \(child)\(flag.note)"
     case .sourceFailed(let node, let error, let flag):

@@ -4,12 +4,14 @@ import CompositeOperations
 final class Recorder: Sendable {
   /// The time of everything that is recorded.
   let clock = TurnClock()
+  /// How long a leaf computes that waits for another one.
+  let patience: Duration
   private let state: Lock<State>
 
   private struct State: Sendable {
-    var entries: [Entry] = []
-    /// At which moment each of them was made.
-    var moments: [Int] = []
+    var story = Story()
+    /// How many jobs the executor had run when the current one began.
+    var job = 0
     var lastNumber = 0
     /// What closures are decided by whose answers nobody has drawn before.
     var chance = Chance(seed: 0)
@@ -22,29 +24,33 @@ final class Recorder: Sendable {
     var cancel: (@Sendable () -> Void)?
 
     mutating func add(_ entry: Entry, at moment: Int) {
-      entries.append(entry)
-      moments.append(moment)
+      story.entries.append(entry)
+      story.moments.append(moment)
+      story.jobs.append(job)
     }
 
     /// - Returns: How to cancel the run, if it is time to.
     mutating func takeCancellation() -> (@Sendable () -> Void)? {
-      guard let point = cancellationPoint, entries.count >= point else { return nil }
+      guard let point = cancellationPoint, story.entries.count >= point else { return nil }
       return cancel.take()
     }
   }
 
   /// - Parameter cancellationPoint: After how many entries the run is to be cancelled, by whoever
   ///   makes the entry. Nil if nobody does.
-  init(cancellationPoint: Int? = nil) {
+  init(cancellationPoint: Int? = nil, patience: Duration = .seconds(20)) {
+    self.patience = patience
     state = Lock(State(cancellationPoint: cancellationPoint))
   }
 
-  var entries: [Entry] { state.withLock { $0.entries } }
+  /// What happened.
+  var story: Story { state.withLock { $0.story } }
 
-  /// What happened, and at which moment of the clock.
-  var story: (entries: [Entry], moments: [Int]) {
-    state.withLock { ($0.entries, $0.moments) }
-  }
+  /// Takes note that the executor has run so many jobs.
+  func jobEnded(_ count: Int) { state.withLock { $0.job = count } }
+
+  /// Whether a leaf has begun.
+  func hasBegun(_ node: Int) -> Bool { state.withLock { $0.begun.contains(node) } }
 
   /// C3: how often code of the tree ran under a lock of the package. Always 0 in release builds.
   var callsUnderLock: Int { state.withLock { $0.callsUnderLock } }
@@ -101,4 +107,13 @@ final class Recorder: Sendable {
 
   /// Lets go of the run, which is over: the two would keep each other.
   func forgetCancellation() { state.withLock { $0.cancel = nil } }
+}
+
+/// What happened, entry by entry.
+struct Story: Sendable {
+  var entries: [Entry] = []
+  /// At which moment of the clock each of them was made.
+  var moments: [Int] = []
+  /// In which job of a seeded executor each of them was made; 0 with several workers.
+  var jobs: [Int] = []
 }

@@ -20,6 +20,9 @@ struct TurnClock: Clock {
   var now: Instant { Instant(offset: Self.time(moment)) }
   var minimumResolution: Duration { .zero }
 
+  /// Lets moments pass although nobody takes a turn.
+  func advance(by moments: Int) { self.moments.value.withLock { $0 += moments } }
+
   static func time(_ moments: Int) -> Duration { .milliseconds(moments) }
 
   func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {

@@ -8,6 +8,8 @@ final class LooseBody {
   var isLeft = false
   /// Whether it ended when nobody could have left it behind yet.
   var endsRun = false
+  /// Whether its time was over when it ended.
+  var isTooLate = false
   /// Whether its end says the same as that of a run that has left it behind.
   var mayBeLeft: Bool { !isLeft && !endsRun && end == .error(.cancellation) }
 
@@ -43,28 +45,39 @@ extension Judge {
   mutating func looseLooked(_ ticket: Int, _ isCancelled: Bool) {
     guard let body = loose[ticket] else { return expect(false, "ticket \(ticket) never began") }
     expect(!body.isLeft || isCancelled, "T3: \(body.name) was left behind, and not cancelled")
-    expect(
-      body.isLeft || !isCancelled || order == .partial,
-      "T3: \(body.name) was cancelled, and not left behind")
+    if isCancelled { mustBeLeft(body) }
   }
 
-  mutating func looseEnded(_ ticket: Int, _ outcome: ShownOutcome) {
+  /// A body that has been cancelled has been left behind, though its run may show that later.
+  private mutating func mustBeLeft(_ body: LooseBody) {
+    expect(
+      body.isLeft || order == .partial || mayBeLeft(body.run),
+      "T3: \(body.name) was cancelled without a reason to leave it behind")
+    body.isLeft = true
+  }
+
+  mutating func looseEnded(_ ticket: Int, _ outcome: ShownOutcome, _ isCancelled: Bool) {
     guard let body = loose[ticket] else { return expect(false, "ticket \(ticket) never began") }
     expect(body.end == nil, "T3: \(body.name) ended twice")
+    if isCancelled { mustBeLeft(body) }
     body.end = outcome
     body.endsRun = order == .total && !mayBeLeft(body.run)
+    body.isTooLate = order == .total && body.run.isLive && isTimeOver(for: body.run)
     if body.isLeft { loseLeft(body) }
   }
 
   /// The run ends as its body does, or without it: when its time is over or it is cancelled.
   mutating func looseMustComeTo(_ body: ShownOutcome, _ limit: Tree.Limit, _ run: NodeRun) {
     let name = "n\(run.place.node.id)"
-    if let end = run.loose?.end, body == end {
-      run.held = run.loose?.holdings ?? []
+    if let loose = run.loose, let end = loose.end, body == end {
+      expect(
+        !loose.isTooLate && !loose.isLeft || end == .error(.cancellation),
+        "T3: \(name) shows the end of its body, which was too late")
+      run.held = loose.holdings
       return
     }
     expect(run.loose?.endsRun != true, "T3: \(name) hides the end of its body")
-    if let body = run.loose {
+    if let body = run.loose, !body.isLeft {
       body.isLeft = true
       if body.end != nil { loseLeft(body) }
     }

@@ -27,6 +27,8 @@ struct Judge {
   private(set) var now = 0
   /// At which moment of the clock it was made.
   private(set) var moment = 0
+  /// In which job of the executor.
+  private(set) var job = 0
   private(set) var isCancellationRequested = false
   private(set) var isCancelled = false
   private(set) var root: NodeRun?
@@ -47,10 +49,10 @@ struct Judge {
     takesWithinTakes = tree.takesWithinTakes
   }
 
-  /// - Parameter moments: At which moment each entry was made.
-  mutating func read(_ entries: [Entry], at moments: [Int]) {
-    for (entry, moment) in zip(entries, moments) {
-      self.moment = moment
+  mutating func read(_ story: Story) {
+    for (index, entry) in story.entries.enumerated() {
+      moment = story.moments[index]
+      job = story.jobs[index]
       read(entry)
       now += 1
     }
@@ -68,6 +70,7 @@ struct Judge {
     case .looked(let node, let isCancelled): withRun(node) { $0.looked($1, isCancelled) }
     case .ended(let node, let body, let isCancelled):
       withRun(node) { $0.ended($1, in: body, isCancelled) }
+    case .computedInVain(let node): computedInVain(node)
     case .discarded(let node, let value):
       discards[Holding(node: node, value: value), default: 0] -= 1
     case .made(let node, let child, let isCancelled):
@@ -90,7 +93,8 @@ struct Judge {
     case .looseBegan(let node, let ticket, let isCancelled):
       looseBegan(node, ticket, isCancelled)
     case .looseLooked(let ticket, let isCancelled): looseLooked(ticket, isCancelled)
-    case .looseEnded(let ticket, let outcome, _): looseEnded(ticket, outcome)
+    case .looseEnded(let ticket, let outcome, let isCancelled):
+      looseEnded(ticket, outcome, isCancelled)
     case .received(let node, let child, let outcome, let isCancelled):
       withRun(node) { $0.received(outcome, from: child, by: $1, isCancelled) }
     case .cancels:
@@ -115,6 +119,7 @@ struct Judge {
     if let parent {
       expect(parent.isLive, "P3, S4, C1: n\(node) began behind the end of what runs it")
       mayBegin(run, below: parent)
+      mayBeginWithoutTurn(below: parent)
       parent.children.append(run)
     } else {
       expect(place.parent == nil, "C1: n\(node) began before what runs it")

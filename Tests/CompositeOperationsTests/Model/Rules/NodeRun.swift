@@ -121,6 +121,9 @@ final class NodeRun {
 
   // What the code of the composite's user saw and did.
 
+  /// How many steps of a loop began in one job of the executor, and in which one.
+  var stepsInJob = 0
+  var jobOfSteps = 0
   var made = 0
   var sourceError: ShownError?
   var questions = 0

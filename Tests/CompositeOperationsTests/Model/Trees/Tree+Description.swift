@@ -42,7 +42,14 @@ extension Tree.Leaf: CustomStringConvertible {
       case .turns(let turns): " after \(turns) turns"
       case .cancellation: " when cancelled"
       }
-    return "\(end)\(wait)" + (noticesCancellation ? ", notices" : "")
+    let work =
+      switch computing {
+      case nil: ""
+      case .moments(let moments): ", computes for \(moments) moments"
+      case .untilBegun(let leaf): ", computes until n\(leaf) begins"
+      case .untilCancelled(let leaf): ", computes until n\(leaf) has it cancelled"
+      }
+    return "\(end)\(wait)\(work)" + (noticesCancellation ? ", notices" : "")
       + (isClosure ? ", closure" : "") + (isLeftAfter.map { ", is left: \($0)" } ?? "")
   }
 }

@@ -13,6 +13,10 @@ extension Tree {
       leaf.waiting = leaf.waiting == .turns(1) ? .turns(0) : .turns(1)
       smaller.append(Tree(id: id, kind: .leaf(leaf)))
     }
+    if case .leaf(var leaf) = kind, leaf.computing != nil {
+      leaf.computing = nil
+      smaller.append(Tree(id: id, kind: .leaf(leaf)))
+    }
     for (index, child) in children.enumerated() {
       smaller += child.smaller.map { child in
         var tree = self
@@ -58,7 +62,8 @@ extension Trial {
   /// moments of cancellation.
   fileprivate func goesWrong(with tree: Tree, like verdict: Verdict) async -> Verdict? {
     var trial = self
-    trial.tree = tree
+    trial.tree = tree.withoutVainRivals
+    trial.patience = .seconds(1)
     for moment in cancellation.earlier {
       trial.cancellation = moment
       for order in 0..<4 as Range<UInt64> {

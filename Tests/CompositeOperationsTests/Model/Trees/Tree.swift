@@ -39,6 +39,8 @@ struct Tree: Sendable, Equatable {
     }
 
     var end: End
+    /// What the body does first, without suspending; nil for nothing.
+    var computing: Computing?
     var waiting: Waiting
     /// Whether the body stops when it sees after a pause that it is cancelled.
     var noticesCancellation: Bool

@@ -9,7 +9,7 @@ struct TreeGenerator {
 
   private enum Choice {
     case leaf, list, wideList, race, sequence, then, map, body, prioritized, nested, named
-    case erased, discarding, modified
+    case erased, discarding, modified, loop
   }
 
   init(seed: UInt64) {
@@ -34,7 +34,7 @@ struct TreeGenerator {
       : [
         (3, .leaf), (34, .list), (1, .wideList), (10, .race), (24, .sequence), (6, .then),
         (4, .map), (8, .body), (3, .prioritized), (1, .nested), (2, .named), (2, .erased),
-        (3, .discarding), (isAboutPermits ? 60 : 44, .modified),
+        (3, .discarding), (isAboutPermits ? 60 : 44, .modified), (1, .loop),
       ]
     switch chance.pick(choices) {
     case .leaf: return .leaf(leaf())
@@ -60,6 +60,7 @@ struct TreeGenerator {
     case .erased: return .erased(tree(of: size - 1))
     case .discarding: return .discarding(tree(of: size - 1))
     case .modified: return modified(of: size)
+    case .loop: return loop()
     }
   }
 
@@ -85,6 +86,7 @@ struct TreeGenerator {
       end: chance.pick([
         (60, .value), (8, .valueAfterError), (14, .error), (11, .cancellation), (4, .interruption),
       ]),
+      computing: chance.maybe(10) { .moments($0.number(1...4)) },
       waiting: chance.percent(8)
         ? .cancellation : .turns(chance.percent(35) ? 0 : chance.number(1...4)),
       noticesCancellation: chance.percent(40), isClosure: limit == nil && chance.percent(30),
@@ -99,6 +101,25 @@ struct TreeGenerator {
     return Tree.List(
       form: form, width: chance.maybe(55) { $0.pick([(3, 1), (4, 2), (2, 3), (1, 5)]) },
       isToldToRunAll: chance.maybe(70) { $0.percent(60) }, collectsOutcomes: chance.percent(20))
+  }
+
+  /// Many steps that do not suspend.
+  private mutating func loop() -> Tree.Kind {
+    var step = tree(of: 0)
+    step.kind = .leaf(
+      Tree.Leaf(end: .value, waiting: .turns(0), noticesCancellation: false, isClosure: false))
+    let times = 150
+    switch chance.number(0...2) {
+    case 0: return .sequence(.repeat(times: times), [step])
+    case 1:
+      return .modified(.repeating(Tree.Repeating(times: times, asks: false, delay: 0)), [step])
+    default:
+      guard case .leaf(var leaf) = step.kind else { preconditionFailure("A step is a leaf.") }
+      leaf.end = .error
+      step.kind = .leaf(leaf)
+      return .modified(
+        .retrying(Tree.Retrying(attempts: times, asking: .nobody, delay: 0)), [step])
+    }
   }
 
   private mutating func steps() -> Tree.Steps {

@@ -1,0 +1,39 @@
+// Bodies that compute without suspending: P3, P6 and P7; and loops of such bodies: S8.
+
+extension Judge {
+  /// What a loop runs without suspending until it lets others have a turn: a few steps at first, whose time it does not
+  /// look at, and then so many.
+  private static let mostStepsInJob = 4 + 64
+
+  /// A body goes on for no longer than it takes others to begin or to cancel it.
+  mutating func computedInVain(_ node: Int) {
+    guard case .leaf(let leaf) = places[node]?.node.kind else { return }
+    switch leaf.computing {
+    case .untilBegun(let rival):
+      expect(false, "P6: n\(node) computed, and n\(rival) did not begin meanwhile")
+    case .untilCancelled(let rival):
+      expect(false, "P3, P7: n\(node) computed, and the end of n\(rival) did not cancel it")
+    case .moments, nil: expect(false, "n\(node) computed in vain, and for nothing")
+    }
+  }
+
+  /// S8: a loop of operations that do not suspend lets others have a turn now and then.
+  mutating func mayBeginWithoutTurn(below parent: NodeRun) {
+    guard order == .total, parent.isLoop else { return }
+    if parent.jobOfSteps != job { parent.stepsInJob = 0 }
+    parent.jobOfSteps = job
+    parent.stepsInJob += 1
+    expect(
+      parent.stepsInJob <= Self.mostStepsInJob,
+      "S8: n\(parent.place.node.id) ran \(parent.stepsInJob) steps, and let nobody else have a turn")
+  }
+}
+
+extension NodeRun {
+  fileprivate var isLoop: Bool {
+    switch place.node.kind {
+    case .sequence, .modified(.repeating, _), .modified(.retrying, _): true
+    default: false
+    }
+  }
+}
