@@ -7,13 +7,19 @@ struct ProgressNode: Sendable {
     var unit: String?
   }
 
-  /// What a parent has taken over of a child so far.
-  private struct Contribution: Sendable {
-    var fraction = 0.0
-    var completed = 0
+  /// The progress of a child, for its parent.
+  struct Report: Sendable {
+    fileprivate let fraction: Double?
+    fileprivate let units: Units?
+    fileprivate let weight: Double
   }
 
-  let parent: OperationID?
+  /// What a parent has taken over of a child so far.
+  struct Contribution: Sendable {
+    fileprivate var fraction = 0.0
+    fileprivate var completed = 0
+  }
+
   private let share: ProgressShare
   /// What its body told.
   private var own: Units?
@@ -24,21 +30,20 @@ struct ProgressNode: Sendable {
   private var begunWeight = 0.0
   /// Of its children, each as far as it is.
   private var doneWeight = 0.0
-  private var contribution = Contribution()
 
   private(set) var fraction: Double?
   private(set) var endedCount = 0
 
-  init(below parent: OperationID?, share: ProgressShare) {
-    self.parent = parent
-    self.share = share
-  }
+  init(share: ProgressShare) { self.share = share }
+
+  private var units: Units? { own ?? ofChildren }
 
   var progress: OperationProgress {
-    let units = own ?? ofChildren
-    return OperationProgress(
+    OperationProgress(
       fraction: fraction, completed: units?.completed ?? 0, total: units?.total, unit: units?.unit)
   }
+
+  var report: Report { Report(fraction: fraction, units: units, weight: Double(share.weight)) }
 
   mutating func told(_ units: Units) {
     var units = units
@@ -53,9 +58,9 @@ struct ProgressNode: Sendable {
     reachWithChildren()
   }
 
-  mutating func childBegan(_ child: ProgressNode) {
+  mutating func childBegan(_ child: Report) {
     begunCount += 1
-    begunWeight += Double(child.share.weight)
+    begunWeight += child.weight
     reachWithChildren()
   }
 
@@ -69,38 +74,47 @@ struct ProgressNode: Sendable {
 
   /// Takes over what a child has come to since the last time.
   ///
-  /// - Parameter end: How it has ended; nil if it goes on.
-  /// - Returns: Whether anything has changed.
-  mutating func takeOver(_ child: inout ProgressNode, end: End?) -> Bool {
-    let before = progress
+  /// - Parameters:
+  ///   - contribution: What the parent has taken over from the child so far.
+  ///   - end: How the child has ended; nil if it goes on.
+  /// - Returns: Whether the progress has changed.
+  mutating func takeOver(
+    _ child: Report, _ contribution: inout Contribution, end: End?
+  ) -> Bool {
+    let before = fraction
     if end != nil { endedCount += 1 }
-    takeOverUnits(&child)
+    let hasMoreUnits = takeOverUnits(child, &contribution) && own == nil
     // Of a child that failed nothing is left to do; one that was cancelled may have been so for another attempt.
-    let fraction = end == .error ? 1 : child.fraction ?? 0
+    let reached = end == .error ? 1 : child.fraction ?? 0
     if !share.isThatOfChild {
-      doneWeight += (fraction - child.contribution.fraction) * Double(child.share.weight)
-      child.contribution.fraction = fraction
+      doneWeight += (reached - contribution.fraction) * child.weight
+      contribution.fraction = reached
       reachWithChildren()
     } else if end == nil, own == nil, child.fraction != nil {
       // The end of a child is not that of the run: an attempt may have failed.
-      reach(fraction)
+      reach(reached)
     }
-    return progress != before
+    return hasMoreUnits || fraction != before
   }
 
-  private mutating func takeOverUnits(_ child: inout ProgressNode) {
-    guard let units = child.own ?? child.ofChildren else { return }
-    var sum = ofChildren ?? Units(completed: 0, unit: units.unit)
-    guard sum.unit == units.unit else { return }
+  /// - Returns: Whether anything has changed.
+  private mutating func takeOverUnits(
+    _ child: Report, _ contribution: inout Contribution
+  ) -> Bool {
+    guard let units = child.units else { return false }
+    let before = ofChildren
+    var sum = before ?? Units(completed: 0, unit: units.unit)
+    guard sum.unit == units.unit else { return false }
     if share.isThatOfChild {
       sum.completed = max(sum.total == units.total ? sum.completed : 0, units.completed)
       sum.total = units.total
     } else {
-      let more = max(0, units.completed - child.contribution.completed)
+      let more = max(0, units.completed - contribution.completed)
       sum.completed = more > .max - sum.completed ? .max : sum.completed + more
-      child.contribution.completed = max(child.contribution.completed, units.completed)
+      contribution.completed = max(contribution.completed, units.completed)
     }
     ofChildren = sum
+    return before == nil || before?.completed != sum.completed || before?.total != sum.total
   }
 
   private mutating func reachWithChildren() {
@@ -113,8 +127,16 @@ struct ProgressNode: Sendable {
     reach(doneWeight / max(begunWeight + max(0, rest), .leastNonzeroMagnitude))
   }
 
+  /// The smallest change of a fraction, about 10⁻¹⁵. Smaller changes accumulate until they reach it.
+  ///
+  /// A change is passed up as long as it changes the parent. If every level halves it, a `Double` shows it a
+  /// thousand levels up; with this limit it is fifty.
+  private static let smallestStep = 0x1p-50
+
   /// Never goes back.
   private mutating func reach(_ fraction: Double) {
-    self.fraction = max(self.fraction ?? 0, min(fraction, 1))
+    let fraction = max(0, min(fraction, 1))
+    let next = self.fraction.map { $0 + Self.smallestStep } ?? 0
+    if fraction >= next || fraction == 1 { self.fraction = fraction }
   }
 }

@@ -2,13 +2,26 @@ extension ProgressObserver {
   /// The runs that go on, as a tree, and what is to be told of the whole.
   struct StateMachine: Sendable {
     private struct Run: Sendable {
+      /// A parent that the observer has seen begin.
+      struct Parent: Sendable {
+        let slot: Int
+        let id: OperationID
+      }
+
+      let id: OperationID
       let place: OperationPlace
       let began: EventTime
-      var node: ProgressNode
+      let parent: Parent?
       var waits: [OperationEvent.Wait] = []
     }
 
-    private var runs: [OperationID: Run] = [:]
+    /// The unfinished runs, each in a slot. A slot is nil after the end of its run, until it is reused.
+    private var runs: [Run?] = []
+    /// The progress of the runs and what their parents have taken over of it, by slot.
+    private var nodes: [ProgressNode] = []
+    private var contributions: [ProgressNode.Contribution] = []
+    private var freeSlots: [Int] = []
+    private var slots: [OperationID: Int] = [:]
     /// The outermost runs that go on.
     private var outermost: Set<OperationID> = []
     /// Those that have ended since none went on: how many, and how far they came.
@@ -26,14 +39,16 @@ extension ProgressObserver {
       switch event.kind {
       case .created: created(event)
       case .progressed(let completed, let total, let unit):
-        change(event.id) {
+        change(slots[event.id]) {
           $0.told(ProgressNode.Units(completed: completed, total: total, unit: unit))
         }
-      case .childrenExpected(let children): change(event.id) { $0.expects(children) }
-      case .waitingBegan(let wait): runs[event.id]?.waits.append(wait)
+      case .childrenExpected(let children): change(slots[event.id]) { $0.expects(children) }
+      case .waitingBegan(let wait):
+        if let slot = slots[event.id] { runs[slot]?.waits.append(wait) }
       case .waitingEnded(let wait):
-        guard let index = runs[event.id]?.waits.lastIndex(of: wait) else { return }
-        runs[event.id]?.waits.remove(at: index)
+        guard let slot = slots[event.id], let index = runs[slot]?.waits.lastIndex(of: wait)
+        else { return }
+        runs[slot]?.waits.remove(at: index)
       case .ended(let outcome, _): ended(event.id, in: outcome.end)
       case .started, .childStarted, .retryScheduled, .logged, .cancellationRequested,
         .finishedAgain, .abandonedBodyEnded:
@@ -43,46 +58,65 @@ extension ProgressObserver {
 
     private mutating func created(_ event: OperationEvent) {
       // A parent that was there before the observer is none for it.
-      let parent = event.parent.flatMap { runs[$0] == nil ? nil : $0 }
-      let node = ProgressNode(below: parent, share: event.place.share)
-      runs[event.id] = Run(place: event.place, began: event.time, node: node)
-      if let parent { return change(parent) { $0.childBegan(node) } }
+      let parent = event.parent.flatMap { id in slots[id].map { Run.Parent(slot: $0, id: id) } }
+      let run = Run(id: event.id, place: event.place, began: event.time, parent: parent)
+      let node = ProgressNode(share: event.place.share)
+      if let slot = freeSlots.popLast() {
+        slots[event.id] = slot
+        (runs[slot], nodes[slot], contributions[slot]) = (run, node, .init())
+      } else {
+        slots[event.id] = runs.count
+        runs.append(run)
+        nodes.append(node)
+        contributions.append(.init())
+      }
+      if let parent { return change(parent.slot) { $0.childBegan(node.report) } }
       if outermost.isEmpty { ended = (0, OperationProgress()) }
       outermost.insert(event.id)
     }
 
     private mutating func ended(_ id: OperationID, in end: ProgressNode.End) {
-      guard var run = runs.removeValue(forKey: id) else { return }
-      let before = run.node.fraction
-      run.node.ended(in: end)
-      handOn(&run.node, end: end)
+      guard let slot = slots.removeValue(forKey: id) else { return }
+      let before = nodes[slot].fraction
+      nodes[slot].ended(in: end)
+      handOn(slot, end: end)
+      runs[slot] = nil
+      freeSlots.append(slot)
       guard outermost.remove(id) != nil else { return }
-      ended = (ended.count + 1, run.node.progress)
+      ended = (ended.count + 1, nodes[slot].progress)
       recount(from: before, to: nil)
     }
 
-    private mutating func change(_ id: OperationID, _ body: (inout ProgressNode) -> Void) {
-      guard var run = runs[id] else { return }
-      let before = run.node.fraction
-      body(&run.node)
-      handOn(&run.node, end: nil)
-      runs[id] = run
-      if run.node.parent == nil { recount(from: before, to: run.node.fraction) }
+    private mutating func change(_ slot: Int?, _ body: (inout ProgressNode) -> Void) {
+      guard let slot else { return }
+      let before = nodes[slot].fraction
+      body(&nodes[slot])
+      if isOutermost(slot) { recount(from: before, to: nodes[slot].fraction) }
+      handOn(slot, end: nil)
     }
 
+    /// The slot of a run's parent, if that has not ended.
+    private func parent(of slot: Int) -> Int? {
+      // An abandoned body outlives its parent, whose slot may have been reused.
+      guard let parent = runs[slot]?.parent, runs[parent.slot]?.id == parent.id else { return nil }
+      return parent.slot
+    }
+
+    private func isOutermost(_ slot: Int) -> Bool { runs[slot]?.parent == nil }
+
     /// Tells those above of it, as far up as that changes anything.
-    private mutating func handOn(_ node: inout ProgressNode, end: ProgressNode.End?) {
-      guard var id = node.parent, var above = runs[id] else { return }
-      var before = above.node.fraction
-      var hasChanged = above.node.takeOver(&node, end: end)
-      while hasChanged, let next = above.node.parent, var upper = runs[next] {
-        let upperBefore = upper.node.fraction
-        hasChanged = upper.node.takeOver(&above.node, end: nil)
-        runs[id] = above
-        (id, above, before) = (next, upper, upperBefore)
+    ///
+    /// - Parameter end: How it has ended; nil if it goes on.
+    private mutating func handOn(_ slot: Int, end: ProgressNode.End?) {
+      var (child, end) = (slot, end)
+      while let parent = parent(of: child) {
+        let before = nodes[parent].fraction
+        let hasChanged = nodes[parent].takeOver(
+          nodes[child].report, &contributions[child], end: end)
+        guard hasChanged else { return }
+        if isOutermost(parent) { recount(from: before, to: nodes[parent].fraction) }
+        (child, end) = (parent, nil)
       }
-      runs[id] = above
-      if above.node.parent == nil { recount(from: before, to: above.node.fraction) }
     }
 
     /// Takes note of how far an outermost run has come, or that it does not go on any more.
@@ -95,7 +129,7 @@ extension ProgressObserver {
 
     var progress: OperationProgress {
       if outermost.count + ended.count == 1 {
-        return outermost.first.flatMap { runs[$0]?.node.progress } ?? ended.last
+        return outermost.first.flatMap { slots[$0] }.map { nodes[$0].progress } ?? ended.last
       }
       if ended.count == 0, knownCount == 0 { return OperationProgress() }
       let done = Double(ended.count) + doneSum
@@ -125,25 +159,25 @@ extension ProgressObserver {
 
     /// Each behind its parent.
     var branches: [Branch] {
-      var below: [OperationID: [OperationID]] = [:]
+      var below: [Int: [Int]] = [:]
       // The last one first, as it is taken from a stack.
-      var stack: [(id: OperationID, level: Int)] = []
-      for id in runs.keys.sorted(by: >) {
-        if let parent = runs[id]?.node.parent, runs[parent] != nil {
-          below[parent, default: []].append(id)
+      var stack: [(slot: Int, level: Int)] = []
+      for (_, slot) in slots.sorted(by: { $0.key > $1.key }) {
+        if let parent = parent(of: slot) {
+          below[parent, default: []].append(slot)
         } else {
-          stack.append((id, 0))
+          stack.append((slot, 0))
         }
       }
       var branches: [Branch] = []
-      while let (id, level) = stack.popLast() {
-        guard let run = runs[id] else { continue }
+      while let (slot, level) = stack.popLast() {
+        guard let run = runs[slot] else { continue }
         branches.append(
           Branch(
-            id: id, level: level, name: run.place.name, attempt: run.place.attempt,
-            began: run.began.instant, progress: run.node.progress, wait: run.waits.last,
-            endedCount: run.node.endedCount))
-        for child in below[id] ?? [] { stack.append((child, level + 1)) }
+            id: run.id, level: level, name: run.place.name, attempt: run.place.attempt,
+            began: run.began.instant, progress: nodes[slot].progress, wait: run.waits.last,
+            endedCount: nodes[slot].endedCount))
+        for child in below[slot] ?? [] { stack.append((child, level + 1)) }
       }
       return branches
     }

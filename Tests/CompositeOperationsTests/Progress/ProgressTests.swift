@@ -208,6 +208,21 @@ import Testing
     #expect(try await steps(of: growing, in: setting) == ["0 %", "50 %", "100 %"])
   }
 
+  @Test func `V8: steps that are too small to be seen are not told`() async {
+    let calls = Log<Double>()
+    var operation: any ComposableOperation<Int> = SimpleOperation { 1 }
+    // Each level halves the steps of the one below it.
+    for _ in 0..<2_000 {
+      let children: [any ComposableOperation<Int>] = [operation, SimpleOperation { 1 }]
+      operation = ParallelOperation(children, width: .serial).map { $0[0] }
+    }
+    let told = AnyOperation(operation).onProgress { calls.add($0.fraction ?? -1) }
+    #expect(await told.run().result == 1)
+    // Two steps a level, of the fifty outermost levels.
+    #expect((50...110).contains(calls.count))
+    #expect(calls.entries == calls.entries.sorted() && calls.entries.last == 1)
+  }
+
   @Test func `V8: many threads are told of one at a time, the newest last`() async {
     let calls = Log<Double>()
     let crowd = Crowd()
