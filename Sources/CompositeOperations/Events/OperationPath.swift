@@ -18,7 +18,15 @@ public struct OperationPath: Sendable, CustomStringConvertible {
     return names.reversed()
   }
 
-  public var description: String { names.joined(separator: "/") }
+  /// The names, separated by slashes. A path of more than 64 names shows the first 32, the number of names
+  /// left out, and the last 32.
+  public var description: String {
+    let names = names
+    let half = 32
+    if names.count <= 2 * half { return names.joined(separator: "/") }
+    let leftOut = ["… \(names.count - 2 * half) more …"]
+    return (names.prefix(half) + leftOut + names.suffix(half)).joined(separator: "/")
+  }
 }
 
 /// What a run is called, and below which other one it stands.

@@ -35,7 +35,11 @@ struct ChainedOperation<First: ComposableOperation, Next: ComposableOperation>: 
     self.next = next
   }
 
-  @inlinable var operationName: String { "\(first.operationName).then" }
+  @inlinable var operationName: String { modifiedName(within: ModifiedName.reach).text }
+
+  @inlinable func modifiedName(within reach: Int) -> ModifiedName {
+    first.nameForModifier(within: reach).modified(by: "then")
+  }
 
   @inlinable nonisolated(nonsending) func perform(in context: OperationContext) async throws
     -> Next.Success

@@ -29,7 +29,11 @@ struct MappedOperation<Base: ComposableOperation, Success: Sendable>: Composable
     self.transform = transform
   }
 
-  @inlinable var operationName: String { "\(base.operationName).map" }
+  @inlinable var operationName: String { modifiedName(within: ModifiedName.reach).text }
+
+  @inlinable func modifiedName(within reach: Int) -> ModifiedName {
+    base.nameForModifier(within: reach).modified(by: "map")
+  }
 
   @inlinable nonisolated(nonsending) func perform(in context: OperationContext) async throws
     -> Success

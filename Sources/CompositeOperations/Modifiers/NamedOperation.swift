@@ -13,6 +13,8 @@ extension ComposableOperation {
     self.base = base
     self.operationName = operationName
   }
+
+  @inlinable func modifiedName(within reach: Int) -> ModifiedName { ModifiedName(operationName) }
 }
 
 extension NamedOperation: NameBearing {}

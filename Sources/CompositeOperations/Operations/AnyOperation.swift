@@ -10,7 +10,11 @@ public struct AnyOperation<Success: Sendable>: ComposableOperation {
   /// - Parameter base: The operation whose type is to be forgotten.
   public init(_ base: any ComposableOperation<Success>) { self.base = base }
 
-  public var operationName: String { base.operationName }
+  public var operationName: String { modifiedName(within: ModifiedName.reach).text }
+
+  public func modifiedName(within reach: Int) -> ModifiedName {
+    base.nameForModifier(within: reach)
+  }
 
   public nonisolated(nonsending) func perform(
     in context: OperationContext

@@ -69,6 +69,9 @@ public protocol ComposableOperation<Success>: Sendable {
 
   /// The operation that this one modifies without changing what it gives, or nil. For the engine.
   var modifiedOperation: (any ComposableOperation)? { get }
+
+  /// The name with the modifiers around it, searched through at most `reach` modifiers. For the engine.
+  func modifiedName(within reach: Int) -> ModifiedName
 }
 
 extension ComposableOperation {
@@ -107,4 +110,11 @@ extension ComposableOperation {
   }
 
   @inlinable public var modifiedOperation: (any ComposableOperation)? { nil }
+
+  public func modifiedName(within reach: Int) -> ModifiedName { ModifiedName(operationName) }
+
+  /// The name that a modifier of this operation derives its own from.
+  @usableFromInline func nameForModifier(within reach: Int) -> ModifiedName {
+    reach > 0 ? modifiedName(within: reach - 1) : .unknown
+  }
 }

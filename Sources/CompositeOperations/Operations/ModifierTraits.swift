@@ -51,12 +51,14 @@ struct ModifierTraits {
 }
 
 extension ComposableOperation {
-  /// What the operation weighs for the progress of its parent.
+  /// The weight for the progress of the parent, set by the outermost `weighing` among the first 64 modifiers.
   var weight: Double {
     // Asked of every child of an observed list: most are no modifiers, and a cast takes its time.
     guard modifiedOperation != nil else { return 1 }
     var next: (any ComposableOperation)? = self
-    while let current = next {
+    // Bounded: every level of a deep composition searches the levels below it.
+    for _ in 0..<ModifiedName.reach {
+      guard let current = next else { break }
       next = current.modifiedOperation
       if next != nil, let weighed = current as? any WeightBearing { return weighed.weight }
     }

@@ -16,8 +16,12 @@ where Success == Base.Success {
 extension SeparateRun {
   @inlinable public var isRepeating: Bool { false }
   @inlinable public var runsChild: Bool { true }
-  @inlinable public var operationName: String { base.operationName }
+  @inlinable public var operationName: String { modifiedName(within: ModifiedName.reach).text }
   @inlinable public var modifiedOperation: (any ComposableOperation)? { base }
+
+  @inlinable public func modifiedName(within reach: Int) -> ModifiedName {
+    base.nameForModifier(within: reach)
+  }
 
   @inlinable public nonisolated(nonsending) func perform(
     in context: OperationContext

@@ -6,8 +6,12 @@ where Success == Base.Success {
 }
 
 extension TransparentOperation {
-  @inlinable public var operationName: String { base.operationName }
+  @inlinable public var operationName: String { modifiedName(within: ModifiedName.reach).text }
   @inlinable public var modifiedOperation: (any ComposableOperation)? { base }
+
+  @inlinable public func modifiedName(within reach: Int) -> ModifiedName {
+    base.nameForModifier(within: reach)
+  }
 
   @inlinable public nonisolated(nonsending) func perform(
     in context: OperationContext

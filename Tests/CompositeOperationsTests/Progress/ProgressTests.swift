@@ -223,6 +223,32 @@ import Testing
     #expect(calls.entries == calls.entries.sorted() && calls.entries.last == 1)
   }
 
+  @Test func `V7: a weight is looked for through 64 modifiers`() async throws {
+    let asked = Log<Int>()
+    struct Leaf: ComposableOperation {
+      let asked: Log<Int>
+      var modifiedOperation: (any ComposableOperation)? {
+        asked.add(1)
+        return nil
+      }
+      func perform(in context: OperationContext) -> Int { 1 }
+    }
+    func levels(_ count: Int, around operation: any ComposableOperation<Int>) -> AnyOperation<Int> {
+      (0..<count).reduce(AnyOperation(operation)) { inner, _ in
+        AnyOperation(inner.retrying(attempts: 1))
+      }
+    }
+    for (count, percent) in [(10, "75 %"), (1_000, "50 %")] {
+      let heavy = levels(count, around: SimpleOperation { 1 }.weighing(3))
+      let list = ParallelOperation([heavy, AnyOperation(SimpleOperation { 1 })], width: .serial)
+      #expect(try await steps(of: list).contains(percent), "\(count)")
+    }
+    // So a level of many asks no more than 64 others.
+    let deep = levels(1_000, around: Leaf(asked: asked))
+    _ = await deep.run(in: OperationEnvironment(observers: [RecordingObserver()]))
+    #expect(asked.count < 200)
+  }
+
   @Test func `V8: many threads are told of one at a time, the newest last`() async {
     let calls = Log<Double>()
     let crowd = Crowd()

@@ -87,6 +87,42 @@ private enum Nesting: CaseIterable, Sendable {
     run.cancel()
     #expect(await run.outcome.isCancelled)
   }
+
+  @Test func `C4: a name does not grow with the depth`() {
+    let names = NameCount()
+    var mapped = names.operation(named: "fetch") { 7 }
+    var retried = mapped
+    var (ofMapped, ofRetried): ([String], [String]) = ([], [])
+    for _ in 0..<100 {
+      mapped = AnyOperation(mapped).map { $0 }
+      retried = AnyOperation(retried).retrying(attempts: 1)
+      ofMapped.append(mapped.operationName)
+      ofRetried.append(retried.operationName)
+    }
+    #expect(ofMapped[0] == "fetch.map")
+    #expect(ofMapped[7] == "fetch" + String(repeating: ".map", count: 8))
+    #expect(ofMapped[8] == "fetch.….map" && ofMapped[30] == "fetch.….map")
+    #expect(ofMapped[99] == "….map")
+    #expect(ofRetried[0] == "fetch" && ofRetried[30] == "fetch" && ofRetried[99] == "…")
+    // Each is looked for through 64 modifiers, of which every level has two.
+    #expect(names.count == 64)
+  }
+
+  @Test func `C4: a path is shown in part where it is long`() async throws {
+    let paths = Log<OperationPath>()
+    var operation: any ComposableOperation<Void> = SimpleOperation { context in
+      paths.add(context.path)
+    }.named("0")
+    for level in 1...100 {
+      operation = AnyOperation(operation).map { $0 }.named("\(level)")
+    }
+    _ = await operation.run(in: OperationEnvironment(observers: [RecordingObserver()]))
+    let path = try #require(paths.entries.first)
+    #expect(path.names == (0...100).reversed().map { "\($0)" })
+    let first = (69...100).reversed().map { "\($0)" }
+    let last = (0...31).reversed().map { "\($0)" }
+    #expect("\(path)" == (first + ["… 37 more …"] + last).joined(separator: "/"))
+  }
 }
 
 extension ComposableOperation {

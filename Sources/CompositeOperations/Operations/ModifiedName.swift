@@ -1,0 +1,33 @@
+/// The name of an operation and of the modifiers around it, such as `FetchUser.map.then`. For the engine.
+///
+/// Its length and the work it takes do not grow with the number of modifiers. Up to eight modifiers are
+/// shown; of more only the outermost one is, as in `FetchUser.….map`. The operation itself is looked for
+/// through 64 modifiers; the name of one inside of more is left out.
+public struct ModifiedName: Sendable {
+  /// How many modifiers are looked through.
+  @usableFromInline static var reach: Int { 64 }
+  /// How many modifiers are shown.
+  private static var shown: Int { 8 }
+
+  /// The name of an operation inside of more modifiers than are looked through.
+  @usableFromInline static let unknown = ModifiedName(text: "…", base: nil, count: shown)
+
+  @usableFromInline let text: String
+  /// The name of the operation itself, if it is known.
+  private let base: String?
+  private let count: Int
+
+  private init(text: String, base: String?, count: Int) {
+    self.text = text
+    self.base = base
+    self.count = count
+  }
+
+  /// The name of an operation that is not modified.
+  @usableFromInline init(_ name: String) { self.init(text: name, base: name, count: 0) }
+
+  @usableFromInline func modified(by modifier: String) -> ModifiedName {
+    let known = count < Self.shown ? text : (base.map { $0 + "." } ?? "") + "…"
+    return ModifiedName(text: "\(known).\(modifier)", base: base, count: count + 1)
+  }
+}
