@@ -1,7 +1,20 @@
 /// How the children of a parallel run ended: what a ``ParallelOperationError`` shows.
+///
+/// A position is an index into the children that the evidence shows. ``name(at:)`` runs user code; the other
+/// requirements do not, and take constant time.
 protocol ParallelEvidence: Sendable {
   var count: Int { get }
-  func child(at index: Int) -> ParallelOperationError.Child
+
+  /// The index of a child in the list of the composite.
+  func index(at position: Int) -> Int
+
+  /// The name of a child, computed by its operation.
+  func name(at position: Int) -> String
+
+  func outcome(at position: Int) -> Outcome<any Sendable>
+  func error(at position: Int) -> (any Error)?
+  func isCancelled(at position: Int) -> Bool
+  func origin(at position: Int) -> ParallelOperationError.Child.Origin
 
   /// The children that ended without a result of their own accord, the first in time first.
   var causes: [Int] { get }
@@ -13,7 +26,26 @@ protocol ParallelEvidence: Sendable {
   var outcomes: any Sendable { get }
 
   /// Gives up the results that the evidence holds, because nobody will see it.
-  func discardValues()
+  func discardResults()
+
+  /// The errors that children ended in.
+  var errors: [any Error] { get }
+}
+
+extension ParallelEvidence {
+  func child(at position: Int) -> ParallelOperationError.Child {
+    ParallelOperationError.Child(
+      index: index(at: position), name: name(at: position), outcome: outcome(at: position),
+      origin: origin(at: position))
+  }
+
+  /// The index and the name of a child, for descriptions.
+  func label(at position: Int) -> String { "[\(index(at: position))] \(name(at: position))" }
+
+  /// The children that ended in an error of their own, in order of time.
+  var failures: [Int] { causes.filter { error(at: $0) != nil } }
+
+  var hasFailure: Bool { causes.contains { error(at: $0) != nil } }
 }
 
 /// The evidence of a run over a list.
@@ -22,7 +54,7 @@ struct ListEvidence<Value: Sendable>: ParallelEvidence {
   let states: [ChildState]
   let causes: [Int]
   var disposals: [Int: Disposal]
-  let name: @Sendable (Int) -> String
+  private let makeName: @Sendable (Int) -> String
 
   init(
     _ outcomes: [Outcome<Value>], on board: ParallelBoard, name: @escaping @Sendable (Int) -> String
@@ -31,23 +63,25 @@ struct ListEvidence<Value: Sendable>: ParallelEvidence {
     states = (0..<board.count).map(board.state)
     causes = board.causes
     disposals = board.disposals
-    self.name = name
+    makeName = name
   }
 
   var count: Int { typedOutcomes.count }
   var outcomes: any Sendable { typedOutcomes }
   var sourceError: (any Error)? { nil }
 
-  func child(at index: Int) -> ParallelOperationError.Child {
-    ParallelOperationError.Child(
-      index: index, name: name(index), outcome: typedOutcomes[index].map { $0 },
-      origin: states[index].origin)
+  func index(at position: Int) -> Int { position }
+  func name(at position: Int) -> String { makeName(position) }
+  func outcome(at position: Int) -> Outcome<any Sendable> { typedOutcomes[position].map { $0 } }
+  func error(at position: Int) -> (any Error)? { typedOutcomes[position].error }
+  func isCancelled(at position: Int) -> Bool { typedOutcomes[position].isCancelled }
+
+  func origin(at position: Int) -> ParallelOperationError.Child.Origin {
+    states[position].origin
   }
 
-  func discardValues() {
-    disposals.disposeInOrder()
-    for outcome in typedOutcomes { outcome.error?.discardCarriedValues() }
-  }
+  func discardResults() { disposals.disposeInOrder() }
+  var errors: [any Error] { typedOutcomes.compactMap { $0.error } }
 }
 
 extension ChildState {
@@ -87,12 +121,6 @@ extension ParallelOperationError {
 extension ParallelBoard {
   /// What is to be done with everything that the children ended in if nobody will see it.
   @usableFromInline var disposalOfAll: Disposal? {
-    let disposals = disposals
-    let errors = errors.values.compactMap { $0 as? any ValueCarrying }
-    if disposals.isEmpty, errors.isEmpty { return nil }
-    return {
-      disposals.disposeInOrder()
-      for error in errors { error.discardCarriedValues() }
-    }
+    disposal(ofAll: disposals, and: Array(errors.values))
   }
 }

@@ -62,8 +62,9 @@ extension ParallelOperation {
     growing children: [Child], onFailure mode: FailureMode?,
     plan: @escaping @Sendable (ChildSource) -> SourcePlan<Child.Success, Success>
   ) {
+    let children = StackSafe(children)
     self.init(onFailure: mode) { context, mode in
-      let growth = Growth(children, giving: Child.Success.self)
+      let growth = Growth(children.value, giving: Child.Success.self)
       defer { growth.end() }
       return try await plan(growth.source).performHeld(
         in: context.growing(growth), onFailure: mode)

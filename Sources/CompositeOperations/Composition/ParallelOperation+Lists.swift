@@ -1,3 +1,14 @@
+/// The children of a parallel composite and its width, in one value so that the composite allocates once.
+@usableFromInline struct ListPlan<Child: Sendable>: Sendable {
+  @usableFromInline let children: ContiguousArray<Child>
+  @usableFromInline let width: OperationWidth
+
+  @inlinable init(children: ContiguousArray<Child>, width: OperationWidth) {
+    self.children = children
+    self.width = width
+  }
+}
+
 // Compiled where they are used, so that what depends on the type of the results is specialised.
 extension ParallelOperation {
   /// Operations of one type, side by side.
@@ -10,12 +21,14 @@ extension ParallelOperation {
     _ children: [Child], width: OperationWidth = .adaptive,
     onFailure mode: FailureMode? = nil
   ) where Success == [Child.Success] {
-    let children = ContiguousArray(children)
+    let plan = StackSafe(
+      ListPlan(children: ContiguousArray(children), width: width))
     self.init(
-      listing: { children.map { $0 } }, onFailure: mode,
+      listing: { plan.value.children.map { $0 } }, onFailure: mode,
       performing: { context, mode in
+        let children = plan.value.children
         let run = ListRun<Child.Success>(
-          count: children.count, limit: width.limit, goal: mode.goal)
+          count: children.count, limit: plan.value.width.limit, goal: mode.goal)
         await run.run(children, in: context)
         return try run.heldResults { [children] in children[$0].operationName }
       })
@@ -31,11 +44,14 @@ extension ParallelOperation {
     _ children: [any ComposableOperation<Value>], width: OperationWidth = .adaptive,
     onFailure mode: FailureMode? = nil
   ) where Success == [Value] {
-    let children = ContiguousArray(children)
+    let plan = StackSafe(
+      ListPlan(children: ContiguousArray(children), width: width))
     self.init(
-      listing: { children.map { $0 } }, onFailure: mode,
+      listing: { plan.value.children.map { $0 } }, onFailure: mode,
       performing: { context, mode in
-        let run = ListRun<Value>(count: children.count, limit: width.limit, goal: mode.goal)
+        let children = plan.value.children
+        let run = ListRun<Value>(
+          count: children.count, limit: plan.value.width.limit, goal: mode.goal)
         await run.run(children, in: context)
         return try run.heldResults { [children] in children[$0].operationName }
       })

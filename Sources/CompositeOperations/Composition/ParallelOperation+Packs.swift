@@ -13,10 +13,11 @@ extension ParallelOperation {
     _ child: repeat each Child, width: OperationWidth = .adaptive,
     onFailure mode: FailureMode? = nil
   ) where Success == (repeat (each Child).Success) {
+    let children = StackSafe((repeat each child))
     self.init(
-      listing: { listed(repeat each child) }, onFailure: mode,
+      listing: { listed(repeat each children.value) }, onFailure: mode,
       performing: { context, mode in
-        try await performEach(repeat each child, width: width, mode: mode, in: context)
+        try await performEach(repeat each children.value, width: width, mode: mode, in: context)
       })
   }
 
@@ -33,10 +34,12 @@ extension ParallelOperation {
     collectingOutcomesOf child: repeat each Child, width: OperationWidth = .adaptive,
     onFailure mode: FailureMode = .runAll
   ) where Success == (repeat Outcome<(each Child).Success>) {
+    let children = StackSafe((repeat each child))
     self.init(
-      listing: { listed(repeat each child) }, onFailure: mode,
+      listing: { listed(repeat each children.value) }, onFailure: mode,
       performing: { context, mode in
-        let run = PackRun(repeat each child, limit: width.limit, goal: mode.goal)
+        let run = PackRun(
+          repeat each children.value, limit: width.limit, goal: mode.goal)
         await run.run(in: context)
         var index = -1
         func next<Value>(_ type: Value.Type) -> Outcome<Value> {

@@ -101,12 +101,10 @@ extension ParallelOperation {
     resultsOf child: Child.Type, width: OperationWidth, onFailure mode: FailureMode?,
     makeSource: nonisolated(nonsending) @escaping @Sendable () async throws -> ChildSource
   ) where Success == [Child.Success] {
-    let plan = SourcePlan<Child.Success, Success>(
-      makeSource: makeSource, width: width, giving: .results { $0 },
-      childName: { "\(Child.self)" })
-    self.init(onFailure: mode) { context, mode in
-      try await plan.performHeld(in: context, onFailure: mode)
-    }
+    self.init(
+      SourcePlan<Child.Success, Success>(
+        makeSource: makeSource, width: width, giving: .results { $0 },
+        childName: { "\(Child.self)" }), onFailure: mode)
   }
 
   @usableFromInline init<Child: ComposableOperation>(
@@ -118,8 +116,13 @@ extension ParallelOperation {
     let plan = SourcePlan<Child.Success, Success>(
       makeSource: makeSource, width: width, giving: .nothing((), consumer: consumer),
       childName: { "\(Child.self)" })
+    self.init(plan, onFailure: mode)
+  }
+
+  private init<Value>(_ plan: SourcePlan<Value, Success>, onFailure mode: FailureMode?) {
+    let plan = StackSafe(plan)
     self.init(onFailure: mode) { context, mode in
-      try await plan.performHeld(in: context, onFailure: mode)
+      try await plan.value.performHeld(in: context, onFailure: mode)
     }
   }
 }

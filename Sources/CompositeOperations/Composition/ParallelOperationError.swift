@@ -36,17 +36,27 @@ public struct ParallelOperationError: Error, Sendable {
     public let origin: Origin
   }
 
-  let evidence: any ParallelEvidence
+  private let storedEvidence: StackSafe<any ParallelEvidence>
+  private var evidence: any ParallelEvidence { storedEvidence.value }
 
-  var disposalOfShare: Disposal?
+  /// Whether neither a child nor the source failed: those that ended without a result cancelled
+  /// themselves or were cancelled.
+  // Stored: errors of sources can nest to any depth, and computing it would recurse through them.
+  public let representsCancellation: Bool
+
+  var shares: [Shares] = []
+
+  init(evidence: any ParallelEvidence) {
+    storedEvidence = StackSafe(evidence)
+    representsCancellation =
+      (evidence.sourceError?.meansCancellation ?? true) && !evidence.hasFailure
+  }
 
   /// Every child, in the order of the list.
   public var children: Children { Children(evidence: evidence) }
 
   /// The children that ended in an error of their own, the first in time first.
-  public var failures: [Child] {
-    evidence.causes.map(evidence.child).filter { $0.outcome.error != nil }
-  }
+  public var failures: [Child] { evidence.failures.map(evidence.child) }
 
   /// The error of the source that the children came from, if it threw one.
   public var sourceError: (any Error)? { evidence.sourceError }
@@ -58,14 +68,14 @@ public struct ParallelOperationError: Error, Sendable {
   public func outcomes<Value>(of type: Value.Type) -> [Outcome<Value>]? {
     if let outcomes = evidence.outcomes as? [Outcome<Value>] { return outcomes }
     // Of a tuple, whose children may give the same all the same.
-    let outcomes = children.compactMap { child -> Outcome<Value>? in
-      switch child.outcome {
+    let outcomes = (0..<evidence.count).compactMap { position -> Outcome<Value>? in
+      switch evidence.outcome(at: position) {
       case .result(let value): (value as? Value).map(Outcome.result)
       case .error(let error): .error(error)
       case .cancelled: .cancelled
       }
     }
-    return outcomes.count == children.count ? outcomes : nil
+    return outcomes.count == evidence.count ? outcomes : nil
   }
 
   /// The children of a composite that ended, in order.
@@ -78,51 +88,51 @@ public struct ParallelOperationError: Error, Sendable {
   }
 }
 
-extension ParallelOperationError.Child {
-  fileprivate var label: String { "[\(index)] \(name)" }
-}
-
-extension ParallelOperationError: CancellationRepresenting {
-  /// Whether neither a child nor the source failed: those that ended without a result cancelled
-  /// themselves or were cancelled.
-  public var representsCancellation: Bool {
-    (sourceError?.meansCancellation ?? true) && failures.isEmpty
-  }
-}
+extension ParallelOperationError: CancellationRepresenting {}
 
 extension ParallelOperationError: ValueCarrying {
-  func discardValues() { evidence.discardValues() }
+  func discardOwnValues() { evidence.discardResults() }
+  var carriedErrors: [any Error] { evidence.errors }
 }
 
 extension ParallelOperationError: EvidenceDescribing {
   var branches: [ErrorBranch] {
-    var branches = failures.map { child in
-      ErrorBranch(label: child.label, cause: child.outcome.error.map { .error($0) } ?? .text(""))
+    var branches = evidence.failures.map { position in
+      ErrorBranch(
+        label: evidence.label(at: position),
+        cause: evidence.error(at: position).map { .error($0) } ?? .text(""))
     }
     if let sourceError {
       branches.append(
         ErrorBranch(label: "The source of the children", cause: .error(sourceError)))
     }
     if !branches.isEmpty { return branches }
-    return children.filter { $0.origin == .itself && $0.outcome.isCancelled }.map { child in
-      ErrorBranch(label: child.label, cause: .text("cancelled itself"))
+    return (0..<evidence.count).filter(cancelledItself).map { position in
+      ErrorBranch(label: evidence.label(at: position), cause: .text("cancelled itself"))
     }
   }
 
   var aftermath: [String] {
-    let stopped = children.filter { $0.origin == .itself && $0.outcome.isCancelled }.map(\.label)
-    let cancelled = children.filter { $0.origin == .composite }
+    var (stopped, cancelled, unbegun) = (Examples(), Examples(), 0)
+    for position in 0..<evidence.count {
+      switch evidence.origin(at: position) {
+      case .itself: if cancelledItself(position) { stopped.add(position) }
+      case .composite: cancelled.add(position)
+      case .neverBegan: unbegun += 1
+      }
+    }
     // Where nothing failed they are the causes.
     let ofThemselves =
-      stopped.isEmpty || failures.isEmpty
+      stopped.count == 0 || !evidence.hasFailure
       ? []
       : [
         "\(stopped.count) cancelled \(stopped.count == 1 ? "itself" : "themselves") "
-          + "(\(stopped.prefix(3).joined(separator: ", "))\(stopped.count > 3 ? ", …" : ""))"
+          + "(\(stopped.list(named: evidence.label)))"
       ]
-    return ofThemselves
-      + .aftermath(
-        cancelled: cancelled.prefix(3).map(\.label), of: cancelled.count,
-        unbegun: children.count { $0.origin == .neverBegan })
+    return ofThemselves + .aftermath(of: cancelled, named: evidence.label, unbegun: unbegun)
+  }
+
+  private func cancelledItself(_ position: Int) -> Bool {
+    evidence.origin(at: position) == .itself && evidence.isCancelled(at: position)
   }
 }

@@ -9,22 +9,25 @@
 /// ``ParallelOperationError`` with every contender's outcome, or, if all of them cancelled
 /// themselves, in a cancellation.
 public struct RaceOperation<Success: Sendable>: ComposableOperation {
-  private let performing:
-    nonisolated(nonsending) @Sendable (OperationContext) async throws -> HeldResult<Success>
-  private let contenders: ContiguousArray<any ComposableOperation<Success>>
+  // Not a `StackSafe`: looking up the metadata of one that holds existential values allocates.
+  private final class Storage: Sendable {
+    let contenders: ContiguousArray<any ComposableOperation<Success>>
+    private let release = NestedRelease()
+
+    init(_ contenders: [any ComposableOperation<Success>]) {
+      self.contenders = ContiguousArray(contenders)
+    }
+
+    deinit { NestedRelease.begin(contenders) }
+  }
+
+  private let storage: Storage
 
   /// - Parameter contenders: The operations, of any types that give the same.
   /// - Precondition: There is at least one contender.
   public init(_ contenders: [any ComposableOperation<Success>]) {
     precondition(!contenders.isEmpty, "A race needs at least one contender.")
-    let contenders = ContiguousArray(contenders)
-    self.contenders = contenders
-    performing = { context in
-      let run = ListRun<Success>(
-        count: contenders.count, limit: .max, goal: .firstResult)
-      await run.run(contenders, in: context)
-      return try run.heldWinner { contenders[$0].operationName }
-    }
+    storage = Storage(contenders)
   }
 
   public var operationName: String { "RaceOperation" }
@@ -40,12 +43,15 @@ public struct RaceOperation<Success: Sendable>: ComposableOperation {
   ) async throws -> HeldResult<Success> {
     // The question keeps the hop off the caller's actor, which a mere forward would lose.
     if Task.isCancelled { throw CancellationError() }
-    return try await performing(context)
+    let contenders = storage.contenders
+    let run = ListRun<Success>(count: contenders.count, limit: .max, goal: .firstResult)
+    await run.run(contenders, in: context)
+    return try run.heldWinner { contenders[$0].operationName }
   }
 }
 
 extension RaceOperation: OutlineBearing {
-  var outline: OperationOutline { .parallel(Array(contenders)) }
+  var outline: OperationOutline { .parallel(Array(storage.contenders)) }
 }
 
 extension ListRun {
@@ -62,7 +68,8 @@ extension ListRun {
     }
     var losers = ListEvidence(outcomes, on: board, name: name)
     let disposal = losers.disposals.removeValue(forKey: winner)
-    losers.discardValues()
+    losers.discardResults()
+    for outcome in losers.typedOutcomes { outcome.error?.discardCarriedValues() }
     return HeldResult(value, disposal: disposal)
   }
 }

@@ -39,15 +39,16 @@ struct SourceEvidence<Value: Sendable>: ParallelEvidence {
   var outcomes: any Sendable { entries.map(\.outcome) }
   var sourceError: (any Error)? { record.sourceError }
 
-  func child(at position: Int) -> ParallelOperationError.Child {
-    let entry = entries[position]
-    return ParallelOperationError.Child(
-      index: entry.index, name: entry.name, outcome: entry.outcome.map { $0 },
-      origin: entry.origin)
+  func index(at position: Int) -> Int { entries[position].index }
+  func name(at position: Int) -> String { entries[position].name }
+  func outcome(at position: Int) -> Outcome<any Sendable> { entries[position].outcome.map { $0 } }
+  func error(at position: Int) -> (any Error)? { entries[position].outcome.error }
+  func isCancelled(at position: Int) -> Bool { entries[position].outcome.isCancelled }
+
+  func origin(at position: Int) -> ParallelOperationError.Child.Origin {
+    entries[position].origin
   }
 
-  func discardValues() {
-    record.disposals.disposeInOrder()
-    for loss in record.losses { loss.error?.discardCarriedValues() }
-  }
+  func discardResults() { record.disposals.disposeInOrder() }
+  var errors: [any Error] { record.losses.compactMap(\.error) }
 }

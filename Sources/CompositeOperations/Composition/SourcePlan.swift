@@ -40,9 +40,7 @@ struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
           evidence: SourceEvidence(record, outcomes: outcomes, name: childName()))
       }
       let results = make(blocks.takeResults(of: Value.self))
-      let disposals = record.disposals
-      if disposals.isEmpty { return HeldResult(results) }
-      return HeldResult(results) { disposals.disposeInOrder() }
+      return HeldResult(results, disposal: disposal(ofAll: record.disposals))
     case .nothing(let success, let consumer):
       let results = SourceRun.Results.consumed(
         by: { slot in try await consumer(slot.move(as: Value.self)) },

@@ -48,7 +48,8 @@ public struct Condition: Sendable {
   ///
   /// An operation that cancels itself is not met; a ``Skipped`` that it throws says why.
   public init(_ operation: some ComposableOperation<Bool>) {
-    self.init(operation.operationName, .operation(operation))
+    // `AnyOperation` frees nested conditions on a bounded stack.
+    self.init(operation.operationName, .operation(AnyOperation(operation)))
   }
 
   /// A condition that need not wait for anything.

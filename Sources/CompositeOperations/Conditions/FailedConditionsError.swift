@@ -6,20 +6,20 @@ public struct FailedConditionsError: Error, Sendable {
   /// The names of the conditions that failed, in order.
   public let names: [String]
   /// The errors of the conditions that failed, in order; at least one.
-  public let errors: [any Error]
+  public var errors: [any Error] { storedErrors.value }
+  private let storedErrors: StackSafe<[any Error]>
 
-  var disposalOfShare: Disposal?
+  var shares: [Shares] = []
 
   init(failures: [(name: String, error: any Error)]) {
     names = failures.map(\.name)
-    errors = failures.map(\.error)
+    storedErrors = StackSafe(failures.map(\.error))
   }
 }
 
 extension FailedConditionsError: ValueCarrying {
-  func discardValues() {
-    for error in errors { error.discardCarriedValues() }
-  }
+  func discardOwnValues() {}
+  var carriedErrors: [any Error] { errors }
 }
 
 extension FailedConditionsError: EvidenceDescribing {

@@ -3,15 +3,17 @@
 /// Its description is a line a condition.
 public struct NoConditionMetError: Error, Sendable {
   /// The error of every condition, in order; none where there were no conditions.
-  public let errors: [any Error]
+  public var errors: [any Error] { storedErrors.value }
+  private let storedErrors: StackSafe<[any Error]>
 
-  var disposalOfShare: Disposal?
+  var shares: [Shares] = []
+
+  init(errors: [any Error]) { storedErrors = StackSafe(errors) }
 }
 
 extension NoConditionMetError: ValueCarrying {
-  func discardValues() {
-    for error in errors { error.discardCarriedValues() }
-  }
+  func discardOwnValues() {}
+  var carriedErrors: [any Error] { errors }
 }
 
 extension NoConditionMetError: EvidenceDescribing {

@@ -50,7 +50,7 @@ internal import Synchronization
 
   private nonisolated(nonsending) func leadOnFreshStack() async {
     let fresh = Crew(list, board: board, in: context.onFreshStack)
-    await withDiscardingTaskGroup { group in group.addTask { await fresh.lead() } }
+    await UnstructuredTasks.run { await fresh.lead() }
   }
 
   /// The caller's lane, which begins the others.

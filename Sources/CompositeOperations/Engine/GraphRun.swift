@@ -50,9 +50,7 @@ internal import Synchronization
 
   private nonisolated(nonsending) func lead() async {
     if context.isTooDeep {
-      await withDiscardingTaskGroup { group in
-        group.addTask { [self] in await lead(in: context.onFreshStack) }
-      }
+      await UnstructuredTasks.run { [self] in await lead(in: context.onFreshStack) }
     } else {
       await lead(in: context)
     }

@@ -75,9 +75,7 @@ final class SourceRun: Sendable {
   nonisolated(nonsending) func run() async -> Record {
     if source.expectedCount > 0 { context.expectChildren(source.expectedCount) }
     if context.isTooDeep {
-      await withDiscardingTaskGroup { group in
-        group.addTask { await self.lead(in: self.context.onFreshStack) }
-      }
+      await UnstructuredTasks.run { await self.lead(in: self.context.onFreshStack) }
     } else {
       await lead(in: context)
     }

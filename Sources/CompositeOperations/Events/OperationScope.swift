@@ -7,7 +7,9 @@ internal import Synchronization
 @usableFromInline final class OperationScope: Sendable {
   let place: OperationPlace
   let environment: OperationEnvironment
-  private let parent: OperationScope?
+  /// The outermost enclosing run; nil if this is it. Only that run has a handle, and so a reason for its
+  /// cancellation.
+  private let outermost: OperationScope?
 
   private enum State: UInt8, AtomicRepresentable {
     case running
@@ -40,7 +42,7 @@ internal import Synchronization
     hold: PermitHold?, attempt: Int, share: ProgressShare
   ) {
     self.joined = Atomic(Int32(clamping: joined))
-    self.parent = parent
+    outermost = parent.map { $0.outermost ?? $0 }
     self.environment = environment
     self.hold = hold
     // A run that nobody observes has no name to stand below.
@@ -55,7 +57,7 @@ internal import Synchronization
     within run: OperationScope?, holding hold: PermitHold?, in environment: OperationEnvironment
   ) {
     joined = Atomic(run?.joined.exchange(0, ordering: .relaxed) ?? 0)
-    parent = run
+    outermost = run.map { $0.outermost ?? $0 }
     self.environment = environment
     self.hold = hold
     place = run?.place ?? .nowhere
@@ -171,12 +173,7 @@ internal import Synchronization
   }
 
   private var cancellationReason: String? {
-    var scope: OperationScope? = self
-    while let here = scope {
-      if let reason = here.cancellation.load()?.reason { return reason }
-      scope = here.parent
-    }
-    return nil
+    (outermost ?? self).cancellation.load()?.reason
   }
 
   // MARK: Waiting for the end

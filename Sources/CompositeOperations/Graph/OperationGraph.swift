@@ -28,7 +28,8 @@
 /// | cancelled | a node cancelled itself, and nobody deals with that, or it left the graph without a result |
 /// | a result | otherwise |
 public struct OperationGraph<Success: Sendable>: ComposableOperation {
-  let plan: GraphPlan
+  private let storedPlan: StackSafe<GraphPlan>
+  var plan: GraphPlan { storedPlan.value }
   private let width: OperationWidth
   private let mode: FailureMode
   private let read: @Sendable (GraphBoard) -> Success
@@ -124,7 +125,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     _ builder: borrowing GraphBuilder, _ width: OperationWidth, _ mode: FailureMode,
     _ outputs: [GraphPlan.Input], read: @escaping @Sendable (GraphBoard) -> Success
   ) {
-    plan = builder.plan(giving: outputs)
+    storedPlan = StackSafe(builder.plan(giving: outputs))
     self.width = width
     self.mode = mode
     self.read = read
@@ -159,8 +160,6 @@ extension GraphBoard {
     if left.isEmpty { return nil }
     let outputs = Set(plan.outputs.map(\.node))
     left.filter { !outputs.contains($0.key) }.disposeInOrder()
-    let given = left.filter { outputs.contains($0.key) }
-    if given.isEmpty { return nil }
-    return { given.disposeInOrder() }
+    return disposal(ofAll: left.filter { outputs.contains($0.key) })
   }
 }

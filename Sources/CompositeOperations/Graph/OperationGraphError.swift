@@ -26,22 +26,30 @@ public struct OperationGraphError: Error, Sendable {
     public let needs: [Int]
   }
 
-  private let board: GraphBoard
+  private let storedBoard: StackSafe<GraphBoard>
+  private var board: GraphBoard { storedBoard.value }
   /// Of every node whether it did not begin because of one that ended without a result of its own accord.
   private let isConsequence: [Bool]
 
-  var disposalOfShare: Disposal?
+  /// Whether no failure is to blame: the nodes that are missed cancelled themselves or were cancelled, and
+  /// those that failed were dealt with by those who asked for their outcome.
+  public let representsCancellation: Bool
+
+  var shares: [Shares] = []
 
   init(_ board: GraphBoard) {
-    self.board = board
+    storedBoard = StackSafe(board)
     isConsequence = board.unbegun(behind: \.isOwnLoss)
+    representsCancellation = !board.hasFailed
   }
 
   /// Every node, in the order in which they were added.
   public var nodes: [Node] { (0..<board.plan.count).map(node) }
 
   /// The nodes that ended in an error of their own, the first in time first.
-  public var failures: [Node] { board.causes.map(node).filter { $0.outcome.error != nil } }
+  public var failures: [Node] { failed.map(node) }
+
+  private var failed: [Int] { board.causes.filter { board.error(of: $0) != nil } }
 
   /// The nodes that did not begin because something that they need gave no result, directly or not.
   public var consequences: [Node] {
@@ -87,53 +95,52 @@ extension GraphBoard.NodeState {
   }
 }
 
-extension OperationGraphError.Node {
-  fileprivate var label: String { "[\(index)] \(name)" }
-}
-
-extension OperationGraphError: CancellationRepresenting {
-  /// Whether no failure is to blame: the nodes that are missed cancelled themselves or were cancelled, and
-  /// those that failed were dealt with by those who asked for their outcome.
-  public var representsCancellation: Bool {
-    let isBehindError = board.unbegun { $0 == .error }
-    let isMissed = board.missingOutputs.contains {
-      board.state(of: $0) == .error || isBehindError[$0]
-    }
-    return !isMissed
-      && !isBehindError.indices.contains {
-        board.state(of: $0) == .error && !board.plan.isTolerated($0)
-      }
+extension GraphBoard {
+  /// Whether a node ended in an error that is not tolerated, or because of which an output is missing.
+  fileprivate var hasFailed: Bool {
+    let isBehindError = unbegun { $0 == .error }
+    return missingOutputs.contains { state(of: $0) == .error || isBehindError[$0] }
+      || isBehindError.indices.contains { state(of: $0) == .error && !plan.isTolerated($0) }
   }
 }
+
+extension OperationGraphError: CancellationRepresenting {}
 
 extension OperationGraphError: ValueCarrying {
-  func discardValues() {
-    board.disposals.filter { !board.isTaken($0.key) }.disposeInOrder()
-    for failure in failures { failure.outcome.error?.discardCarriedValues() }
-  }
+  func discardOwnValues() { board.disposals.filter { !board.isTaken($0.key) }.disposeInOrder() }
+  var carriedErrors: [any Error] { failed.compactMap(board.error) }
 }
 
 extension OperationGraphError: EvidenceDescribing {
   var branches: [ErrorBranch] {
-    var branches = failures.map { node in
-      ErrorBranch(label: node.label, cause: node.outcome.error.map { .error($0) } ?? .text(""))
+    var branches = failed.map { node in
+      ErrorBranch(
+        label: label(of: node), cause: board.error(of: node).map { .error($0) } ?? .text(""))
     }
-    let consequences = consequences
-    if !branches.isEmpty, !consequences.isEmpty {
-      let names = consequences.map(\.name).joined(separator: ", ")
-      branches.append(ErrorBranch(label: "did not begin", cause: .text(names)))
+    var consequences = Examples()
+    for node in isConsequence.indices where isConsequence[node] { consequences.add(node) }
+    if !branches.isEmpty, consequences.count > 0 {
+      let names = consequences.list(named: board.name)
+      let count = consequences.count > 3 ? " (\(consequences.count) in all)" : ""
+      branches.append(ErrorBranch(label: "did not begin", cause: .text(names + count)))
     }
     if !branches.isEmpty { return branches }
-    return nodes.filter { $0.origin == .itself && $0.outcome.isCancelled }.map { node in
-      ErrorBranch(label: node.label, cause: .text("cancelled itself"))
+    return isConsequence.indices.filter { board.state(of: $0) == .cancelledItself }.map { node in
+      ErrorBranch(label: label(of: node), cause: .text("cancelled itself"))
     }
   }
 
   var aftermath: [String] {
-    let nodes = nodes
-    let cancelled = nodes.filter { $0.origin == .graph }.map(\.label)
-    return .aftermath(
-      cancelled: Array(cancelled.prefix(3)), of: cancelled.count,
-      unbegun: nodes.count { $0.origin == .neverBegan })
+    var (cancelled, unbegun) = (Examples(), 0)
+    for node in isConsequence.indices where !isConsequence[node] {
+      switch board.state(of: node).origin {
+      case .graph: cancelled.add(node)
+      case .neverBegan: unbegun += 1
+      case .itself, .input: break
+      }
+    }
+    return .aftermath(of: cancelled, named: label, unbegun: unbegun)
   }
+
+  private func label(of node: Int) -> String { "[\(node)] \(board.name(of: node))" }
 }

@@ -15,10 +15,11 @@ struct PrioritizedOperation<Base: ComposableOperation>: TransparentOperation {
   nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    let context = context.onFreshStack
-    if priority > Task.currentPriority {
+    if priority > Task.currentPriority || context.isTooDeep {
+      let context = context.onFreshStack
       return try await UnstructuredTasks.run(at: priority) { try await begin(in: context) }
     }
+    let context = context.oneDeeper
     return try await withThrowingTaskGroup(of: HeldResult<Base.Success>.self) { group in
       group.addTask(priority: priority) { try await begin(in: context) }
       guard let held = try await group.next() else {

@@ -4,20 +4,25 @@
 public struct RetryError: Error, Sendable {
   /// The error of every attempt, in order; at least one. If the last attempt was cancelled and has a
   /// late error, that is the last one.
-  public let errors: [any Error]
+  public var errors: [any Error] { storedErrors.value }
+  private let storedErrors: StackSafe<[any Error]>
 
   /// Whether the run was cancelled between two attempts, or while one of them ran.
   public let representsCancellation: Bool
 
-  var disposalOfShare: Disposal?
+  var shares: [Shares] = []
+
+  init(errors: [any Error], representsCancellation: Bool) {
+    storedErrors = StackSafe(errors)
+    self.representsCancellation = representsCancellation
+  }
 }
 
 extension RetryError: CancellationRepresenting {}
 
 extension RetryError: ValueCarrying {
-  func discardValues() {
-    for error in errors { error.discardCarriedValues() }
-  }
+  func discardOwnValues() {}
+  var carriedErrors: [any Error] { errors }
 }
 
 extension RetryError: EvidenceDescribing {

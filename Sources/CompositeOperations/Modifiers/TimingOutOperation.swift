@@ -133,7 +133,9 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
     await withDiscardingTaskGroup { group in
       if context.isTooDeep {
         let context = context.onFreshStack
-        group.addTask { await play(into: slot, in: context, against: contest) }
+        group.addImmediateTask {
+          await UnstructuredTasks.run { await play(into: slot, in: context, against: contest) }
+        }
       } else {
         let context = context.oneDeeper
         group.addImmediateTask { await play(into: slot, in: context, against: contest) }
@@ -171,8 +173,8 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
       }
       if context.isTooDeep {
         let context = context.onFreshStack
-        group.addTask {
-          await play(into: slot, in: context, against: contest)
+        group.addImmediateTask {
+          await UnstructuredTasks.run { await play(into: slot, in: context, against: contest) }
           throw TimeoutContest.Over()
         }
       } else {

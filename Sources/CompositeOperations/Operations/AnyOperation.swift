@@ -5,34 +5,45 @@
 ///   isOffline ? AnyOperation(CachedIssues()) : AnyOperation(fetch)
 /// ```
 public struct AnyOperation<Success: Sendable>: ComposableOperation {
-  private let base: any ComposableOperation<Success>
+  @usableFromInline let storage: Storage
+
+  @usableFromInline final class Storage: Sendable {
+    @usableFromInline let base: any ComposableOperation<Success>
+    @usableFromInline let release = NestedRelease()
+
+    @inlinable init(_ base: any ComposableOperation<Success>) { self.base = base }
+
+    deinit { NestedRelease.begin(base) }
+  }
 
   /// - Parameter base: The operation whose type is to be forgotten.
-  public init(_ base: any ComposableOperation<Success>) { self.base = base }
+  // Inlinable: unspecialized code looks up the metadata of `Storage` on every call, which takes longer than
+  // the allocation.
+  @inlinable public init(_ base: any ComposableOperation<Success>) { storage = Storage(base) }
 
   public var operationName: String { modifiedName(within: ModifiedName.reach).text }
 
   public func modifiedName(within reach: Int) -> ModifiedName {
-    base.nameForModifier(within: reach)
+    storage.base.nameForModifier(within: reach)
   }
 
   public nonisolated(nonsending) func perform(
     in context: OperationContext
   ) async throws -> Success {
-    try await base.perform(in: context)
+    try await storage.base.perform(in: context)
   }
 
   public nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success> {
-    try await base.performHeld(in: context)
+    try await storage.base.performHeld(in: context)
   }
 
   public nonisolated(nonsending) func perform(
     into slot: ResultSlot, in context: OperationContext
   ) async throws -> Disposal? {
-    try await base.perform(into: slot, in: context)
+    try await storage.base.perform(into: slot, in: context)
   }
 
-  public var modifiedOperation: (any ComposableOperation)? { base }
+  public var modifiedOperation: (any ComposableOperation)? { storage.base }
 }

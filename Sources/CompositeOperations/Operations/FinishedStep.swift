@@ -48,7 +48,7 @@ public struct FinishedStep: Sendable {
   /// The name of the step's operation.
   public var name: String { operation.operationName }
   /// The error that the step ended in, or nil.
-  public var error: (any Error)? { outcome.error }
+  public var error: (any Error)? { record.error }
   /// Whether the step ended in a cancellation.
   public var isCancelled: Bool { outcome.isCancelled }
 
@@ -73,5 +73,10 @@ public struct FinishedStep: Sendable {
 
 extension FinishedStep: CustomStringConvertible {
   /// The step's place, its name and how it ended: `0 FetchUser: result(octocat)`.
-  public var description: String { "\(index) \(name): \(outcome)" }
+  public var description: String { description(levels: 64) }
+
+  func description(levels: Int) -> String {
+    guard let steps = result(as: FinishedSteps.self) else { return "\(index) \(name): \(outcome)" }
+    return "\(index) \(name): result(\(steps.description(levels: levels - 1)))"
+  }
 }

@@ -8,7 +8,8 @@ package struct LateOutcomeError: CancellationRepresenting {
     case error(any Error)
   }
 
-  private var late: Late
+  private let late: Late
+  var shares: [Shares] = []
 
   /// - Parameters:
   ///   - value: A value that was returned after the cancellation.
@@ -32,28 +33,14 @@ package struct LateOutcomeError: CancellationRepresenting {
 }
 
 extension LateOutcomeError: ValueCarrying {
-  var disposalOfShare: Disposal? {
-    get {
-      switch late {
-      case .value: nil
-      case .error(let error): (error as? any ValueCarrying)?.disposalOfShare
-      }
-    }
-    set {
-      switch late {
-      case .value(let value, _): late = .value(value, newValue)
-      case .error(let error):
-        guard var carrying = error as? any ValueCarrying else { return }
-        carrying.disposalOfShare = newValue
-        late = .error(carrying)
-      }
-    }
+  func discardOwnValues() {
+    if case .value(_, let disposal?) = late { NestedCalls.make(.discard, disposal) }
   }
 
-  func discardValues() {
+  var carriedErrors: [any Error] {
     switch late {
-    case .value(_, let disposal): disposal?()
-    case .error(let error): error.discardCarriedValues()
+    case .value: []
+    case .error(let error): [error]
     }
   }
 }

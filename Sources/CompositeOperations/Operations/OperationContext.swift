@@ -139,14 +139,14 @@
       return isCancelled ? RunEnd(.cancelled) : await unattendedEnd(of: child)
     }
     let run = child.childScope(in: self, attempt: attempt)
-    return RunEnd(await run.typedEnding(of: child, depth: depth))
+    return RunEnd(await run.typedEnding(of: child, in: self))
   }
 }
 
 extension ComposableOperation {
   /// The run as a child, seen by the observers of its parent and by its own, with its value.
   nonisolated(nonsending) func observedEnd(in context: OperationContext) async -> RunEnd<Success> {
-    RunEnd(await childScope(in: context).typedEnding(of: self, depth: context.depth))
+    RunEnd(await childScope(in: context).typedEnding(of: self, in: context))
   }
 
   /// The run as a child, seen by the observers of its parent and by its own. Discards a late outcome.

@@ -18,6 +18,18 @@ extension OperationScope {
       hold: hold ?? parent?.hold, attempt: attempt, share: own.share)
   }
 
+  /// Performs the run as a child of the run that a context belongs to.
+  nonisolated(nonsending) func typedEnding<Performed: ComposableOperation>(
+    of operation: Performed, in context: OperationContext
+  ) async -> TypedEnding<Performed.Success> {
+    // Each observed run registers a cancellation handler. The Swift runtime walks all handlers of the task to
+    // remove one, so nested runs continue in a fresh task before there are many.
+    if context.isTooDeep {
+      return await UnstructuredTasks.run { await self.typedEnding(of: operation, depth: 0) }
+    }
+    return await typedEnding(of: operation, depth: context.depth + 1)
+  }
+
   /// Performs the run from its first event to its last. The caller passes a late outcome on or discards it.
   ///
   /// - Parameter depth: How many immediate tasks stand on one another on this thread's stack.

@@ -12,6 +12,8 @@
 
   @usableFromInline var anyOperation: any ComposableOperation { preconditionFailure() }
   @usableFromInline var outcome: Outcome<any Sendable> { preconditionFailure() }
+  /// The error of the step, without a copy of its result.
+  @usableFromInline var error: (any Error)? { nil }
 }
 
 /// A step that ended in a result.
@@ -36,20 +38,26 @@ final class StepResult<Operation: ComposableOperation, Value: Sendable>: StepRec
 /// A step that ended in an error or a cancellation.
 final class StepLoss: StepRecord, @unchecked Sendable {
   private let operation: any ComposableOperation
-  private let error: (any Error)?
+  private let ownError: (any Error)?
 
   init(operation: any ComposableOperation, error: (any Error)?) {
     self.operation = operation
-    self.error = error
+    ownError = error
     super.init(isOfModifier: false)
   }
 
   override var anyOperation: any ComposableOperation { operation }
-  override var outcome: Outcome<any Sendable> { error.map(Outcome.error) ?? .cancelled }
+  override var outcome: Outcome<any Sendable> { ownError.map(Outcome.error) ?? .cancelled }
+  override var error: (any Error)? { ownError }
 }
 
 extension ComposableOperation {
   @usableFromInline func isOrModifies(_ type: any ComposableOperation.Type) -> Bool {
-    Self.self == type || modifiedOperation?.isOrModifies(type) == true
+    var next: (any ComposableOperation)? = self
+    while let current = next {
+      if Swift.type(of: current) == type { return true }
+      next = current.modifiedOperation
+    }
+    return false
   }
 }

@@ -54,17 +54,35 @@ extension ErrorBranch.Cause {
   }
 }
 
+/// Counts children of one kind and keeps the first three, which a description names.
+struct Examples {
+  private(set) var count = 0
+  private var first: [Int] = []
+
+  mutating func add(_ index: Int) {
+    count += 1
+    if first.count < 3 { first.append(index) }
+  }
+
+  /// The names of the first three, followed by "…" if there are more.
+  func list(named name: (Int) -> String) -> String {
+    first.map(name).joined(separator: ", ") + (count > first.count ? ", …" : "")
+  }
+}
+
 extension [String] {
   /// What followed from a cause, as one line or none.
   ///
   /// - Parameters:
-  ///   - cancelled: The first of those that were cancelled because of it.
-  ///   - count: How many there were.
+  ///   - cancelled: The children that were cancelled because of it.
+  ///   - name: Returns the name of a child.
   ///   - unbegun: How many did not begin because of it.
-  static func aftermath(cancelled: [String], of count: Int, unbegun: Int) -> [String] {
+  static func aftermath(
+    of cancelled: Examples, named name: (Int) -> String, unbegun: Int
+  ) -> [String] {
     var parts: [String] = []
-    if count > 0 {
-      let names = cancelled.joined(separator: ", ") + (count > cancelled.count ? ", …" : "")
+    if cancelled.count > 0 {
+      let (count, names) = (cancelled.count, cancelled.list(named: name))
       parts.append("\(count) \(count == 1 ? "was" : "were") cancelled (\(names))")
     }
     if unbegun > 0 { parts.append("\(unbegun) never began") }

@@ -1,25 +1,34 @@
 /// An error that carries values which other operations ended with, as the evidence of a composite
 /// does.
 protocol ValueCarrying: Error {
-  /// Gives up one share of the values, if several have the error.
-  var disposalOfShare: Disposal? { get set }
+  /// The counts of the error's receivers, one for each time that it was shared; the last receiver discards the
+  /// values.
+  var shares: [Shares] { get set }
 
-  /// Hands every value to whoever wants to discard it.
-  func discardValues()
+  /// Discards the values that the error itself carries.
+  func discardOwnValues()
+
+  /// The errors that it contains, which may carry values too.
+  var carriedErrors: [any Error] { get }
 }
 
 extension Error {
-  /// Gives up the values that the error carries, if it does, because nobody will see it.
+  /// Discards the values that the error carries, for an error that reaches no outcome.
   @usableFromInline func discardCarriedValues() {
     guard let carrying = self as? any ValueCarrying else { return }
-    if let disposal = carrying.disposalOfShare { disposal() } else { carrying.discardValues() }
+    // A loop: errors nest to any depth.
+    var errors = [carrying]
+    while let error = errors.popLast() {
+      guard error.shares.reversed().allSatisfy({ $0.isLast() }) else { continue }
+      error.discardOwnValues()
+      errors += error.carriedErrors.reversed().compactMap { $0 as? any ValueCarrying }
+    }
   }
 
-  /// The same error for several who have it, of whom the last gives up the values that it carries.
+  /// The same error for several receivers; the last one to discard it discards the values that it carries.
   func shared(among count: Int) -> any Error {
     guard count > 1, var carrying = self as? any ValueCarrying else { return self }
-    carrying.disposalOfShare = CompositeOperations.disposalOfShare(
-      of: { discardCarriedValues() }, among: count)
+    carrying.shares.append(Shares(count))
     return carrying
   }
 }

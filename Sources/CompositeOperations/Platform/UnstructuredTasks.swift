@@ -18,21 +18,47 @@
     return Task(executorPreference: executor, priority: priority) { await body() }
   }
 
-  /// Runs a body at a priority above the calling task's, and cancels it with that.
+  /// Runs a body in an unstructured task, waits for it, and cancels it with the calling task.
   ///
-  /// A child task would not do: in Swift 6.3.1 one that is given a higher priority than its parent
-  /// runs at its parent's.
-  static func run<Value: Sendable>(
-    at priority: TaskPriority, _ body: @escaping @Sendable () async throws -> Value
+  /// For what a child task cannot do. In Swift 6.3.1 a child task never runs above the priority of its parent.
+  /// And the runtime cancels nested child tasks recursively, with 300 bytes of stack for each level; between
+  /// tasks started here ``NestedCalls`` bounds that.
+  ///
+  /// - Parameter priority: The priority of the task; nil for that of the calling task.
+  @usableFromInline static func run<Value: Sendable>(
+    at priority: TaskPriority? = nil, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
+    let isCancelled = Task.isCancelled
     let task = Task(executorPreference: Task.preferredExecutor, priority: priority) {
-      try await body()
+      if isCancelled { cancelCurrentTask() }
+      return try await body()
     }
     return try await withTaskCancellationHandler {
       try await task.value
     } onCancel: {
-      task.cancel()
+      NestedCalls.make(.cancel) { task.cancel() }
     }
+  }
+
+  /// Runs a body that does not throw in an unstructured task, waits for it, and cancels it with the calling task.
+  @usableFromInline static func run<Value: Sendable>(
+    _ body: @escaping @Sendable () async -> Value
+  ) async -> Value {
+    let isCancelled = Task.isCancelled
+    let task = start(on: Task.preferredExecutor) {
+      if isCancelled { cancelCurrentTask() }
+      return await body()
+    }
+    return await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      NestedCalls.make(.cancel) { task.cancel() }
+    }
+  }
+
+  /// Cancels a task that begins in a cancelled task before its body can see that it is not cancelled yet.
+  private static func cancelCurrentTask() {
+    unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
   }
 
   /// Runs a body that is not cancelled with the calling task, and waits for its end.

@@ -12,24 +12,36 @@ public struct ClosureSequence<State: Sendable>: OperationSequence {
     nonisolated(nonsending) @Sendable (inout State, FinishedStep?) async throws
     -> (any ComposableOperation)?
 
-  private var state: State
-  private let decide: Decision
+  // Not a `StackSafe`: a closure stored as a generic value is called through a thunk, at every step.
+  @usableFromInline final class Storage: Sendable {
+    @usableFromInline let decide: Decision
+    @usableFromInline let release = NestedRelease()
+
+    @inlinable init(_ decide: @escaping Decision) { self.decide = decide }
+
+    deinit { NestedRelease.begin(decide) }
+  }
+
+  @usableFromInline var state: State
+  @usableFromInline let storage: Storage
   public let history: StepHistory
 
   /// - Parameters:
   ///   - state: What the closure keeps from step to step; every run begins with a copy of it.
   ///   - history: How many finished steps are kept.
   ///   - decide: Answers with the next step, or nil for the end.
-  public init(state: State, history: StepHistory = .all, deciding decide: @escaping Decision) {
+  @inlinable public init(
+    state: State, history: StepHistory = .all, deciding decide: @escaping Decision
+  ) {
     self.state = state
     self.history = history
-    self.decide = decide
+    storage = Storage(decide)
   }
 
-  public mutating func nextOperation(
+  @inlinable public mutating func nextOperation(
     after previous: FinishedStep?
   ) async throws -> (any ComposableOperation)? {
-    try await decide(&state, previous)
+    try await storage.decide(&state, previous)
   }
 }
 

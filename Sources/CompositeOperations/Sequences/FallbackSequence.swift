@@ -8,27 +8,37 @@
 public struct FallbackSequence<Value: Sendable>: LastStepSequence {
   public typealias Output = Value
 
-  private let operations: [any ComposableOperation<Value>]
-  private var begun = 0
+  @usableFromInline let storage: Storage
 
-  /// - Precondition: There is at least one operation.
-  public init(_ operations: [any ComposableOperation<Value>]) {
-    precondition(!operations.isEmpty, "Falling back needs at least one operation.")
-    self.operations = operations
+  @usableFromInline final class Storage: Sendable {
+    @usableFromInline let operations: [any ComposableOperation<Value>]
+    @usableFromInline let release = NestedRelease()
+
+    @inlinable init(_ operations: [any ComposableOperation<Value>]) { self.operations = operations }
+
+    deinit { NestedRelease.begin(operations) }
   }
 
-  public mutating func nextOperation(
+  @usableFromInline var begun = 0
+
+  /// - Precondition: There is at least one operation.
+  @inlinable public init(_ operations: [any ComposableOperation<Value>]) {
+    precondition(!operations.isEmpty, "Falling back needs at least one operation.")
+    storage = Storage(operations)
+  }
+
+  @inlinable public mutating func nextOperation(
     after previous: FinishedStep?
   ) -> (any ComposableOperation)? {
     if let previous, previous.error == nil { return nil }
-    if begun == operations.count { return nil }
+    if begun == storage.operations.count { return nil }
     begun += 1
-    return operations[begun - 1]
+    return storage.operations[begun - 1]
   }
 }
 
 extension FallbackSequence: StepsKnowing {
-  var outline: OperationOutline { .start(Array(operations.prefix(1))) }
+  var outline: OperationOutline { .start(Array(storage.operations.prefix(1))) }
 }
 
 extension OperationSequence {

@@ -9,6 +9,8 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
   /// What is to be done with results that nobody will see, by the index of the step.
   @usableFromInline var disposals: [Int: Disposal] = [:]
   @usableFromInline let limit: Int
+  /// The records of a finished sequence, in place of ``records``.
+  private var boxedRecords: StackSafe<[StepRecord]>?
 
   init(limit: Int) { self.limit = limit }
 
@@ -29,10 +31,22 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
   }
 
   public var startIndex: Int { 0 }
-  public var endIndex: Int { Swift.min(records.count, limit) }
+  public var endIndex: Int { Swift.min(allRecords.count, limit) }
   public subscript(position: Int) -> FinishedStep {
-    let surplus = records.count - endIndex
-    return FinishedStep(records[position + surplus], at: end - endIndex + position)
+    let records = allRecords
+    let count = Swift.min(records.count, limit)
+    return FinishedStep(
+      records[position + records.count - count], at: end - count + position)
+  }
+
+  private var allRecords: [StepRecord] { boxedRecords?.value ?? records }
+
+  /// The same steps as the result of a composite. A box, because results of this type nest to any depth.
+  var boxed: FinishedSteps {
+    var steps = self
+    steps.boxedRecords = StackSafe(records)
+    steps.records = []
+    return steps
   }
 
   /// The result of the last step that was an operation of this type and ended in a result.
@@ -53,19 +67,22 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
 
   /// What is to be done with the results if nobody will see them.
   var disposal: Disposal? {
-    let disposals = disposals
-    let evidence = errors.compactMap { $0 as? any ValueCarrying }
-    if disposals.isEmpty, evidence.isEmpty { return nil }
-    return {
-      disposals.disposeInOrder()
-      for error in evidence { error.discardCarriedValues() }
-    }
+    CompositeOperations.disposal(ofAll: disposals, and: errors)
   }
+
+  /// Discards the results, which reach no outcome.
+  func discardResults() { disposals.disposeInOrder() }
 
   /// What is to be done with the result of the last step if nobody will see it.
   var lastDisposal: Disposal? { last.flatMap { disposals[$0.index] } }
 }
 
 extension FinishedSteps: CustomStringConvertible {
-  public var description: String { "[" + map(\.description).joined(separator: ", ") + "]" }
+  public var description: String { description(levels: 64) }
+
+  /// The description, with at most `levels` levels of steps inside results of steps.
+  func description(levels: Int) -> String {
+    if levels == 0 { return "[…]" }
+    return "[" + map { $0.description(levels: levels) }.joined(separator: ", ") + "]"
+  }
 }

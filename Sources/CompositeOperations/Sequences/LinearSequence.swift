@@ -14,42 +14,56 @@ public struct LinearSequence: OperationSequence {
   /// Makes a step from the one before it, which is nil for the first.
   public typealias Builder = @Sendable (FinishedStep?) throws -> (any ComposableOperation)?
 
-  private let builders: [Builder]
-  /// The steps, where they do not depend on one another.
-  private let operations: [any ComposableOperation]?
+  private enum Steps: Sendable {
+    case made(by: [Builder])
+    /// Steps that do not depend on one another.
+    case given([any ComposableOperation])
+
+    var count: Int {
+      switch self {
+      case .made(let builders): builders.count
+      case .given(let operations): operations.count
+      }
+    }
+  }
+
+  private let steps: StackSafe<Steps>
   private var begun = 0
 
   /// Steps that are each made from the one before it.
-  public init(_ builders: Builder...) {
-    self.builders = builders
-    operations = nil
-  }
+  public init(_ builders: Builder...) { steps = StackSafe(.made(by: builders)) }
 
   /// Steps that do not depend on one another's results.
-  public init(_ operations: [any ComposableOperation]) {
-    self.operations = operations
-    builders = operations.map { operation in { _ in operation } }
-  }
+  public init(_ operations: [any ComposableOperation]) { steps = StackSafe(.given(operations)) }
 
   /// Steps that do not depend on one another's results.
   public init(_ first: any ComposableOperation, _ others: any ComposableOperation...) {
     self.init([first] + others)
   }
 
-  public var expectedStepCount: Int? { builders.count }
+  public var expectedStepCount: Int? { steps.value.count }
 
   public mutating func nextOperation(
     after previous: FinishedStep?
   ) throws -> (any ComposableOperation)? {
     if let previous, previous.outcome.result == nil { return nil }
-    if begun == builders.count { return nil }
+    let steps = steps.value
+    if begun == steps.count { return nil }
     begun += 1
-    return try builders[begun - 1](previous)
+    switch steps {
+    case .made(let builders): return try builders[begun - 1](previous)
+    case .given(let operations): return operations[begun - 1]
+    }
   }
 }
 
 extension LinearSequence: StepsKnowing {
-  var outline: OperationOutline { operations.map { .sequence($0) } ?? .start([]) }
+  var outline: OperationOutline {
+    switch steps.value {
+    case .made: .start([])
+    case .given(let operations): .sequence(operations)
+    }
+  }
 }
 
 extension OperationSequence where Self == LinearSequence {

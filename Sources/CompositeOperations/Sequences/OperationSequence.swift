@@ -69,5 +69,5 @@ extension OperationSequence {
 }
 
 extension OperationSequence where Output == FinishedSteps {
-  public func output(of steps: FinishedSteps) -> FinishedSteps { steps }
+  public func output(of steps: FinishedSteps) -> FinishedSteps { steps.boxed }
 }

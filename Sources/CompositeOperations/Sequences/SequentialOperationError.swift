@@ -5,10 +5,17 @@
 public struct SequentialOperationError: Error, Sendable {
   /// What ended the composite: the error of the last step, or what the sequence threw. Nil for a
   /// composite that was cancelled while its sequence threw nothing.
-  public let cause: (any Error)?
+  public var cause: (any Error)? { content.value.cause }
 
   /// The steps that had ended, in order, as many as the sequence's history keeps.
-  public let steps: FinishedSteps
+  public var steps: FinishedSteps { content.value.steps }
+
+  private struct Content: Sendable {
+    let cause: (any Error)?
+    let steps: FinishedSteps
+  }
+
+  private let content: StackSafe<Content>
 
   /// Whether nothing failed: the composite was cancelled, or its last step or the sequence itself
   /// cancelled it.
@@ -18,11 +25,10 @@ public struct SequentialOperationError: Error, Sendable {
   /// Whether the cause is the error of the last step, and shown with it.
   private let isCauseOfStep: Bool
 
-  var disposalOfShare: Disposal?
+  var shares: [Shares] = []
 
   init(cause: (any Error)?, from origin: CauseOrigin, steps: FinishedSteps) {
-    self.cause = cause
-    self.steps = steps
+    content = StackSafe(Content(cause: cause, steps: steps))
     representsCancellation = cause?.meansCancellation ?? true
     isCauseOfStep = origin == .step && steps.last?.error != nil
   }
@@ -33,9 +39,10 @@ public struct SequentialOperationError: Error, Sendable {
 extension SequentialOperationError: CancellationRepresenting {}
 
 extension SequentialOperationError: ValueCarrying {
-  func discardValues() {
-    steps.disposal?()
-    if !isCauseOfStep { cause?.discardCarriedValues() }
+  func discardOwnValues() { steps.discardResults() }
+
+  var carriedErrors: [any Error] {
+    steps.errors + (isCauseOfStep ? [] : [cause].compactMap(\.self))
   }
 }
 

@@ -161,6 +161,58 @@ import Testing
     }
   }
 
+  @Test func `P4: what an error means is known without the name of any child`() async throws {
+    let names = NameCount()
+    let failing = (0..<100).map { index in names.operation { throw TestError("\(index)") } }
+    let list = ParallelOperation(failing, onFailure: .runAll)
+    let pair = ParallelOperation(AnyOperation(failing[0]), AnyOperation(failing[1]))
+    let graph = OperationGraph { graph in
+      failing.map { graph.add(AnyOperation($0).ignoringErrors(with: 0)) }
+    }
+    let operations: [any ComposableOperation] = [
+      list, list.collectingOutcomes(), list.retrying(attempts: 2), list.ignoringErrors(with: []),
+      ParallelOperation([list]), RaceOperation(failing), SequentialOperation(.linear([list])),
+      pair, graph,
+    ]
+    func error(of operation: some ComposableOperation) async -> (any Error)? {
+      await operation.run().error
+    }
+    for operation in operations {
+      let error = await error(of: operation)
+      #expect((error as? any CancellationRepresenting)?.representsCancellation != true)
+      let outcomes = (error as? ParallelOperationError)?.outcomes(of: Int.self)
+      #expect(outcomes?.contains { $0.error != nil } != false)
+    }
+    #expect(names.count == 0)
+  }
+
+  @Test func `P4: three of many cancelled children are named, and all are counted`()
+    async throws
+  {
+    let (names, gate) = (NameCount(), Gate())
+    let waiting = (0..<100).map { _ in
+      names.operation {
+        try await gate.pass()
+        return 1
+      }
+    }
+    let failing = names.operation(named: "failing") {
+      await gate.waitForArrivals(100)
+      throw TestError("failed")
+    }
+    let list = ParallelOperation(waiting + [failing])
+    let error = try #require(await list.run().error)
+    #expect("\(error)" == "[100] failing: failed")
+    #expect(names.count == 1)
+    #expect(
+      OperationErrorTree(error).description == """
+        ParallelOperationError
+        ├─ [100] failing: failed
+        └─ because of that 100 were cancelled ([0] counted, [1] counted, [2] counted, …)
+        """)
+    #expect(names.count == 5)
+  }
+
   @Test func `P4: looking up thousands of failures takes time in proportion`() async throws {
     let count = 20_000
     let children = (0..<count).map { index in

@@ -99,6 +99,33 @@ import Testing
     }
   }
 
+  @Test func `G2: the error names the first of many nodes that did not begin, and counts them`()
+    async throws
+  {
+    let names = NameCount()
+    let graph = OperationGraph(giving: Void.self, width: .serial) { graph in
+      let bad = graph.add(names.operation(named: "bad") { throw TestError("failed") })
+      for index in 0..<100 {
+        graph.add(needing: bad, named: "needing \(index)") { _ in SimpleOperation {} }
+        graph.add(names.operation { 1 })
+      }
+    }
+    let error = try #require(await graph.run().error as? OperationGraphError)
+    #expect(!error.representsCancellation)
+    let asked = names.count
+    #expect(
+      OperationErrorTree(error).description == """
+        OperationGraphError
+        ├─ [0] bad: failed
+        ├─ did not begin: needing 0, needing 1, needing 2, … (100 in all)
+        └─ because of that 100 never began
+        """)
+    #expect(error.description.count < 100)
+    // The node that failed was asked when it did.
+    #expect(asked == 1 && names.count == 1)
+    #expect(error.consequences.count == 100)
+  }
+
   @Test func `G2: the error calls a node that failed by the name of its operation`() async {
     for observers in [[], [RecordingObserver()]] {
       let graph = OperationGraph(giving: Void.self) { graph in

@@ -23,7 +23,7 @@ import Testing
     ("retrying", modified { $0.retrying(attempts: 3) }),
     ("repeating", modified { $0.repeating(times: 3) }),
     ("recovering", modified { $0.recovering { _ in -1 } }),
-    ("recovering with another", modified { $0.recovering { _ in SimpleOperation { -1 } } }),
+    ("recovering with another", modified { $0.catching { _ in SimpleOperation { -1 } } }),
     ("mapError", modified { $0.mapError { _ in TestError("mapped") } }),
     ("ignoringErrors", modified { $0.ignoringErrors(with: -1) }),
     ("fallingBack", modified { $0.fallingBack(to: SimpleOperation { -1 }) }),
@@ -33,7 +33,7 @@ import Testing
     ("raised", modified { $0.onEnd { _ in }.prioritized(at: .high) }),
     ("lowered", modified { $0.onEnd { _ in }.prioritized(at: .low) }),
     ("exclusive", modified { $0.retrying(attempts: 2).exclusive(in: Permits(1)) }),
-    ("requiring", modified { $0.finally { _ in }.requiring("is so") { true } }),
+    ("requiring", modified { $0.finally { _ in }.requiring(Condition("is so") { true }) }),
     (
       "several",
       modified { base in
@@ -42,7 +42,7 @@ import Testing
       }
     ),
     ("second of then", modified { base in SimpleOperation { 1 }.then { _ in base } }),
-    ("second of recovering", modified { base in failing.recovering { _ in base } }),
+    ("second of recovering", modified { base in failing.catching { _ in base } }),
     ("second of fallingBack", modified { base in failing.fallingBack(to: base) }),
   ]
 
@@ -156,7 +156,7 @@ import Testing
         let fixture = Fixture()
         let child = AnyOperation(fixture.coming(to: .result(7))).onEnd { _ in }.named("child")
         let errors = Log<String>()
-        let body = SimpleOperation { context in
+        let body = SimpleOperation.withContext { context in
           do {
             switch way {
             case 0: return try await context.run(child)

@@ -2,50 +2,71 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// The ways to put an operation into another one.
-private enum Nesting: CaseIterable, Sendable {
-  case parallel, serial, mixed, pack, lazily, race, sequence, map, then, erased, named, body
-
-  func around(_ inner: any ComposableOperation<Int>) -> any ComposableOperation<Int> {
-    func wrap(_ inner: some ComposableOperation<Int>) -> any ComposableOperation<Int> {
-      switch self {
-      case .parallel: ParallelOperation([inner]).map { $0[0] }
-      case .serial: ParallelOperation([inner], width: .serial).map { $0[0] }
-      case .mixed:
-        ParallelOperation([inner, SimpleOperation { 0 }] as [any ComposableOperation<Int>]).map {
-          $0[0]
-        }
-      case .pack: ParallelOperation(inner, SimpleOperation { "" }).map { $0.0 }
-      case .lazily: ParallelOperation { [inner] }.map { $0[0] }
-      case .race: RaceOperation([inner])
-      case .sequence: SequentialOperation(.retrying(inner, attempts: 1))
-      case .map: inner.map { $0 }
-      case .then: SimpleOperation { 0 }.then { _ in AnyOperation(inner) }
-      case .erased: AnyOperation(inner)
-      case .named: inner.named("n")
-      case .body: SimpleOperation.withContext { context in try await context.run(inner) }
-      }
-    }
-    // Erased at every level: nested generic types would be as deep as the operations.
-    return wrap(AnyOperation(inner))
-  }
-}
-
+/// What becomes of many levels of operations within one another on a stack of 512 KiB.
+///
+/// Each test has a process of its own, because an overflow of the stack ends that.
 @Suite struct DepthTests {
   @Test(arguments: Nesting.allCases)
-  fileprivate func `C4: 10,000 levels run and are freed on the default stack`(nesting: Nesting)
-    async
-  {
-    for (suspends, fails) in [(false, false), (true, false), (false, true)] {
-      var operation: any ComposableOperation<Int> = SimpleOperation {
-        if suspends { await Task.yield() }
-        if fails { throw TestError("failed") }
-        return 7
+  func `C4: 10,000 levels run, fail and are freed on 512 KiB`(nesting: Nesting) async {
+    await #expect(processExitsWith: .success) { [name = nesting.rawValue as String] in
+      let nesting = try #require(Nesting(rawValue: name))
+      await SmallStack.run { _ in
+        let suspending = SimpleOperation {
+          await Task.yield()
+          return 7
+        }
+        #expect(await deep(nesting, suspending).run().result == 7)
+        let failing = deep(nesting, SimpleOperation { throw TestError("failed") })
+        let outcome = await failing.run()
+        #expect(outcome.error.map { "\($0)".count < 10_000 } == true)
+        #expect(outcome.error.map { OperationErrorTree($0).description.count < 100_000 } == true)
+        #expect(await failing.ignoringErrors(with: 8).run().result == 8)
       }
-      for _ in 0..<Scale.depth { operation = nesting.around(operation) }
-      let outcome = await operation.ending()
-      #expect(fails ? outcome.hasFailed : outcome.result == 7)
-      #expect(outcome.description.count < 10_000)
+    }
+  }
+
+  @Test(arguments: Nesting.allCases)
+  func `C4: 10,000 levels are cancelled and freed on 512 KiB`(nesting: Nesting) async {
+    await #expect(processExitsWith: .success) { [name = nesting.rawValue as String] in
+      let nesting = try #require(Nesting(rawValue: name))
+      await SmallStack.run { environment in
+        let (gate, discarded) = (Gate(), Log<Int>())
+        let late = SimpleOperation {
+          await gate.passIgnoringCancellation()
+          return 7
+        }.discarding { discarded.add($0) }
+        let run = deep(nesting, late).start(in: environment)
+        await gate.waitForArrivals(1)
+        run.cancel()
+        gate.open()
+        #expect(await run.outcome.isCancelled)
+        #expect(discarded.entries == (nesting == .discarding ? [] : [7]))
+      }
+    }
+  }
+
+  @Test func `C4: 10,000 levels of all kinds are observed on 512 KiB`() async {
+    await #expect(processExitsWith: .success) {
+      await SmallStack.run { environment in
+        var operation: any ComposableOperation<Int> = SimpleOperation.withContext { context in
+          context.path.names.count
+        }.named("leaf")
+        for level in 0..<Scale.depth {
+          operation = Nesting.allCases[level % Nesting.allCases.count].around(operation)
+        }
+        var kept: OperationEvent?
+        do {
+          let (recorder, progress) = (RecordingObserver(), ProgressObserver())
+          var environment = environment
+          environment.observers = [recorder, progress]
+          let levels = await AnyOperation(operation).run(in: environment).result
+          #expect(progress.progress.fraction == 1)
+          kept = recorder.events.first { $0.name == "leaf" }
+          #expect(kept?.path.names.count == levels)
+        }
+        // It keeps the places of all runs above.
+        kept = nil
+      }
     }
   }
 
@@ -59,33 +80,59 @@ private enum Nesting: CaseIterable, Sendable {
         return below[0] + 1
       }
     }
-    #expect(await Countdown(count: Scale.depth).run().result == Scale.depth)
+    await #expect(processExitsWith: .success) {
+      await SmallStack.run { _ in
+        #expect(await Countdown(count: Scale.depth).run().result == Scale.depth)
+      }
+    }
   }
 
-  @Test func `C4: paths of 10,000 levels are linked, and freed`() async throws {
-    var operation: any ComposableOperation<Int> = SimpleOperation.withContext { context in
-      context.path.names.count
+  @Test func `C4: results within results are freed on 512 KiB`() async {
+    await #expect(processExitsWith: .success) {
+      await SmallStack.run { _ in
+        var operation: any ComposableOperation<FinishedSteps> = SequentialOperation(.linear([]))
+        for _ in 0..<Scale.depth {
+          operation = SequentialOperation(.linear([operation]))
+        }
+        let steps = await AnyOperation(operation).run().result
+        #expect(steps?.count == 1)
+        #expect(steps.map { "\($0)".count < 10_000 } == true)
+      }
     }
-    for _ in 0..<Scale.depth { operation = Nesting.body.around(operation) }
-    let recorder = RecordingObserver()
-    let environment = OperationEnvironment(observers: [recorder])
-    #expect(await operation.result(in: environment) == Scale.depth + 1)
-    #expect(recorder.outcomes.count == Scale.depth + 1)
   }
 
-  @Test func `C4: a deep composite is cancelled and freed`() async {
-    let gate = Gate()
-    var operation: any ComposableOperation<Int> = SimpleOperation {
-      try await gate.pass()
-      return 7
+  @Test func `C4: values in 10,000 levels of lost errors are discarded once each`() async {
+    await #expect(processExitsWith: .success) {
+      await SmallStack.run { _ in
+        let discarded = Log<Int>()
+        var operation: any ComposableOperation<Int> = SimpleOperation { throw TestError("failed") }
+        for level in 0..<Scale.depth {
+          let value = SimpleOperation { level }.discarding { discarded.add($0) }
+          let children: [any ComposableOperation<Int>] = [value, operation]
+          operation = ParallelOperation(children, width: .serial).map { $0[0] }
+        }
+        #expect(await AnyOperation(operation).ignoringErrors(with: 7).run().result == 7)
+        #expect(discarded.entries == (0..<Scale.depth).reversed())
+      }
     }
-    for level in 0..<Scale.depth {
-      operation = Nesting.allCases[level % Nesting.allCases.count].around(operation)
+  }
+
+  @Test func `C4: values in 10,000 levels of lost results are discarded once each`() async {
+    await #expect(processExitsWith: .success) {
+      await SmallStack.run { environment in
+        let discarded = Log<Int>()
+        var operation: any ComposableOperation<FinishedSteps> = SequentialOperation(.linear([]))
+        for level in 0..<Scale.depth {
+          let value = SimpleOperation { level }.discarding { discarded.add($0) }
+          operation = SequentialOperation(.linear([value, operation]))
+        }
+        let cancelling = SimpleOperation { cancelCurrentTask() }
+        let run = SequentialOperation(.linear([operation, cancelling]))
+          .start(in: environment)
+        #expect(await run.outcome.isCancelled)
+        #expect(discarded.entries.sorted() == Array(0..<Scale.depth))
+      }
     }
-    let run = AnyOperation(operation).start()
-    await gate.waitForArrivals(1)
-    run.cancel()
-    #expect(await run.outcome.isCancelled)
   }
 
   @Test func `C4: a name does not grow with the depth`() {
@@ -110,7 +157,7 @@ private enum Nesting: CaseIterable, Sendable {
 
   @Test func `C4: a path is shown in part where it is long`() async throws {
     let paths = Log<OperationPath>()
-    var operation: any ComposableOperation<Void> = SimpleOperation { context in
+    var operation: any ComposableOperation<Void> = SimpleOperation.withContext { context in
       paths.add(context.path)
     }.named("0")
     for level in 1...100 {
@@ -123,15 +170,26 @@ private enum Nesting: CaseIterable, Sendable {
     let last = (0...31).reversed().map { "\($0)" }
     #expect("\(path)" == (first + ["… 37 more …"] + last).joined(separator: "/"))
   }
+
+  @Test func `C4: deep in one another observed runs share no task`() async {
+    // The runtime looks through all cancellation handlers of a task to remove one.
+    let tasks = Log<Int>()
+    var operation: any ComposableOperation<Void> = SimpleOperation {}
+    for _ in 0..<200 {
+      operation = AnyOperation(operation).onStart {
+        unsafe withUnsafeCurrentTask { task in tasks.add(unsafe task?.hashValue ?? 0) }
+      }.map { $0 }
+    }
+    _ = await operation.run(in: OperationEnvironment(observers: [RecordingObserver()]))
+    #expect(tasks.count == 200 && (4...8).contains(Set(tasks.entries).count))
+  }
 }
 
-extension ComposableOperation {
-  fileprivate func ending() async -> (result: Success?, hasFailed: Bool, description: String) {
-    let outcome = await run()
-    return (outcome.result, outcome.error != nil, "\(outcome)")
-  }
-  fileprivate func result() async -> Success? { await run().result }
-  fileprivate func result(in environment: OperationEnvironment) async -> Success? {
-    await run(in: environment).result
-  }
+/// Levels of one kind around an operation.
+private func deep(
+  _ nesting: Nesting, _ leaf: some ComposableOperation<Int>
+) -> AnyOperation<Int> {
+  var operation: any ComposableOperation<Int> = leaf
+  for _ in 0..<Scale.depth { operation = nesting.around(operation) }
+  return AnyOperation(operation)
 }

@@ -73,10 +73,10 @@ import Testing
     let arrived = Gate()
 
     var operation: SimpleOperation<UserValue?> {
-      SimpleOperation(callback: { finish in
+      SimpleOperation.withCallback { finish in
         finishes.add(finish)
         arrived.open()
-      })
+      }
     }
 
     func finish() async -> OperationFinish<UserValue?> {
@@ -103,11 +103,11 @@ import Testing
           finish(.cancelled)
         }
       }
-      let operation = SimpleOperation<Int>(callback: { finish in
+      let operation = SimpleOperation<Int>.withCallback { finish in
         let call = Call(finish, code)
         finish.onCancel { _ = call.code }
         finish(.result(1))
-      })
+      }
       #expect(await operation.run().result == 1)
     },
     Case("handlers of an operation that is finished") { code in
@@ -143,10 +143,10 @@ import Testing
       _ = await run.outcome
     },
     Case("handlers of an operation whose handle is dropped") { code in
-      let operation = SimpleOperation<Int>(callback: { finish in
+      let operation = SimpleOperation<Int>.withCallback { finish in
         let value = UserValue(code)
         finish.onCancel { value.isKept() }
-      })
+      }
       #expect(await operation.run().error is OperationNeverFinishedError)
     },
     Case("values of a second finish and of one that is too late") { code in
@@ -179,7 +179,7 @@ import Testing
       await run(
         code, late.onEnd { _ in code.runs("onEnd") }.retrying(attempts: 2).finally { _ in },
         cancelledAt: gate)
-      await run(code, late.map { [$0] }.ignoringErrors(with: []), cancelledAt: gate)
+      await run(code, late.map { [$0] }.ignoringErrors(with: [UserValue]()), cancelledAt: gate)
     },
     Case("a body that a timeout abandons") { code in
       let gate = Gate()
@@ -231,16 +231,17 @@ import Testing
       await run(
         code,
         SimpleOperation<Int> { throw UserValue(code) }
-          .retrying(attempts: 3) { failure in "\(failure.error)".isEmpty ? .stop : .retry() })
+          .retrying(upTo: 3) { failure in "\(failure.error)".isEmpty ? .stop : .retry() })
       await run(
         code, SimpleOperation { UserValue(code) }.repeating(times: 3) { $0.description.isEmpty })
     },
     Case("conditions that are abandoned") { code in
       let gate = Gate()
-      let waiting = SimpleOperation { UserValue(code) }.requiring("is so") {
-        await gate.passIgnoringCancellation()
-        throw UserValue(code)
-      }
+      let waiting = SimpleOperation { UserValue(code) }.requiring(
+        Condition("is so") {
+          await gate.passIgnoringCancellation()
+          throw UserValue(code)
+        })
       let run = waiting.start(in: OperationEnvironment(observers: [UserObserver(code)]))
       await gate.waitForArrivals(1)
       run.cancel()

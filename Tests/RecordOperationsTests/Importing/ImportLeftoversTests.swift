@@ -115,7 +115,7 @@ import Testing
       }
     }
     let outcome = await TransactionOperation(in: database) { transaction in
-      SimpleOperation { context in
+      SimpleOperation.withContext { context in
         for records in books {
           _ = try await context.run(SaveRecords(records, in: transaction))
         }

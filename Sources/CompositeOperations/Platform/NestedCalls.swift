@@ -1,0 +1,103 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// A trampoline: makes calls that nest to any depth on a bounded stack.
+///
+/// The first levels nest as usual. Deeper calls are queued, and the outermost call of the thread makes them
+/// before it returns. So when a call that is not nested returns, everything below it is done.
+///
+/// The state is thread-local: nothing here locks or waits.
+enum NestedCalls {
+  /// What a call does. Each kind has a depth and a queue of its own.
+  enum Kind: Int {
+    /// Frees a value that may hold other values.
+    case release
+    /// Discards a value that reaches no outcome, which may contain other such values.
+    case discard
+    /// Cancels a task, which may cancel other tasks in its cancellation handlers.
+    case cancel
+
+    fileprivate static var count: Int { 3 }
+
+    /// How many calls nest before further ones are queued.
+    fileprivate var limit: Int {
+      switch self {
+      case .release, .discard: 32
+      // Inside each call the Swift runtime cancels up to 48 levels of child tasks recursively: 15 KiB or more.
+      case .cancel: 2
+      }
+    }
+  }
+
+  /// The calls of one kind on one thread.
+  private struct Calls {
+    var depth = 0
+    var queue: [() -> Void] = []
+  }
+
+  /// Makes a call, or queues it for the outermost call.
+  static func make(_ kind: Kind, _ call: @escaping () -> Void) {
+    if begin(kind) { call() } else { queue(call, as: kind) }
+    end(kind)
+  }
+
+  /// Begins a call. The caller calls ``end(_:)`` after it.
+  ///
+  /// - Returns: Whether the caller makes the call now. Otherwise it queues the call.
+  @inline(__always) static func begin(_ kind: Kind) -> Bool {
+    let calls = unsafe calls(of: kind)
+    unsafe calls.pointee.depth += 1
+    return unsafe calls.pointee.depth <= kind.limit
+  }
+
+  /// Queues a call for the outermost call.
+  @inline(never) static func queue(_ call: @escaping () -> Void, as kind: Kind) {
+    unsafe calls(of: kind).pointee.queue.append(call)
+  }
+
+  /// Ends a call. The outermost call first makes the queued calls, including those that these queue.
+  @inline(__always) static func end(_ kind: Kind) {
+    let calls = unsafe calls(of: kind)
+    if unsafe calls.pointee.depth == 1 {
+      // Each is popped and freed while the depth is 1, so that what it frees nests here too.
+      while let call = unsafe calls.pointee.queue.popLast() { call() }
+    }
+    unsafe calls.pointee.depth -= 1
+  }
+
+  // MARK: Thread-local state
+
+  // Safe: only its thread reaches the memory under the key, and the memory is freed when the thread ends.
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    let status = unsafe pthread_key_create(&key) { memory in
+      #if canImport(Darwin)
+        let memory: UnsafeMutableRawPointer? = unsafe memory
+      #endif
+      guard let memory = unsafe memory else { return }
+      let calls = unsafe memory.assumingMemoryBound(to: Calls.self)
+      unsafe calls.deinitialize(count: Kind.count)
+      unsafe calls.deallocate()
+    }
+    precondition(status == 0, "pthread_key_create failed with error \(status).")
+    return key
+  }()
+
+  @inline(__always) private static func calls(of kind: Kind) -> UnsafeMutablePointer<Calls> {
+    guard let memory = unsafe pthread_getspecific(key) else { return unsafe begin(kind) }
+    return unsafe memory.assumingMemoryBound(to: Calls.self) + kind.rawValue
+  }
+
+  @inline(never) private static func begin(_ kind: Kind) -> UnsafeMutablePointer<Calls> {
+    let calls = UnsafeMutablePointer<Calls>.allocate(capacity: Kind.count)
+    unsafe calls.initialize(repeating: Calls(), count: Kind.count)
+    let status = unsafe pthread_setspecific(key, calls)
+    precondition(status == 0, "pthread_setspecific failed with error \(status).")
+    return unsafe calls + kind.rawValue
+  }
+}
