@@ -50,8 +50,9 @@ struct Catalogue {
 
   private var composites: [() -> Shape] {
     [
-      { .nested(count: count) }, { .pairs(count: count) }, { .eights(count: count) }, { .tree() },
-      { .deep() }, { .lazy(count: count) },
+      { .nested(count: count) }, { .pairs(count: count) },
+      { .pairsAfterLight(steps: 30_000 * Self.microsecond) }, { .eights(count: count) },
+      { .tree() }, { .deep() }, { .lazy(count: count) },
     ]
   }
 

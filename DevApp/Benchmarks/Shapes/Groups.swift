@@ -42,6 +42,52 @@ extension Shape {
       ])
   }
 
+  /// Pairs of operations that compute for 30 ms, each after a hundred empty pairs of the same types.
+  ///
+  /// - Parameter steps: The steps of a body that takes 30 ms.
+  static func pairsAfterLight(steps: Int) -> Shape {
+    let pairs = 20
+    return Shape(
+      id: "pairs-after-light",
+      title: "\(pairs) pairs of operations of 30 ms, each after 100 pairs of empty ones",
+      operations: 2 * pairs, unit: .milliseconds,
+      ways: [
+        afterLight("array", .ours, pairs, steps) { first, steps in
+          try await ParallelOperation(list(first, 2, steps: steps)).run().get().sum
+        },
+        afterLight("pack", .ours, pairs, steps) { first, steps in
+          let one = Work(seed: UInt64(first), steps: steps)
+          let two = OtherWork(seed: UInt64(first + 1), steps: steps)
+          let values = try await ParallelOperation(one, two).run().get()
+          return values.0 &+ values.1
+        },
+        afterLight("made lazily", .ours, pairs, steps) { first, steps in
+          try await ParallelOperation { list(first, 2, steps: steps).lazy.map { AnyOperation($0) } }
+            .run().get().sum
+        },
+        afterLight("direct loop", .swift, pairs, steps) { first, steps in
+          try await DirectLoop.run(list(first, 2, steps: steps)).sum
+        },
+        afterLight("withThrowingTaskGroup", .swift, pairs, steps) { first, steps in
+          try await TaskGroups.throwing(list(first, 2, steps: steps)).sum
+        },
+      ])
+  }
+
+  private static func afterLight(
+    _ name: String, _ role: Way.Role, _ pairs: Int, _ steps: Int,
+    _ body: @escaping @Sendable (_ first: Int, _ steps: Int) async throws -> UInt64
+  ) -> Way {
+    Way(name, role) {
+      var sum: UInt64 = 0
+      for pair in 0..<pairs {
+        for light in 0..<100 { sum &+= try await body(2 * light, 0) }
+        sum &+= try await body(2 * pair, steps)
+      }
+      return sum
+    }
+  }
+
   private static func groups(of size: Int, id: String, count: Int, others: [Way]) -> Shape {
     Shape(
       id: id, title: "\((count / size).grouped) times \(size) empty operations side by side",
@@ -87,8 +133,10 @@ extension Shape {
       ])
   }
 
-  private static func list(_ first: Int, _ size: Int) -> [any ComposableOperation<UInt64>] {
-    (first..<first + size).map { mixed($0) }
+  private static func list(
+    _ first: Int, _ size: Int, steps: Int = 0
+  ) -> [any ComposableOperation<UInt64>] {
+    (first..<first + size).map { mixed($0, steps: steps) }
   }
 
   private static func repeated(
