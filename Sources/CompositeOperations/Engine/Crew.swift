@@ -131,10 +131,12 @@ internal import Synchronization
       if isCounted { ExtraWorkers.release() }
       return
     }
-    await board.reserve.work(isOutermost: isOutermost, isStopped: { board.isStopped }) { [self] in
-      try? await work(on: lane, isCounted: isCounted)
-      board.reserve.alarm.branchEnded()
-    }
+    await board.reserve.work(
+      isOutermost: isOutermost, isStopped: { board.isStopped },
+      doing: { [self] in
+        try? await work(on: lane, isCounted: isCounted)
+        board.reserve.alarm.branchEnded()
+      })
     if board.isStopped { throw Stop() }
   }
 

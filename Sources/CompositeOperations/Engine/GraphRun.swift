@@ -244,13 +244,15 @@ internal import Synchronization
   /// Begins the other feeders.
   override nonisolated(nonsending) func help(isCounted: Bool) async throws {
     if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
-    await board.reserve.work(isOutermost: true, isStopped: { board.isStopped }) { [self] in
-      try? await withThrowingDiscardingTaskGroup { group in
-        addFeeders(feederCount - 2, to: &group)
-        await feedBeside(into: &group)
-      }
-      board.reserve.alarm.branchEnded()
-    }
+    await board.reserve.work(
+      isOutermost: true, isStopped: { board.isStopped },
+      doing: { [self] in
+        try? await withThrowingDiscardingTaskGroup { group in
+          addFeeders(feederCount - 2, to: &group)
+          await feedBeside(into: &group)
+        }
+        board.reserve.alarm.branchEnded()
+      })
     if board.isStopped { throw Stop() }
   }
 }

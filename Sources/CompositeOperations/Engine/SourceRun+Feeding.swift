@@ -169,10 +169,12 @@ extension SourceRun {
         if isCounted { ExtraWorkers.release() }
         return
       }
-      await run.reserve.work(isOutermost: isOutermost, isStopped: { run.isStopped }) { [run] in
-        try? await run.work(isCounted: isCounted)
-        run.reserve.alarm.branchEnded()
-      }
+      await run.reserve.work(
+        isOutermost: isOutermost, isStopped: { run.isStopped },
+        doing: { [run] in
+          try? await run.work(isCounted: isCounted)
+          run.reserve.alarm.branchEnded()
+        })
       if run.isStopped { throw Stop() }
     }
   }

@@ -76,7 +76,7 @@ struct WorkerReserve: ~Copyable, Sendable {
   ///   - isStopped: Whether the run has been stopped.
   ///   - work: Does the work, and then ends its branch of the alarm, which this begins.
   nonisolated(nonsending) func work(
-    isOutermost: Bool, isStopped: () -> Bool, _ work: @escaping @Sendable () async -> Void
+    isOutermost: Bool, isStopped: () -> Bool, doing work: @escaping @Sendable () async -> Void
   ) async {
     let attendsAlarm = isOutermost && claimAlarm()
     alarm.branchBegan()

@@ -120,7 +120,9 @@ internal import Synchronization
 
   private func cancelBody() {
     guard exchange(.expired, for: .cancelling) else { return }
-    unsafe unsafeBitCast(task.load(ordering: .relaxed), to: UnsafeCurrentTask.self).cancel()
+    CancellationReports.deferring {
+      unsafe unsafeBitCast(task.load(ordering: .relaxed), to: UnsafeCurrentTask.self).cancel()
+    }
     if state.exchange(.tooLate, ordering: .acquiringAndReleasing) == .awaited {
       unsafe waiter?.resume()
     }

@@ -38,11 +38,12 @@ enum SystemThread {
       return nil
     }
   #else
-    private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
-      if let argument = unsafe $0 {
-        unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().call()
+    private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? =
+      {
+        if let argument = unsafe $0 {
+          unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().call()
+        }
+        return nil
       }
-      return nil
-    }
   #endif
 }

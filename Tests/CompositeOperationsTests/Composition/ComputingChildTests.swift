@@ -39,7 +39,10 @@ import Testing
         return AnyOperation(ParallelOperation(growing: both, onFailure: mode))
       case .consumed:
         return AnyOperation(
-          ParallelOperation(onFailure: mode) { both.lazy } consumingResults: { _ in }.map { [] })
+          ParallelOperation(onFailure: mode) {
+            both.lazy
+          } consumingResults: { _ in
+          }.map { [] })
       case .graph:
         return AnyOperation(
           OperationGraph(onFailure: mode) { graph in

@@ -12,7 +12,8 @@ import Testing
       (
         "child",
         { body in
-          SimpleOperation.withContext { context in _ = await context.outcome(of: body.named("body")) }
+          SimpleOperation.withContext { context in _ = await context.outcome(of: body.named("body"))
+          }
         }
       ),
       ("child of a list", { ParallelOperation([$0.named("body")]) }),

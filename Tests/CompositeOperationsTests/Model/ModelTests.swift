@@ -27,7 +27,7 @@ import Testing
 
   @Test func `Model: the trees come to everything that the rules speak of`() async {
     var tally = Tally()
-    for seed in 0..<14_000 as Range<UInt64> {
+    for seed in 0..<20_000 as Range<UInt64> {
       tally.add(await Trial(seed: seed, workers: .one).verdict())
     }
     for happening in Tally.Happening.allCases {

@@ -68,7 +68,8 @@ extension Verdict {
         isTidying = true
       case .tidied: isTidying = false
       case .cancelled: if isTidying { seen.insert(.cancelledWhileTidying) }
-      case .looked, .ended, .computedInVain, .discarded, .made, .sourceFailed, .asked, .answered, .called, .failed,
+      case .looked, .ended, .computedInVain, .discarded, .made, .sourceFailed, .asked, .answered,
+        .called, .failed,
         .looseLooked, .received, .cancels:
         break
       }

@@ -45,7 +45,8 @@ struct Tally {
       case .answered: if isCancelled { seen.insert(.answerAfterCancellation) }
       case .cancelled: isCancelled = true
       case .ended, .looked, .made, .asked, .called, .came, .failed, .sawEnd, .tidied,
-        .computedInVain, .conditionAsked, .conditionAnswered, .looseBegan, .looseLooked, .looseEnded, .received,
+        .computedInVain, .conditionAsked, .conditionAnswered, .looseBegan, .looseLooked,
+        .looseEnded, .received,
         .cancels:
         break
       }

@@ -188,7 +188,8 @@ import Testing
   private let environment = OperationEnvironment(clock: FailingClock())
   private let failure = TestError("the clock stopped")
 
-  @Test func `T2: where the clock fails the body is cancelled, and the error is the clock's`() async {
+  @Test func `T2: where the clock fails the body is cancelled, and the error is the clock's`() async
+  {
     for mode in [TimeoutMode.waiting, .abandoning] {
       let discarded = Log<Int>()
       let gate = Gate()

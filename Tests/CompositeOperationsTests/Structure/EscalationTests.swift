@@ -17,7 +17,8 @@ import Testing
         AnyOperation(
           body.timingOut(
             until: ManualClock().now.advanced(by: .seconds(1)), on: ManualClock(), .abandoning))
-      case .condition: AnyOperation(
+      case .condition:
+        AnyOperation(
           SimpleOperation {}.requiring(Condition(body.map { true }.named("is over"))))
       case .finally:
         AnyOperation(SimpleOperation {}.finally { _ in _ = await body.run() })

@@ -25,7 +25,9 @@ func onThread(_ body: @escaping @Sendable () -> Void) async {
       unsafe pthread_create(
         &thread, nil,
         { argument in
-          if let argument = unsafe argument { unsafe Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().body() }
+          if let argument = unsafe argument {
+            unsafe Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().body()
+          }
           return nil
         }, argument)
     #endif

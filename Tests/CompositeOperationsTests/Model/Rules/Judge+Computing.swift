@@ -25,7 +25,8 @@ extension Judge {
     parent.stepsInJob += 1
     expect(
       parent.stepsInJob <= Self.mostStepsInJob,
-      "S8: n\(parent.place.node.id) ran \(parent.stepsInJob) steps, and let nobody else have a turn")
+      "S8: n\(parent.place.node.id) ran \(parent.stepsInJob) steps, and let nobody else have a turn"
+    )
   }
 }
 
