@@ -1,7 +1,8 @@
 extension SharedRuns {
   /// The runs that are going on, who waits for them, and the results that are kept.
   ///
-  /// What is removed is returned, so that it is freed outside the lock.
+  /// What is removed is returned, so that it is freed outside the lock. Keys are neither hashed nor compared
+  /// here: that is code of others.
   struct StateMachine: Sendable {
     typealias Continuation = CheckedContinuation<RunEnd<Success>, Never>
 
@@ -14,20 +15,65 @@ extension SharedRuns {
       let hold: PermitHold
     }
 
+    /// What there is for a key.
+    struct Entry: Sendable {
+      let key: Key
+      let hash: Int
+      /// The flight that a caller with the key joins.
+      fileprivate(set) var flight: Int?
+      fileprivate(set) var kept: Kept?
+    }
+
     struct Kept: Sendable {
       let number: Int
+      /// The entry that it is in.
+      let entry: Int
       let value: Success
       let isOver: @Sendable () -> Bool
     }
 
     struct Flight: Sendable {
-      let key: Key
+      let entry: Int
       let hold: PermitHold
       var run: OperationRun<Success>?
       var priority: TaskPriority
       fileprivate(set) var waiters: Set<Int> = []
       /// Whether those who come join it, and its result may be kept.
       fileprivate(set) var isCurrent = true
+    }
+
+    /// A key as a caller looks for it.
+    struct SoughtKey: Sendable {
+      let key: Key
+      /// Computed without the lock.
+      let hash: Int
+      /// The entry whose key is equal.
+      private(set) var entry: Int?
+      /// Entries up to that number have been compared.
+      fileprivate private(set) var comparedUpTo = 0
+
+      init(_ key: Key) {
+        self.key = key
+        hash = key.hashValue
+      }
+
+      /// Compares keys. Not to be called under the lock.
+      mutating func compare(with candidates: Candidates) {
+        entry = candidates.keys.first { $0.key == key }?.number
+        comparedUpTo = candidates.lastNumber
+      }
+    }
+
+    /// The keys with the same hash value as a sought one.
+    struct Candidates: Sendable {
+      fileprivate let keys: [(number: Int, key: Key)]
+      fileprivate let lastNumber: Int
+    }
+
+    private enum Finding {
+      case entry(Int)
+      case nothing
+      case compare(Candidates)
     }
 
     private enum Waiter: Sendable {
@@ -41,17 +87,41 @@ extension SharedRuns {
       case found(Kept)
       case joined(Seat)
       case leads(Seat)
+      /// The key is to be compared with others first.
+      case compare(Candidates)
     }
 
-    /// Those that nobody waits for any more among them, until they have ended.
+    enum Forgetting: Sendable {
+      /// What is to be freed.
+      case forgot(Entry?)
+      /// The key is to be compared with others first.
+      case compare(Candidates)
+    }
+
+    /// What becomes of a caller that leaves.
+    struct Leaving: Sendable {
+      var continuation: Continuation?
+      /// The run to cancel if no caller is left.
+      var run: OperationRun<Success>?
+      fileprivate var removed: Entry?
+    }
+
+    struct Ended: Sendable {
+      /// The waiters of the flight are to be told.
+      let flight: Flight
+      fileprivate let removed: Entry?
+    }
+
+    /// The flights that callers no longer wait for are among them until they have ended.
     private var flights: [Int: Flight] = [:]
-    /// The flights that those join who come.
-    private var current: [Key: Int] = [:]
+    private var entries: [Int: Entry] = [:]
+    /// The numbers of entries by the hash values of their keys.
+    private var entriesByHash: [Int: [Int]] = [:]
     private var waiters: [Int: Waiter] = [:]
-    private var kept: [Key: Kept] = [:]
+    private var keptCount = 0
     /// When more than that are kept, those that are over are looked for.
     private var keptLimit = 64
-    /// Of flights, of waiters and of what is kept.
+    /// Of entries, flights, waiters and what is kept.
     private var lastNumber = 0
 
     var runningCount: Int { flights.count }
@@ -61,24 +131,67 @@ extension SharedRuns {
       return lastNumber
     }
 
+    // MARK: Keys
+
+    private func find(_ sought: SoughtKey) -> Finding {
+      let numbers = entriesByHash[sought.hash] ?? []
+      if let number = sought.entry, entries[number] != nil { return .entry(number) }
+      // Others may have come since the key was compared.
+      if numbers.allSatisfy({ $0 <= sought.comparedUpTo }) { return .nothing }
+      let keys = numbers.compactMap { number in
+        entries[number].map { (number: number, key: $0.key) }
+      }
+      return .compare(Candidates(keys: keys, lastNumber: lastNumber))
+    }
+
+    private mutating func addEntry(for sought: SoughtKey, _ flight: Int) -> Int {
+      let number = nextNumber()
+      entries[number] = Entry(key: sought.key, hash: sought.hash, flight: flight)
+      entriesByHash[sought.hash, default: []].append(number)
+      return number
+    }
+
+    /// Removes an entry that has neither a flight nor a result.
+    private mutating func removeIfUnused(_ number: Int) -> Entry? {
+      guard let entry = entries[number], entry.flight == nil, entry.kept == nil else { return nil }
+      return removeEntry(number)
+    }
+
+    private mutating func removeEntry(_ number: Int) -> Entry? {
+      guard let entry = entries.removeValue(forKey: number) else { return nil }
+      if entry.kept != nil { keptCount -= 1 }
+      entriesByHash[entry.hash]?.removeAll { $0 == number }
+      if entriesByHash[entry.hash]?.isEmpty == true { entriesByHash[entry.hash] = nil }
+      return entry
+    }
+
     // MARK: Who wants an outcome
 
     /// Somebody wants the outcome for a key.
     ///
     /// - Parameter priority: Of the one who wants it.
-    mutating func joined(_ key: Key, at priority: TaskPriority) -> Joining {
-      if let kept = kept[key] { return .found(kept) }
-      let waiter = nextNumber()
-      waiters[waiter] = .registered
-      if let number = current[key], let flight = flights[number] {
+    mutating func joined(_ sought: SoughtKey, at priority: TaskPriority) -> Joining {
+      let waiter: Int
+      switch find(sought) {
+      case .compare(let candidates): return .compare(candidates)
+      case .entry(let entry):
+        if let kept = entries[entry]?.kept { return .found(kept) }
+        guard let number = entries[entry]?.flight, let flight = flights[number] else {
+          preconditionFailure("There is neither a shared run nor a result for a key.")
+        }
+        waiter = nextNumber()
         flights[number]?.waiters.insert(waiter)
-        return .joined(Seat(key: key, flight: number, waiter: waiter, hold: flight.hold))
+        waiters[waiter] = .registered
+        return .joined(Seat(key: sought.key, flight: number, waiter: waiter, hold: flight.hold))
+      case .nothing:
+        waiter = nextNumber()
+        waiters[waiter] = .registered
+        let number = nextNumber()
+        let entry = addEntry(for: sought, number)
+        let hold = PermitHold(untilEndOf: { [key = sought.key] in "the shared result for \(key)" })
+        flights[number] = Flight(entry: entry, hold: hold, priority: priority, waiters: [waiter])
+        return .leads(Seat(key: sought.key, flight: number, waiter: waiter, hold: hold))
       }
-      let number = nextNumber()
-      let hold = PermitHold(untilEndOf: { "the shared result for \(key)" })
-      flights[number] = Flight(key: key, hold: hold, priority: priority, waiters: [waiter])
-      current[key] = number
-      return .leads(Seat(key: key, flight: number, waiter: waiter, hold: hold))
     }
 
     /// Somebody wants the outcome of a flight at a priority.
@@ -104,23 +217,21 @@ extension SharedRuns {
     }
 
     /// Somebody is gone.
-    ///
-    /// - Returns: Who is to be told of that, and the run to cancel if nobody is left.
-    mutating func left(_ seat: Seat) -> (Continuation?, OperationRun<Success>?) {
+    mutating func left(_ seat: Seat) -> Leaving {
+      var leaving = Leaving()
       // One that has left its flight has been told of the end, or is about to be.
-      guard flights[seat.flight]?.waiters.remove(seat.waiter) != nil else { return (nil, nil) }
-      var continuation: Continuation?
+      guard flights[seat.flight]?.waiters.remove(seat.waiter) != nil else { return leaving }
       if case .waits(let own) = waiters[seat.waiter] {
-        continuation = own
+        leaving.continuation = own
         waiters[seat.waiter] = nil
       } else {
         waiters[seat.waiter] = .told(RunEnd(.cancelled))
       }
-      guard let flight = flights[seat.flight], flight.waiters.isEmpty else {
-        return (continuation, nil)
+      if let flight = flights[seat.flight], flight.waiters.isEmpty {
+        leaving.run = flight.run
+        leaving.removed = forgetFlight(seat.flight)
       }
-      forgetFlight(seat.flight)
-      return (continuation, flight.run)
+      return leaving
     }
 
     // MARK: Runs
@@ -136,20 +247,22 @@ extension SharedRuns {
     /// A run has ended.
     ///
     /// - Parameter isOver: Asks whether a result is not to be kept any longer; nil if it is not kept.
-    /// - Returns: The flight, whose waiters are to be resumed, and a result that was replaced, to be
-    ///   freed outside the lock.
     mutating func ended(
       _ number: Int, in outcome: Outcome<Success>, until isOver: (@Sendable () -> Bool)?
-    ) -> (Flight, replaced: Kept?) {
-      detach(number)
+    ) -> Ended {
       guard let flight = flights.removeValue(forKey: number) else {
         preconditionFailure("A shared run ends twice.")
       }
-      if flight.isCurrent, let isOver, case .result(let value) = outcome {
-        let result = Kept(number: nextNumber(), value: value, isOver: isOver)
-        return (flight, kept.updateValue(result, forKey: flight.key))
+      if flight.isCurrent {
+        entries[flight.entry]?.flight = nil
+        if let isOver, case .result(let value) = outcome {
+          let kept = Kept(
+            number: nextNumber(), entry: flight.entry, value: value, isOver: isOver)
+          entries[flight.entry]?.kept = kept
+          keptCount += 1
+        }
       }
-      return (flight, nil)
+      return Ended(flight: flight, removed: removeIfUnused(flight.entry))
     }
 
     /// - Returns: The continuation to resume; nil if it does not wait yet, and is told when it does.
@@ -165,49 +278,54 @@ extension SharedRuns {
       }
     }
 
-    /// Whoever comes for the key of a flight begins another one from now on.
-    private mutating func detach(_ number: Int) {
-      // The flight has the key too, so that none is freed here.
-      guard let key = flights[number]?.key, current[key] == number else { return }
-      current[key] = nil
-    }
-
     // MARK: What is kept
 
-    typealias Entry = (key: Key, value: Kept)
-
-    mutating func expired(_ key: Key, _ number: Int) -> Entry? {
-      kept[key]?.number == number ? removeKept(key) : nil
+    /// A result is not to be kept any longer.
+    mutating func expired(_ kept: Kept) -> Entry? {
+      entries[kept.entry]?.kept?.number == kept.number ? removeEntry(kept.entry) : nil
     }
 
-    mutating func forgot(_ key: Key) -> Entry? {
-      if let number = current[key] { forgetFlight(number) }
-      return removeKept(key)
+    mutating func forgot(_ sought: SoughtKey) -> Forgetting {
+      switch find(sought) {
+      case .compare(let candidates): return .compare(candidates)
+      case .entry(let entry): return .forgot(forget(entry))
+      case .nothing: return .forgot(nil)
+      }
     }
 
-    mutating func forgotAll() -> [Key: Kept] {
-      for number in current.values { forgetFlight(number) }
-      return exchange(&kept, with: [:])
+    mutating func forgotAll() -> [Int: Entry] {
+      for entry in entries.values { detach(entry) }
+      entriesByHash = [:]
+      keptCount = 0
+      return exchange(&entries, with: [:])
     }
 
-    private mutating func removeKept(_ key: Key) -> Entry? {
-      kept.index(forKey: key).map { kept.remove(at: $0) }
+    private mutating func forget(_ number: Int) -> Entry? {
+      if let entry = entries[number] { detach(entry) }
+      return removeEntry(number)
     }
 
-    private mutating func forgetFlight(_ number: Int) {
-      detach(number)
+    private mutating func detach(_ entry: Entry) {
+      if let flight = entry.flight { flights[flight]?.isCurrent = false }
+    }
+
+    /// Whoever comes for the key of a flight begins another one from now on.
+    private mutating func forgetFlight(_ number: Int) -> Entry? {
+      guard let flight = flights[number], flight.isCurrent else { return nil }
       flights[number]?.isCurrent = false
+      entries[flight.entry]?.flight = nil
+      return removeIfUnused(flight.entry)
     }
 
     /// What is kept, if it is time to look through it.
-    mutating func keptToReview() -> [Key: Kept]? {
-      guard kept.count > keptLimit else { return nil }
+    mutating func keptToReview() -> [Kept]? {
+      guard keptCount > keptLimit else { return nil }
       // One looks at a time.
       keptLimit = .max
-      return kept
+      return entries.values.compactMap(\.kept)
     }
 
     /// What is over has been forgotten.
-    mutating func reviewed() { keptLimit = max(64, kept.count * 2) }
+    mutating func reviewed() { keptLimit = max(64, keptCount * 2) }
   }
 }

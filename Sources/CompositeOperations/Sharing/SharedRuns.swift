@@ -8,8 +8,6 @@
 /// All who wait for a run get its outcome, an error too. Results can be kept for a time, by the clock of
 /// the run's environment; who comes meanwhile gets them without a run. Errors and cancellations are not
 /// kept.
-///
-/// Keys are hashed and compared under a lock: what does that must not come back here.
 public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Sendable {
   private let keepingTime: Duration
   private let machine = Lock(StateMachine())
@@ -24,7 +22,12 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   ///
   /// A run that is going on goes on for those who wait for it: its result is not kept, and whoever comes from
   /// now on begins another one.
-  public func forget(_ key: Key) { _ = machine.withLock { $0.forgot(key) } }
+  public func forget(_ key: Key) {
+    var sought = StateMachine.SoughtKey(key)
+    while case .compare(let candidates) = machine.withLock({ $0.forgot(sought) }) {
+      sought.compare(with: candidates)
+    }
+  }
 
   /// Forgets all results that are kept, and those of the runs that are going on, as ``forget(_:)`` does.
   public func forgetAll() { _ = machine.withLock { $0.forgotAll() } }
@@ -34,13 +37,15 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   @usableFromInline nonisolated(nonsending) func end(
     of operation: some ComposableOperation<Success>, for key: Key, in context: OperationContext
   ) async throws -> HeldResult<Success> {
+    var sought = StateMachine.SoughtKey(key)
     while true {
       let priority = Task.currentPriority
-      switch machine.withLock({ $0.joined(key, at: priority) }) {
+      switch machine.withLock({ $0.joined(sought, at: priority) }) {
+      case .compare(let candidates): sought.compare(with: candidates)
       case .found(let kept):
         // A clock is somebody's code, so it is not asked under the lock.
         if !kept.isOver() { return HeldResult(kept.value) }
-        _ = machine.withLock { $0.expired(key, kept.number) }
+        _ = machine.withLock { $0.expired(kept) }
       case .joined(let seat):
         raise(seat.flight, to: priority)
         return try await wait(in: seat, below: context)
@@ -78,7 +83,8 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     _ flight: Int, in ending: TypedEnding<Success>, by clock: any Clock<Duration>
   ) {
     let isOver = keepingTime > .zero ? clock.isOver(in: keepingTime) : nil
-    let (flight, _) = machine.withLock { $0.ended(flight, in: ending.outcome, until: isOver) }
+    let ended = machine.withLock { $0.ended(flight, in: ending.outcome, until: isOver) }
+    let flight = ended.flight
     // In the order in which they came.
     let waiters = flight.waiters.sorted()
     let isKept = isOver != nil && flight.isCurrent && ending.outcome.result != nil
@@ -93,9 +99,7 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   /// time.
   private func forgetExpired() {
     guard let kept = machine.withLock({ $0.keptToReview() }) else { return }
-    for (key, result) in kept where result.isOver() {
-      _ = machine.withLock { $0.expired(key, result.number) }
-    }
+    for kept in kept where kept.isOver() { _ = machine.withLock { $0.expired(kept) } }
     machine.withLock { $0.reviewed() }
   }
 
@@ -141,9 +145,9 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   }
 
   private func leave(_ seat: StateMachine.Seat) {
-    let (continuation, run) = machine.withLock { $0.left(seat) }
-    run?.cancel(because: "nobody waits for it any more")
-    continuation?.resume(returning: RunEnd(.cancelled))
+    let leaving = machine.withLock { $0.left(seat) }
+    leaving.run?.cancel(because: "nobody waits for it any more")
+    leaving.continuation?.resume(returning: RunEnd(.cancelled))
   }
 }
 

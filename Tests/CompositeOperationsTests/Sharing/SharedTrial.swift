@@ -11,8 +11,18 @@ struct SharedTrial: Sendable {
     case got(Int, run: Int?)
   }
 
+  /// Keys of which some have the same hash value.
+  private struct Key: Hashable, Sendable {
+    let number: Int
+    let hash: Int
+
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+  }
+
   let seed: UInt64
   let keys: [Int]
+  /// How many hash values the keys have.
+  let hashCount: Int
   let turns: Int
   /// Who is cancelled after how many jobs.
   let cancellations: [Int: Int]
@@ -22,6 +32,7 @@ struct SharedTrial: Sendable {
     var chance = Chance(seed: seed)
     keys = (0..<chance.number(1...8)).map { _ in chance.number(0...1) }
     turns = chance.number(0...4)
+    hashCount = chance.number(1...2)
     var cancellations: [Int: Int] = [:]
     for index in keys.indices where chance.percent(40) {
       cancellations[index] = chance.number(1...30)
@@ -31,7 +42,7 @@ struct SharedTrial: Sendable {
 
   func findings() async -> [String] {
     let log = Log<Entry>()
-    let runs = SharedRuns<Int, Int>()
+    let runs = SharedRuns<Key, Int>()
     let numbers = Log<Void>()
     let executor = SeededExecutor(seed: seed)
     let environment = OperationEnvironment(executor: executor)
@@ -43,7 +54,7 @@ struct SharedTrial: Sendable {
         for _ in 0..<turns where !Task.isCancelled { await Task.yield() }
         log.add(.ended(key: key, run: run, isCancelled: Task.isCancelled))
         return run
-      }.shared(in: runs, for: key)
+      }.shared(in: runs, for: Key(number: key, hash: key % hashCount))
       return SimpleOperation.withContext { context in
         log.add(.asked(index))
         let result = await context.outcome(of: base).result
