@@ -1,9 +1,9 @@
-/// Some of the permits of one kind, as somebody asks for them or holds them.
-@usableFromInline struct PermitClaim: Sendable {
-  let permits: Permits
-  let number: Int
+/// A number of permits of one kind that a request wants or a run holds.
+@usableFromInline package struct PermitClaim: Sendable {
+  package let permits: Permits
+  package let number: Int
 
-  @usableFromInline init(permits: Permits, number: Int) {
+  @usableFromInline package init(permits: Permits, number: Int) {
     self.permits = permits
     self.number = number
   }
@@ -13,7 +13,7 @@
   /// Takes the permits if nobody needs to wait.
   ///
   /// - Returns: Whether all of them are taken; else none is.
-  @usableFromInline static func tryToTake(_ claims: [PermitClaim]) -> Bool {
+  @usableFromInline package static func tryToTake(_ claims: [PermitClaim]) -> Bool {
     for (index, claim) in claims.enumerated() where !claim.permits.tryToTake(claim.number) {
       giveBack(claims[..<index])
       return false

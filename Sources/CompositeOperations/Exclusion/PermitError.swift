@@ -17,6 +17,20 @@ public struct PermitError: Error, Hashable, Sendable {
   public let reason: Reason
 }
 
+extension PermitError {
+  /// The error of a request that was refused.
+  ///
+  /// Asks permits for their names, which runs code of others.
+  init(wanting claims: [PermitClaim], below hold: PermitHold?) {
+    let isHeldAbove = claims.contains { claim in
+      hold.map { $0.number(of: claim.permits) > claim.permits.count - claim.number } == true
+    }
+    wanted = claims.map(\.permits.name)
+    held = (hold?.chain.flatMap { $0.claims.map(\.permits.name) } ?? []).reversed()
+    reason = isHeldAbove ? .heldAbove : .circle
+  }
+}
+
 extension PermitError: CustomStringConvertible {
   public var description: String {
     let wanted = wanted.joined(separator: ", ")

@@ -1,19 +1,28 @@
 internal import Synchronization
 
-/// The permits that one run holds, and those that the runs above it do.
-final class PermitHold: Sendable {
-  let claims: [PermitClaim]
-  private let above: PermitHold?
-  private let hasEnded = Atomic(false)
-
-  init(_ claims: [PermitClaim], below above: PermitHold?) {
-    self.claims = claims
-    self.above = above
+/// The permits that one run holds, linked to those that the enclosing runs hold.
+package final class PermitHold: Sendable {
+  private enum State: UInt8, AtomicRepresentable {
+    case idle
+    /// A request waits below it, so the ledger counts it as blocked.
+    case blocked
+    case ended
   }
 
-  /// Stands for the end of a run: all permits of a kind that nobody has but who waits for that.
+  package let claims: [PermitClaim]
+  /// The hold of the enclosing run, which may have ended.
+  let parent: PermitHold?
+  private let state = Atomic(State.idle)
+
+  package init(_ claims: [PermitClaim], below parent: PermitHold?) {
+    self.claims = claims
+    self.parent = parent
+  }
+
+  /// Represents the end of a run: holds all permits of a kind that nothing else can hold. A waiter for
+  /// the end of the run asks for one of them.
   ///
-  /// - Parameter name: What errors call it.
+  /// - Parameter name: The name in errors.
   convenience init(untilEndOf name: @escaping @Sendable () -> String) {
     let permits = Permits(1 << 30, naming: name)
     let claim = PermitClaim(permits: permits, number: permits.count)
@@ -23,9 +32,9 @@ final class PermitHold: Sendable {
 
   /// Waits until those permits are back.
   ///
-  /// - Parameter hold: What is held above the one who waits.
-  /// - Throws: `CancellationError` at once when the task is cancelled, and a ``PermitError`` at once where
-  ///   the end would never come.
+  /// - Parameter hold: What the waiter and its enclosing runs hold.
+  /// - Throws: `CancellationError` at once when the task is cancelled, and a ``PermitError`` at once if
+  ///   the wait would never end.
   func waitUntilEnd(below hold: PermitHold) async throws {
     let claims = claims.map { PermitClaim(permits: $0.permits, number: 1) }
     if !PermitClaim.tryToTake(claims) { try await PermitLedger.take(claims, below: hold) }
@@ -33,22 +42,50 @@ final class PermitHold: Sendable {
   }
 
   func end() {
-    hasEnded.store(true, ordering: .releasing)
+    if markEnded() { PermitLedger.end(self) }
     PermitClaim.giveBack(claims)
   }
 
-  /// This and those above it. Nothing if this has ended: what runs through a context that was kept
-  /// beyond its run stands below nobody.
-  var chain: [PermitHold] {
-    hasEnded.load(ordering: .acquiring) ? [] : Array(sequence(first: self) { $0.above })
+  /// This hold and those of the enclosing runs.
+  ///
+  /// It stops at a hold that has ended: an operation that runs through a context which was kept beyond
+  /// its run is below no hold of that run.
+  package var chain: some Sequence<PermitHold> {
+    sequence(state: self as PermitHold?) { next in
+      guard let hold = next, !hold.hasEnded else { return nil }
+      next = hold.parent
+      return hold
+    }
   }
 
-  /// How many permits of a kind this and those above it hold.
-  func number(of permits: Permits) -> Int {
-    var number = 0
-    for hold in chain {
-      for claim in hold.claims where claim.permits === permits { number += claim.number }
-    }
-    return number
+  /// How many permits of a kind this hold and those of the enclosing runs hold.
+  func number(of permits: Permits) -> Int { chain.reduce(0) { $0 + $1.ownNumber(of: permits) } }
+
+  /// How many permits of a kind this hold alone holds.
+  func ownNumber(of permits: Permits) -> Int {
+    claims.first { $0.permits === permits }?.number ?? 0
+  }
+
+  // MARK: State
+
+  var hasEnded: Bool { state.load(ordering: .acquiring) == .ended }
+
+  /// Notes that the ledger counts it as blocked.
+  ///
+  /// - Returns: Whether it has not ended.
+  func markBlocked() -> Bool {
+    let exchange = state.compareExchange(
+      expected: .idle, desired: .blocked, ordering: .acquiringAndReleasing)
+    return exchange.original != .ended
+  }
+
+  func markUnblocked() {
+    _ = state.compareExchange(
+      expected: .blocked, desired: .idle, ordering: .acquiringAndReleasing)
+  }
+
+  /// - Returns: Whether the ledger counts it as blocked, and so has to be told.
+  package func markEnded() -> Bool {
+    state.exchange(.ended, ordering: .acquiringAndReleasing) == .blocked
   }
 }

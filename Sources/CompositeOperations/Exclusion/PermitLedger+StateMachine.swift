@@ -1,196 +1,273 @@
 extension PermitLedger {
-  /// Who waits for which permits, in the order in which they came.
-  struct StateMachine: Sendable {
-    /// Names a request. Handed out before it is asked with, so it does not say who came first.
-    typealias Ticket = UInt64
-    /// Whoever comes later has a greater one.
-    typealias Turn = UInt64
-    typealias Waiter = CheckedContinuation<Answer, Never>
-
-    enum Answer: Sendable {
-      case taken
-      case cancelled
-      case refused(PermitError)
+  /// What is to be done after the lock, and what is to be freed there: the last reference to permits frees
+  /// the closure that names them, and so values of a user.
+  package struct Effects: Sendable {
+    package struct Answered: Sendable {
+      package let request: Request
+      package let answer: Answer
     }
 
-    struct Request: Sendable {
-      let claims: [PermitClaim]
-      /// What is held above whoever asks.
-      let above: PermitHold?
-      let waiter: Waiter
-      fileprivate(set) var turn: Turn = 0
-      /// The turn of the last of those behind it whom it lets pass.
-      fileprivate(set) var letsPass: Turn = 0
-    }
+    package fileprivate(set) var answered: [Answered] = []
+    /// Whether more requests may be admitted, by ``StateMachine/continueAdmitting()``.
+    package fileprivate(set) var isIncomplete = false
+    fileprivate var unusedKinds: [Kind] = []
+    fileprivate var unblockedHolds: [BlockedHold] = []
+  }
 
-    struct Answered: Sendable {
-      let waiter: Waiter
-      let answer: Answer
-    }
+  /// The requests that wait, the permits that they wait for, and the holds that they wait below.
+  package struct StateMachine: Sendable {
+    /// How many requests are admitted in one go: the lock is held for a short time, however many wait.
+    private static let batch = 64
 
-    /// Permits of one kind that somebody waits for.
-    struct Account: Sendable {
-      let permits: Permits
-      var left: Int
-      var queue = TicketQueue()
-    }
-
-    private var lastTicket: Ticket = 0
     private var lastTurn: Turn = 0
-    private(set) var requests: [Ticket: Request] = [:]
-    private(set) var accounts: [ObjectIdentifier: Account] = [:]
+    private var kinds: [ObjectIdentifier: Kind] = [:]
+    private var blockedHolds: [ObjectIdentifier: BlockedHold] = [:]
+    /// The kinds in whose queues there may be requests to admit.
+    private var changed: [Kind] = []
+    private var detector = DeadlockDetector()
 
-    mutating func nextTicket() -> Ticket {
-      lastTicket += 1
-      return lastTicket
-    }
+    package init() {}
 
-    func left(of permits: Permits) -> Int { accounts[ObjectIdentifier(permits)]?.left ?? 0 }
+    /// How many requests, holds and kinds of permits have been looked at to admit requests and to find
+    /// deadlocks.
+    package var stepCount: Int { detector.steps }
 
-    func waitingCount(for permits: Permits) -> Int {
-      accounts[ObjectIdentifier(permits)]?.queue.all.count { requests[$0] != nil } ?? 0
-    }
+    package func left(of permits: Permits) -> Int { kind(of: permits)?.left ?? 0 }
 
-    mutating func asked(_ request: Request, as ticket: Ticket) -> [Answered] {
-      for claim in request.claims { open(claim.permits) }
+    package func waitingCount(for permits: Permits) -> Int { kind(of: permits)?.queue.count ?? 0 }
+
+    private func kind(of permits: Permits) -> Kind? { kinds[ObjectIdentifier(permits)] }
+
+    // MARK: Events
+
+    package mutating func asked(_ request: Request) -> Effects {
       lastTurn += 1
-      var request = request
       request.turn = lastTurn
-      requests[ticket] = request
-      for claim in request.claims { accounts[claim.id]?.queue.append(ticket) }
-      var answered = admit(from: request.claims)
-      if requests[ticket] != nil, let above = request.above {
-        answered += resolve(ticket, below: above)
+      block(request)
+      let kinds = request.claims.map { open($0.permits) }
+      request.entries = zip(kinds, request.claims).map { kind, claim in
+        let place = kind.add(request, claim.number, of: kinds)
+        return Request.Entry(
+          kind: kind, number: claim.number, place: place, passesFrom: request.turn)
       }
-      close(request.claims)
-      return answered
+      var effects = Effects()
+      admit(from: kinds, &effects)
+      if request.isWaiting, request.isBelowHold { resolve(request, &effects) }
+      return effects
     }
 
-    /// Refuses a request that would wait for ever, or lets those pass one another who would only
-    /// because of their order.
-    private mutating func resolve(_ ticket: Ticket, below above: PermitHold) -> [Answered] {
-      guard let request = requests[ticket] else { return [] }
-      switch prospect(of: ticket, request, below: above) {
-      case .good: return []
-      case .none(let error): return drop(ticket, answer: .refused(error))
-      case .inCircle(let tickets):
-        for other in tickets { requests[other]?.letsPass = request.turn }
-        return admit(from: tickets.flatMap { requests[$0]?.claims ?? [] })
+    /// Nothing happens if the request does not wait.
+    package mutating func cancelled(_ request: Request) -> Effects {
+      var effects = Effects()
+      if request.isWaiting { drop(request, .cancelled, &effects) }
+      return effects
+    }
+
+    package mutating func gaveBack(_ claim: PermitClaim) -> Effects {
+      let kind = open(claim.permits)
+      kind.left += claim.number
+      var effects = Effects()
+      admit(from: [kind], &effects)
+      return effects
+    }
+
+    /// A hold has ended although requests wait below it: these have been made through a context that was
+    /// kept beyond its run. They are below no hold from now on.
+    package mutating func ended(_ hold: PermitHold) -> Effects {
+      var effects = Effects()
+      guard let blocked = blockedHolds[ObjectIdentifier(hold)] else { return effects }
+      for request in blocked.requests {
+        request.blockedHold = nil
+        if request.isLinking { continue }
+        for entry in request.entries { entry.kind.linkCount -= 1 }
+      }
+      for child in blocked.holds { child.parent = nil }
+      unblock(blocked, &effects)
+      return effects
+    }
+
+    /// Admits more of those whose turn it is.
+    package mutating func continueAdmitting() -> Effects {
+      var effects = Effects()
+      admit(from: [], &effects)
+      return effects
+    }
+
+    // MARK: Requests
+
+    /// Refuses a request that would wait for ever, and resolves a cycle that exists only because of the
+    /// order of the requests.
+    private mutating func resolve(_ request: Request, _ effects: inout Effects) {
+      switch detector.prospect(of: request) {
+      case .admitted: break
+      case .deadlock: drop(request, .refused, &effects)
+      case .blockedByOrder(let change):
+        for lenient in change.lenient { lenient.letsPass = request.turn }
+        for passage in change.passages { letPass(passage, until: request.turn) }
+        let requests = change.passages.map(\.request) + change.lenient
+        admit(from: kinds(of: requests), &effects)
       }
     }
 
-    mutating func cancelled(_ ticket: Ticket) -> [Answered] { drop(ticket, answer: .cancelled) }
-
-    mutating func gaveBack(_ claim: PermitClaim) -> [Answered] {
-      open(claim.permits)
-      accounts[claim.id]?.left += claim.number
-      let answered = admit(from: [claim])
-      close([claim])
-      return answered
-    }
-
-    /// Takes a request out of all queues, which lets those behind it come forward.
-    private mutating func drop(_ ticket: Ticket, answer: Answer) -> [Answered] {
-      guard let request = requests.removeValue(forKey: ticket) else { return [] }
-      for claim in request.claims {
-        accounts[claim.id]?.queue.dropped { [requests] in requests[$0] != nil }
+    /// Each kind once, in the order of the requests.
+    private func kinds(of requests: [Request]) -> [Kind] {
+      var seen: Set<ObjectIdentifier> = []
+      return requests.flatMap(\.entries).map(\.kind).filter {
+        seen.insert(ObjectIdentifier($0)).inserted
       }
-      let answered = admit(from: request.claims)
-      close(request.claims)
-      return [Answered(waiter: request.waiter, answer: answer)] + answered
     }
 
-    /// Gives permits to those whose turn it is wherever they wait, and for whom they suffice.
-    private mutating func admit(from claims: [PermitClaim]) -> [Answered] {
-      var answered: [Answered] = []
-      var touched = claims.map(\.id)
-      while let id = touched.popLast() {
-        guard let ticket = candidates(in: id).first(where: mayBeAdmitted),
-          let request = requests.removeValue(forKey: ticket)
-        else { continue }
-        for claim in request.claims {
-          accounts[claim.id]?.left -= claim.number
-          accounts[claim.id]?.queue.dropped { [requests] in requests[$0] != nil }
-          touched.append(claim.id)
+    private func letPass(_ passage: Passage, until turn: Turn) {
+      let request = passage.request
+      request.letsPass = turn
+      for index in request.entries.indices where request.entries[index].kind === passage.kind {
+        request.entries[index].passesFrom = passage.turn
+        if request.entries[index].passingPlace != nil { continue }
+        request.entries[index].passingPlace = passage.kind.letPass(request)
+      }
+    }
+
+    /// Takes a request out of all queues, so that those behind it come forward.
+    private mutating func drop(_ request: Request, _ answer: Answer, _ effects: inout Effects) {
+      let kinds = request.entries.map(\.kind)
+      remove(request, answer, &effects)
+      admit(from: kinds, &effects)
+    }
+
+    private mutating func remove(
+      _ request: Request, _ answer: Answer, _ effects: inout Effects
+    ) {
+      for entry in request.entries { entry.kind.remove(request, entry) }
+      request.entries = []
+      if let hold = request.blockedHold, let place = request.placeBelowHold {
+        hold.requests.remove(place)
+        request.blockedHold = nil
+        if hold.isUnblocked { unblock(hold, &effects) }
+      }
+      effects.answered.append(Effects.Answered(request: request, answer: answer))
+    }
+
+    /// Gives permits to requests whose turn it is in every queue, and for which the permits suffice.
+    private mutating func admit(from kinds: [Kind], _ effects: inout Effects) {
+      changed += kinds
+      while effects.answered.count < Self.batch, let kind = changed.popLast() {
+        guard let request = firstToAdmit(in: kind) else {
+          close(kind, &effects)
+          continue
         }
-        answered.append(Answered(waiter: request.waiter, answer: .taken))
+        for entry in request.entries {
+          entry.kind.left -= entry.number
+          changed.append(entry.kind)
+        }
+        remove(request, .taken, &effects)
       }
-      return answered
+      effects.isIncomplete = !changed.isEmpty
     }
 
-    private func candidates(in id: ObjectIdentifier) -> [Ticket] {
-      Self.candidates(in: accounts[id]?.queue.all ?? []) { requests[$0] }
+    private mutating func firstToAdmit(in kind: Kind) -> Request? {
+      if kind.isExhausted { return nil }
+      detector.steps += 1
+      if let front = kind.front, mayBeAdmitted(front) { return front }
+      detector.steps += kind.passing.count
+      return kind.passing.sorted { $0.turn < $1.turn }.first(where: mayBeAdmitted)
     }
 
-    /// Those whose turn it may be: the first one, and those behind it whom it lets pass.
-    static func candidates(
-      in queue: ArraySlice<Ticket>, _ request: (Ticket) -> Request?
-    ) -> [Ticket] {
-      var candidates: [Ticket] = []
-      var last = Turn.max
-      for ticket in queue {
-        guard let request = request(ticket) else { continue }
-        if request.turn <= last { candidates.append(ticket) }
-        last = min(last, request.letsPass)
-        if last == 0 { break }
+    private func mayBeAdmitted(_ request: Request) -> Bool {
+      request.entries.allSatisfy { $0.kind.left >= $0.number }
+        && request.entries.allSatisfy { $0.kind.isTurn(of: request, from: $0.passesFrom) }
+    }
+
+    // MARK: Holds
+
+    /// Notes that a request waits below its hold, if that has not ended.
+    private mutating func block(_ request: Request) {
+      guard let hold = request.hold, let blocked = blocked(hold) else { return }
+      request.blockedHold = blocked
+      request.placeBelowHold = blocked.requests.append(request)
+    }
+
+    /// A hold that has waiting requests below it, and those above it.
+    ///
+    /// - Returns: Nil if the hold has ended.
+    /// - Complexity: O(*holds that were not blocked before*).
+    private mutating func blocked(_ hold: PermitHold) -> BlockedHold? {
+      var lowest: BlockedHold?
+      var child: BlockedHold?
+      var next: PermitHold? = hold
+      while let hold = next {
+        detector.steps += 1
+        let known = blockedHolds[ObjectIdentifier(hold)]
+        if known == nil, !hold.markBlocked() { break }
+        let blocked = known ?? newlyBlocked(hold)
+        child?.parent = blocked
+        child?.placeInParent = child.map { blocked.holds.append($0) }
+        lowest = lowest ?? blocked
+        if known != nil { break }
+        child = blocked
+        next = hold.parent
       }
-      return candidates
+      return lowest
     }
 
-    private func mayBeAdmitted(_ ticket: Ticket) -> Bool {
-      requests[ticket]?.claims.allSatisfy { claim in
-        (accounts[claim.id]?.left ?? 0) >= claim.number
-          && candidates(in: claim.id).contains(ticket)
-      } == true
+    private mutating func newlyBlocked(_ hold: PermitHold) -> BlockedHold {
+      let blocked = BlockedHold(hold)
+      blocked.shares = hold.claims.map { claim in
+        let kind = knownKind(of: claim.permits)
+        let place = kind.block(blocked, claim.number)
+        return BlockedHold.Share(kind: kind, number: claim.number, place: place)
+      }
+      blockedHolds[ObjectIdentifier(hold)] = blocked
+      return blocked
+    }
+
+    /// A hold has no waiting requests below it any more, or has ended.
+    private mutating func unblock(_ hold: BlockedHold, _ effects: inout Effects) {
+      var next: BlockedHold? = hold
+      while let blocked = next {
+        blockedHolds[ObjectIdentifier(blocked.hold)] = nil
+        blocked.hold.markUnblocked()
+        for share in blocked.shares {
+          share.kind.unblock(share.number, at: share.place)
+          forget(share.kind, &effects)
+        }
+        effects.unblockedHolds.append(blocked)
+        next = blocked.parent
+        if let place = blocked.placeInParent { next?.holds.remove(place) }
+        if next?.isUnblocked == false { break }
+      }
     }
 
     // MARK: Which permits are counted here
 
-    private mutating func open(_ permits: Permits) {
+    private mutating func knownKind(of permits: Permits) -> Kind {
       let id = ObjectIdentifier(permits)
-      if accounts[id] == nil {
-        accounts[id] = Account(permits: permits, left: permits.moveToLedger())
-      }
+      if let kind = kinds[id] { return kind }
+      let kind = Kind(permits)
+      kinds[id] = kind
+      return kind
     }
 
-    /// Lets permits count themselves again if nobody waits.
-    private mutating func close(_ claims: [PermitClaim]) {
-      for claim in claims where accounts[claim.id]?.queue.isEmpty == true {
-        guard let account = accounts.removeValue(forKey: claim.id) else { continue }
-        account.permits.moveFromLedger(left: account.left)
+    private mutating func open(_ permits: Permits) -> Kind {
+      let kind = knownKind(of: permits)
+      if !kind.isOpen {
+        kind.isOpen = true
+        kind.left = permits.moveToLedger()
       }
+      return kind
     }
-  }
 
-  /// Tickets in the order in which they came.
-  ///
-  /// Those that are dropped stay until there are as many of them as of the others, so that dropping one
-  /// costs the same however many wait.
-  struct TicketQueue: Sendable {
-    typealias Ticket = StateMachine.Ticket
+    /// Lets permits count themselves again if no request waits.
+    private mutating func close(_ kind: Kind, _ effects: inout Effects) {
+      guard kind.isOpen, kind.queue.isEmpty else { return }
+      kind.isOpen = false
+      kind.permits.moveFromLedger(left: kind.left)
+      forget(kind, &effects)
+    }
 
-    private var tickets: [Ticket] = []
-    private var head = 0
-    private var droppedCount = 0
-
-    var isEmpty: Bool { tickets.count - head == droppedCount }
-
-    /// All of them, and some that are dropped.
-    var all: ArraySlice<Ticket> { tickets[head...] }
-
-    mutating func append(_ ticket: Ticket) { tickets.append(ticket) }
-
-    /// Takes note that one of the tickets was dropped.
-    mutating func dropped(isWaiting: (Ticket) -> Bool) {
-      droppedCount += 1
-      while head < tickets.count, !isWaiting(tickets[head]) {
-        head += 1
-        droppedCount -= 1
-      }
-      guard head + droppedCount > tickets.count / 2 else { return }
-      tickets = all.filter(isWaiting)
-      head = 0
-      droppedCount = 0
+    private mutating func forget(_ kind: Kind, _ effects: inout Effects) {
+      guard !kind.isOpen, kind.isUnused else { return }
+      kinds[ObjectIdentifier(kind.permits)] = nil
+      effects.unusedKinds.append(kind)
     }
   }
 }

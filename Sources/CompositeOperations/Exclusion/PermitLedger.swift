@@ -1,36 +1,44 @@
-/// Who waits for which permits, for all permits that somebody waits for.
+/// Which requests wait for which permits, for all permits that have waiters.
 ///
-/// One for the process, because who waits for whom may lead through any number of permits. It is
-/// asked only where somebody has to wait.
-enum PermitLedger {
+/// There is one ledger for the process, because a cycle of waiters can lead through any number of
+/// permits. It is used only where an operation has to wait.
+package enum PermitLedger {
   private static let machine = Lock(StateMachine())
 
-  /// Takes permits; waits for those who came before.
+  /// Takes permits after all requests that came before.
   ///
-  /// - Parameter hold: What is held above.
+  /// - Parameter hold: What the asking run and its enclosing runs hold.
   /// - Throws: `CancellationError` at once when the task is cancelled, and a ``PermitError`` at once
-  ///   where waiting would never end.
+  ///   if the wait would never end.
   static func take(_ claims: [PermitClaim], below hold: PermitHold?) async throws {
-    let ticket = machine.withLock { $0.nextTicket() }
+    let request = Request(claims, below: hold)
     let answer = await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
-        let request = StateMachine.Request(claims: claims, above: hold, waiter: waiter)
-        resume(machine.withLock { $0.asked(request, as: ticket) })
-        // A cancellation that came before has found nobody.
-        if Task.isCancelled { cancel(ticket) }
+        perform { machine in
+          request.waiter = waiter
+          return machine.asked(request)
+        }
+        // A cancellation that came before has found nothing that waits.
+        if Task.isCancelled { cancel(request) }
       }
     } onCancel: {
-      cancel(ticket)
+      cancel(request)
     }
     switch answer {
     case .taken: break
     case .cancelled: throw CancellationError()
-    case .refused(let error): throw error
+    // The names of permits are computed by code of others, so the error is not made under the lock.
+    case .refused: throw PermitError(wanting: claims, below: hold)
     }
   }
 
   static func giveBack(_ claim: PermitClaim) {
-    resume(machine.withLock { $0.gaveBack(claim) })
+    perform { $0.gaveBack(claim) }
+  }
+
+  /// A hold ends while requests below it wait.
+  static func end(_ hold: PermitHold) {
+    perform { $0.ended(hold) }
   }
 
   static func leftCount(of permits: Permits) -> Int {
@@ -44,11 +52,19 @@ enum PermitLedger {
     machine.withLock { $0.waitingCount(for: permits) }
   }
 
-  private static func cancel(_ ticket: StateMachine.Ticket) {
-    resume(machine.withLock { $0.cancelled(ticket) })
+  private static func cancel(_ request: Request) {
+    perform { $0.cancelled(request) }
   }
 
-  private static func resume(_ answered: [StateMachine.Answered]) {
-    for answered in answered { answered.waiter.resume(returning: answered.answer) }
+  /// Has the state machine handle an event, and resumes the waiters after the lock.
+  private static func perform(_ event: (inout StateMachine) -> Effects) {
+    var effects = machine.withLock(event)
+    while true {
+      for answered in effects.answered {
+        answered.request.waiter?.resume(returning: answered.answer)
+      }
+      guard effects.isIncomplete else { return }
+      effects = machine.withLock { $0.continueAdmitting() }
+    }
   }
 }

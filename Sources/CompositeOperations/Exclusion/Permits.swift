@@ -39,7 +39,7 @@ public final class Permits: Sendable {
     self.init(count, naming: { name })
   }
 
-  init(_ count: Int, naming: @escaping @Sendable () -> String) {
+  package init(_ count: Int, naming: @escaping @Sendable () -> String) {
     self.count = count
     self.naming = naming
     left = Atomic(count)
@@ -49,8 +49,6 @@ public final class Permits: Sendable {
   public var leftCount: Int { countedByItself ?? PermitLedger.leftCount(of: self) }
 
   /// How many operations wait for some just now.
-  ///
-  /// - Complexity: O(*waiting*).
   public var waitingCount: Int {
     countedByItself == nil ? PermitLedger.waitingCount(for: self) : 0
   }
@@ -60,10 +58,10 @@ public final class Permits: Sendable {
   private static var inLedger: Int { -1 }
 
   /// Takes permits if they are left and nobody waits.
-  func tryToTake(_ number: Int) -> Bool { exchange { $0 >= number ? $0 - number : nil } }
+  package func tryToTake(_ number: Int) -> Bool { exchange { $0 >= number ? $0 - number : nil } }
 
   /// Gives permits back if nobody waits.
-  func tryToGiveBack(_ number: Int) -> Bool { exchange { $0 >= 0 ? $0 + number : nil } }
+  package func tryToGiveBack(_ number: Int) -> Bool { exchange { $0 >= 0 ? $0 + number : nil } }
 
   private func exchange(_ change: (Int) -> Int?) -> Bool {
     var now = left.load(ordering: .relaxed)
@@ -85,7 +83,7 @@ public final class Permits: Sendable {
   func moveFromLedger(left number: Int) { left.store(number, ordering: .releasing) }
 
   /// How many are left while nobody waits; nil while the ledger counts.
-  var countedByItself: Int? {
+  package var countedByItself: Int? {
     let count = left.load(ordering: .acquiring)
     return count == Self.inLedger ? nil : count
   }

@@ -213,6 +213,30 @@ import Testing
     kept.clear()
   }
 
+  @Test(arguments: [false, true])
+  func `E4: permits within others, taken through a kept context, are below nobody's permits`(
+    isObserved: Bool
+  ) async throws {
+    let (lock, other) = (Permits(1), Permits(1))
+    let kept = Log<OperationContext>()
+    let environment = OperationEnvironment(observers: isObserved ? [RecordingObserver()] : [])
+    _ = await SimpleOperation.withContext { context in kept.add(context) }.exclusive(in: lock)
+      .run(in: environment)
+    let context = try #require(kept.entries.first)
+    let gate = Gate()
+    let holder = SimpleOperation { try await gate.pass() }.exclusive(in: lock).start()
+    await gate.waitForArrivals(1)
+    let inner = SimpleOperation { 7 }.exclusive(in: lock)
+    let outer = SimpleOperation.withContext { context in try await context.run(inner) }.exclusive(
+      in: other)
+    async let outcome = context.outcome(of: outer)
+    await lock.waitForQueue(of: 1)
+    gate.open()
+    #expect(await outcome.result == 7)
+    _ = try await holder.outcome.get()
+    kept.clear()
+  }
+
   @Test func `E4: a run that was started by itself waits for its turn`() async throws {
     let lock = Permits(1)
     let inner = SimpleOperation { 7 }.exclusive(in: lock)

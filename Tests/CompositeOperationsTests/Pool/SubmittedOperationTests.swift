@@ -59,6 +59,31 @@ import Testing
     #expect(lock.leftCount == 1 && other.leftCount == 1 && pool.runningCount == 0)
   }
 
+  /// Submits the next level, which it makes as it goes.
+  private struct Level: ComposableOperation {
+    let number: Int
+    let pool: OperationPool
+
+    func perform(in context: OperationContext) async throws -> Int {
+      if number == 0 { return 0 }
+      let next = Level(number: number - 1, pool: pool).submitted(to: pool)
+      return try await context.run(next) + 1
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `W10: members that submit others nest 10,000 levels deep, also below permits`(
+    isBelowPermits: Bool
+  ) async {
+    let pool = OperationPool(width: .limited(to: Scale.depth + 1))
+    let lock = Permits(1)
+    let level = Level(number: Scale.depth, pool: pool)
+    let outcome =
+      isBelowPermits ? await level.exclusive(in: lock).run() : await level.submitted(to: pool).run()
+    #expect(outcome.result == Scale.depth)
+    #expect(lock.leftCount == 1)
+  }
+
   @Test func `W10: its value is given up once where nobody will see it`() async {
     let discarded = Log<Int>()
     let pool = OperationPool()

@@ -113,4 +113,49 @@ import Testing
     #expect(await run.outcome.result == wanted.indices.map { $0 % 5 })
     #expect(gate.arrivals == 5)
   }
+
+  @Test func `C3: names that an error of permits shows are computed without a lock`() async throws {
+    let reentry = Reentry()
+    let runs = SharedRuns<Key, Int>()
+    let lock = Permits(1, name: "lock")
+    let gate = Gate()
+    let holder = SimpleOperation { try await gate.pass() }.exclusive(in: lock).start()
+    await gate.waitForArrivals(1)
+    let waiter = SimpleOperation {}.exclusive(in: lock).start()
+    await lock.waitForQueue(of: 1)
+    // Asks the ledger of permits, because somebody waits for these.
+    reentry.actions.add { _ = lock.waitingCount + lock.leftCount }
+    let inner = SimpleOperation { 1 }.shared(in: runs, for: Key(1, reentry))
+    let outer = SimpleOperation.withContext { context in try await context.run(inner) }
+    let error = await outer.shared(in: runs, for: Key(1, reentry)).run().firstPermitError
+    #expect(error?.wanted == ["the shared result for key 1"])
+    #expect(error?.reason == .heldAbove)
+    #expect(reentry.calls.entries.contains("description"))
+
+    // The same for an operation that a pool runs below permits which it wants.
+    let other = Permits(1, name: "other")
+    let named = DescribedOperation(reentry: { reentry.call("name") }, permits: other)
+    let pool = OperationPool()
+    let refused = await named.submitted(to: pool).exclusive(in: other).run().firstPermitError
+    #expect(refused?.reason == .circle)
+    #expect(reentry.calls.entries.contains("name"))
+    reentry.actions.clear()
+    gate.open()
+    for run in [holder, waiter] { _ = try await run.outcome.get() }
+  }
+
+  /// Takes permits below, and has a name that runs code.
+  private struct DescribedOperation: ComposableOperation {
+    let reentry: @Sendable () -> Void
+    let permits: Permits
+
+    var operationName: String {
+      reentry()
+      return "described"
+    }
+
+    func perform(in context: OperationContext) async throws -> Int {
+      try await context.run(SimpleOperation { 1 }.exclusive(in: permits))
+    }
+  }
 }

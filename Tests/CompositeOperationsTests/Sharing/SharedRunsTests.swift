@@ -101,6 +101,25 @@ import Testing
     #expect(seen.entries == [.high])
   }
 
+  /// Shares the next level, which it makes as it goes.
+  private struct Level: ComposableOperation {
+    let number: Int
+    let runs: SharedRuns<Int, Int>
+
+    func perform(in context: OperationContext) async throws -> Int {
+      if number == 0 { return 0 }
+      let next = Level(number: number - 1, runs: runs).shared(in: runs, for: number - 1)
+      return try await context.run(next) + 1
+    }
+  }
+
+  @Test func `H1: runs that share others nest 10,000 levels deep`() async {
+    let runs = SharedRuns<Int, Int>()
+    let outcome = await Level(number: Scale.depth, runs: runs).shared(in: runs, for: -1).run()
+    #expect(outcome.result == Scale.depth)
+    #expect(runs.runningCount == 0)
+  }
+
   @Test func `H1: a run is in no composite that grows`() async {
     let runs = SharedRuns<Int, Int>()
     let adding = SimpleOperation.withContext { context in
