@@ -2,11 +2,14 @@ internal import Synchronization
 
 /// Notices workers that keep their thread although another one could do what they have left, and starts that one.
 ///
-/// It looks once a millisecond, on the timer's thread, while there are standby workers and for a while after that. To be
+/// It looks once a millisecond, on the timer's thread, while there are standby workers and for a while after that; while
+/// all operations wait, less and less often, down to ten times a second. To be
 /// seen by it costs a run two locks that hardly anybody else wants, and no reading of a clock.
 enum StallMonitor {
   /// The time between two looks, in nanoseconds.
   private static let interval: Int64 = 1_000_000
+  /// The same while no puller keeps a thread.
+  private static let longestInterval: Int64 = 100_000_000
   /// After how many looks that find nobody it sleeps.
   private static let mostIdleLooks = 64
   private static let shardCount = 16
@@ -51,6 +54,7 @@ enum StallMonitor {
       return shard.isWatched
     }
     if !isWatched { wake() }
+    if isSlow.load(ordering: .relaxed), isSlow.exchange(false, ordering: .relaxed) { lookLater() }
   }
 
   static func unwatch(_ standby: StandbyWorker) {
@@ -68,47 +72,71 @@ enum StallMonitor {
 
   private static let isAsleep = Lock(true)
   private static let look = Look()
+  /// Held while the look is put into the timer.
+  private static let scheduling = Lock(())
+  /// Whether no puller has kept a thread for a while, so that it looks less often.
+  private static let isSlow = Atomic(false)
 
   /// A look, which is followed by another one.
   private final class Look: Deadline, @unchecked Sendable {
-    // The timer's thread alone uses it.
+    // The timer's thread alone uses both.
     private var idleLooks = 0
+    private var interval = StallMonitor.interval
 
     override func reached() {
-      idleLooks = StallMonitor.startThoseNeeded() ? 0 : idleLooks + 1
-      if idleLooks >= StallMonitor.mostIdleLooks {
+      switch StallMonitor.startThoseNeeded() {
+      case .threadsAreKept:
         idleLooks = 0
-        if StallMonitor.fallAsleep() { return }
+        interval = StallMonitor.interval
+      case .allWait:
+        idleLooks = 0
+        // Twice as long each time: operations may wait for hours.
+        interval = min(interval * 2, StallMonitor.longestInterval)
+      case .noStandbyWorkers:
+        idleLooks += 1
+        interval = StallMonitor.interval
+        if idleLooks >= StallMonitor.mostIdleLooks {
+          idleLooks = 0
+          if StallMonitor.fallAsleep() { return }
+        }
       }
-      StallMonitor.lookLater()
+      StallMonitor.isSlow.store(interval > StallMonitor.interval, ordering: .relaxed)
+      StallMonitor.lookLater(after: interval)
     }
   }
 
-  private static func lookLater() {
-    DeadlineTimer.shared.add(look, at: EventTime.now.advanced(byNanoseconds: interval))
+  private static func lookLater(after delay: Int64 = interval) {
+    scheduling.withLock { _ in
+      DeadlineTimer.shared.remove(look)
+      DeadlineTimer.shared.add(look, at: EventTime.now.advanced(byNanoseconds: delay))
+    }
   }
 
   private static func wake() {
     if isAsleep.withLock({ exchange(&$0, with: false) }) { lookLater() }
   }
 
-  /// - Returns: Whether anybody stands by.
-  private static func startThoseNeeded() -> Bool {
-    var isAnybodyThere = false
+  private enum Finding { case threadsAreKept, allWait, noStandbyWorkers }
+
+  private static func startThoseNeeded() -> Finding {
+    var finding = Finding.noStandbyWorkers
     for index in 0..<shardCount {
       let needed = unsafe shards[index].lock.withLock { shard in
         var needed: [StandbyWorker] = []
         var next = unsafe shard.first
-        isAnybodyThere = isAnybodyThere || next != nil
+        if next != nil, finding == .noStandbyWorkers { finding = .allWait }
         while let standby = next {
+          if standby.pullerOnStack != 0 { finding = .threadsAreKept }
           if standby.isNeeded() { needed.append(standby) }
           next = unsafe standby.next
         }
         return needed
       }
       for standby in needed { standby.start(isCounted: false) }
+      // The run may have ended meanwhile, and a `deinit` is user code.
+      if !needed.isEmpty { HandlerThreads.shared.run { withExtendedLifetime(needed) {} } }
     }
-    return isAnybodyThere
+    return finding
   }
 
   /// - Returns: Whether somebody else sees to the next look, when there is a reason for one.

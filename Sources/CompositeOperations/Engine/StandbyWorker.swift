@@ -21,6 +21,10 @@ internal import Synchronization
 
   /// The task's job, until that is taken; then what became of it.
   private final let job = Atomic<UInt>(Fate.none)
+  /// Whether a thread has been asked for, which takes the job when it is there.
+  private final let isStarting = Atomic(false)
+  // Written before the job is there.
+  private final var priority = TaskPriority.medium
 
   unowned(unsafe) final var next: StandbyWorker?
   unowned(unsafe) final var previous: StandbyWorker?
@@ -51,6 +55,7 @@ internal import Synchronization
 
   final func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
+    if isUnused { priority = TaskPriority(job.priority) ?? .medium }
     let bits = unsafe unsafeBitCast(job, to: UInt.self)
     let isNew = self.job.compareExchange(
       expected: Fate.none, desired: bits, ordering: .acquiringAndReleasing
@@ -63,7 +68,9 @@ internal import Synchronization
   final var isUnused: Bool { job.load(ordering: .relaxed) == Fate.none }
 
   /// Whether the task has been created and not been taken.
-  final var isStandingBy: Bool { job.load(ordering: .relaxed) > Fate.startedAndCounted }
+  final var isStandingBy: Bool {
+    job.load(ordering: .relaxed) > Fate.startedAndCounted && !isStarting.load(ordering: .relaxed)
+  }
 
   /// Takes the job. The one who gets it runs it, once.
   private final func take(for fate: UInt) -> UnownedJob? {
@@ -82,11 +89,16 @@ internal import Synchronization
   /// - Parameter isCounted: Whether it counts among the extra workers of the process; the caller has acquired one.
   /// - Returns: Whether this call did it.
   @discardableResult final func start(isCounted: Bool) -> Bool {
-    guard let job = take(for: isCounted ? Fate.startedAndCounted : Fate.started) else {
-      return false
-    }
-    _ = UnstructuredTasks.start(on: nil, at: TaskPriority(job.priority)) { [self] in
-      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    guard job.load(ordering: .acquiring) > Fate.startedAndCounted,
+      !isStarting.exchange(true, ordering: .relaxed)
+    else { return false }
+    // The thread takes the job, and not this call: the pool may have none for a while, and the run may end meanwhile.
+    _ = UnstructuredTasks.start(on: nil, at: priority) { [self] in
+      if let job = take(for: isCounted ? Fate.startedAndCounted : Fate.started) {
+        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+      } else if isCounted {
+        ExtraWorkers.release()
+      }
     }
     return true
   }

@@ -13,6 +13,9 @@
   /// That thread serves the whole process: an override neither waits nor calls user code. A ``HandlerThreads`` does
   /// that.
   func reached() {}
+
+  /// Whether it may hold the last reference to a value of the user, which is then not released on the timer's thread.
+  var holdsUserValues: Bool { false }
 }
 
 /// Deadlines by their times, the earliest first.

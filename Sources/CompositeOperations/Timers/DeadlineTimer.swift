@@ -37,16 +37,23 @@ final class DeadlineTimer: Sendable {
 
   private func run() {
     while true {
-      let due = state.waiting { $0.looked(at: EventTime.now.nanoseconds) }
-      for deadline in due { deadline.reached() }
+      Self.reach(state.waiting { $0.looked(at: EventTime.now.nanoseconds) })
     }
   }
 
-  /// The system made no thread: a task does the work as well as it can, until there is none left.
+  private static func reach(_ due: [Deadline]) {
+    for deadline in due { deadline.reached() }
+    let holding = due.filter(\.holdsUserValues)
+    // A `deinit` is user code.
+    if !holding.isEmpty { HandlerThreads.shared.run { withExtendedLifetime(holding) {} } }
+  }
+
+  /// The system made no thread: a task does the work as well as it can, until it makes one or there is no work left.
   private func runWithoutThread() {
     _ = UnstructuredTasks.start(on: nil) { [self] in
       while let due = state.withLock({ $0.lookedWithoutThread(at: EventTime.now.nanoseconds) }) {
-        for deadline in due { deadline.reached() }
+        Self.reach(due)
+        if startThread({ self.run() }) { return }
         try? await Task.sleep(for: .milliseconds(1))
       }
     }
