@@ -26,6 +26,7 @@
     stepsLeft &-= 1
     guard stepsLeft == 0, isTimeToYield() else { return false }
     await Task.yield()
+    yielded()
     return true
   }
 
@@ -41,8 +42,14 @@
       return false
     }
     stride = now - lastReading < Self.shortTime ? min(stride * 4, Self.longestStride) : 1
-    let isOver = now - sliceStart > Self.sliceLength
-    times = (isOver ? now : sliceStart, now)
-    return isOver
+    times = (sliceStart, now)
+    return now - sliceStart > Self.sliceLength
+  }
+
+  /// The loop has its thread again.
+  @usableFromInline mutating func yielded() {
+    guard times != nil else { return }
+    let now = MonotonicTime.now
+    times = (now, now)
   }
 }
