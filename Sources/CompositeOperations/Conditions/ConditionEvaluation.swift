@@ -47,9 +47,10 @@ final class ConditionEvaluation: Sendable {
       }
     } onCancel: {
       let (tasks, waiter) = machine.withLock { $0.left() }
+      // First, because the conditions' cancellation handlers may block.
+      waiter?.resume()
       // From here, because the run may not get a thread as long as the conditions compute.
       cancel(tasks)
-      waiter?.resume()
     }
   }
 
@@ -59,15 +60,19 @@ final class ConditionEvaluation: Sendable {
     let verdict = Verdict(outcome, of: plan.nodes[index].name)
     switch machine.withLock({ $0.ended(index, verdict) }) {
     case .stop(let tasks, let waiter):
-      cancel(tasks)
       waiter?.resume()
+      cancel(tasks)
     case .report:
       context.scope?.report(.abandonedBodyEnded(outcome.map { $0.isProceed as any Sendable }))
       outcome.error?.discardCarriedValues()
     }
   }
 
-  private func cancel(_ tasks: [Task<Void, Never>]) { for task in tasks { task.cancel() } }
+  private func cancel(_ tasks: [Task<Void, Never>]) {
+    CancellationReports.deferring {
+      for task in tasks { NestedCalls.make(.cancel) { task.cancel() } }
+    }
+  }
 }
 
 /// Asks one condition, as a run of its own.

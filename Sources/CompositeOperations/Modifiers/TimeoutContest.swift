@@ -46,6 +46,8 @@ internal import Synchronization
   /// The body's task: the one word of an `UnsafeCurrentTask`, whose size is otherwise the system's to say.
   private let task = Atomic<UInt>(0)
   private let alarm: ClockAlarm?
+  /// When the time is over, by the process's timer. Written before the body begins.
+  @exclusivity(unchecked) private var deadline = Int64.max
 
   // Sendable: the waiter is written before the state is `awaited`, and read by the one who ends that. The other two are
   // written each by one task, and read when the group of all tasks is over. The body's task is used while the state is
@@ -59,7 +61,8 @@ internal import Synchronization
 
   /// - Parameter nanoseconds: How long the body may take from now, by the process's timer.
   @usableFromInline func start(_ nanoseconds: Int64) {
-    DeadlineTimer.shared.add(self, at: EventTime.now.advanced(byNanoseconds: nanoseconds))
+    unsafe deadline = EventTime.now.advanced(byNanoseconds: nanoseconds)
+    unsafe DeadlineTimer.shared.add(self, at: deadline)
   }
 
   private func exchange(_ expected: State, for desired: State) -> Bool {
@@ -88,8 +91,9 @@ internal import Synchronization
   }
 
   private func decide() {
-    if alarm?.hasPassed() == true, exchange(.running, for: .tooLate) { return }
-    if exchange(.running, for: .inTime) {
+    // The timer may be late, and a sleeper may not have had a thread.
+    let isTooLate = unsafe alarm?.hasPassed() ?? (EventTime.now.nanoseconds >= deadline)
+    if exchange(.running, for: isTooLate ? .tooLate : .inTime) {
       if alarm == nil { DeadlineTimer.shared.remove(self) }
       return
     }
@@ -118,6 +122,8 @@ internal import Synchronization
     if exchange(.running, for: .expired) { HandlerThreads.shared.run { self.cancelBody() } }
   }
 
+  override var holdsUserValues: Bool { true }
+
   private func cancelBody() {
     guard exchange(.expired, for: .cancelling) else { return }
     CancellationReports.deferring {
@@ -133,13 +139,11 @@ internal import Synchronization
   /// - Throws: ``Over`` if the body is to be cancelled: because it is too late, or because the clock failed.
   nonisolated(nonsending) func sleep() async throws {
     guard let alarm else { return }
-    do {
-      try await alarm.sleep()
-    } catch {
-      // The body is over, or the run is cancelled.
-      if Task.isCancelled { return }
-      unsafe clockError = error
-    }
+    var failure: (any Error)?
+    do { try await alarm.sleep() } catch { failure = error }
+    // The body is over, or the run is cancelled.
+    if Task.isCancelled { return }
+    unsafe clockError = failure
     // In this order: a body that is pending may begin in between.
     if exchange(.pending, for: .tooLate) || exchange(.running, for: .tooLate) { throw Over() }
   }

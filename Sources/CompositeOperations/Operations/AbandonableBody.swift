@@ -7,8 +7,25 @@ final class AbandonableBody<Success: Sendable>: Sendable {
 
   private let machine = Lock(StateMachine())
   private let scope: OperationScope?
+  private let limit: TimeLimit?
+  /// When the time is over, by the process's timer; nil for any time and for another clock.
+  private let deadline: Int64?
 
-  private init(scope: OperationScope?) { self.scope = scope }
+  private init(scope: OperationScope?, within limit: TimeLimit?) {
+    self.scope = scope
+    self.limit = limit
+    deadline =
+      if let limit, limit.alarm == nil {
+        EventTime.now.advanced(byNanoseconds: limit.nanoseconds)
+      } else {
+        nil
+      }
+  }
+
+  private var isTimeOver: Bool {
+    if let deadline { return EventTime.now.nanoseconds >= deadline }
+    return limit?.alarm?.hasPassed() == true
+  }
 
   /// Performs a body and waits for its end, for its time to be over, or for the run to be cancelled.
   ///
@@ -20,16 +37,16 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     in context: OperationContext, within limit: TimeLimit? = nil,
     _ body: @escaping @Sendable (OperationContext) async throws -> HeldResult<Success>
   ) async throws -> HeldResult<Success>? {
-    let abandonable = AbandonableBody(scope: context.scope)
+    let abandonable = AbandonableBody(scope: context.scope, within: limit)
     let task = UnstructuredTasks.start(on: Task.preferredExecutor) {
       guard abandonable.machine.withLock({ $0.began() }) else { return }
       let end: End
       do { end = .success(try await body(context.onFreshStack)) } catch { end = .failure(error) }
-      // A body that does not wait may have kept the sleeper from noticing.
-      if limit?.alarm?.hasPassed() == true { abandonable.leave(nil) }
+      // The timer may be late, and a body that does not wait may have kept a sleeper from noticing.
+      if abandonable.isTimeOver { abandonable.leave(nil) }
       abandonable.ended(end)
     }
-    let clockError = await abandonable.wait(for: task, within: limit)
+    let clockError = await abandonable.waitUntilOver(for: task)
     if let end = abandonable.machine.withLock({ $0.end }) { return try end.get() }
     try Task.checkCancellation()
     if let clockError { throw clockError }
@@ -39,30 +56,33 @@ final class AbandonableBody<Success: Sendable>: Sendable {
   /// Waits until the body has ended or is left behind.
   ///
   /// - Returns: What the clock threw that was to measure the time.
-  private func wait(for task: Task<Void, Never>, within limit: TimeLimit?) async -> (any Error)? {
-    guard let limit else {
+  private func waitUntilOver(for task: Task<Void, Never>) async -> (any Error)? {
+    if let deadline {
+      let departure = Departure { self.leave(task) }
+      DeadlineTimer.shared.add(departure, at: deadline)
       await wait(for: task)
+      DeadlineTimer.shared.remove(departure)
       return nil
     }
-    guard let alarm = limit.alarm else {
-      let deadline = Departure { self.leave(task) }
-      let time = EventTime.now.advanced(byNanoseconds: limit.nanoseconds)
-      DeadlineTimer.shared.add(deadline, at: time)
+    guard let alarm = limit?.alarm else {
       await wait(for: task)
-      DeadlineTimer.shared.remove(deadline)
       return nil
     }
     return await withTaskGroup(of: (any Error)?.self) { group in
       // Apart from the threads of Swift's pool, which the body may occupy.
-      let executor = Task.hasPreferredExecutor ? Task.preferredExecutor : HandlerExecutor.shared
+      let isReproducible = Task.hasPreferredExecutor
+      let executor = isReproducible ? Task.preferredExecutor : HandlerExecutor.shared
       group.addImmediateTask(executorPreference: executor) {
-        do { try await alarm.sleep() } catch {
-          if Task.isCancelled { return nil }
+        var failure: (any Error)?
+        do { try await alarm.sleep() } catch { failure = error }
+        if Task.isCancelled { return nil }
+        // The run waits for this task, and not for the body's cancellation handlers.
+        if isReproducible {
           self.leave(task)
-          return error
+        } else {
+          HandlerThreads.shared.run { self.leave(task) }
         }
-        self.leave(task)
-        return nil
+        return failure
       }
       await wait(for: task)
       group.cancelAll()
@@ -92,6 +112,8 @@ final class AbandonableBody<Success: Sendable>: Sendable {
 
     // The body's cancellation handlers are the user's code.
     override func reached() { HandlerThreads.shared.run(leave) }
+
+    override var holdsUserValues: Bool { true }
   }
 
   /// Ends the run, unless the body has ended, and cancels the body.
@@ -101,7 +123,8 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     guard case .cancelBody(let waiter) = machine.withLock({ $0.left() }) else { return }
     // First, because the body's cancellation handlers may block.
     waiter?.resume()
-    if let task { CancellationReports.deferring { task.cancel() } }
+    guard let task else { return }
+    CancellationReports.deferring { NestedCalls.make(.cancel) { task.cancel() } }
   }
 
   private func ended(_ end: End) {

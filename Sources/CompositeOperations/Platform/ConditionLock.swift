@@ -51,7 +51,11 @@
 
   func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     unsafe pthread_mutex_lock(mutex)
-    defer { unsafe pthread_mutex_unlock(mutex) }
+    HeldLocks.acquired()
+    defer {
+      HeldLocks.released()
+      unsafe pthread_mutex_unlock(mutex)
+    }
     return unsafe body(&state.pointee)
   }
 
@@ -67,7 +71,8 @@
     while true {
       switch unsafe look(&state.pointee) {
       case .leave(let result): return result
-      case .wait(let nanoseconds): wait(atMost: max(0, nanoseconds))
+      // At most an hour: not every system can tell moments that are much further away.
+      case .wait(let nanoseconds): wait(atMost: min(max(0, nanoseconds), 3_600_000_000_000))
       }
     }
   }
@@ -77,8 +82,7 @@
       var time = timespec(nanoseconds: nanoseconds)
       unsafe _ = pthread_cond_timedwait_relative_np(condition, mutex, &time)
     #else
-      let (end, isTooFar) = MonotonicTime.now.addingReportingOverflow(nanoseconds)
-      var time = timespec(nanoseconds: isTooFar ? .max : end)
+      var time = timespec(nanoseconds: MonotonicTime.now + nanoseconds)
       unsafe _ = pthread_cond_timedwait(condition, mutex, &time)
     #endif
   }

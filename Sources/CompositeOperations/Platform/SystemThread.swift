@@ -8,6 +8,9 @@
 
 /// Starts threads for what must go on while every thread of Swift's pool is occupied.
 enum SystemThread {
+  /// In bytes.
+  private static let smallestStack = 1 << 20
+
   /// Calls a function on a new, detached thread.
   ///
   /// - Returns: Whether the system made the thread.
@@ -17,6 +20,10 @@ enum SystemThread {
     unsafe pthread_attr_init(&attributes)
     unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     defer { unsafe pthread_attr_destroy(&attributes) }
+    // Some systems give threads less than cancellation handlers of deep compositions take.
+    var stackSize = 0
+    unsafe pthread_attr_getstacksize(&attributes, &stackSize)
+    if stackSize < smallestStack { unsafe pthread_attr_setstacksize(&attributes, smallestStack) }
     #if canImport(Darwin)
       var thread: pthread_t?
     #else

@@ -25,6 +25,7 @@ final class HandlerThreads: Sendable {
     case .none: break
     case .wake: state.signal()
     case .start: if !startThread({ self.work() }) { workWithoutThread() }
+    case .startTask: workWithoutThread()
     case .watch:
       timer.add(
         Relief(of: self), at: EventTime.now.advanced(byNanoseconds: State.longestQueueTime))
@@ -34,11 +35,11 @@ final class HandlerThreads: Sendable {
   private func work() {
     var idleSince: Int64?
     while let handler = state.waiting({ $0.looked(at: MonotonicTime.now, idleSince: &idleSince) }) {
-      handler()
+      withReleasePool(handler)
     }
   }
 
-  /// The system made no thread.
+  /// The system made no thread, or there are enough.
   private func workWithoutThread() {
     _ = UnstructuredTasks.start(on: nil) { [self] in
       while let handler = state.withLock({ $0.lookedWithoutThread() }) { handler() }
@@ -62,6 +63,8 @@ extension HandlerThreads {
   struct State: Sendable {
     enum Action: Sendable {
       case none, wake, start
+      /// As a task of Swift's pool.
+      case startTask
       /// Look again after the longest time that a handler is to wait.
       case watch
     }
@@ -86,11 +89,11 @@ extension HandlerThreads {
 
     private mutating func started() -> Action {
       threadCount += 1
-      return .start
+      return threadCount <= Self.mostThreads ? .start : .startTask
     }
 
     private mutating func watched() -> Action {
-      if isWatched || threadCount >= Self.mostThreads { return .none }
+      if isWatched { return .none }
       isWatched = true
       return .watch
     }
@@ -98,7 +101,7 @@ extension HandlerThreads {
     /// Handlers have waited for as long as they are to.
     mutating func relieved() -> Action {
       isWatched = false
-      return waiting.count > idleCount && threadCount < Self.mostThreads ? started() : .none
+      return waiting.count > idleCount ? started() : .none
     }
 
     mutating func lookedAfterRelief() -> Action { waiting.count > idleCount ? watched() : .none }

@@ -167,6 +167,33 @@ import Testing
   }
 
   @Test(.enabled(if: processorCount > 1))
+  func `P3: a failure below a standby worker cancels the others though a sibling does not end`()
+    async
+  {
+    await Computation.alone {
+      await runLightOnes(.uniform)
+      let isCancelled = Gate()
+      let waits = SimpleOperation<Int> {
+        try? await Task.sleep(for: .seconds(1_000_000))
+        isCancelled.open()
+        throw CancellationError()
+      }
+      let computes = SimpleOperation<Int> {
+        Computation.run(until: { Task.isCancelled })
+        return 1
+      }
+      // Begins beside the one that computes, and does not end before the first one is cancelled.
+      let ignores = SimpleOperation<Int> {
+        await isCancelled.passIgnoringCancellation()
+        return 1
+      }
+      let fails = SimpleOperation<Int> { throw TestError("failed") }
+      let outcome = await ParallelOperation([waits, computes, ignores, fails]).run()
+      #expect((outcome.error as? ParallelOperationError)?.failures.map(\.index) == [3])
+    }
+  }
+
+  @Test(.enabled(if: processorCount > 1))
   func `P6: as many children compute at once as there are processors`() async {
     await Computation.alone {
       for count in [processorCount, processorCount + 5] {

@@ -163,6 +163,30 @@ import Testing
     }
   }
 
+  @Test func `T2: a deadline cancels no task but that of its body`() async {
+    let limit = Duration.microseconds(50)
+    let sibling = SimpleOperation {
+      let end = ContinuousClock.now + .milliseconds(1)
+      while ContinuousClock.now < end { await Task.yield() }
+      return Task.isCancelled
+    }.timingOut(after: .seconds(1_000_000))
+    for count in [1, 2, 4, 8, 16, 32] {
+      // Their tasks begin when the body has ended, one of them likely in its memory.
+      let next = ParallelOperation([_](repeating: sibling, count: count))
+      await Task {
+        for index in 0..<200 {
+          // Ends by itself at about the moment at which it is cancelled.
+          let body = SimpleOperation {
+            let end = ContinuousClock.now + limit * (1 + index % 8)
+            while ContinuousClock.now < end {}
+          }
+          _ = await body.timingOut(after: limit).run()
+          #expect(await next.run().result?.contains(true) == false)
+        }
+      }.value
+    }
+  }
+
   @Test func `T2: a run does not end while handlers cancel its body`() async {
     for _ in 0..<100 {
       let handlers = Crowd()

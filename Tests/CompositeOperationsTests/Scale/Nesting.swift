@@ -9,7 +9,7 @@ enum Nesting: String, CaseIterable, Sendable {
   case retrySequence, repeatSequence, linear, fallback, closureSequence
   // Modifiers and closures, which hold it through an `AnyOperation`.
   case map, then, body, erased, named, retrying, repeating, recovering, fallingBack, finally
-  case timingOut, prioritized, exclusive, requiring, discarding, onEnd
+  case timingOut, abandoning, prioritized, exclusive, requiring, discarding, onEnd
 
   func around(_ inner: any ComposableOperation<Int>) -> any ComposableOperation<Int> {
     switch self {
@@ -53,6 +53,7 @@ enum Nesting: String, CaseIterable, Sendable {
     case .fallingBack: SimpleOperation { throw TestError("failed") }.fallingBack(to: inner)
     case .finally: inner.finally { _ in }
     case .timingOut: inner.timingOut(after: .seconds(1_000_000))
+    case .abandoning: inner.timingOut(after: .seconds(1_000_000), .abandoning)
     case .prioritized: inner.prioritized(at: .high)
     case .exclusive: inner.exclusive(in: Permits(1, name: "permits"))
     case .requiring: inner.requiring(Condition("holds") { true })
