@@ -20,6 +20,10 @@ extension CapabilityError: LocalizedError {
   public var errorDescription: String? { "\(self)" }
 }
 
+extension FailedConditionsError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
 extension NoConditionMetError: LocalizedError {
   public var errorDescription: String? { "\(self)" }
 }
