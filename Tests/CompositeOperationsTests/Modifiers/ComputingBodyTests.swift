@@ -138,12 +138,12 @@ import Testing
 
   @Test func `C3: a cancellation handler that blocks holds up no other timeout`() async {
     let isOver = DispatchSemaphore(value: 0)
-    let isBlocking = Gate()
+    let isBlocking = Flag()
     let blocks = SimpleOperation<Int> {
       try await withTaskCancellationHandler {
         try await Task.sleep(for: .seconds(1_000_000))
       } onCancel: {
-        isBlocking.open()
+        isBlocking.set()
         if isOver.wait(timeout: .now() + 60) == .timedOut {
           Issue.record("Other timeouts waited for a handler.")
         }
@@ -152,8 +152,13 @@ import Testing
     }
     // Where the time is over before the handler is there, it blocks the thread of the body.
     await Computation.alone {
-      let first = blocks.timingOut(after: .milliseconds(1)).start()
-      await isBlocking.passIgnoringCancellation()
+      var first = blocks.timingOut(after: .milliseconds(1)).start()
+      var limit = Duration.milliseconds(1)
+      while await !isBlocking.isSet(before: first) {
+        // The time was over before the body began.
+        limit *= 2
+        first = blocks.timingOut(after: limit).start()
+      }
       for _ in 0..<10 {
         let waits = SimpleOperation { try await Task.sleep(for: .seconds(1_000_000)) }
         #expect(await waits.timingOut(after: .milliseconds(1)).run().error is TimeoutError)
@@ -260,5 +265,20 @@ import Testing
     let retrying = fails.retrying(attempts: 3, backoff: .constant(.seconds(1)))
     #expect(await retrying.run(in: environment).isCancelled)
     #expect(await fails.delayed(by: .seconds(1)).run(in: environment).isCancelled)
+  }
+}
+
+extension Flag {
+  /// Waits until the flag is set or a run has ended.
+  ///
+  /// - Returns: Whether the flag is set.
+  fileprivate func isSet(before run: OperationRun<Int>) async -> Bool {
+    let hasEnded = Flag()
+    Task {
+      _ = await run.outcome
+      hasEnded.set()
+    }
+    while !isSet, !hasEnded.isSet { await Task.yield() }
+    return isSet
   }
 }
