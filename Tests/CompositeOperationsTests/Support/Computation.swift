@@ -5,10 +5,10 @@ import Testing
 enum Computation {
   /// Computes until a condition holds.
   ///
-  /// A broken engine may never make it hold: then this records an issue after a minute, so that the test fails and
+  /// A broken engine may never make it hold: then this records an issue after five minutes, so that the test fails and
   /// does not hang.
   static func run(until isOver: () -> Bool) {
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .seconds(300)
     while !isOver() {
       if ContinuousClock.now < end { continue }
       Issue.record("A body computed in vain.")
@@ -26,11 +26,15 @@ enum Computation {
 
   /// Runs a test whose bodies occupy threads until others have begun.
   ///
-  /// One at a time: several together could occupy every thread, and wait for one another for ever.
-  static func alone<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+  /// One at a time: several together could occupy every thread, and wait for one another for ever. And at a high
+  /// priority, for which Swift's pool has threads of its own on Linux: other tests would wait for those threads, and
+  /// these tests for the threads of others.
+  static func alone<Value: Sendable>(
+    _ body: @escaping @Sendable () async -> Value
+  ) async -> Value {
     await mutex.lock()
     defer { mutex.unlock() }
-    return try await body()
+    return await Task(priority: .high) { await body() }.value
   }
 }
 
