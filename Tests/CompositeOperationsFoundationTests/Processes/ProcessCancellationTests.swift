@@ -7,41 +7,48 @@ import Testing
 @Suite struct ProcessCancellationTests {
   @Test(.timeLimit(.minutes(10)))
   func `X1: a cancellation goes before those that are still to be started`() async throws {
-    let began = Lock(0)
-    let beganBeforeEnd = Lock<Int?>(nil)
-    let cancelCrowd = Lock<(@Sendable () -> Void)?>(nil)
-    let sleeperBegan = Gate()
-    let sleeper = shell("exec sleep 3600").ending(within: .seconds(3_600))
-      .onLaunch { _ in sleeperBegan.open() }
-      .onEnd { _ in
-        beganBeforeEnd.withLock { $0 = began.withLock { $0 } }
-        cancelCrowd.withLock { $0 }?()
-      }
+    let folder = try TestFolder()
+    let calls = folder.path(of: "calls")
+    #expect(unsafe mkfifo(calls, 0o600) == 0)
+    // Nobody writes into it, so who reads it waits.
+    let silence = folder.path(of: "silence")
+    #expect(unsafe mkfifo(silence, 0o600) == 0)
+    let mark = UUID().uuidString
+    let sleeperIsReady = Gate()
+    // On SIGTERM it writes how many of the others have been started.
+    let sleeper = shell(
+      """
+      trap 'grep -ls "m[a]rk-$1" /proc/[0-9]*/cmdline | wc -l; echo > "$2"; exit 0' TERM
+      echo ready; while :; do sleep 0.01; done
+      """, mark, calls
+    ).ending(within: .seconds(3_600))
+      .onOutputLine { _ in sleeperIsReady.open() }
       .start()
-    try await sleeperBegan.pass()
+    try await sleeperIsReady.pass()
     // A long argument, so that starting each of the others takes a while.
-    let ballast = [String(repeating: "x", count: 100_000)]
+    let ballast = String(repeating: "x", count: 100_000)
     let count = 1_000
-    let one = ProcessOperation("true", arguments: ballast)
-      .sendingOutput(to: .discarded).sendingErrorOutput(to: .discarded)
-      .onLaunch { _ in
-        let number = began.withLock { began in
-          began += 1
-          return began
-        }
-        // At once, and not when this test has its turn again behind all of them.
-        if number == 1 { sleeper.cancel() }
-      }
-    let crowd = ParallelOperation(
-      (0..<count).map { _ in one }, width: .limited(to: count)
-    ).start()
-    cancelCrowd.withLock { $0 = { crowd.cancel() } }
+    func one(_ script: String) -> ProcessOperation {
+      shell(script + "; read line < \"$2\"", calls, silence, "mark-\(mark)", ballast)
+        .sendingOutput(to: .discarded).sendingErrorOutput(to: .discarded)
+    }
+    // Not the first, so that all others wait for their starts by then.
+    let programs = (0..<count).map { one($0 == count / 10 ? "echo > \"$1\"" : ":") }
+    let call = opened(calls, O_RDWR)
+    defer { close(call) }
+    let crowd = ParallelOperation(programs, width: .limited(to: count)).start()
+    // On a thread of its own: a busy pool might have a turn only after all have been started.
+    await aside {
+      readByte(from: call)
+      sleeper.cancel()
+      readByte(from: call)
+      crowd.cancel()
+    }
     #expect(await sleeper.outcome.isCancelled)
-    crowd.cancel()
     #expect(await crowd.outcome.isCancelled)
-    #expect(began.withLock { $0 } < count * 9 / 10)
-    let before = beganBeforeEnd.withLock { $0 }
-    #expect(try #require(before) < count * 9 / 10)
+    let lines = try #require(await sleeper.late?.result?.output.lines)
+    let startedBefore = try #require(lines.last.flatMap { Int($0) })
+    #expect(1..<(count / 2) ~= startedBefore)
   }
 
   @Test(.timeLimit(.minutes(10)))

@@ -87,6 +87,12 @@ func wrote(_ text: String, to descriptor: Int32) -> Bool {
   unsafe write(descriptor, text, text.utf8.count) == text.utf8.count
 }
 
+/// Waits, with its thread, for a byte.
+func readByte(from descriptor: Int32) {
+  var byte: UInt8 = 0
+  _ = unsafe read(descriptor, &byte, 1)
+}
+
 /// Whether the system has a program.
 func isInstalled(_ program: String) -> Bool {
   FileManager.default.isExecutableFile(atPath: "/usr/bin/\(program)")
