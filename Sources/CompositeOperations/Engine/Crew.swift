@@ -25,8 +25,7 @@ internal import Synchronization
   let isReproducible: Bool
   let hint: WorkHint
   /// The standby worker of another worker than the caller's, if there is one that has not been started.
-  private let spare = Lock<LaneStandby?>(nil)
-  private let hasSpare = Atomic(false)
+  fileprivate let spare = StandbyPlace<LaneStandby>()
 
   init(_ list: ChildList, board: ParallelBoard, in context: OperationContext) {
     self.list = list
@@ -142,29 +141,25 @@ internal import Synchronization
 
   /// Adds a standby worker for a worker beside the caller's, unless there is one.
   private func addSpare(to group: inout Group, behind lane: Int) -> LaneStandby? {
-    if isStandingBy || hasSpare.exchange(true, ordering: .acquiringAndReleasing) { return nil }
+    if isStandingBy || !self.spare.claim() { return nil }
     let spare = LaneStandby(of: self, behind: lane)
     spare.add(to: &group)
-    self.spare.withLock { $0 = spare }
+    self.spare.fill(with: spare)
     return spare
   }
 
   private func retire(_ spare: LaneStandby) {
-    let isLeft = self.spare.withLock { $0 === spare ? $0.take() : nil } != nil
+    self.spare.remove(spare)
     spare.retire()
-    if isLeft { hasSpare.store(false, ordering: .releasing) }
   }
-
-  /// The standby worker of another worker than the caller's has been started.
-  fileprivate func spareHasStarted() { hasSpare.store(false, ordering: .releasing) }
 
   /// Starts a standby worker if there is one and the process has room for another worker.
   func startStandby() {
-    guard board.hasWorkForHelper, isStandingBy || hasSpare.load(ordering: .relaxed),
-      ExtraWorkers.acquire()
-    else { return }
+    guard board.hasWorkForHelper, isStandingBy || spare.isOccupied, ExtraWorkers.acquire() else {
+      return
+    }
     if start(isCounted: true) { return }
-    if spare.withLock({ $0.take() })?.start(isCounted: true) != true { ExtraWorkers.release() }
+    if spare.take()?.start(isCounted: true) != true { ExtraWorkers.release() }
   }
 
   // MARK: Pullers
@@ -313,7 +308,7 @@ private final class LaneStandby: StandbyWorker, @unchecked Sendable {
   override var hasWorkForAnother: Bool { crew.board.hasWorkForAnother }
 
   override nonisolated(nonsending) func help(isCounted: Bool) async throws {
-    crew.spareHasStarted()
+    crew.spare.remove(self)
     try await crew.help(isCounted: isCounted, isOutermost: false)
   }
 }

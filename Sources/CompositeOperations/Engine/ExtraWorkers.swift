@@ -11,8 +11,6 @@ enum ExtraWorkers {
 
   private static let count = Atomic(0)
 
-  static var areAvailable: Bool { count.load(ordering: .relaxed) < Processors.count - 1 }
-
   /// Takes one of them, which is to be given back by ``release()``.
   static func acquire() -> Bool {
     var now = count.load(ordering: .relaxed)

@@ -24,7 +24,7 @@ extension SourceRun {
     while await isFoodLeft() {
       if begun == 0, isStandbyWanted() {
         feeder.add(to: &group)
-        self.standby.withLock { $0 = feeder }
+        self.standby.fill(with: feeder)
         standby = feeder
       }
       if begun < Shard.direct {
@@ -125,22 +125,18 @@ extension SourceRun {
 
   /// Whether the caller is to add a standby worker.
   private func isStandbyWanted() -> Bool {
-    !isReproducible && hasWorkForAnother
-      && !hasStandby.exchange(true, ordering: .acquiringAndReleasing)
+    !isReproducible && hasWorkForAnother && standby.claim()
   }
 
   private func retire(_ feeder: Feeder) {
-    let isLeft = standby.withLock { $0 === feeder ? $0.take() : nil } != nil
+    standby.remove(feeder)
     feeder.retire()
-    if isLeft { hasStandby.store(false, ordering: .releasing) }
   }
 
   /// Starts the standby worker if there is one and the process has room for another worker.
   func startStandby() {
-    guard hasWorkForAnother, hasStandby.load(ordering: .relaxed), ExtraWorkers.acquire() else {
-      return
-    }
-    if standby.withLock({ $0.take() })?.start(isCounted: true) != true { ExtraWorkers.release() }
+    guard hasWorkForAnother, standby.isOccupied, ExtraWorkers.acquire() else { return }
+    if standby.take()?.start(isCounted: true) != true { ExtraWorkers.release() }
   }
 }
 
@@ -164,7 +160,7 @@ extension SourceRun {
     override var hasWorkForAnother: Bool { run.hasWorkForAnother }
 
     override nonisolated(nonsending) func help(isCounted: Bool) async throws {
-      run.hasStandby.store(false, ordering: .releasing)
+      run.standby.remove(self)
       guard run.takeWorker() else {
         if isCounted { ExtraWorkers.release() }
         return

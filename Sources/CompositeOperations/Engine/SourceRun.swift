@@ -50,8 +50,7 @@ final class SourceRun: Sendable {
   let begun = Atomic(0)
   let reserve = WorkerReserve()
   /// The feeder whose standby worker has not been started, if there is one.
-  let standby = Lock<Feeder?>(nil)
-  let hasStandby = Atomic(false)
+  let standby = StandbyPlace<Feeder>()
   /// How many workers may still begin beside the caller's.
   let workersLeft: Atomic<Int>
   let isReproducible: Bool
