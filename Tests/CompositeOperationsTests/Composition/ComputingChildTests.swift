@@ -1,5 +1,6 @@
 import CompositeOperations
 import CompositeOperationsTestKit
+import Foundation
 import Testing
 
 /// Children that compute without suspending, beside others that could run meanwhile.
@@ -112,9 +113,12 @@ import Testing
       }
       let run = form(child, child).start()
       // On a thread of its own: the children may occupy all those of the pool.
-      await onThread {
-        Computation.run(until: { begun.now == 2 })
-        run.cancel()
+      await withCheckedContinuation { ended in
+        Thread.detachNewThread {
+          Computation.run(until: { begun.now == 2 })
+          run.cancel()
+          ended.resume()
+        }
       }
       #expect(await run.outcome.isCancelled)
     }

@@ -5,10 +5,10 @@ import Testing
 enum Computation {
   /// Computes until a condition holds.
   ///
-  /// A broken engine may never make it hold: then this records an issue after five minutes, so that the test fails and
-  /// does not hang.
+  /// A broken engine may never make it hold: then this records an issue after a minute, so that the test fails and does
+  /// not hang.
   static func run(until isOver: () -> Bool) {
-    let end = ContinuousClock.now + .seconds(300)
+    let end = ContinuousClock.now + .seconds(60)
     while !isOver() {
       if ContinuousClock.now < end { continue }
       Issue.record("A body computed in vain.")
