@@ -14,9 +14,9 @@ public final class ManualClock: Clock, Sendable {
     /// How far the moment is from the clock's beginning.
     public let offset: Duration
 
-    /// Creates a moment.
+    /// Creates an instant.
     ///
-    /// - Parameter offset: How far the moment is from the clock's beginning.
+    /// - Parameter offset: The time from the clock's beginning to the instant.
     public init(offset: Duration) { self.offset = offset }
 
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }

@@ -109,7 +109,7 @@ package enum FileSystem {
     unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
   }
 
-  /// - Throws: What the system says if this process may not read a file.
+  /// - Throws: The error of the system if this process may not read a file.
   package static func checkReading(_ path: String) throws(SystemError) {
     if unsafe faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 { throw .last }
   }

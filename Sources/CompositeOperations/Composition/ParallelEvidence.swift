@@ -42,7 +42,7 @@ extension ParallelEvidence {
   /// The index and the name of a child, for descriptions.
   func label(at position: Int) -> String { "[\(index(at: position))] \(name(at: position))" }
 
-  /// The children that ended in an error of their own, in order of time.
+  /// The children that ended in an error of their own, in the order in which they ended.
   var failures: [Int] { causes.filter { error(at: $0) != nil } }
 
   var hasFailure: Bool { causes.contains { error(at: $0) != nil } }

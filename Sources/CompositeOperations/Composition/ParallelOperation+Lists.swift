@@ -69,8 +69,8 @@ extension ParallelOperation {
     onFailure mode: FailureMode? = nil
   ) where Success == Never { preconditionFailure("Unavailable.") }
 
-  // Deprecated and not unavailable: of an unavailable one and that for an empty tuple of operations, the
-  // compiler takes the latter.
+  // Deprecated instead of unavailable: between an unavailable initializer and the one for an empty
+  // tuple of operations, the compiler chooses the latter.
   @available(
     *, deprecated,
     message: """

@@ -22,7 +22,7 @@ internal import Synchronization
 /// instead of a computed property.
 public struct Condition: Sendable {
   enum Kind: Sendable {
-    /// Answered without a task of its own, because it cannot wait.
+    /// Evaluated without a task of its own, because it cannot wait.
     case immediate(@Sendable () throws -> Bool)
     case operation(any ComposableOperation<Bool>)
     case not
@@ -33,9 +33,9 @@ public struct Condition: Sendable {
   /// What events and reasons call the condition.
   public let name: String
   let kind: Kind
-  /// The conditions that it consists of; none for a condition that is asked itself.
+  /// The operands; empty if the condition is not made of others.
   let operands: [Condition]
-  /// Tells the condition from all others.
+  /// Identifies the condition.
   let id = ConditionID()
 
   private init(_ name: String, _ kind: Kind, of operands: [Condition] = []) {
@@ -95,7 +95,7 @@ extension Condition {
 
   /// Met if all conditions are, and so if there are none.
   ///
-  /// They are evaluated side by side.
+  /// They are evaluated concurrently.
   ///
   /// ```swift
   /// let isReady = Condition.all(
@@ -106,22 +106,22 @@ extension Condition {
   ///
   /// - Parameters:
   ///   - conditions: The conditions.
-  ///   - mode: What happens when one fails. By default the first failure ends the evaluation, and its
-  ///     error is that of this condition. With ``FailureMode/runAll`` all conditions are evaluated,
-  ///     and if some fail, this one fails with a ``FailedConditionsError`` that holds all their errors.
+  ///   - mode: The failure mode. By default the first failure ends the evaluation, and its error is
+  ///     the error of this condition. With ``FailureMode/runAll`` all conditions are evaluated, and
+  ///     if some fail, this one fails with a ``FailedConditionsError`` that holds all their errors.
   public static func all(
     _ conditions: Condition..., onFailure mode: FailureMode = .cancelRemaining
   ) -> Condition { .all(conditions, onFailure: mode) }
 
   /// Met if all conditions are, and so if there are none.
   ///
-  /// They are evaluated side by side.
+  /// They are evaluated concurrently.
   ///
   /// - Parameters:
   ///   - conditions: The conditions.
-  ///   - mode: What happens when one fails. By default the first failure ends the evaluation, and its
-  ///     error is that of this condition. With ``FailureMode/runAll`` all conditions are evaluated,
-  ///     and if some fail, this one fails with a ``FailedConditionsError`` that holds all their errors.
+  ///   - mode: The failure mode. By default the first failure ends the evaluation, and its error is
+  ///     the error of this condition. With ``FailureMode/runAll`` all conditions are evaluated, and
+  ///     if some fail, this one fails with a ``FailedConditionsError`` that holds all their errors.
   public static func all(
     _ conditions: [Condition], onFailure mode: FailureMode = .cancelRemaining
   ) -> Condition {
@@ -130,16 +130,16 @@ extension Condition {
 
   /// Met if one of the conditions is.
   ///
-  /// They are evaluated side by side. The first that is met ends the evaluation, which does not wait for
-  /// the others. Where none is met, a skip counts before a failure; where all fail, and so where there
-  /// are none, it fails with a ``NoConditionMetError``.
+  /// They are evaluated concurrently. The first one that is met ends the evaluation, which does not
+  /// wait for the others. If none is met, a skip takes precedence over a failure. If all fail, or
+  /// if there are none, this condition fails with a ``NoConditionMetError``.
   public static func any(_ conditions: Condition...) -> Condition { .any(conditions) }
 
   /// Met if one of the conditions is.
   ///
-  /// They are evaluated side by side. The first that is met ends the evaluation, which does not wait for
-  /// the others. Where none is met, a skip counts before a failure; where all fail, and so where there
-  /// are none, it fails with a ``NoConditionMetError``.
+  /// They are evaluated concurrently. The first one that is met ends the evaluation, which does not
+  /// wait for the others. If none is met, a skip takes precedence over a failure. If all fail, or
+  /// if there are none, this condition fails with a ``NoConditionMetError``.
   public static func any(_ conditions: [Condition]) -> Condition {
     Condition("any of \(names(of: conditions))", .any, of: conditions)
   }
@@ -167,7 +167,7 @@ extension Condition {
   }
 }
 
-/// Tells a condition from all others.
+/// The identity of a condition.
 struct ConditionID: Hashable, Sendable {
   private static let last = Atomic(0)
 

@@ -1,12 +1,12 @@
 extension ConditionEvaluation {
-  /// Which conditions have begun and ended, and what that comes to.
+  /// Tracks which conditions have begun and ended, and their verdicts.
   struct StateMachine: Sendable {
     typealias Waiter = CheckedContinuation<Void, Never>
 
     enum EndAction {
-      /// These tasks are of conditions that no longer matter; the waiter waits no more.
+      /// Cancel these tasks, whose conditions no longer matter, and resume the waiter.
       case stop([Task<Void, Never>], Waiter?)
-      /// The condition had been left behind.
+      /// Report the end of the condition, which had been abandoned.
       case report
     }
 
@@ -15,7 +15,7 @@ extension ConditionEvaluation {
       case waiting
       case running
       case ended
-      /// Its answer does not matter any more.
+      /// Its verdict does not matter any more.
       case left
     }
 
@@ -58,7 +58,7 @@ extension ConditionEvaluation {
       return nil
     }
 
-    /// - Returns: Whether the condition is to be asked (O2).
+    /// - Returns: Whether the condition has to be evaluated (O2).
     mutating func began(_ index: Int) -> Bool {
       switch questions[index] {
       case nil, .waiting:
@@ -79,7 +79,7 @@ extension ConditionEvaluation {
         questions[index] = .ended
         let irrelevant = verdicts.answered(index, verdict)
         if !verdicts.isDecided { return .stop(leave(irrelevant), nil) }
-        // The answer is certain, so no other condition matters.
+        // The verdict is certain, so no other condition matters.
         return .stop(leave(Array(questions.keys)), waiter.take())
       case .left: return .report
       case nil, .waiting, .ended:
@@ -95,7 +95,7 @@ extension ConditionEvaluation {
       return (leave(Array(questions.keys)), waiter.take())
     }
 
-    /// - Returns: The tasks of the conditions, as far as they are to be cancelled.
+    /// - Returns: The tasks to cancel.
     private mutating func leave(_ indices: [Int]) -> [Task<Void, Never>] {
       indices.compactMap { index in
         switch questions[index] {

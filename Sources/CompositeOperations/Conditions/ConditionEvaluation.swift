@@ -1,8 +1,8 @@
 /// One evaluation of the conditions of an operation.
 ///
-/// Each condition that may wait is asked in a task of its own. The evaluation ends as soon as the answer is
-/// certain or the run is cancelled. Conditions that have not answered by then are left behind: they are
-/// cancelled, and an event of the run tells how they end.
+/// Each condition that may wait is evaluated in a task of its own. The evaluation ends as soon as
+/// the verdict is certain or the run is cancelled. Conditions that have no verdict by then are
+/// abandoned: they are cancelled, and an event of the run reports their end.
 final class ConditionEvaluation: Sendable {
   private let plan: ConditionPlan
   private let machine: Lock<StateMachine>
@@ -14,7 +14,7 @@ final class ConditionEvaluation: Sendable {
     machine = Lock(StateMachine(verdicts))
   }
 
-  /// Asks the conditions of a plan that matter and may wait, until the answer is certain.
+  /// Evaluates the conditions of a plan that matter and may wait, until the verdict is certain.
   static func verdicts(
     of plan: ConditionPlan, after verdicts: ConditionVerdicts, in context: OperationContext
   ) async -> ConditionVerdicts {
@@ -49,7 +49,7 @@ final class ConditionEvaluation: Sendable {
       let (tasks, waiter) = machine.withLock { $0.left() }
       // First, because the conditions' cancellation handlers may block.
       waiter?.resume()
-      // From here, because the run may not get a thread as long as the conditions compute.
+      // On this thread, because the run may get no thread as long as the conditions compute.
       cancel(tasks)
     }
   }
@@ -75,7 +75,7 @@ final class ConditionEvaluation: Sendable {
   }
 }
 
-/// Asks one condition, as a run of its own.
+/// Evaluates one condition, as a run of its own.
 private struct ConditionQuestion: ComposableOperation {
   let operationName: String
   let operation: any ComposableOperation<Bool>

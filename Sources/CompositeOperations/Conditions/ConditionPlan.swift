@@ -1,9 +1,9 @@
-/// The conditions of an operation and those that they consist of, each distinct condition once.
+/// The conditions of an operation and their operands, each distinct condition once.
 @usableFromInline final class ConditionPlan: Sendable {
   enum Kind: Sendable {
     case immediate(@Sendable () throws -> Bool)
     case operation(any ComposableOperation<Bool>)
-    /// Consists of others, by their indices.
+    /// Made of other conditions, by their indices.
     case not(Int)
     case all([Int], FailureMode)
     case any([Int])
@@ -12,20 +12,20 @@
   struct Node: Sendable {
     let name: String
     let kind: Kind
-    /// The indices of those that consist of this one, among others.
+    /// The indices of the conditions that have this one as an operand.
     var parents: [Int] = []
   }
 
-  /// Operands before those that consist of them. The last one is met if all conditions of the operation are.
+  /// Operands precede their parents. The last node is met if all conditions of the operation are.
   let nodes: [Node]
   /// The indices of the conditions of the operation.
   let required: [Int]
 
-  /// - Parameter conditions: What the operation requires.
+  /// - Parameter conditions: The conditions that the operation requires.
   init(_ conditions: [Condition]) {
     var nodes: [Node] = []
     var indices: [ConditionID: Int] = [:]
-    // A stack of its own, so that conditions may be nested as deeply as operations.
+    // An explicit stack, so that conditions may be nested as deeply as operations.
     var stack = [Frame(operands: conditions)]
     while var frame = stack.popLast() {
       if let operand = frame.nextOperand {
@@ -54,7 +54,7 @@
     /// Nil for the root.
     var condition: Condition?
     let operands: [Condition]
-    /// Those of the operands that have been added.
+    /// The indices of the operands that have been added.
     var indices: [Int] = []
 
     var nextOperand: Condition? {
@@ -84,7 +84,7 @@
 }
 
 extension ConditionPlan.Node {
-  /// The indices of those that this one consists of.
+  /// The indices of the operands.
   var operands: [Int] {
     switch kind {
     case .immediate, .operation: []

@@ -1,7 +1,7 @@
-/// What the conditions of a plan have come to so far, and which of them still matter.
+/// The verdicts on the conditions of a plan so far, and which conditions still matter.
 struct ConditionVerdicts: Sendable {
-  /// What a condition has come to. A failure names the conditions that failed instead of holding their
-  /// errors, so that each error is given up or handed on once.
+  /// The verdict on a condition. A failure names the conditions that failed instead of holding
+  /// their errors, so that each error is either discarded or passed on, once.
   fileprivate enum State: Sendable {
     case proceed
     case skip(Skipped)
@@ -9,7 +9,7 @@ struct ConditionVerdicts: Sendable {
   }
 
   fileprivate indirect enum Failure: Sendable {
-    /// That of a condition that was asked.
+    /// The error of a condition that was evaluated, by its index.
     case own(Int)
     /// One of several had to be met, and all failed.
     case noneMet([Failure])
@@ -21,9 +21,9 @@ struct ConditionVerdicts: Sendable {
   private var states: [State?]
   /// How many operands of each condition are undecided.
   private var openOperands: [Int]
-  /// How many of those that consist of a condition are undecided. The condition does not matter if none is.
+  /// How many parents of each condition are undecided. A condition does not matter if none is.
   private var openParents: [Int]
-  /// The errors of conditions that were asked and failed.
+  /// The errors of the conditions that were evaluated and failed.
   private var errors: [Int: any Error] = [:]
 
   init(_ plan: ConditionPlan) {
@@ -31,7 +31,7 @@ struct ConditionVerdicts: Sendable {
     states = Array(repeating: nil, count: plan.nodes.count)
     openOperands = plan.nodes.map(\.operands.count)
     openParents = plan.nodes.map(\.parents.count)
-    // Nothing has to be asked for these.
+    // The verdict on these is certain without an evaluation.
     for (index, node) in plan.nodes.enumerated() where states[index] == nil {
       switch node.kind {
       case .all([], _): _ = settle(index, as: .proceed)
@@ -44,7 +44,7 @@ struct ConditionVerdicts: Sendable {
   /// Whether it is certain whether the operation may begin.
   var isDecided: Bool { states.last.map { $0 != nil } ?? true }
 
-  /// Whether a condition that is asked can still change the answer.
+  /// Whether the evaluation of a condition can still change the verdict on the operation.
   func matters(_ index: Int) -> Bool { states[index] == nil && openParents[index] > 0 }
 
   /// The names of the conditions of the operation that are undecided.
@@ -52,9 +52,10 @@ struct ConditionVerdicts: Sendable {
     plan.required.filter { states[$0] == nil }.map { plan.nodes[$0].name }
   }
 
-  /// Notes what a condition has said that was asked.
+  /// Records the verdict on a condition that was evaluated.
   ///
-  /// - Returns: The conditions that no longer matter, among others those that are not asked.
+  /// - Returns: The conditions that no longer matter, including those that have no evaluation of
+  ///   their own.
   mutating func answered(_ index: Int, _ verdict: Verdict) -> [Int] {
     switch verdict {
     case .proceed: return settle(index, as: .proceed)
@@ -81,7 +82,7 @@ struct ConditionVerdicts: Sendable {
     return irrelevant
   }
 
-  /// Takes note that a condition no longer needs its operands.
+  /// Records that a condition no longer needs its operands.
   private mutating func release(_ index: Int, into irrelevant: inout [Int]) {
     var released = [index]
     while let index = released.popLast() {
@@ -94,7 +95,7 @@ struct ConditionVerdicts: Sendable {
     }
   }
 
-  /// What a condition comes to when one of its operands has come to something; nil if that is open.
+  /// The verdict on a condition after one of its operands has been decided; nil if it is undecided.
   private func state(of index: Int, after operand: State) -> State? {
     let node = plan.nodes[index]
     switch (node.kind, operand) {
@@ -129,7 +130,7 @@ extension ConditionVerdicts.State {
     if case .fail(let failure) = self { failure } else { nil }
   }
 
-  /// What the negation comes to. A condition that stopped early has given no answer, and neither has its
+  /// The verdict on the negation. A condition that stopped early has no answer, and neither has its
   /// negation.
   fileprivate func negated(name: String) -> Self {
     switch self {
@@ -143,7 +144,7 @@ extension ConditionVerdicts.State {
 // MARK: The end
 
 extension ConditionVerdicts {
-  /// The answer for the operation, and the errors that it does not hold; nil if it is open.
+  /// The verdict for the operation, and the errors that it does not hold; nil if it is undecided.
   var end: (verdict: Verdict, unseen: [any Error])? {
     switch states.last ?? .proceed {
     case nil: return nil

@@ -11,15 +11,15 @@ extension ComposableOperation {
   /// shows a ``Skipped`` with the reason. Where one fails, its error is the run's. A failure counts
   /// before a skip, and a skip before the leave to proceed.
   ///
-  /// Closures that cannot wait are called first, without a task of their own. Then the other conditions are
-  /// evaluated side by side, each as a run below this one; so are those of modifiers next to one another.
-  /// A condition that is listed several times is evaluated once. All are evaluated, unless one fails. A
-  /// condition that asks a person had better be evaluated after the others, by a `requiring` that stands
-  /// further inside, with another modifier in between.
+  /// Closures that cannot wait are called first, without a task of their own. Then the other
+  /// conditions, including those of adjacent `requiring` modifiers, are evaluated concurrently,
+  /// each as a run below this one. A condition that is listed several times is evaluated once. All
+  /// are evaluated, unless one fails. To ask a person after the other conditions are met, put that
+  /// condition into a `requiring` further inside, with another modifier in between.
   ///
   /// The evaluation ends as soon as the answer is certain, and a cancellation ends the run at once. A
-  /// condition that does not react to its cancellation is left behind then, and
-  /// ``OperationEvent/Kind/abandonedBodyEnded(_:)`` tells of its end.
+  /// condition that does not react to its cancellation is then abandoned, and
+  /// ``OperationEvent/Kind/abandonedBodyEnded(_:)`` reports its end.
   @inlinable public func requiring(_ conditions: Condition...) -> some ComposableOperation<Success>
   {
     RequiringOperation(base: self, conditions: conditions)

@@ -4,14 +4,14 @@ enum Verdict: Sendable {
   case skip(Skipped)
   case fail(any Error)
 
-  /// - Parameter name: What the condition is called.
+  /// - Parameter name: The name of the condition.
   init(_ isMet: Bool, of name: String) {
     self = isMet ? .proceed : .skip(Skipped(notMet: name))
   }
 
   /// Calls a closure.
   ///
-  /// - Parameter name: What the condition is called.
+  /// - Parameter name: The name of the condition.
   init(asking isMet: () throws -> Bool, of name: String) {
     do {
       self.init(try isMet(), of: name)
@@ -20,7 +20,7 @@ enum Verdict: Sendable {
     }
   }
 
-  /// - Parameter name: What the condition is called.
+  /// - Parameter name: The name of the condition.
   init(throwing error: any Error, of name: String) {
     if let skipped = error as? Skipped {
       self = .skip(skipped)
@@ -31,9 +31,9 @@ enum Verdict: Sendable {
     }
   }
 
-  /// The verdict of a run that asked a condition.
+  /// The verdict of a run that evaluated a condition.
   ///
-  /// - Parameter name: What the condition is called.
+  /// - Parameter name: The name of the condition.
   init(_ outcome: Outcome<Verdict>, of name: String) {
     switch outcome {
     case .result(let verdict): self = verdict

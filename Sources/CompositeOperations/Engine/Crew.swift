@@ -6,11 +6,12 @@ internal import Synchronization
 /// one as an immediate task, which runs on the caller's own thread; when a child waits, the caller
 /// gets its thread back and begins the next puller. So there are about as many tasks as children in
 /// flight, and children that never wait cost no task of their own. **Extra workers** do the same on
-/// other processors, each with a lane of its own; a ``StandbyWorker`` becomes one when a worker keeps
-/// its thread for long. Pullers beyond the first few stand in **shards**, and deep nesting continues on
-/// a fresh stack.
+/// other processors, each with a lane of its own; a ``StandbyWorker`` becomes one when a worker
+/// keeps its thread for long. Pullers beyond the first few are grouped in **shards**, and deep
+/// nesting continues on a fresh stack.
 ///
-/// It is the standby worker of the caller's worker itself, so that a run of a few light children makes no object more.
+/// It is itself the standby worker of the caller's worker, so that a run of a few light children
+/// makes no additional object.
 @safe final class Crew: StandbyWorker, @unchecked Sendable {
   typealias Group = WorkerReserve.Group
   typealias Stop = WorkerReserve.Stop
@@ -24,7 +25,8 @@ internal import Synchronization
   /// goes on in the process, so that an executor that repeats itself makes the run repeat itself.
   let isReproducible: Bool
   let hint: WorkHint
-  /// The standby worker of another worker than the caller's, if there is one that has not been started.
+  /// The standby worker of a worker other than the caller's, if there is one that has not been
+  /// started.
   fileprivate let spare = StandbyPlace<LaneStandby>()
 
   init(_ list: ChildList, board: ParallelBoard, in context: OperationContext) {
@@ -37,7 +39,8 @@ internal import Synchronization
   }
 
   /// Runs the children, as many as begin before the run is to stop, and returns when they have ended.
-  // Inlined, and what it calls: each call of an asynchronous function more takes a hundredth of a run of two children.
+  // Inlined, as is what it calls: each additional asynchronous call takes a hundredth of a run of
+  // two children.
   @inline(__always) nonisolated(nonsending) func run() async {
     if isObserved, board.goal != .firstResult {
       context.expectChildren(weighing: list.weight(of: board.count))
@@ -74,13 +77,14 @@ internal import Synchronization
 
   // MARK: Extra workers
 
-  /// Whether extra workers are begun only where that pays, and counted for the whole process.
+  /// Whether extra workers begin only where they save time, and count toward the limit of the
+  /// process.
   ///
-  /// Not where nothing may depend on what else happens, and not in a race: there a contender that
-  /// computes until it is cancelled must not keep the others from beginning.
+  /// False in a reproducible run, which may not depend on other runs. False also in a race, where a
+  /// contender that computes until it is cancelled must not keep the others from beginning.
   private var isCounting: Bool { !isReproducible && board.goal != .firstResult }
 
-  /// Whether extra workers are to begin before it is known how long the children of this run take.
+  /// Whether extra workers begin before it is known how long the children of this run take.
   private var wantsExtraWorkers: Bool {
     board.laneCount > 1 && (isLong || hint.isHeavy || !isCounting)
   }
@@ -168,7 +172,8 @@ internal import Synchronization
   ///
   /// - Parameters:
   ///   - isOutermost: Whether the group is the outermost one of the run.
-  ///   - isLater: Whether something has taken its time just before.
+  ///   - isLater: Whether other work has preceded this, so that a new time slice has not just
+  ///     begun.
   @inline(__always) private nonisolated(nonsending) func feed(
     lane: Int, into group: inout Group, isOutermost: Bool, isLater: Bool = true
   ) async {
@@ -289,7 +294,7 @@ extension ParallelBoard {
 }
 
 extension Crew {
-  /// Whether an extra worker is worth its beginning whatever the children do.
+  /// Whether an extra worker saves time however short the children are.
   var isLong: Bool { board.count >= ParallelBoard.longCount }
 }
 

@@ -3,15 +3,15 @@ internal import Synchronization
 /// The extra workers of the whole process: workers beside the callers, at most one less than there are processors, so
 /// that composites inside composites do not flood the machine.
 ///
-/// What is read here is a hint. No outcome and no order of results depends on it: a run that gets no extra worker has a
-/// ``StandbyWorker``.
+/// The count is a hint. No outcome and no order of results depends on it: a run that gets no extra
+/// worker has a ``StandbyWorker``.
 enum ExtraWorkers {
-  /// Operations that take longer, in nanoseconds, are worth waking another processor for.
+  /// The duration in nanoseconds above which operations justify waking another processor.
   static let worthwhile: Int64 = 5_000
 
   private static let count = Atomic(0)
 
-  /// Takes one of them, which is to be given back by ``release()``.
+  /// Acquires an extra worker, unless all are in use. ``release()`` returns it.
   static func acquire() -> Bool {
     var now = count.load(ordering: .relaxed)
     while now < Processors.count - 1 {
@@ -26,9 +26,10 @@ enum ExtraWorkers {
   static func release() { count.wrappingSubtract(1, ordering: .relaxed) }
 }
 
-/// How long operations of one type have taken lately: a hint whether a short list of them gets an extra worker at once.
+/// The recent durations of operations of one type: a hint whether a short list of them gets an
+/// extra worker at once.
 ///
-/// Types may share an entry; all that is at stake is a millisecond.
+/// Types may share an entry, because a wrong hint only costs about a millisecond.
 @safe struct WorkHint: Sendable {
   private static let size = 256
   private static let most = 64
@@ -50,7 +51,7 @@ enum ExtraWorkers {
     unsafe entry = unsafe Self.entries + Int((address >> 4 ^ address >> 12) % UInt(Self.size))
   }
 
-  /// Whether operations of the type were worth an extra worker lately.
+  /// Whether recent operations of the type justified an extra worker.
   var isHeavy: Bool { unsafe entry.pointee.load(ordering: .relaxed) > 0 }
 
   /// Notes how many nanoseconds an operation took.

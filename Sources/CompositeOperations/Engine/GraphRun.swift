@@ -25,7 +25,7 @@ internal import Synchronization
   /// Whether other feeders are worth their beginning however light the nodes are.
   private let isLong: Bool
   private let hasAllFeeders = Atomic(false)
-  /// How long nodes like the first one took lately; nil if there is none.
+  /// The recent durations of nodes of the first node's type; nil if there are no nodes.
   private let hint: WorkHint?
   private let firstFeeder = Feeder()
 
@@ -121,7 +121,7 @@ internal import Synchronization
     }
   }
 
-  /// Whether others are asked to help before it is known how long the nodes of this run take.
+  /// Whether other feeders begin before it is known how long the nodes of this run take.
   private var isWorthHelping: Bool {
     !board.plan.isChain && (isLong || !isReproducible && hint?.isHeavy == true)
   }

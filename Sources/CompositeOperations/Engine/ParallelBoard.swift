@@ -33,7 +33,7 @@ internal import Synchronization
   private nonisolated(unsafe) let lanes: UnsafeMutablePointer<Lane>
   private nonisolated(unsafe) let states: UnsafeMutablePointer<ChildState>
 
-  /// From so many children on each worker has its share of them.
+  /// The number of children from which each worker has its own share of them.
   static var longCount: Int { 32 }
 
   /// - Parameter limit: How many children may be in flight, `Int.max` for any number.
@@ -44,7 +44,8 @@ internal import Synchronization
     places = Atomic(limit)
     laneCount = min(count, limit, Processors.count)
     helpers = Atomic(laneCount - 1)
-    // A short list is taken from in order, too: looking elsewhere costs more than sharing one lane does.
+    // The children of a short list are taken in order, too: searching several lanes costs more than
+    // sharing one.
     isOrdered = limit != .max || count < Self.longCount
     let laneSize = laneCount * MemoryLayout<Lane>.stride
     let memory = UnsafeMutableRawPointer.allocate(
@@ -108,10 +109,10 @@ internal import Synchronization
   /// Whether another worker could help: there is a lane for it and more to do than one child.
   var hasWorkForHelper: Bool { helpers.load(ordering: .relaxed) > 0 && goesOn && left > 1 }
 
-  /// The same while every worker that there is keeps its thread.
+  /// The same if every existing worker keeps its thread, so that one child is enough.
   var hasWorkForAnother: Bool { helpers.load(ordering: .relaxed) > 0 && goesOn }
 
-  /// A lane for another worker; nil if all have theirs.
+  /// Takes a lane for another worker; nil if no lane is left.
   func takeLane() -> Int? {
     var left = helpers.load(ordering: .relaxed)
     while left > 0 {
@@ -220,6 +221,6 @@ internal import Synchronization
   /// What is to be done with results that nobody will see, by index.
   var disposals: [Int: Disposal] { held.withLock { $0 } }
 
-  /// Whether some of the results have to be given up if nobody will see them.
+  /// Whether some of the results have to be discarded if they are not returned.
   @usableFromInline var holdsDisposals: Bool { hasHeld.load(ordering: .relaxed) }
 }

@@ -141,7 +141,7 @@ extension SourceRun {
 }
 
 extension SourceRun {
-  /// Somebody who begins pullers, and stands by for the case that a child occupies its thread.
+  /// Begins pullers. Also the standby worker for the case that a child occupies its thread.
   @safe final class Feeder: StandbyWorker, @unchecked Sendable {
     private let run: SourceRun
     /// Whether its group is the outermost one of the run.

@@ -49,7 +49,7 @@ final class SourceRun: Sendable {
   let hasStopped = Atomic(false)
   let begun = Atomic(0)
   let reserve = WorkerReserve()
-  /// The feeder whose standby worker has not been started, if there is one.
+  /// The feeder whose standby worker has been added and not been started, if there is one.
   let standby = StandbyPlace<Feeder>()
   /// How many workers may still begin beside the caller's.
   let workersLeft: Atomic<Int>

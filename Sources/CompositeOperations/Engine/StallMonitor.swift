@@ -1,28 +1,29 @@
 internal import Synchronization
 
-/// Notices workers that keep their thread although another one could do what they have left, and starts that one.
+/// Starts the standby worker of a run when a worker keeps its thread while there is work for
+/// another one.
 ///
-/// It looks once a millisecond, on the timer's thread, while there are standby workers and for a while after that; while
-/// all operations wait, less and less often, down to ten times a second. To be
-/// seen by it costs a run two locks that hardly anybody else wants, and no reading of a clock.
+/// It checks once a millisecond, on the timer's thread, while there are standby workers and for a
+/// while after that. While all operations wait, the interval grows to at most a tenth of a second.
+/// A run that it monitors acquires two locks, which have little contention, and reads no clock.
 enum StallMonitor {
-  /// The time between two looks, in nanoseconds.
+  /// The time between two checks, in nanoseconds.
   private static let interval: Int64 = 1_000_000
-  /// The same while no puller keeps a thread.
+  /// The longest such time, while no puller keeps a thread.
   private static let longestInterval: Int64 = 100_000_000
-  /// After how many looks that find nobody it sleeps.
+  /// The number of consecutive checks without a standby worker after which the monitor sleeps.
   private static let mostIdleLooks = 64
   private static let shardCount = 16
 
-  /// Some of the standby workers, linked to one another.
+  /// A linked list of some of the standby workers.
   private struct Shard: Sendable {
-    // Alive while it is here: its run takes it out before it lets go of it.
+    // Valid while it is in the list: its run removes it before releasing it.
     nonisolated(unsafe) unowned(unsafe) var first: StandbyWorker?
-    /// Whether the monitor looks here, or has been told to.
+    /// Whether the monitor checks this list, or is being woken to do so.
     var isWatched = false
   }
 
-  /// A shard with room around it.
+  /// A shard with padding against false sharing.
   private struct PaddedShard: ~Copyable {
     let lock = Lock(Shard())
     private let padding = CacheLine()
@@ -44,7 +45,7 @@ enum StallMonitor {
     return unsafe shards[index].lock.withLock(body)
   }
 
-  /// Looks after a standby worker from now on. To be followed by ``unwatch(_:)``.
+  /// Monitors a standby worker until ``unwatch(_:)``, which must follow.
   static func watch(_ standby: StandbyWorker) {
     let isWatched = withShard(of: standby) { shard in
       unsafe standby.next = unsafe shard.first
@@ -68,18 +69,18 @@ enum StallMonitor {
     }
   }
 
-  // MARK: Looking
+  // MARK: Checks
 
   private static let isAsleep = Lock(true)
   private static let look = Look()
-  /// Held while the look is put into the timer.
+  /// Held while the next check is scheduled.
   private static let scheduling = Lock(())
-  /// Whether no puller has kept a thread for a while, so that it looks less often.
+  /// Whether the interval has grown because no puller has kept a thread for a while.
   private static let isSlow = Atomic(false)
 
-  /// A look, which is followed by another one.
+  /// A check, which schedules the next one.
   private final class Look: Deadline, @unchecked Sendable {
-    // The timer's thread alone uses both.
+    // Only the timer's thread uses both.
     private var idleLooks = 0
     private var interval = StallMonitor.interval
 
@@ -133,13 +134,13 @@ enum StallMonitor {
         return needed
       }
       for standby in needed { standby.start(isCounted: false) }
-      // The run may have ended meanwhile, and a `deinit` is user code.
+      // If the run has ended, this may release it, and a `deinit` is user code.
       if !needed.isEmpty { HandlerThreads.shared.run { withExtendedLifetime(needed) {} } }
     }
     return finding
   }
 
-  /// - Returns: Whether somebody else sees to the next look, when there is a reason for one.
+  /// - Returns: Whether ``watch(_:)`` schedules the next check instead of the caller.
   private static func fallAsleep() -> Bool {
     var isAnybodyThere = false
     for index in 0..<shardCount {
@@ -151,7 +152,7 @@ enum StallMonitor {
     }
     if isAnybodyThere { return false }
     isAsleep.withLock { $0 = true }
-    // Who came before that has found the monitor awake.
+    // A standby worker that was added before this has found the monitor awake.
     for index in 0..<shardCount {
       let hasSomebodyCome = unsafe shards[index].lock.withLock(\.isWatched)
       if hasSomebodyCome { return !isAsleep.withLock { exchange(&$0, with: false) } }

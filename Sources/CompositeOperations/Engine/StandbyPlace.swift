@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// The place for a standby worker in a run that needs at most one of them.
 ///
-/// Two workers may stand in it for a moment, when one is just being started or retired. That costs a task, no more.
+/// There may be two workers for a short time, while one is being started or retired. This costs one
+/// task more.
 struct StandbyPlace<Worker: StandbyWorker>: ~Copyable, Sendable {
   private let worker = Lock<Worker?>(nil)
   /// Whether there is a worker, or one is being created.

@@ -1,15 +1,17 @@
 internal import Synchronization
 
-/// A worker that waits for its use: a child task of a run that has been created, and not enqueued.
+/// A worker in reserve: a child task of a run that has been created but not enqueued.
 ///
-/// A worker runs children on its own thread, one after another, as long as none of them waits. While one computes, the
-/// rest would wait behind it. No other thread can create a child task of the run then, with its priority, its task-local
-/// values and its cancellation; so one is created beforehand. It is started when a puller finds that its children take
-/// long, or by the ``StallMonitor``, when a puller has kept its thread for a millisecond. Otherwise the one who made it
-/// ends it, without another thread.
+/// A worker runs children on its own thread, one after another, as long as none of them waits. A
+/// child that computes would keep the following ones from beginning, and no other thread can create
+/// a child task of the run with its priority, task-local values and cancellation. So that task is
+/// created in advance. A puller starts it when its children take long, or the ``StallMonitor``
+/// starts it when a puller has kept its thread for a millisecond. Otherwise the worker that created
+/// it ends it, without another thread.
 ///
-/// It is the executor of its task, because that is how Swift hands a new task over. Subclasses say what it does.
-// Sendable: `next`, `previous` and `lastSeen` are the monitor's, which reaches them with a lock of its own held.
+/// It is the executor of its task, because Swift passes a new task to its executor. Subclasses
+/// define its work.
+// Sendable: only the monitor uses `next`, `previous` and `lastSeen`, with its own lock held.
 @safe class StandbyWorker: TaskExecutor, @unchecked Sendable {
   private enum Fate {
     /// The task has not been created.
@@ -19,35 +21,35 @@ internal import Synchronization
     static var startedAndCounted: UInt { 3 }
   }
 
-  /// The task's job, until that is taken; then what became of it.
+  /// The task's job until it is taken, and the task's fate after that.
   private final let job = Atomic<UInt>(Fate.none)
-  /// Whether a thread has been asked for, which takes the job when it is there.
+  /// Whether a thread has been requested that will take the job.
   private final let isStarting = Atomic(false)
-  // Written before the job is there.
+  // Written before the job is stored.
   private final var priority = TaskPriority.medium
 
   unowned(unsafe) final var next: StandbyWorker?
   unowned(unsafe) final var previous: StandbyWorker?
-  /// The puller that kept its thread at the monitor's last look.
+  /// The puller that occupied its thread at the monitor's last check.
   private final var lastSeen: UInt64 = 0
 
   // MARK: For subclasses
 
-  /// The number of the puller that has kept its thread since a worker began it; 0 if none does.
+  /// The number of the puller that has kept its thread since a worker began it; 0 if there is none.
   var pullerOnStack: UInt64 { preconditionFailure() }
 
-  /// Whether another worker would find something to do.
+  /// Whether there is work for another worker.
   var hasWorkForAnother: Bool { preconditionFailure() }
 
   /// Does a share of the work, in the standby worker's task.
   ///
   /// - Parameter isCounted: Whether it counts among the extra workers of the process.
-  /// - Throws: If the run is to stop.
+  /// - Throws: If the run has been stopped, so that its group cancels the other tasks.
   nonisolated(nonsending) func help(isCounted: Bool) async throws { preconditionFailure() }
 
   // MARK: Its task
 
-  /// Creates the task. To be called once, and to be followed by ``retire()``.
+  /// Creates the task. Call this once, and ``retire()`` later.
   final func add(to group: inout WorkerReserve.Group) {
     group.addTask(executorPreference: self) { [self] in try await work() }
     StallMonitor.watch(self)
@@ -60,7 +62,7 @@ internal import Synchronization
     let isNew = self.job.compareExchange(
       expected: Fate.none, desired: bits, ordering: .acquiringAndReleasing
     ).exchanged
-    // Resumed: it does next to nothing more, so the one who resumes it may as well do that.
+    // The task has been resumed. It has little left to do, so the resuming thread runs it.
     if !isNew { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 
@@ -72,7 +74,7 @@ internal import Synchronization
     job.load(ordering: .relaxed) > Fate.startedAndCounted && !isStarting.load(ordering: .relaxed)
   }
 
-  /// Takes the job. The one who gets it runs it, once.
+  /// Takes the job. The caller that receives it runs it, once.
   private final func take(for fate: UInt) -> UnownedJob? {
     var now = job.load(ordering: .acquiring)
     while now > Fate.startedAndCounted {
@@ -84,15 +86,17 @@ internal import Synchronization
     return nil
   }
 
-  /// Starts the worker on a thread of Swift's pool; one that has been started or has retired stays as it is.
+  /// Starts the worker on a thread of Swift's pool. Does nothing if it has been started or has
+  /// retired.
   ///
   /// - Parameter isCounted: Whether it counts among the extra workers of the process; the caller has acquired one.
-  /// - Returns: Whether this call did it.
+  /// - Returns: Whether this call has started it.
   @discardableResult final func start(isCounted: Bool) -> Bool {
     guard job.load(ordering: .acquiring) > Fate.startedAndCounted,
       !isStarting.exchange(true, ordering: .relaxed)
     else { return false }
-    // The thread takes the job, and not this call: the pool may have none for a while, and the run may end meanwhile.
+    // The new task takes the job, not this call: it may have to wait for a thread, and the run may
+    // end before.
     _ = UnstructuredTasks.start(on: nil, at: priority) { [self] in
       if let job = take(for: isCounted ? Fate.startedAndCounted : Fate.started) {
         unsafe job.runSynchronously(on: asUnownedTaskExecutor())
@@ -103,7 +107,7 @@ internal import Synchronization
     return true
   }
 
-  /// Ends the worker if it has not been started. To be called by the task whose group it stands in.
+  /// Ends the worker if it has not been started. Called by the task whose group it is in.
   final func retire() {
     StallMonitor.unwatch(self)
     guard let job = take(for: Fate.retired) else { return }
@@ -117,9 +121,10 @@ internal import Synchronization
 
   // MARK: The monitor
 
-  /// Whether a puller keeps its worker's thread that did so at the last look, while there is work for another worker.
+  /// Whether a puller has kept its worker's thread since the last check, while there is work for
+  /// another worker.
   ///
-  /// To be asked by the monitor, once a look.
+  /// Called by the monitor, once per check.
   final func isNeeded() -> Bool {
     let puller = pullerOnStack
     defer { lastSeen = puller }

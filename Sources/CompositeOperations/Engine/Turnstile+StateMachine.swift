@@ -20,7 +20,8 @@ extension Turnstile {
       return nil
     }
 
-    /// - Returns: The one that is inside now, or those that waited until none is.
+    /// - Returns: The waiter that is inside now, or the waiters for an idle turnstile if there is
+    ///   none.
     mutating func left() -> [Waiter] {
       precondition(isOccupied, "A turnstile was left that was idle.")
       if let next = queue.popFirst() { return [next] }

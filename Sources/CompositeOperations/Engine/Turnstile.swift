@@ -28,7 +28,7 @@ final class Turnstile: Sendable {
     for waiter in machine.withLock({ $0.left() }) { waiter.resume() }
   }
 
-  /// Waits until nobody is inside.
+  /// Waits until no task is inside.
   nonisolated(nonsending) func waitUntilIdle() async {
     await withCheckedContinuation { continuation in
       machine.withLock { $0.waitedUntilIdle(continuation) }?.resume()

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// The standby workers of a run, and what brings a failure from other groups to the outermost one.
+/// Coordinates the standby workers of a run, and passes a failure from other groups to the
+/// outermost one.
 struct WorkerReserve: ~Copyable, Sendable {
   typealias Group = ThrowingDiscardingTaskGroup<any Error>
 
@@ -20,12 +21,12 @@ struct WorkerReserve: ~Copyable, Sendable {
 
   /// Whether the caller's worker may still begin something.
   private let leading = Atomic(Leading.begins)
-  /// The worker that stands in no group of the run, if one does.
+  /// The worker that is in no group of the run, if there is one.
   private let detachedWorker = Lock<Task<Void, Never>?>(nil)
   private let hasDetachedWorker = Atomic(false)
 
-  /// - Returns: Whether the caller is to wait for the alarm, as the only one. The wait does not end before the caller's
-  ///   worker begins nothing more.
+  /// - Returns: Whether the calling task must wait for the alarm; true once for each outermost
+  ///   group. The wait does not end while the caller's worker may begin something.
   func claimAlarm() -> Bool {
     if isAlarmAttended.exchange(true, ordering: .acquiringAndReleasing) { return false }
     waitForLeader()
@@ -57,7 +58,8 @@ struct WorkerReserve: ~Copyable, Sendable {
     if !isLeading { alarm.branchEnded() }
   }
 
-  /// Waits for what outlives the outermost group. To be called when that is over.
+  /// Waits for the worker that may outlive the outermost group. Call this after that group has
+  /// ended.
   nonisolated(nonsending) func waitUntilOver() async {
     guard hasDetachedWorker.load(ordering: .acquiring) else { return }
     await detachedWorker.withLock { $0.take() }?.value
@@ -65,16 +67,18 @@ struct WorkerReserve: ~Copyable, Sendable {
 
   // MARK: The standby worker's task
 
-  /// Has work done that a standby worker was started for, by a worker of its own, and waits for its end.
+  /// Does the work of a started standby worker in a separate task, and waits for that or for the
+  /// alarm.
   ///
-  /// A group within the group could not fail before all in it have ended, and the standby worker's is the only task of
-  /// the outermost group that no child occupies. So the worker is a task by itself, with the same priority and the same
-  /// task-local values, which the standby worker cancels; and the standby worker brings the failure.
+  /// A nested group could not fail before all of its tasks have ended, and the standby worker's
+  /// task is the only task of the outermost group that no child occupies. So the work runs in an
+  /// unstructured task with the same priority and task-local values. The standby worker cancels
+  /// that task, and passes the failure to the group.
   ///
   /// - Parameters:
-  ///   - isOutermost: Whether the standby worker stands in the outermost group.
+  ///   - isOutermost: Whether the standby worker is in the outermost group.
   ///   - isStopped: Whether the run has been stopped.
-  ///   - work: Does the work, and then ends its branch of the alarm, which this begins.
+  ///   - work: Does the work, and then ends the branch of the alarm that this method has begun.
   nonisolated(nonsending) func work(
     isOutermost: Bool, isStopped: () -> Bool, doing work: @escaping @Sendable () async -> Void
   ) async {

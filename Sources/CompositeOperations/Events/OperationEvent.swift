@@ -42,7 +42,7 @@ public struct OperationEvent: Sendable {
     case childrenExpected(ExpectedChildren)
     /// The body has something to say.
     case logged(OperationLogLevel, String)
-    /// The run was asked to stop, with the reason if one was given. Often reported under a lock of the
+    /// The run was cancelled, with the reason if one was given. Often reported under a lock of the
     /// task: see ``OperationObserver``.
     case cancellationRequested(reason: String?)
     /// A callback operation was finished a second time; this outcome was dropped.

@@ -19,7 +19,7 @@ internal import Synchronization
     case ended
   }
 
-  /// Whether observers have been notified that the run was asked to stop.
+  /// Whether observers have been notified of the cancellation.
   private enum Report: UInt8, AtomicRepresentable { case none, inProgress, made }
 
   /// Whether the run has finished, and whether tasks wait for that.
@@ -128,8 +128,8 @@ internal import Synchronization
 
   // MARK: The report of a cancellation
 
-  /// Notifies observers once that the run was asked to stop. If the calling thread is cancelling
-  /// tasks, it does so after that.
+  /// Notifies observers of the cancellation, once. If the calling thread is cancelling tasks, it
+  /// does so after that.
   func reportCancellation() {
     guard claimReport() else { return }
     CancellationReports.make { [self] in notifyOfCancellation() }

@@ -1,4 +1,5 @@
-/// What a run means for the progress of its parent, and a child for its own; and whether it counts by its name.
+/// How a run contributes to the progress of its parent, how a child contributes to the run's own
+/// progress, and whether counts by name include the run.
 struct ProgressShare: Sendable {
   /// What it weighs among its parent's children.
   // As short as the place of a run has room for.
@@ -7,6 +8,6 @@ struct ProgressShare: Sendable {
   /// and ends as that does.
   var isThatOfChild = false
   /// Whether it is the run of a modifier under the name of the operation that it runs as a child.
-  /// Counts of runs by name leave it out.
+  /// Counts of runs by name do not include it.
   var isOfModifier = false
 }

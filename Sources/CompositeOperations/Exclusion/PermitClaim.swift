@@ -1,4 +1,4 @@
-/// A number of permits of one kind that a request wants or a run holds.
+/// A number of permits of one kind that a request requires or a run holds.
 @usableFromInline package struct PermitClaim: Sendable {
   package let permits: Permits
   package let number: Int

@@ -20,7 +20,7 @@ public struct PermitError: Error, Hashable, Sendable {
 extension PermitError {
   /// The error of a request that was refused.
   ///
-  /// Asks permits for their names, which runs code of others.
+  /// Reads the names of the permits, which runs user code.
   init(wanting claims: [PermitClaim], below hold: PermitHold?) {
     let isHeldAbove = claims.contains { claim in
       hold.map { $0.number(of: claim.permits) > claim.permits.count - claim.number } == true

@@ -20,7 +20,7 @@ package final class PermitHold: Sendable {
   }
 
   /// Represents the end of a run: holds all permits of a kind that nothing else can hold. A waiter for
-  /// the end of the run asks for one of them.
+  /// the end of the run requests one of them.
   ///
   /// - Parameter name: The name in errors.
   convenience init(untilEndOf name: @escaping @Sendable () -> String) {
@@ -32,7 +32,7 @@ package final class PermitHold: Sendable {
 
   /// Waits until those permits are back.
   ///
-  /// - Parameter hold: What the waiter and its enclosing runs hold.
+  /// - Parameter hold: The permits that the waiter and its enclosing runs hold.
   /// - Throws: `CancellationError` at once when the task is cancelled, and a ``PermitError`` at once if
   ///   the wait would never end.
   func waitUntilEnd(below hold: PermitHold) async throws {
@@ -48,8 +48,8 @@ package final class PermitHold: Sendable {
 
   /// This hold and those of the enclosing runs.
   ///
-  /// It stops at a hold that has ended: an operation that runs through a context which was kept beyond
-  /// its run is below no hold of that run.
+  /// It stops at a hold that has ended: an operation that runs through a context that outlived its
+  /// run is below no hold of that run.
   package var chain: some Sequence<PermitHold> {
     sequence(state: self as PermitHold?) { next in
       guard let hold = next, !hold.hasEnded else { return nil }
@@ -70,7 +70,7 @@ package final class PermitHold: Sendable {
 
   var hasEnded: Bool { state.load(ordering: .acquiring) == .ended }
 
-  /// Notes that the ledger counts it as blocked.
+  /// Records that the ledger counts it as blocked.
   ///
   /// - Returns: Whether it has not ended.
   func markBlocked() -> Bool {
@@ -84,7 +84,7 @@ package final class PermitHold: Sendable {
       expected: .blocked, desired: .idle, ordering: .acquiringAndReleasing)
   }
 
-  /// - Returns: Whether the ledger counts it as blocked, and so has to be told.
+  /// - Returns: Whether the ledger counts it as blocked, and so has to be notified.
   package func markEnded() -> Bool {
     state.exchange(.ended, ordering: .acquiringAndReleasing) == .blocked
   }

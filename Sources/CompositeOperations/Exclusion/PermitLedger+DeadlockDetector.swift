@@ -1,23 +1,23 @@
 extension PermitLedger {
-  /// What becomes of a request that waits below a hold.
+  /// The result of a search for a request that waits below a hold.
   enum Prospect {
     case admitted
     /// It waits in a cycle with others that exists only because of their order. With another order all of
     /// them are admitted.
     case blockedByOrder(OrderChange)
-    /// It would wait for ever.
+    /// It would wait forever.
     case deadlock
   }
 
   /// Lets requests that wait below holds pass others.
   struct OrderChange {
     var passages: [Passage] = []
-    /// Those that may pass others themselves, and that others pass from now on.
+    /// Requests that may pass others themselves, and that others pass from now on.
     var lenient: [Request] = []
   }
 
-  /// That a request passes the requests in a queue from one turn on. It passes those that may pass others
-  /// themselves only where they let it.
+  /// Lets a request pass the requests in a queue from one turn on. Among these it passes a request
+  /// that may pass others itself only if that is lenient.
   struct Passage {
     let request: Request
     let kind: Kind
@@ -26,21 +26,21 @@ extension PermitLedger {
 
   /// Finds out whether a new request can be admitted.
   ///
-  /// Before a request is made, every other request can be admitted in the end: one that could not
-  /// has been refused. So a request is deadlocked only if it closes a cycle: it depends on requests that
-  /// depend on it. The searches, in the order of their cost:
+  /// Before a request is made, every other request can eventually be admitted, because one that
+  /// could not be has been refused. So a request is deadlocked only if it closes a cycle: it
+  /// depends on requests that depend on it. The searches, in the order of their cost:
   ///
   /// 1. Enough permits are left, or held by runs that do not wait: O(*claims*).
   /// 2. No request that could be part of a cycle waits for what is held above it: O(*holds above it*).
-  /// 3. A ``ProgressSearch`` looks at kinds of permits and holds, not at every request in a queue. It
+  /// 3. A ``ProgressSearch`` examines kinds of permits and holds, not every request in a queue. It
   ///    may find no proof where one exists.
   /// 4. An ``UnorderedReduction`` finds deadlocks: O(*requests below holds that it depends on*).
   /// 5. An ``OrderedReduction`` finds cycles that exist because of the order: O(*requests that are
   ///    admitted before it*).
   struct DeadlockDetector: Sendable {
-    /// How many requests, holds and kinds of permits have been looked at.
+    /// How many requests, holds and kinds of permits have been examined.
     var steps = 0
-    /// The number of the last search or reduction. What others know is out of date.
+    /// The number of the last search or reduction. The results of earlier ones are out of date.
     private var lastNumber = 0
 
     mutating func prospect(of request: Request) -> Prospect {
@@ -77,7 +77,7 @@ extension PermitLedger {
       lastNumber += 1
       var search = ProgressSearch(number: lastNumber)
       defer { steps += search.steps }
-      // It is in the queues of all that it takes together, so these are proven together.
+      // It is in the queues of all kinds that it takes together, so these are proven together.
       return search.isProven(request.entries[0].kind)
     }
   }

@@ -1,10 +1,10 @@
 extension PermitLedger {
-  /// Finds out whether a request that is not deadlocked would wait for ever because of the order in which
-  /// requests came.
+  /// Finds out whether a request that is not deadlocked would wait forever because of the order in
+  /// which the requests were made.
   ///
-  /// It plays through what can happen as an ``UnorderedReduction`` does, but a request is admitted only
-  /// if it is the first one of its queues or may pass those in front. So at any time one request
-  /// of a queue matters, and those that may pass others.
+  /// It simulates admissions as an ``UnorderedReduction`` does, but a request is admitted only if
+  /// it is the first one of its queues or may pass the requests in front of it. So at any time only
+  /// one request of a queue matters, in addition to the requests that may pass others.
   struct OrderedReduction {
     let number: Int
     private(set) var steps = 0
@@ -15,7 +15,7 @@ extension PermitLedger {
     init(number: Int) { self.number = number }
 
     /// - Parameter requests: The request and those below holds that it depends on.
-    /// - Returns: What lets the request be admitted; nil if it is admitted anyway.
+    /// - Returns: The change that lets the request be admitted; nil if it is admitted anyway.
     /// - Complexity: O(*requests that are admitted before it*).
     mutating func orderChange(for request: Request, among requests: [Request]) -> OrderChange? {
       for entry in requests.flatMap(\.entries) { begin(entry.kind) }
@@ -25,7 +25,7 @@ extension PermitLedger {
       return change
     }
 
-    /// Lets those of some requests that are stuck pass what is in front of them and stuck.
+    /// Lets the stuck ones of some requests pass the stuck requests in front of them.
     private func orderChange(among requests: [Request]) -> OrderChange {
       var change = OrderChange()
       for request in requests where request.endedIn != number {
@@ -70,7 +70,7 @@ extension PermitLedger {
       return isAdmitted
     }
 
-    /// Those that wait below holds of permits may be admitted, and then give the permits back.
+    /// Requests that wait below holds of permits may be admitted, and then give the permits back.
     private mutating func exploreHolds(of kind: Kind) {
       if kind.outlook.areHoldsExplored { return }
       kind.outlook.areHoldsExplored = true
@@ -103,7 +103,8 @@ extension PermitLedger.Kind {
     outlook.front.map { queue.entry(at: $0).element }
   }
 
-  /// Whether a request in the queue passes all that are in front of it and wait in a reduction.
+  /// Whether a request in the queue passes all requests that are in front of it and wait in a
+  /// reduction.
   fileprivate func isTurn(
     of request: PermitLedger.Request, from turn: PermitLedger.Turn, in reduction: Int
   ) -> Bool {
@@ -115,7 +116,7 @@ extension PermitLedger.Kind {
       }
   }
 
-  /// Looks for the first request of the queue that waits.
+  /// Finds the first request of the queue that waits.
   fileprivate func skipEnded(in reduction: Int) {
     while let place = outlook.front {
       let (request, next) = queue.entry(at: place)

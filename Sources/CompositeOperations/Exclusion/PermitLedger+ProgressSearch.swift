@@ -1,13 +1,13 @@
 extension PermitLedger {
-  /// Looks for a proof that the requests in a queue are admitted in the end.
+  /// Searches for a proof that the requests in a queue are eventually admitted.
   ///
   /// A queue is proven if enough of its permits are left, held by runs that do not wait, or held above
   /// requests in queues that have been proven before. Queues that requests take from together are
   /// proven together: the first one of all these requests is the first in each of them.
-  // A stack of its own takes the place of recursion, because chains of queues can be long.
+  // An explicit stack replaces recursion, because chains of queues can be long.
   struct ProgressSearch {
     enum Verdict {
-      /// The search is about it. Until it is proven, it proves nothing.
+      /// The search has not finished with it. Until it is proven, it proves nothing.
       case open
       case proven
       case unproven
@@ -23,20 +23,20 @@ extension PermitLedger {
     private struct Frame {
       /// The kinds that are proven together.
       let kinds: [Kind]
-      /// How many of them enough permits of come back.
+      /// For how many of them enough permits come back.
       var provenCount = 0
-      /// What is known of the next one; nil before it is looked at.
+      /// The state of the search for the next one; nil before it is examined.
       var quest: Quest?
     }
 
-    /// Blocked holds of a kind that come to an end.
+    /// A search for blocked holds of a kind that will end.
     private struct Quest {
       /// How many permits must come back from blocked holds.
       var missing: Int
       var nextHold: LinkedList<BlockedHold>.Place?
-      /// How many permits the hold gives back that is looked at.
+      /// How many permits the hold that is being examined gives back.
       var number = 0
-      /// The requests below that hold whose queues have not been looked at.
+      /// The requests below that hold whose queues have not been examined.
       var requests: [Request] = []
     }
 

@@ -5,14 +5,14 @@ extension PermitLedger {
   package enum Answer: Sendable {
     case taken
     case cancelled
-    /// It would have waited for ever.
+    /// It would have waited forever.
     case refused
   }
 
   /// A request for permits.
   ///
-  /// A class, because copies of it would cost more than all else that happens under the lock.
-  // Sendable, because the variables are the state machine's, which reaches them under its lock alone.
+  /// A class, because copies of it would cost more than everything else under the lock.
+  // Sendable: only the state machine uses the variables, under its lock.
   package final class Request: @unchecked Sendable {
     /// A claim in the queue for its kind of permits.
     struct Entry {
@@ -21,14 +21,14 @@ extension PermitLedger {
       let place: LinkedList<Request>.Place
       /// The turn of the first request of the queue that it may pass; its own if it may pass none.
       var passesFrom: Turn
-      /// Where it is among those that may pass others.
+      /// Where it is among the requests that may pass others.
       var passingPlace: LinkedList<Request>.Place?
     }
 
     package let claims: [PermitClaim]
-    /// What the asking run and its enclosing runs hold.
+    /// The permits that the requesting run and its enclosing runs hold.
     package let hold: PermitHold?
-    /// What is resumed with the answer.
+    /// Resumed with the answer.
     var waiter: CheckedContinuation<Answer, Never>?
 
     package var turn: Turn = 0
@@ -36,7 +36,7 @@ extension PermitLedger {
     package var letsPass: Turn = 0
     /// One for each claim while it waits.
     var entries: [Entry] = []
-    /// The hold, while it waits and that has not ended.
+    /// The hold, while the request waits and the hold has not ended.
     var blockedHold: BlockedHold?
     /// Where it is among the requests right below the hold.
     var placeBelowHold: LinkedList<Request>.Place?
@@ -57,7 +57,7 @@ extension PermitLedger {
     /// For each claim while it waits, the turn of the first request that it may pass.
     package var passesFrom: [Turn] { entries.map(\.passesFrom) }
 
-    /// Whether it waits below a hold, so that requests for what that holds depend on it.
+    /// Whether it waits below a hold, so that requests for the permits of the hold depend on it.
     var isBelowHold: Bool { blockedHold != nil }
 
     /// Whether a dependency can lead from this request into or out of a queue that it waits in.
@@ -73,10 +73,10 @@ extension PermitLedger {
     var left = 0
 
     private(set) var queue = LinkedList<Request>()
-    /// How many permits the requests in the queue want.
+    /// How many permits each request in the queue requires.
     private var numbers = CountedSet<Int>()
-    /// How many requests can pass a dependency on. A cycle that leads through the queue includes
-    /// one of them.
+    /// How many requests can pass a dependency on. Every cycle through the queue includes one of
+    /// them.
     var linkCount = 0
     /// The kinds that requests in the queue take together, this one among them.
     private var combinations: [[ObjectIdentifier]: Combination] = [:]
@@ -92,10 +92,10 @@ extension PermitLedger {
     private(set) var blockedNumber = 0
     private(set) var blockedHolds = LinkedList<BlockedHold>()
 
-    /// The last search that has been about it, and what that has found out.
+    /// The last search that has examined it, and its result.
     var search = 0
     var verdict = ProgressSearch.Verdict.open
-    /// The last reduction that has been about it, and what that knows.
+    /// The last reduction that has examined it, and its state there.
     var reduction = 0
     var outlook = Outlook()
 
@@ -103,7 +103,7 @@ extension PermitLedger {
 
     var isUnused: Bool { queue.isEmpty && blockedHolds.isEmpty }
 
-    /// How many permits the requests in the queue may lack while blocked holds keep theirs.
+    /// How many permits the largest request of the queue lacks while blocked holds keep theirs.
     var missingNumber: Int { (numbers.greatest ?? 0) + blockedNumber - permits.count }
 
     /// The request that came first.
@@ -111,7 +111,7 @@ extension PermitLedger {
 
     var frontTurn: Turn { front?.turn ?? .max }
 
-    /// Whether a request in the queue passes all that are in front of it.
+    /// Whether a request in the queue passes all requests in front of it.
     func isTurn(of request: Request, from turn: Turn) -> Bool {
       guard frontTurn >= turn else { return false }
       return turn == request.turn
@@ -126,7 +126,7 @@ extension PermitLedger {
 
     // MARK: The queue
 
-    /// - Parameter kinds: What the request takes together.
+    /// - Parameter kinds: The kinds of permits that the request takes together.
     func add(_ request: Request, _ number: Int, of kinds: [Kind]) -> LinkedList<Request>.Place {
       numbers.add(number)
       if request.isLinking { linkCount += 1 }
@@ -164,8 +164,8 @@ extension PermitLedger {
     }
   }
 
-  /// A hold that has waiting requests below it. Every other hold is that of a run that can end and give
-  /// its permits back.
+  /// A hold that has waiting requests below it. The run of every other hold can end and give its
+  /// permits back.
   // Sendable for the same reason.
   final class BlockedHold: @unchecked Sendable {
     struct Share {
@@ -179,11 +179,11 @@ extension PermitLedger {
     /// The hold of the enclosing run.
     var parent: BlockedHold?
     var placeInParent: LinkedList<BlockedHold>.Place?
-    /// What waits right below it.
+    /// The requests that wait right below it.
     var requests = LinkedList<Request>()
     var holds = LinkedList<BlockedHold>()
 
-    /// The last reduction that has been about it, and how many of them still wait there.
+    /// The last reduction that has examined it, and how many requests and holds still wait there.
     var reduction = 0
     private var waitingCount = 0
 

@@ -1,6 +1,6 @@
 extension PermitLedger {
-  /// What is to be done after the lock, and what is to be freed there: the last reference to permits frees
-  /// the closure that names them, and so values of a user.
+  /// The waiters to resume after the lock, and the objects to free there: the last reference to
+  /// permits frees the closure that names them, and so values of a user.
   package struct Effects: Sendable {
     package struct Answered: Sendable {
       package let request: Request
@@ -28,8 +28,8 @@ extension PermitLedger {
 
     package init() {}
 
-    /// How many requests, holds and kinds of permits have been looked at to admit requests and to find
-    /// deadlocks.
+    /// How many requests, holds and kinds of permits have been examined to admit requests and to
+    /// find deadlocks.
     package var stepCount: Int { detector.steps }
 
     package func left(of permits: Permits) -> Int { kind(of: permits)?.left ?? 0 }
@@ -71,8 +71,8 @@ extension PermitLedger {
       return effects
     }
 
-    /// A hold has ended although requests wait below it: these have been made through a context that was
-    /// kept beyond its run. They are below no hold from now on.
+    /// A hold has ended although requests wait below it: these were made through a context that
+    /// outlived its run. They are below no hold from now on.
     package mutating func ended(_ hold: PermitHold) -> Effects {
       var effects = Effects()
       guard let blocked = blockedHolds[ObjectIdentifier(hold)] else { return effects }
@@ -86,7 +86,7 @@ extension PermitLedger {
       return effects
     }
 
-    /// Admits more of those whose turn it is.
+    /// Admits more of the requests whose turn it is.
     package mutating func continueAdmitting() -> Effects {
       var effects = Effects()
       admit(from: [], &effects)
@@ -95,8 +95,8 @@ extension PermitLedger {
 
     // MARK: Requests
 
-    /// Refuses a request that would wait for ever, and resolves a cycle that exists only because of the
-    /// order of the requests.
+    /// Refuses a request that would wait forever, and resolves a cycle that exists only because of
+    /// the order of the requests.
     private mutating func resolve(_ request: Request, _ effects: inout Effects) {
       switch detector.prospect(of: request) {
       case .admitted: break
@@ -127,7 +127,7 @@ extension PermitLedger {
       }
     }
 
-    /// Takes a request out of all queues, so that those behind it come forward.
+    /// Removes a request from all queues, and admits the requests that can now be admitted.
     private mutating func drop(_ request: Request, _ answer: Answer, _ effects: inout Effects) {
       let kinds = request.entries.map(\.kind)
       remove(request, answer, &effects)
@@ -179,7 +179,7 @@ extension PermitLedger {
 
     // MARK: Holds
 
-    /// Notes that a request waits below its hold, if that has not ended.
+    /// Records that a request waits below its hold, if the hold has not ended.
     private mutating func block(_ request: Request) {
       guard let hold = request.hold, let blocked = blocked(hold) else { return }
       request.blockedHold = blocked

@@ -1,20 +1,22 @@
 extension PermitLedger {
-  /// What a reduction knows of the permits of one kind.
+  /// The state of a reduction for the permits of one kind.
   struct Outlook {
     /// How many are held above requests that wait.
     var held = 0
     var areHoldsExplored = false
-    /// Where the order does not count: the requests for which they do not suffice, by how many these want.
+    /// Where the order does not count: the requests for which they do not suffice, by the required
+    /// number.
     var short: [Int: [Request]] = [:]
     /// Where the order counts: the first request of the queue that waits.
     var front: LinkedList<Request>.Place?
   }
 
-  /// Finds out whether a request would wait for ever, even if every request passed those in front of it.
+  /// Finds out whether a request would wait forever, even if every request passed those in front of
+  /// it.
   ///
-  /// It plays through what can happen. A run that does not wait can end and give back what it holds. A
-  /// request is admitted when its permits suffice, and its run then ends. A run that holds permits above
-  /// requests ends when these have. What is left is stuck.
+  /// It simulates admissions. A run that does not wait can end and give back its permits. A request
+  /// is admitted when its permits suffice, and its run then ends. A run that holds permits above
+  /// requests ends when these have ended. The requests that remain are stuck.
   ///
   /// Only requests below holds matter: others hold nothing.
   struct UnorderedReduction {
@@ -23,7 +25,7 @@ extension PermitLedger {
     /// The request and those that it depends on.
     private(set) var requests: [Request] = []
     private var kinds: [Kind] = []
-    /// Those for which all permits suffice.
+    /// The requests for which all permits suffice.
     private var ready: [Request] = []
 
     init(number: Int) { self.number = number }
@@ -33,7 +35,7 @@ extension PermitLedger {
       explore(from: request)
       for request in requests { countShortages(of: request) }
       while let next = ready.popLast() { end(next) }
-      // Nothing of it stays, so that no request is kept for longer than it waits.
+      // Cleared, so that no request is kept for longer than it waits.
       for kind in kinds { kind.outlook = Outlook() }
       return request.endedIn != number
     }
@@ -104,7 +106,7 @@ extension PermitLedger.Kind {
 }
 
 extension PermitLedger.Request {
-  /// What the holds above it give back that end with it in a reduction.
+  /// The permits of the holds above it that end with it in a reduction.
   func sharesGivenBack(in reduction: Int) -> [PermitLedger.BlockedHold.Share] {
     var shares: [PermitLedger.BlockedHold.Share] = []
     var next = blockedHold

@@ -7,7 +7,7 @@ package enum PermitLedger {
 
   /// Takes permits after all requests that came before.
   ///
-  /// - Parameter hold: What the asking run and its enclosing runs hold.
+  /// - Parameter hold: The permits that the requesting run and its enclosing runs hold.
   /// - Throws: `CancellationError` at once when the task is cancelled, and a ``PermitError`` at once
   ///   if the wait would never end.
   static func take(_ claims: [PermitClaim], below hold: PermitHold?) async throws {
@@ -27,7 +27,7 @@ package enum PermitLedger {
     switch answer {
     case .taken: break
     case .cancelled: throw CancellationError()
-    // The names of permits are computed by code of others, so the error is not made under the lock.
+    // The names of permits are computed by user code, so the error is not made under the lock.
     case .refused: throw PermitError(wanting: claims, below: hold)
     }
   }

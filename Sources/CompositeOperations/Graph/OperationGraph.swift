@@ -95,9 +95,10 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   /// ```
   ///
   /// - Parameters:
-  ///   - type: `Void.self`. It tells such a graph from one whose closure lacks its `return` statement.
+  ///   - type: `Void.self`. It distinguishes such a graph from one whose closure lacks its `return`
+  ///     statement.
   ///   - width: How many nodes may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
+  ///   - mode: What to do when a node ends without a result.
   ///   - build: Adds the nodes.
   @inlinable public init(
     giving type: Void.Type, width: OperationWidth = .adaptive,

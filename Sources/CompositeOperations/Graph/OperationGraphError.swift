@@ -31,8 +31,8 @@ public struct OperationGraphError: Error, Sendable {
   /// Of every node whether it did not begin because of one that ended without a result of its own accord.
   private let isConsequence: [Bool]
 
-  /// Whether no failure is to blame: the nodes that are missed cancelled themselves or were cancelled, and
-  /// those that failed were dealt with by those who asked for their outcome.
+  /// Whether no failure is the cause: the required nodes without a result cancelled themselves or
+  /// were cancelled, and other nodes handled the outcome of those that failed.
   public let representsCancellation: Bool
 
   var shares: [Shares] = []

@@ -38,7 +38,7 @@
 }
 
 /// Builds the operation that a closure makes where its `Success` is known: an ``OperationBuilder`` that
-/// hands the type on to the expressions of the closure.
+/// passes the type to the expressions of the closure.
 @resultBuilder public enum TypedOperationBuilder<Success: Sendable> {
   @inlinable public static func buildExpression<Operation: ComposableOperation<Success>>(
     _ operation: Operation
@@ -67,8 +67,8 @@
 
 /// One of two operations of different types that have the same `Success`.
 ///
-/// An ``OperationBuilder`` makes it of the branches of an `if` or a `switch`. Its name, its run and its
-/// result are those of the branch that was chosen.
+/// An ``OperationBuilder`` makes it from the branches of an `if` or a `switch`. It has the name,
+/// the run and the result of the chosen branch.
 public struct EitherOperation<First: ComposableOperation, Second: ComposableOperation>:
   ComposableOperation
 where First.Success == Second.Success {

@@ -30,7 +30,8 @@ extension ComposableOperation {
     }
   }
 
-  /// The same operation, and after an error another one that a closure makes of the error.
+  /// Returns an operation that, after an error, runs another operation that a closure makes from
+  /// the error.
   ///
   /// ```swift
   /// let page = FetchPage(mirrorA).catching { error in
@@ -38,7 +39,8 @@ extension ComposableOperation {
   /// }
   /// ```
   ///
-  /// Results and cancellations are handed on. The end of the other operation is then the run's.
+  /// Results and cancellations are passed on. After an error, the run ends as the other operation
+  /// does.
   ///
   /// - Parameter next: Makes the other operation, of one type or, by `if` and `switch` without
   ///   `return`, of several: ``OperationBuilder``. An error that it throws is the run's.

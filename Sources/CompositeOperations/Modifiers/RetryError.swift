@@ -3,7 +3,7 @@
 /// Its description is a line an attempt.
 public struct RetryError: Error, Sendable {
   /// The error of every attempt, in order; at least one. If the last attempt was cancelled and has a
-  /// late error, that is the last one.
+  /// late error, the late error is the last one.
   public var errors: [any Error] { storedErrors.value }
   private let storedErrors: StackSafe<[any Error]>
 

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Which comes first, the end of a body or its deadline.
+/// Decides whether a body ends before its deadline.
 ///
-/// The body runs in a task of its own, which the deadline cancels from another thread. Its value lies in the slot that it
-/// was given, so this is the same for bodies of every type.
+/// The body runs in a task of its own, which another thread cancels at the deadline. It stores its
+/// value in a slot, so this class does not depend on the type of the value.
 @safe @usableFromInline final class TimeoutContest: Deadline, @unchecked Sendable {
-  /// Ends the other side, where a clock of the user's measures the time.
+  /// Ends the other task of the group if a clock of the user measures the time.
   @usableFromInline struct Over: Error {
     @usableFromInline init() {}
   }
@@ -16,7 +16,7 @@ internal import Synchronization
     case value(Disposal?)
     /// In an error of the body.
     case error(any Error)
-    /// In a timeout or, if there is one, in an error of the clock; maybe a value lies in the slot, which has been
+    /// In a timeout, or in the error of the clock if there is one. A value in the slot has been
     /// disposed of.
     case tooLate(hasValue: Bool, clockError: (any Error)?)
   }
@@ -34,7 +34,7 @@ internal import Synchronization
     case expired
     /// A thread cancels the body.
     case cancelling
-    /// A thread cancels the body, whose end waits for that.
+    /// A thread cancels the body, and the end of the body waits for that.
     case awaited
     /// The deadline came first, and nothing is left to do.
     case tooLate
@@ -43,20 +43,22 @@ internal import Synchronization
   }
 
   private let state = Atomic(State.pending)
-  /// The body's task: the one word of an `UnsafeCurrentTask`, whose size is otherwise the system's to say.
+  /// The body's task: the single word of an `UnsafeCurrentTask`, which ``bodyBegins()`` checks.
   private let task = Atomic<UInt>(0)
   private let alarm: ClockAlarm?
-  /// When the time is over, by the process's timer. Written before the body begins.
+  /// The deadline on the process's timer. Written before the body begins.
   @exclusivity(unchecked) private var deadline = Int64.max
 
-  // Sendable: the waiter is written before the state is `awaited`, and read by the one who ends that. The other two are
-  // written each by one task, and read when the group of all tasks is over. The body's task is used while the state is
-  // `cancelling`, and does not end until that is over. So no two accesses overlap, and none need be checked for that.
+  // Sendable: the waiter is written before the state is `awaited`, and read by the thread that ends
+  // this state. Each of the other two is written by one task, and read after the group of all tasks
+  // has ended. The body's task is used while the state is `cancelling`, and does not end before
+  // that state has ended. So no two accesses overlap, and exclusivity checks are unnecessary.
   @exclusivity(unchecked) private var body: Body?
   @exclusivity(unchecked) private var clockError: (any Error)?
   @exclusivity(unchecked) private var waiter: TaskWaiter?
 
-  /// - Parameter alarm: Measures the time; nil for the process's timer, which is to be told by ``start(_:)``.
+  /// - Parameter alarm: The deadline on a clock of the user; nil for the process's timer, which
+  ///   ``start(_:)`` then sets.
   @usableFromInline init(alarm: ClockAlarm?) { self.alarm = alarm }
 
   /// - Parameter nanoseconds: How long the body may take from now, by the process's timer.
@@ -73,7 +75,7 @@ internal import Synchronization
 
   // MARK: The body's task
 
-  /// - Returns: Whether the body is to begin: not if its time is over.
+  /// - Returns: Whether the body may begin: false if its time is over.
   @usableFromInline func bodyBegins() -> Bool {
     precondition(unsafe MemoryLayout<UnsafeCurrentTask>.size == MemoryLayout<UInt>.size)
     task.store(unsafe unsafeBitCast(UnsafeCurrentTask.own, to: UInt.self), ordering: .relaxed)
@@ -91,13 +93,13 @@ internal import Synchronization
   }
 
   private func decide() {
-    // The timer may be late, and a sleeper may not have had a thread.
+    // The timer may be late, and a sleeping task may not have got a thread.
     let isTooLate = unsafe alarm?.hasPassed() ?? (EventTime.now.nanoseconds >= deadline)
     if exchange(.running, for: isTooLate ? .tooLate : .inTime) {
       if alarm == nil { DeadlineTimer.shared.remove(self) }
       return
     }
-    // Whoever was to cancel the body finds nothing to do.
+    // The handler that would cancel the body then does nothing.
     _ = exchange(.expired, for: .tooLate)
   }
 
@@ -134,9 +136,10 @@ internal import Synchronization
     }
   }
 
-  /// Sleeps until the deadline by a clock of the user's.
+  /// Sleeps until the deadline on a clock of the user.
   ///
-  /// - Throws: ``Over`` if the body is to be cancelled: because it is too late, or because the clock failed.
+  /// - Throws: ``Over`` if the body has to be cancelled, because its time is over or because the
+  ///   clock failed.
   nonisolated(nonsending) func sleep() async throws {
     guard let alarm else { return }
     var failure: (any Error)?
@@ -148,10 +151,10 @@ internal import Synchronization
     if exchange(.pending, for: .tooLate) || exchange(.running, for: .tooLate) { throw Over() }
   }
 
-  // MARK: Behind both
+  // MARK: The end of the run
 
-  /// The end of the run. Where it was cancelled it does not count (O3). What came too late is disposed of; to be asked
-  /// once.
+  /// The end of the run, which does not count if the run was cancelled (O3). Disposes of a late
+  /// value or error, so read this only once.
   @usableFromInline var end: End {
     let isInTime = state.load(ordering: .acquiring) == .inTime
     switch unsafe body {

@@ -23,20 +23,21 @@ extension ComposableOperation {
       base: self, limit: .after(limit, nanoseconds: limit.wholeNanoseconds), mode: mode)
   }
 
-  /// Returns an operation that fails if it has not ended by a moment of a clock.
+  /// Returns an operation that fails if it has not ended by an instant of a clock.
   ///
   /// ```swift
   /// let deadline = ContinuousClock.now + .seconds(30)
   /// let pages = ParallelOperation(urls.map { FetchPage($0).timingOut(until: deadline) })
   /// ```
   ///
-  /// All else is as in ``timingOut(after:_:)``. The limit of the ``TimeoutError`` is the time that was left when the
-  /// run began. If the moment has passed by then, the body does not begin.
+  /// Otherwise it behaves like ``timingOut(after:_:)``. The limit of the ``TimeoutError`` is the
+  /// time that was left when the run began. If the instant has passed by then, the body does not
+  /// begin.
   ///
   /// - Parameters:
-  ///   - moment: When the operation has to be over.
-  ///   - clock: The clock whose moment that is.
-  ///   - mode: What becomes of a body that has been cancelled.
+  ///   - moment: The instant by which the operation must have ended.
+  ///   - clock: The clock of the instant.
+  ///   - mode: Whether the run waits for a body that has been cancelled.
   public func timingOut<Time: Clock>(
     until moment: Time.Instant, on clock: Time = ContinuousClock(), _ mode: TimeoutMode = .waiting
   ) -> some ComposableOperation<Success> where Time.Duration == Duration {
@@ -77,9 +78,10 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
 
 @usableFromInline struct TimingOutOperation<Base: ComposableOperation>: TransparentOperation {
   @usableFromInline enum Limit: Sendable {
-    /// By the clock of the environment. The nanoseconds are there so that a run need not compute them.
+    /// By the clock of the environment. The nanoseconds are stored so that a run need not compute
+    /// them.
     case after(Duration, nanoseconds: Int64)
-    /// By a clock of its own. Asked at the beginning of a run.
+    /// By a clock of its own. Evaluated at the beginning of a run.
     case until(@Sendable () -> TimeLimit)
   }
 
@@ -161,9 +163,10 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
     defer { unsafe memory.deallocate() }
     let slot = unsafe ResultSlot(at: memory)
     let contest = TimeoutContest(alarm: alarm)
-    // Who throws ends the other one.
+    // The task that throws ends the other one.
     try? await withThrowingDiscardingTaskGroup { group in
-      // First, because a body that does not wait keeps what is added behind it from beginning.
+      // First, because a body that does not wait keeps tasks that are added after it from
+      // beginning.
       if Task.hasPreferredExecutor {
         group.addImmediateTask { try await contest.sleep() }
       } else {

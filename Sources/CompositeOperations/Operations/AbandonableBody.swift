@@ -8,7 +8,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
   private let machine = Lock(StateMachine())
   private let scope: OperationScope?
   private let limit: TimeLimit?
-  /// When the time is over, by the process's timer; nil for any time and for another clock.
+  /// The deadline on the process's timer; nil if there is no limit or another clock measures it.
   private let deadline: Int64?
 
   private init(scope: OperationScope?, within limit: TimeLimit?) {
@@ -29,10 +29,10 @@ final class AbandonableBody<Success: Sendable>: Sendable {
 
   /// Performs a body and waits for its end, for its time to be over, or for the run to be cancelled.
   ///
-  /// - Parameter limit: How long to wait; nil for any time.
+  /// - Parameter limit: How long to wait; nil for no limit.
   /// - Returns: Nil if the time was over first.
-  /// - Throws: What the body threw, `CancellationError` if the run was cancelled first, or what the clock threw that
-  ///   was to measure the time.
+  /// - Throws: The error of the body, `CancellationError` if the run was cancelled first, or the
+  ///   error of the clock that measures the time.
   static func perform(
     in context: OperationContext, within limit: TimeLimit? = nil,
     _ body: @escaping @Sendable (OperationContext) async throws -> HeldResult<Success>
@@ -42,7 +42,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
       guard abandonable.machine.withLock({ $0.began() }) else { return }
       let end: End
       do { end = .success(try await body(context.onFreshStack)) } catch { end = .failure(error) }
-      // The timer may be late, and a body that does not wait may have kept a sleeper from noticing.
+      // The timer may be late, and a body that does not wait may have kept the sleeper waiting.
       if abandonable.isTimeOver { abandonable.leave(nil) }
       abandonable.ended(end)
     }
@@ -53,9 +53,9 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     return nil
   }
 
-  /// Waits until the body has ended or is left behind.
+  /// Waits until the body has ended or is abandoned.
   ///
-  /// - Returns: What the clock threw that was to measure the time.
+  /// - Returns: The error of the clock that measures the time.
   private func waitUntilOver(for task: Task<Void, Never>) async -> (any Error)? {
     if let deadline {
       let departure = Departure { self.leave(task) }
@@ -104,7 +104,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     }
   }
 
-  /// Leaves the body behind.
+  /// Abandons the body.
   private final class Departure: Deadline, @unchecked Sendable {
     private let leave: @Sendable () -> Void
 
@@ -118,7 +118,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
 
   /// Ends the run, unless the body has ended, and cancels the body.
   ///
-  /// Not left to the task of the run, for which there is no thread while bodies occupy all of them.
+  /// Does not need the task of the run, which gets no thread while bodies occupy all of them.
   private func leave(_ task: Task<Void, Never>?) {
     guard case .cancelBody(let waiter) = machine.withLock({ $0.left() }) else { return }
     // First, because the body's cancellation handlers may block.

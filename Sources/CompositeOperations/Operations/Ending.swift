@@ -64,7 +64,7 @@
   /// Discards a late value in the slot.
   var lateDisposal: Disposal? { isCancelled ? valueDisposal : nil }
 
-  /// What the body of a cancelled run threw.
+  /// The error that the body of a cancelled run threw.
   var thrown: (any Error)? {
     if case .error(let error) = body, isCancelled { return error }
     return nil
@@ -82,8 +82,9 @@
 
   // MARK: What came too late
 
-  /// The late outcome: a value or an error that came after the cancellation, also that of a child whose end a
-  /// modifier passed on, or the evidence of a composite. Nil if there is none.
+  /// The late outcome: the value or the error with which the body ended after the cancellation. It
+  /// may be the late outcome of a child, which a modifier passed on, or the evidence of a
+  /// composite. Nil if there is none.
   ///
   /// - Parameter value: Gives the value in the slot.
   func late<Value>(_ value: () -> Value) -> Outcome<Value>? {

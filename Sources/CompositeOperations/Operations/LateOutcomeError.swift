@@ -57,7 +57,8 @@ extension Error {
     }
   }
 
-  /// What a modifier throws whose child was cancelled and threw this error; nil for a plain cancellation.
+  /// The error that a modifier throws if its child was cancelled and threw this error; nil for a
+  /// plain cancellation.
   @usableFromInline var reasonToStop: (any Error)? {
     if self is CancellationError { return nil }
     return meansCancellation ? self : LateOutcomeError(self)

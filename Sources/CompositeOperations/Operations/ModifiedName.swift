@@ -1,15 +1,15 @@
 /// The name of an operation and of the modifiers around it, such as `FetchUser.map.then`. For the engine.
 ///
-/// Its length and the work it takes do not grow with the number of modifiers. Up to eight modifiers are
-/// shown; of more only the outermost one is, as in `FetchUser.….map`. The operation itself is looked for
-/// through 64 modifiers; the name of one inside of more is left out.
+/// Its length and the work it takes do not grow with the number of modifiers. Up to eight modifiers
+/// are shown; of more only the outermost one is, as in `FetchUser.….map`. The search for the
+/// operation itself covers 64 modifiers; the name of an operation inside of more is left out.
 public struct ModifiedName: Sendable {
-  /// How many modifiers are looked through.
+  /// How many modifiers the search covers.
   @usableFromInline static var reach: Int { 64 }
   /// How many modifiers are shown.
   private static var shown: Int { 8 }
 
-  /// The name of an operation inside of more modifiers than are looked through.
+  /// The name of an operation inside of more modifiers than the search covers.
   @usableFromInline static let unknown = ModifiedName(text: "…", base: nil, count: shown)
 
   @usableFromInline let text: String

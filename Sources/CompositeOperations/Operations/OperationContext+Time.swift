@@ -5,12 +5,12 @@ extension OperationContext {
   /// Waits by the clock of the environment. What takes no time, or less, takes none.
   ///
   /// - Throws: `CancellationError` as soon as the task is cancelled, also where there is nothing to
-  ///   wait for, and what a clock of the user's throws.
+  ///   wait for, and the error of a clock of the user.
   @usableFromInline nonisolated(nonsending) func wait(_ delay: Duration) async throws {
     try Task.checkCancellation()
     if delay <= .zero { return }
     if let customClock {
-      // No clock counts so far that a century from now could not be told.
+      // At most about a century: a clock may not be able to represent much later instants.
       try await customClock.sleep(for: min(delay, .seconds(3_000_000_000)))
     } else {
       try await TimerSleep.sleep(nanoseconds: delay.wholeNanoseconds)

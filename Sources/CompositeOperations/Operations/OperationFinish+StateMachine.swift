@@ -57,7 +57,7 @@ extension OperationFinish {
       }
     }
 
-    /// - Returns: Whether the caller is to call the handler now, and to report its return.
+    /// - Returns: Whether the caller has to call the handler now and report its return.
     mutating func handlerRegistered(_ handler: @escaping Handler) -> RegisterAction {
       switch state {
       case .beginning:
@@ -73,7 +73,7 @@ extension OperationFinish {
       }
     }
 
-    /// - Returns: The first handler to call. Its return is to be reported.
+    /// - Returns: The first handler to call. The caller reports its return.
     mutating func cancelled() -> Handler? {
       switch state {
       case .beginning:
@@ -110,7 +110,7 @@ extension OperationFinish {
       }
     }
 
-    /// - Returns: What to do, and the handlers that will not be called.
+    /// - Returns: The action, and the handlers that will not be called.
     mutating func finished(
       with outcome: Outcome<Success>
     ) -> (FinishAction, unused: [Handler]) {

@@ -28,14 +28,14 @@ public final class OperationFinish<Success: Sendable>: Sendable {
   /// Handlers are called one after another, each once, on the thread that cancels the run. A handler
   /// that is registered after the cancellation is called at once, on the registering thread.
   ///
-  /// No handler is begun after the operation has been finished, by another handler or on another thread.
-  /// A handler that is already being called on another thread at that moment may still be running when
-  /// the finish call returns; the run does not end before that handler has returned.
+  /// No handler is begun after the operation has been finished, by another handler or on another
+  /// thread. A handler that is already being called on another thread may still be running when the
+  /// finish call returns. The run does not end before that handler has returned.
   ///
-  /// A handler is kept until it has been called or the operation is finished, and is freed outside any
-  /// lock. If a handler keeps the object that keeps this handle, such as a call that owns its completion
-  /// handler, a forgotten call cannot be detected and the run waits forever. Where the other API keeps its
-  /// calls itself, write `[weak call] in`.
+  /// A handler is kept until it has been called or the operation is finished, and is freed outside
+  /// any lock. If a handler keeps the object that keeps this handle, such as a call that owns its
+  /// completion handler, a forgotten call cannot be detected and the run waits forever. If the
+  /// other API keeps its calls itself, write `[weak call] in`.
   public func onCancel(_ handler: @escaping @Sendable () -> Void) { storage.onCancel(handler) }
 }
 

@@ -1,11 +1,11 @@
-/// How a child's run ended, with its value or its late outcome in the custody of the parent.
+/// How a child's run ended. The parent owns its value or its late outcome.
 ///
 /// The parent either passes the end on, by ``get()`` and ``disposal``, or discards it, by ``giveUp()``.
 @usableFromInline struct RunEnd<Success: Sendable>: Sendable {
   @usableFromInline let outcome: Outcome<Success>
   /// What is to be done with a result that nobody will see.
   @usableFromInline let disposal: Disposal?
-  /// What a run throws that passes on a cancelled end: the reason of a skip, evidence, or a
+  /// The error that a run throws to pass on a cancelled end: the reason of a skip, evidence, or a
   /// ``LateOutcomeError``. Nil for a plain cancellation.
   @usableFromInline let reason: (any Error)?
 
@@ -17,7 +17,7 @@
     self.reason = reason
   }
 
-  /// - Parameter ending: The end of a run. This takes over the custody of its late outcome.
+  /// - Parameter ending: The end of a run. The new value owns its late outcome.
   init(_ ending: TypedEnding<Success>) {
     self.init(ending.outcome, disposal: ending.disposal, reason: ending.reason)
   }
@@ -51,7 +51,7 @@
 
   @usableFromInline func giveUpReason() { reason?.discardCarriedValues() }
 
-  /// The value, for a body that ends as this run did and takes over its late outcome.
+  /// The value, for a body that ends as this run did and then owns its late outcome.
   ///
   /// - Throws: The error of the run; ``reason`` or `CancellationError` if it was cancelled.
   @inlinable func get() throws -> Success {

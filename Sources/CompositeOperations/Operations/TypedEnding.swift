@@ -6,7 +6,7 @@ struct TypedEnding<Success: Sendable>: Sendable {
 
   /// The late value, if there is one.
   private let lateValue: Success?
-  /// What the body of a cancelled run threw.
+  /// The error that the body of a cancelled run threw.
   private let thrown: (any Error)?
   /// Discards the value, or the late one.
   private let valueDisposal: Disposal?
@@ -22,10 +22,10 @@ struct TypedEnding<Success: Sendable>: Sendable {
   /// Discards the value of the outcome.
   var disposal: Disposal? { outcome.isCancelled ? nil : valueDisposal }
 
-  /// What the body came to although the outcome is ``Outcome/cancelled``.
+  /// The late outcome: how the body ended although the outcome is ``Outcome/cancelled``.
   var late: Outcome<Success>? { lateValue.map(Outcome.result) ?? thrown?.late(as: Success.self) }
 
-  /// What a modifier throws that passes on a cancelled end; nil for a plain cancellation.
+  /// The error that a modifier throws to pass on a cancelled end; nil for a plain cancellation.
   var reason: (any Error)? {
     if let lateValue { return LateOutcomeError(lateValue, disposal: valueDisposal) }
     return thrown?.reasonToStop

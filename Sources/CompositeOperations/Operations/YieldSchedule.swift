@@ -1,14 +1,16 @@
-/// Decides when a loop whose operations may never wait yields its thread, so that other tasks get their turn.
+/// Decides when a loop whose operations may never wait yields its thread, so that other tasks can
+/// run.
 ///
-/// Reading the clock costs about as much as an empty step, so it is read seldom as long as the steps are short: at first
-/// after a few of them, so that a short loop never reads it.
+/// Reading the clock costs about as much as an empty step, so it is read rarely as long as the
+/// steps are short. The first reading comes after a few steps, so that a short loop never reads the
+/// clock.
 @usableFromInline struct YieldSchedule: Sendable {
   /// How long a loop keeps its thread, in nanoseconds.
   private static let sliceLength: Int64 = 5_000_000
-  /// How long the steps between two readings take at most for the distance to grow, in nanoseconds.
+  /// The longest time between two readings for which the stride grows, in nanoseconds.
   private static let shortTime: Int64 = 50_000
   private static let longestStride: Int32 = 256
-  /// Where nothing may depend on a clock.
+  /// The stride where nothing may depend on a clock.
   private static let reproducibleStride: Int32 = 64
 
   @usableFromInline var stepsLeft: Int32 = 4

@@ -42,7 +42,7 @@ final class Shares: Sendable {
 
   init(_ count: Int) { left = Atomic(count) }
 
-  /// Gives up one share. Each receiver calls it once.
+  /// Releases one share. Each receiver calls it once.
   ///
   /// - Returns: Whether it was the last share.
   func isLast() -> Bool {

@@ -9,12 +9,12 @@
 /// A lock with a condition variable: one of the package's own threads waits until another thread changes the state.
 ///
 /// The rules of a ``Lock`` hold. No task waits here, because waiting blocks the thread.
-// Sendable, because the state is reached between lock and unlock alone.
+// Sendable: the state is used only with the mutex locked.
 @safe final class ConditionLock<State: Sendable>: @unchecked Sendable {
-  /// What a waiting thread does after it has looked at the state.
+  /// The decision of a waiting thread after it has checked the state.
   enum Decision<Result: Sendable> {
     case leave(Result)
-    /// Look again after a signal, or after so many nanoseconds.
+    /// Check again after a signal, or after this many nanoseconds.
     case wait(atMost: Int64)
   }
 
@@ -31,7 +31,7 @@
     #if canImport(Darwin)
       unsafe pthread_cond_init(condition, nil)
     #else
-      // Not the wall clock, which somebody may set.
+      // Not the wall clock, which can be set.
       var attributes = pthread_condattr_t()
       unsafe pthread_condattr_init(&attributes)
       unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -62,16 +62,17 @@
   /// Wakes one waiting thread.
   func signal() { unsafe pthread_cond_signal(condition) }
 
-  /// Blocks the calling thread until a look at the state gives a result.
+  /// Blocks the calling thread until a check of the state gives a result.
   ///
-  /// - Parameter look: Called with the lock held: at first, after every signal and after every timeout.
+  /// - Parameter look: Checks the state. Called with the lock held: at first, after every signal
+  ///   and after every timeout.
   func waiting<Result: Sendable>(_ look: (inout State) -> Decision<Result>) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     while true {
       switch unsafe look(&state.pointee) {
       case .leave(let result): return result
-      // At most an hour: not every system can tell moments that are much further away.
+      // At most an hour: not every system can represent much later times.
       case .wait(let nanoseconds): wait(atMost: min(max(0, nanoseconds), 3_600_000_000_000))
       }
     }

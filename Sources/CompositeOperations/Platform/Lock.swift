@@ -6,8 +6,8 @@
 /// mutex.
 ///
 /// No user code runs under it: no closure, `description`, `==` or `hash(into:)`, no `resume` and no
-/// `cancel`. Nor is a user's value freed under it, because a `deinit` is user code too. So take out of
-/// the state what is needed and what is to be freed, leave, then act. Tests check this by
+/// `cancel`. Nor is a user's value freed under it, because a `deinit` is user code too. So move the
+/// values to use or to free out of the state, release the lock, then act. Tests check this with
 /// ``HeldLocks``.
 ///
 /// It is a `Synchronization.Mutex`, and a pthread mutex where `SANITIZER` is defined: the thread

@@ -13,7 +13,7 @@
 ///
 /// The state is thread-local: nothing here locks or waits.
 enum NestedCalls {
-  /// What a call does. Each kind has a depth and a queue of its own.
+  /// The purpose of a call. Each kind has a depth and a queue of its own.
   enum Kind: Int {
     /// Frees a value that may hold other values.
     case release
@@ -72,7 +72,8 @@ enum NestedCalls {
 
   // MARK: Thread-local state
 
-  // Safe: only its thread reaches the memory under the key, and the memory is freed when the thread ends.
+  // Safe: only its thread uses the memory under the key, and the memory is freed when the thread
+  // ends.
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     let status = unsafe pthread_key_create(&key) { memory in

@@ -2,7 +2,8 @@
   internal import ObjectiveC
 #endif
 
-/// Calls user code on a thread of the package, and releases what it has left to an autorelease pool, where there are any.
+/// Calls user code on a thread of the package, inside an autorelease pool on platforms that have
+/// them.
 func withReleasePool(_ body: () -> Void) {
   #if canImport(ObjectiveC)
     autoreleasepool(invoking: body)

@@ -6,21 +6,22 @@
   internal import Darwin
 #endif
 
-/// Starts threads for what must go on while every thread of Swift's pool is occupied.
+/// Starts threads for work that must continue while every thread of Swift's pool is occupied.
 enum SystemThread {
   /// In bytes.
   private static let smallestStack = 1 << 20
 
   /// Calls a function on a new, detached thread.
   ///
-  /// - Returns: Whether the system made the thread.
+  /// - Returns: Whether the system started the thread.
   static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
     var attributes = pthread_attr_t()
     unsafe pthread_attr_init(&attributes)
     unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     defer { unsafe pthread_attr_destroy(&attributes) }
-    // Some systems give threads less than cancellation handlers of deep compositions take.
+    // Some systems give threads a smaller stack than cancellation handlers of deep compositions
+    // need.
     var stackSize = 0
     unsafe pthread_attr_getstacksize(&attributes, &stackSize)
     if stackSize < smallestStack { unsafe pthread_attr_setstacksize(&attributes, smallestStack) }

@@ -11,7 +11,7 @@
 
   /// Suspends the current task until its waiter is resumed.
   ///
-  /// - Parameter body: Called at once. It sees to it that the waiter is resumed, by anybody and exactly once.
+  /// - Parameter body: Called at once. It must have the waiter resumed exactly once, on any thread.
   static nonisolated(nonsending) func wait(_ body: (TaskWaiter) -> Void) async {
     #if DEBUG
       await withCheckedContinuation { body(TaskWaiter(continuation: $0)) }

@@ -6,7 +6,7 @@
   internal import Darwin
 #endif
 
-/// A word of memory that every thread has for itself; nil at first.
+/// A thread-local word of memory; nil at first.
 // Safe by itself: only reading through a stored address is unsafe.
 @safe struct ThreadLocalWord: Sendable {
   private let key: pthread_key_t

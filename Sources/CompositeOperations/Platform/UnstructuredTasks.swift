@@ -20,11 +20,11 @@
 
   /// Runs a body in an unstructured task, waits for it, and cancels it with the calling task.
   ///
-  /// For what a child task cannot do. In Swift 6.3.1 a child task never runs above the priority of its parent.
-  /// And the runtime cancels nested child tasks recursively, with 300 bytes of stack for each level; between
-  /// tasks started here ``NestedCalls`` bounds that.
+  /// For work that a child task cannot do. In Swift 6.3.1 a child task never runs above the
+  /// priority of its parent. And the runtime cancels nested child tasks recursively, with 300 bytes
+  /// of stack for each level; between tasks started here ``NestedCalls`` limits the recursion.
   ///
-  /// - Parameter priority: The priority of the task; nil for that of the calling task.
+  /// - Parameter priority: The priority of the task; nil for the priority of the calling task.
   @usableFromInline static func run<Value: Sendable>(
     at priority: TaskPriority? = nil, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {

@@ -9,7 +9,7 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
   private let delegate: (any OperationPoolDelegate)?
   /// Stands for the end of the run, if whoever waits for it holds permits.
   private let hold: PermitHold?
-  /// Whether the submitter takes over the late outcome of the run.
+  /// Whether the submitter receives the late outcome of the run.
   private let passesOnLate: Bool
 
   init(

@@ -75,8 +75,8 @@ struct ProgressNode: Sendable {
   /// Takes over what a child has come to since the last time.
   ///
   /// - Parameters:
-  ///   - contribution: What the parent has taken over from the child so far.
-  ///   - end: How the child has ended; nil if it goes on.
+  ///   - contribution: The part of the parent's progress that comes from the child so far.
+  ///   - end: How the child has ended; nil if it continues.
   /// - Returns: Whether the progress has changed.
   mutating func takeOver(
     _ child: Report, _ contribution: inout Contribution, end: End?

@@ -17,7 +17,7 @@ extension ProgressObserver {
 
     /// The unfinished runs, each in a slot. A slot is nil after the end of its run, until it is reused.
     private var runs: [Run?] = []
-    /// The progress of the runs and what their parents have taken over of it, by slot.
+    /// The progress of the runs, and the part of it that their parents include, by slot.
     private var nodes: [ProgressNode] = []
     private var contributions: [ProgressNode.Contribution] = []
     private var freeSlots: [Int] = []
@@ -106,7 +106,7 @@ extension ProgressObserver {
 
     /// Tells those above of it, as far up as that changes anything.
     ///
-    /// - Parameter end: How it has ended; nil if it goes on.
+    /// - Parameter end: How it has ended; nil if it continues.
     private mutating func handOn(_ slot: Int, end: ProgressNode.End?) {
       var (child, end) = (slot, end)
       while let parent = parent(of: child) {

@@ -8,7 +8,7 @@ extension ComposableOperation {
   /// let issues = try await FetchIssues(repository: repository).run().get()
   /// ```
   @inlinable @concurrent public func run() async -> Outcome<Success> {
-    // The question keeps the hop off the actor, as that of `attendedEnd` does.
+    // The check preserves the hop off the actor, as the one in `attendedEnd` does.
     Task.isCancelled ? .cancelled : await OperationContext().begunOutcome(of: self)
   }
 

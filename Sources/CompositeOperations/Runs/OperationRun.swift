@@ -66,8 +66,8 @@ public struct OperationRun<Success: Sendable>: Sendable {
     get async { await task.value.late }
   }
 
-  /// How the run ended, for a caller that takes over the value or the late outcome. Only for runs that
-  /// do not discard a late outcome themselves.
+  /// How the run ended, for a caller that then owns the value or the late outcome. Only for runs
+  /// that do not discard a late outcome themselves.
   var end: RunEnd<Success> {
     get async { await RunEnd(task.value) }
   }
@@ -97,7 +97,8 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// before this returns, on the calling thread.
   public func cancel() { requestCancellation(because: nil) }
 
-  /// Cancels the run and tells its observers why. If it has been cancelled before, the first call counts.
+  /// Cancels the run and reports the reason to its observers. If it has been cancelled before, the
+  /// first call counts.
   public func cancel(because reason: String) { requestCancellation(because: reason) }
 
   @available(

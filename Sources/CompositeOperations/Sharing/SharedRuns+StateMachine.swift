@@ -1,8 +1,8 @@
 extension SharedRuns {
   /// The runs that are going on, who waits for them, and the results that are kept.
   ///
-  /// What is removed is returned, so that it is freed outside the lock. Keys are neither hashed nor compared
-  /// here: that is code of others.
+  /// Removed values are returned, so that they are freed outside the lock. Keys are neither hashed
+  /// nor compared here, because that is user code.
   struct StateMachine: Sendable {
     typealias Continuation = CheckedContinuation<RunEnd<Success>, Never>
 
@@ -15,7 +15,7 @@ extension SharedRuns {
       let hold: PermitHold
     }
 
-    /// What there is for a key.
+    /// The current run and the kept result of a key.
     struct Entry: Sendable {
       let key: Key
       let hash: Int
@@ -42,7 +42,7 @@ extension SharedRuns {
       fileprivate(set) var isCurrent = true
     }
 
-    /// A key as a caller looks for it.
+    /// A key that a caller searches for.
     struct SoughtKey: Sendable {
       let key: Key
       /// Computed without the lock.
@@ -57,7 +57,7 @@ extension SharedRuns {
         hash = key.hashValue
       }
 
-      /// Compares keys. Not to be called under the lock.
+      /// Compares keys. Must not be called under the lock.
       mutating func compare(with candidates: Candidates) {
         entry = candidates.keys.first { $0.key == key }?.number
         comparedUpTo = candidates.lastNumber
@@ -87,18 +87,18 @@ extension SharedRuns {
       case found(Kept)
       case joined(Seat)
       case leads(Seat)
-      /// The key is to be compared with others first.
+      /// The caller has to compare the key with others first.
       case compare(Candidates)
     }
 
     enum Forgetting: Sendable {
-      /// What is to be freed.
+      /// The removed entry, to be freed.
       case forgot(Entry?)
-      /// The key is to be compared with others first.
+      /// The caller has to compare the key with others first.
       case compare(Candidates)
     }
 
-    /// What becomes of a caller that leaves.
+    /// The effects of a caller that leaves.
     struct Leaving: Sendable {
       var continuation: Continuation?
       /// The run to cancel if no caller is left.
@@ -107,7 +107,7 @@ extension SharedRuns {
     }
 
     struct Ended: Sendable {
-      /// The waiters of the flight are to be told.
+      /// The flight whose waiters are to be resumed.
       let flight: Flight
       fileprivate let removed: Entry?
     }
@@ -280,7 +280,7 @@ extension SharedRuns {
 
     // MARK: What is kept
 
-    /// A result is not to be kept any longer.
+    /// A result is no longer kept.
     mutating func expired(_ kept: Kept) -> Entry? {
       entries[kept.entry]?.kept?.number == kept.number ? removeEntry(kept.entry) : nil
     }
@@ -309,7 +309,7 @@ extension SharedRuns {
       if let flight = entry.flight { flights[flight]?.isCurrent = false }
     }
 
-    /// Whoever comes for the key of a flight begins another one from now on.
+    /// From now on, a caller with the key of the flight begins another one.
     private mutating func forgetFlight(_ number: Int) -> Entry? {
       guard let flight = flights[number], flight.isCurrent else { return nil }
       flights[number]?.isCurrent = false

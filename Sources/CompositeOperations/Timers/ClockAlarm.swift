@@ -1,40 +1,41 @@
-/// A moment of a clock: how to sleep until then, and whether it has come.
+/// A deadline on a clock: a closure that sleeps until it, and one that returns whether it has
+/// passed.
 @usableFromInline struct ClockAlarm: Sendable {
   let sleep: @Sendable () async throws -> Void
   let hasPassed: @Sendable () -> Bool
 
-  /// - Parameter moment: When it is.
+  /// - Parameter moment: The instant of the deadline.
   init<Time: Clock>(_ moment: Time.Instant, on clock: Time) where Time.Duration == Duration {
     sleep = { try await clock.sleep(until: moment, tolerance: nil) }
     hasPassed = { clock.now >= moment }
   }
 
-  /// - Parameter delay: How long it is from now.
+  /// - Parameter delay: The time from now to the deadline.
   init(in delay: Duration, by clock: some Clock<Duration>) {
-    // No clock counts so far that a century from now could not be told.
+    // At most about a century: a clock may not be able to represent much later instants.
     self.init(clock.now.advanced(by: min(delay, .seconds(3_000_000_000))), on: clock)
   }
 }
 
-/// How long something may take, and who measures that.
+/// A time limit and the clock that measures it.
 @usableFromInline struct TimeLimit: Sendable {
-  /// What errors tell.
+  /// The limit, as errors show it.
   @usableFromInline let duration: Duration
-  /// By the process's timer; at least 1 if there is any time.
+  /// The limit for the process's timer; at least 1 if the duration is positive.
   @usableFromInline let nanoseconds: Int64
-  /// By a clock of somebody's own; nil for the process's timer.
+  /// The deadline on a clock of the user; nil if the process's timer measures the limit.
   let alarm: ClockAlarm?
 
   /// - Parameters:
-  ///   - duration: How long it may take.
-  ///   - clock: What measures that; nil for the process's timer.
+  ///   - duration: The limit.
+  ///   - clock: The clock that measures the limit; nil for the process's timer.
   init(_ duration: Duration, by clock: (any Clock<Duration>)?) {
     self.duration = duration
     nanoseconds = duration.wholeNanoseconds
     alarm = clock.map { ClockAlarm(in: duration, by: $0) }
   }
 
-  /// - Parameter moment: When it has to be over.
+  /// - Parameter moment: The instant at which the time is over.
   init<Time: Clock>(until moment: Time.Instant, on clock: Time) where Time.Duration == Duration {
     duration = clock.now.duration(to: moment)
     nanoseconds = duration.wholeNanoseconds

@@ -1,26 +1,28 @@
-/// A moment at which the package does something by itself, unless that is withdrawn before.
+/// An action of the package at a set time, unless it is removed before.
 ///
-/// A subclass says what happens. A ``DeadlineTimer`` keeps it until its time has come or it is removed.
+/// A subclass defines the action. A ``DeadlineTimer`` keeps the deadline until its time is reached
+/// or it is removed.
 @usableFromInline class Deadline: @unchecked Sendable {
-  // Sendable, because the timer alone uses this, with its lock held; what subclasses add, they guard.
-  /// Where the timer's heap keeps it; -1 outside.
+  // Sendable: only the timer uses `position`, with its lock held. Subclasses guard what they add.
+  /// The index in the timer's heap; -1 outside.
   fileprivate(set) final var position = -1
 
   @usableFromInline init() {}
 
-  /// Called once when the time has come, on the timer's thread.
+  /// Called once when the time is reached, on the timer's thread.
   ///
-  /// That thread serves the whole process: an override neither waits nor calls user code. A ``HandlerThreads`` does
-  /// that.
+  /// That thread serves the whole process, so an override neither waits nor calls user code. It
+  /// passes such work to ``HandlerThreads``.
   func reached() {}
 
-  /// Whether it may hold the last reference to a value of the user, which is then not released on the timer's thread.
+  /// Whether it may hold the last reference to a user's value, which must not be released on the
+  /// timer's thread.
   var holdsUserValues: Bool { false }
 }
 
 /// Deadlines by their times, the earliest first.
 ///
-/// A binary heap in which each deadline knows its position, so that removing one takes O(log *n*).
+/// A binary heap in which each deadline stores its position, so that removing one takes O(log *n*).
 struct DeadlineHeap: Sendable {
   private struct Entry: Sendable {
     /// By the clock of ``EventTime``.
@@ -56,7 +58,7 @@ struct DeadlineHeap: Sendable {
     return deadline
   }
 
-  /// Removes the earliest deadline if its time has come.
+  /// Removes the earliest deadline if its time is reached.
   mutating func removeFirst(at now: Int64) -> Deadline? {
     guard let first = entries.first, first.time <= now else { return nil }
     return remove(first.deadline)

@@ -1,12 +1,13 @@
-/// Calls deadlines when their time has come.
+/// Calls each deadline when its time is reached.
 ///
-/// One for the process, with a thread of its own, so that a deadline is reached also while operations occupy every
-/// thread of Swift's pool. Adding and removing one takes a lock and O(log *n*); a removed one leaves nothing behind,
-/// whereas a cancelled `Task.sleep` keeps 740 bytes until its time (Swift 6.3.1).
+/// The process has one timer with a thread of its own, so that deadlines are met even while
+/// operations occupy every thread of Swift's pool. Adding and removing a deadline takes a lock and
+/// O(log *n*). A removed deadline uses no memory, whereas a cancelled `Task.sleep` keeps 740 bytes
+/// until its time (Swift 6.3.1).
 final class DeadlineTimer: Sendable {
   static let shared = DeadlineTimer(startingThreadsBy: SystemThread.start)
 
-  /// Calls a function on a new thread, and tells whether there is one.
+  /// Starts a thread that calls a function, and returns whether the system has started it.
   typealias ThreadStart = @Sendable (_ body: @escaping @Sendable () -> Void) -> Bool
 
   private let state = ConditionLock(State())
@@ -29,7 +30,7 @@ final class DeadlineTimer: Sendable {
     }
   }
 
-  /// Removes a deadline; one that has been reached, or was never added, stays as it is.
+  /// Removes a deadline. Does nothing if it has been reached or was never added.
   func remove(_ deadline: Deadline) {
     // The reference is released here, outside the lock.
     _ = state.withLock { $0.heap.remove(deadline) }
@@ -48,7 +49,8 @@ final class DeadlineTimer: Sendable {
     if !holding.isEmpty { HandlerThreads.shared.run { withExtendedLifetime(holding) {} } }
   }
 
-  /// The system made no thread: a task does the work as well as it can, until it makes one or there is no work left.
+  /// Used when the system starts no thread: a task serves the deadlines until a thread can be
+  /// started or no deadline is left.
   private func runWithoutThread() {
     _ = UnstructuredTasks.start(on: nil) { [self] in
       while let due = state.withLock({ $0.lookedWithoutThread(at: EventTime.now.nanoseconds) }) {
@@ -64,13 +66,13 @@ extension DeadlineTimer {
   struct State: Sendable {
     enum Action: Sendable { case none, wake, start }
 
-    /// A wait is never longer, because the thread's clock stands still while the machine sleeps, and that of the
-    /// deadlines does not. In nanoseconds.
+    /// The longest wait, in nanoseconds: the clock of the thread's wait stops while the machine
+    /// sleeps, and the clock of the deadlines does not.
     private static let longestWait: Int64 = 10_000_000_000
 
     fileprivate(set) var heap = DeadlineHeap()
     private var isRunning = false
-    /// When the thread looks next; before everything while it is not waiting.
+    /// When the waiting thread checks next; `Int64.min` while it is not waiting.
     private var nextLook = Int64.min
 
     mutating func added(_ deadline: Deadline, at time: Int64) -> Action {
@@ -97,7 +99,7 @@ extension DeadlineTimer {
       return .wait(atMost: wait)
     }
 
-    /// - Returns: Nil if no deadline is pending, and the one who asks ends.
+    /// - Returns: Nil if no deadline is pending, so that the calling task ends.
     mutating func lookedWithoutThread(at now: Int64) -> [Deadline]? {
       if heap.count == 0 {
         isRunning = false
@@ -115,7 +117,7 @@ extension DeadlineTimer {
 }
 
 extension EventTime {
-  /// The moment that comes so long after this one, in nanoseconds; the last one that can be told if it is too far.
+  /// This time plus a delay, in nanoseconds; `Int64.max` on overflow.
   func advanced(byNanoseconds delay: Int64) -> Int64 {
     let (time, isTooFar) = nanoseconds.addingReportingOverflow(delay)
     return isTooFar ? .max : time

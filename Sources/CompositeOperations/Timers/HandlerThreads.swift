@@ -1,8 +1,10 @@
-/// Runs user code that is due at a deadline, such as the cancellation handlers of an operation whose time is over.
+/// Runs user code that is due at a deadline, such as the cancellation handlers of an operation
+/// whose time is over.
 ///
-/// It can neither run on the timer's thread, which serves everybody, nor wait for a thread of Swift's pool, which the
-/// very operation may occupy. One thread is enough as long as what it runs returns soon; while something has waited for
-/// a millisecond, another thread begins.
+/// Such code cannot run on the timer's thread, which serves the whole process. It cannot wait for a
+/// thread of Swift's pool either, because the operation itself may occupy it. One thread is enough
+/// as long as handlers return soon. When a handler has waited for a millisecond, another thread
+/// starts.
 final class HandlerThreads: Sendable {
   static let shared = HandlerThreads(timer: .shared, startingThreadsBy: SystemThread.start)
 
@@ -39,14 +41,14 @@ final class HandlerThreads: Sendable {
     }
   }
 
-  /// The system made no thread, or there are enough.
+  /// Used when the system starts no thread, or when there are as many threads as allowed.
   private func workWithoutThread() {
     _ = UnstructuredTasks.start(on: nil) { [self] in
       while let handler = state.withLock({ $0.lookedWithoutThread() }) { handler() }
     }
   }
 
-  /// Looks whether handlers have waited for too long.
+  /// Checks whether handlers have waited for too long.
   private final class Relief: Deadline, @unchecked Sendable {
     private let threads: HandlerThreads
 
@@ -65,11 +67,11 @@ extension HandlerThreads {
       case none, wake, start
       /// As a task of Swift's pool.
       case startTask
-      /// Look again after the longest time that a handler is to wait.
+      /// Check again after ``longestQueueTime``.
       case watch
     }
 
-    /// How long a handler waits for the threads that there are, in nanoseconds.
+    /// How long a handler waits for the existing threads before another one starts, in nanoseconds.
     static let longestQueueTime: Int64 = 1_000_000
     /// How long a thread beyond the first stays without work, in nanoseconds.
     private static let idleTime: Int64 = 10_000_000_000
@@ -98,7 +100,7 @@ extension HandlerThreads {
       return .watch
     }
 
-    /// Handlers have waited for as long as they are to.
+    /// Handlers may have waited for ``longestQueueTime``.
     mutating func relieved() -> Action {
       isWatched = false
       return waiting.count > idleCount ? started() : .none
@@ -106,7 +108,8 @@ extension HandlerThreads {
 
     mutating func lookedAfterRelief() -> Action { waiting.count > idleCount ? watched() : .none }
 
-    /// - Parameter idleSince: When the thread that looks found nothing to do; nil if it has just worked.
+    /// - Parameter idleSince: When the calling thread became idle; nil if it has just run a
+    ///   handler.
     mutating func looked(
       at now: Int64, idleSince: inout Int64?
     ) -> ConditionLock<State>.Decision<Handler?> {

@@ -2,14 +2,14 @@ internal import Synchronization
 
 /// One sleep of a task by the process's timer.
 ///
-/// What `Task.sleep` does, but for what a cancelled one leaves behind: see ``DeadlineTimer``.
+/// Does what `Task.sleep` does, but a cancelled sleep uses no memory: see ``DeadlineTimer``.
 final class TimerSleep: Deadline, @unchecked Sendable {
   private enum State: UInt8, AtomicRepresentable {
     case awake, sleeping, over
   }
 
   private let state = Atomic(State.awake)
-  // Written before the state becomes `sleeping`, and read by the one who takes it out of that.
+  // Written before the state becomes `sleeping`, and read by the thread that ends this state.
   private var waiter: TaskWaiter?
 
   /// Sleeps for a time.
@@ -34,7 +34,7 @@ final class TimerSleep: Deadline, @unchecked Sendable {
       expected: .awake, desired: .sleeping, ordering: .acquiringAndReleasing)
     guard begins.exchanged else { return waiter.resume() }
     DeadlineTimer.shared.add(self, at: time)
-    // A cancellation that came before has removed nothing.
+    // A cancellation before the call of `add` has removed nothing.
     if state.load(ordering: .acquiring) == .over { DeadlineTimer.shared.remove(self) }
   }
 

@@ -99,7 +99,7 @@ public final class QueueOperation<Success: Sendable>: Foundation.Operation, @unc
   private func finish(_ outcome: Outcome<Success>) {
     willChangeValue(for: \.isExecuting)
     willChangeValue(for: \.isFinished)
-    // What it was made from is freed outside the lock.
+    // The operation that it was made from is freed outside the lock.
     _ = state.withLock { exchange(&$0, with: .finished(outcome)) }
     didChangeValue(for: \.isExecuting)
     didChangeValue(for: \.isFinished)

@@ -1,13 +1,13 @@
 /// How the text of a file is encoded, as far as its first bytes show.
 package enum TextEncoding: Hashable, Sendable {
-  /// Everything that is none of the others. Whether it is well formed is found out where it is read.
+  /// Everything else. The reader finds out whether it is well formed.
   case utf8
   /// UTF-16 with a byte order mark.
   case utf16(isBigEndian: Bool)
   /// An encoding that is not read, by its name.
   case unsupported(String)
 
-  /// How many bytes are enough to tell.
+  /// How many bytes are enough to detect the encoding.
   private static let prefixCount = 4
 
   /// - Parameters:
@@ -16,7 +16,7 @@ package enum TextEncoding: Hashable, Sendable {
   /// - Returns: Nil if it depends on the next bytes.
   package init?(prefix bytes: [UInt8], isWhole: Bool) {
     if bytes.count < Self.prefixCount, !isWhole, Self.needsMore(bytes) { return nil }
-    // Bytes that are missing are none of a mark, and no zeros.
+    // The substitutes for missing bytes are neither part of a mark nor zero.
     let next = bytes + [1, 1, 1, 1]
     self =
       switch (next[0], next[1], next[2], next[3]) {
@@ -43,7 +43,7 @@ package enum TextEncoding: Hashable, Sendable {
   }
 }
 
-/// Makes UTF-8 of UTF-16 that comes in pieces, wherever it has been cut.
+/// Converts UTF-16 to UTF-8 in pieces, wherever the text is cut.
 ///
 /// Ill-formed text, half of a surrogate pair or half of a code unit, becomes bytes that are not well-formed UTF-8, so that
 /// the reader reports it with its line.

@@ -20,7 +20,7 @@ struct ImportSource {
   private var json: JSONReader?
   private var buffer = [UInt8](repeating: 0, count: 1 << 20)
   private var isAtEnd = false
-  /// Nil until enough of the file was read to tell.
+  /// Nil until enough of the file has been read to detect it.
   private var encoding: TextEncoding?
   /// The bytes that were read until then.
   private var prefix: [UInt8] = []
@@ -70,7 +70,7 @@ struct ImportSource {
     }
   }
 
-  /// Looks whether there is something that can be read, without opening it: a pipe may be opened once only.
+  /// Checks that a path can be read, without opening it: a pipe may be opened once only.
   ///
   /// - Throws: A ``RecordFileError``.
   static func check(_ path: String) throws {
@@ -127,7 +127,7 @@ struct ImportSource {
     if let batch = isLast ? json?.finish() : json?.read(text) { rows.take(batch) }
   }
 
-  /// Finds out how the file is encoded, and makes UTF-8 of it.
+  /// Detects the encoding of the file, and converts the bytes to UTF-8.
   ///
   /// - Parameter piece: The next bytes; none at the end.
   private mutating func decode(_ piece: Span<UInt8>) throws -> [UInt8] {

@@ -8,8 +8,9 @@
 
 /// The mounts that a process sees on Linux, as `/proc/self/mountinfo` lists them.
 ///
-/// `statvfs` tells only that a path is mounted read-only. The same disk can be mounted for writing elsewhere, which is
-/// what containers do with folders of their host. Whether the disk itself is read-only is in this table alone.
+/// `statvfs` only reports that a path is mounted read-only. The same disk can be mounted for
+/// writing elsewhere, as containers do with folders of their host. Only this table shows whether
+/// the disk itself is read-only.
 package struct MountTable {
   /// Local file systems. The disk of any other one, such as NFS or overlay, can be written by other machines or by way
   /// of another mount, even where this one is read-only.
@@ -42,7 +43,8 @@ package struct MountTable {
 
 #if os(Linux) || os(Android)
   extension MountTable {
-    /// The mounts of this thread, which may have some of its own; nil if the system does not tell.
+    /// The mounts that this thread sees, which may differ from others; nil if the system does not
+    /// list them.
     static var current: MountTable? {
       guard let file = unsafe fopen("/proc/thread-self/mountinfo", "re") else { return nil }
       defer { unsafe fclose(file) }

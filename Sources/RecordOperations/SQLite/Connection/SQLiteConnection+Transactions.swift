@@ -47,7 +47,7 @@ extension SQLiteConnection {
     schema.rolledBack()
     // Whoever is cancelled still has to leave the transaction.
     uninterrupted {
-      // The library itself rolls back what has met with a full disk or an interruption.
+      // SQLite itself rolls back a transaction after a full disk or an interruption.
       guard isInTransaction else { return }
       // It fails if the file cannot be read any more; then the next statement says so.
       try? run(sql)

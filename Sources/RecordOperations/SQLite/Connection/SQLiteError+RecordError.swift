@@ -73,7 +73,7 @@ extension SQLiteError {
   /// The explanation of a statement that needs something which the database or SQLite does not have, with advice; nil for
   /// other errors.
   ///
-  /// SQLite has one code for all of them, so only its messages tell them apart.
+  /// SQLite has one code for all of them, so only its messages distinguish them.
   private var unmetNeed: String? {
     for (words, kind) in Self.partsOfPrograms where message.hasPrefix(words) {
       return """

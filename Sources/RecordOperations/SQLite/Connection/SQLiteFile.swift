@@ -102,7 +102,7 @@ struct SQLiteFile {
     return unsafe stat(path + suffix, &status) == 0 ? status : nil
   }
 
-  /// Where it is.
+  /// The folder it is in.
   var folder: String {
     path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }

@@ -11,7 +11,7 @@ internal import CSQLite
   let file: String
   /// Whether those who wait for what the connection does have lost interest.
   var isCancelled: () -> Bool = { false }
-  /// Whether it waits for others who have the file locked.
+  /// Whether it waits while other connections have the file locked.
   var waitsForLocks = true
   /// How long it does.
   private let busyTimeout: Duration
