@@ -8,8 +8,8 @@ import RecordOperations
 ///        RecordCrashes query FOLDER [WRITTEN]
 ///        RecordCrashes fill FOLDER SOURCE
 ///
-/// - `import`, `save` and `export` work without end, to be killed meanwhile, and say on a line of its own what is done for
-///   good.
+/// - `import`, `save` and `export` work until they are killed, and print each piece of work that is
+///   durable on a line of its own.
 /// - `query` prints how many rows there are, or the error. If the same file is in a second folder, where it can be written,
 ///   a row is saved there first by a connection that stays open.
 /// - `fill` imports a file that is too large for the disk after one row was saved, and prints the error, the size of the log

@@ -10,7 +10,7 @@ import Testing
     let folder = try TestFolder()
     let calls = folder.path(of: "calls")
     #expect(unsafe mkfifo(calls, 0o600) == 0)
-    // Nobody writes into it, so who reads it waits.
+    // Nothing writes into it, so its reader blocks.
     let silence = folder.path(of: "silence")
     #expect(unsafe mkfifo(silence, 0o600) == 0)
     let mark = UUID().uuidString
@@ -37,7 +37,7 @@ import Testing
     let call = opened(calls, O_RDWR)
     defer { close(call) }
     let crowd = ParallelOperation(programs, width: .limited(to: count)).start()
-    // On a thread of its own: a busy pool might have a turn only after all have been started.
+    // On a thread of its own: a busy pool may run it only after all programs have been started.
     await aside {
       readByte(from: call)
       sleeper.cancel()

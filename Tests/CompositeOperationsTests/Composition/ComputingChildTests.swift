@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-/// Children that compute without suspending, beside others that could run meanwhile.
+/// Children that compute without suspending, beside others that could run at the same time.
 @Suite struct ComputingChildTests {
   /// The ways to run two operations side by side.
   enum Form: CaseIterable, CustomTestStringConvertible {
@@ -58,7 +58,8 @@ import Testing
     }
   }
 
-  /// Runs light operations in the same form, so that whatever the engine remembers says that they are.
+  /// Runs light operations in the same form, so that the hints of the engine classify them as
+  /// light.
   private func runLightOnes(_ form: Form) async {
     for _ in 0..<200 {
       _ = await form(SimpleOperation { 1 }, SimpleOperation { 2 }).run()
@@ -112,7 +113,7 @@ import Testing
         return 0
       }
       let run = form(child, child).start()
-      // On a thread of its own: the children may occupy all those of the pool.
+      // On a thread of its own, because the children may occupy every thread of the pool.
       await withCheckedContinuation { ended in
         Thread.detachNewThread {
           Computation.run(until: { begun.now == 2 })
@@ -159,7 +160,7 @@ import Testing
         if waiting.now == 0 { isCancelled.open() }
         throw CancellationError()
       }
-      // It does not mind its cancellation until the others have ended by theirs.
+      // Ignores its cancellation until the cancellation of the others has ended them.
       let computes = SimpleOperation<Int> {
         Computation.run(until: { waiting.most == 2 && waiting.now == 0 })
         return 1
@@ -186,7 +187,7 @@ import Testing
         Computation.run(until: { Task.isCancelled })
         return 1
       }
-      // Begins beside the one that computes, and does not end before the first one is cancelled.
+      // Begins beside the computing child, and does not end before the first one is cancelled.
       let ignores = SimpleOperation<Int> {
         await isCancelled.passIgnoringCancellation()
         return 1
@@ -216,7 +217,7 @@ import Testing
     }
   }
 
-  @Test func `S8: loops whose operations never wait let other tasks have a thread`() async {
+  @Test func `S8: loops whose operations never wait yield to other tasks`() async {
     // Endless loops of every kind occupy every thread, until another task has run.
     await Computation.alone {
       for loop in Loop.allCases {

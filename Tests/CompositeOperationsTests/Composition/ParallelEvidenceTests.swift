@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `P4: what an error means is known without the name of any child`() async throws {
+  @Test func `P4: the names of children are computed only for a description`() async throws {
     let names = NameCount()
     let failing = (0..<100).map { index in names.operation { throw TestError("\(index)") } }
     let list = ParallelOperation(failing, onFailure: .runAll)

@@ -273,7 +273,7 @@ private enum End: CaseIterable, Sendable {
   }
 
   @Test(arguments: Setting.all)
-  func `P3: a composite that collects outcomes runs every child, unless it is told otherwise`(
+  func `P3: a composite that collects outcomes runs every child by default`(
     setting: Setting
   ) async throws {
     for mode in [nil, FailureMode.runAll, .cancelRemaining] {

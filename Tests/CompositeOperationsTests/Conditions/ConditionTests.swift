@@ -305,7 +305,8 @@ import Testing
           }
         }
       }
-      // Of different runs each asks, and so do conditions that are made one by one.
+      // Each run evaluates them again. Conditions that are made by separate calls are different
+      // ones.
       log.clear()
       _ = await body.requiring(condition).run()
       _ = await body.requiring(condition).run()
@@ -417,7 +418,7 @@ import Testing
     }
   }
 
-  @Test func `a condition that consists of none says so in its name`() {
+  @Test func `a condition without operands says so in its name`() {
     #expect(Condition.all().name == "all of no conditions")
     #expect(Condition.any([]).name == "any of no conditions")
     let isOpen = Condition("is open") { true }

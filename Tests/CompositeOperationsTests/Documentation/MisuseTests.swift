@@ -1,6 +1,7 @@
 import Testing
 
-/// What the compiler says to code that does not mean what it says, or to a name from another library.
+/// The messages of the compiler for code that does not do what it seems to, or uses a name from
+/// another library.
 @Suite struct MisuseTests {
   private static func problems(of code: String) async throws -> [String] {
     let source = """

@@ -1,9 +1,9 @@
 import CompositeOperations
 
-/// Random requests for permits, and what becomes of them in the state machine of the ledger, compared with
-/// the oracle after every event.
+/// Random requests for permits in the state machine of the ledger, compared with the oracle after
+/// every event.
 struct PermitCase {
-  /// How often what has happened in some cases.
+  /// How often each result has occurred in some cases.
   struct Counts {
     var admitted = 0
     var refused = 0
@@ -95,7 +95,8 @@ struct PermitCase {
     holds.append(PermitHold(claims.map(claim), below: hold.map { holds[$0] }))
   }
 
-  /// Ends a hold below which nothing is, or, rarely, any: that of a run whose context was kept.
+  /// Ends a hold with nothing below it or, rarely, any hold, as if its context had outlived its
+  /// run.
   private mutating func endOne() {
     let inUse = Set(
       oracle.waiting.values.compactMap(\.hold)
@@ -168,7 +169,7 @@ struct PermitCase {
     took(request.claims, below: request.hold, "as \(id)")
   }
 
-  /// Whether a request that was let pass and admitted in one go may pass those in front of it.
+  /// Whether a request that was let pass and admitted at once may pass those in front of it.
   private mutating func passes(_ id: Int, _ asker: Int?) -> Bool {
     counts.passing += 1
     let stuck = stuckBeforeChange ?? []
@@ -180,8 +181,8 @@ struct PermitCase {
       }
   }
 
-  /// Takes over which requests may pass others. New passages are given only to requests that are stuck in
-  /// a cycle with the one that asks, and only past such.
+  /// Copies which requests may pass others to the oracle. Only requests that are stuck in a cycle
+  /// with the new request get new passages, and only past such requests.
   private mutating func learnPassages(_ asker: Int?) {
     let stuck = stuckBeforeChange ?? oracle.stuck(isOrderKept: true)
     stuckBeforeChange = stuck

@@ -214,7 +214,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `E4: permits within others, taken through a kept context, are below nobody's permits`(
+  func `E4: permits within others, taken through a kept context, are below no hold`(
     isObserved: Bool
   ) async throws {
     let (lock, other) = (Permits(1), Permits(1))

@@ -18,12 +18,12 @@ import Testing
       refused += permits.counts.refused
       passing += permits.counts.passing
     }
-    // Else the cases say little.
+    // Otherwise the cases cover little.
     #expect(refused > 0 && passing > 0)
   }
 
   @Test(arguments: PermitScenario.all)
-  func `E4: what a search looks at does not grow with the requests that wait`(
+  func `E4: the steps of a search do not grow with the number of waiting requests`(
     scenario: PermitScenario
   ) {
     let count = ModelSettings.scaled(3_000)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test
-  func `E4: runs that wait for one another 10,000 levels deep are no cycle, and cost no more each`()
+  func `E4: runs that wait for one another 10,000 levels deep are no cycle, and take linear time`()
   {
     let count = ModelSettings.scaled(10_000)
     var machine = PermitLedger.StateMachine()
@@ -56,7 +56,7 @@ import Testing
     #expect(machine.stepCount <= 40 * count, "\(machine.stepCount) steps")
   }
 
-  @Test func `E1: many that can be admitted at once are admitted in portions`() {
+  @Test func `E1: many requests that can be admitted are admitted in batches`() {
     let many = Permits(1_000)
     let all = PermitClaim(permits: many, number: many.count)
     let one = PermitClaim(permits: many, number: 1)
@@ -75,9 +75,9 @@ import Testing
     #expect(many.countedByItself == 0)
   }
 
-  // MARK: What is freed
+  // MARK: Freed objects
 
-  /// Notes when it is gone.
+  /// Records when it is freed.
   private final class Token: Sendable {
     private let gone: Log<Void>
     init(_ gone: Log<Void>) { self.gone = gone }
@@ -89,7 +89,7 @@ import Testing
     return Permits(1) { withExtendedLifetime(token) { "permits" } }
   }
 
-  @Test func `C3: the machine hands out what it no longer needs, and frees no values of others`() {
+  @Test func `C3: the machine returns what it no longer needs, and frees no user values`() {
     let gone = Log<Void>()
     var machine = PermitLedger.StateMachine()
     func requestOfOwnPermits(below hold: PermitHold? = nil) -> PermitLedger.Request {
@@ -135,7 +135,7 @@ import Testing
     #expect(gone.count == 5)
   }
 
-  @Test func `C3: the machine frees no values of others where it admits in portions`() {
+  @Test func `C3: the machine frees no user values when it admits in batches`() {
     let gone = Log<Void>()
     let many = Permits(300)
     let all = PermitClaim(permits: many, number: many.count)
@@ -149,7 +149,7 @@ import Testing
     var effects = Optional(machine.gaveBack(all))
     while effects?.isIncomplete == true {
       effects = nil
-      // The permits that the last portion has taken are unused, and not yet forgotten.
+      // The permits that the last batch has taken are unused, and not yet forgotten.
       let count = gone.count
       effects = machine.continueAdmitting()
       #expect(gone.count == count)

@@ -1,5 +1,5 @@
-/// The rules of requests for permits without any index: looks at all requests and holds whenever it is
-/// asked something.
+/// The rules of requests for permits without any index: every answer examines all requests and
+/// holds.
 struct PermitOracle {
   typealias Turn = UInt64
 
@@ -70,7 +70,7 @@ struct PermitOracle {
     return chain
   }
 
-  /// Whether nobody waits for the permits, and they suffice.
+  /// Whether no request waits for the permits, and they suffice.
   func isFree(_ claims: [Claim]) -> Bool {
     claims.allSatisfy { claim in
       left[claim.kind] >= claim.number
@@ -78,7 +78,7 @@ struct PermitOracle {
     }
   }
 
-  /// Those in front of a request that it may not pass, and that wait.
+  /// The waiting requests in front of a request that it may not pass.
   func inFront(of id: Int, among requests: [Int: Request]) -> [Int] {
     guard let request = waiting[id] else { return [] }
     return requests.keys.filter { other in
@@ -96,10 +96,11 @@ struct PermitOracle {
       && inFront(of: id, among: waiting).isEmpty
   }
 
-  /// Who will never be given permits, whatever those do that do not wait: plays through what can happen
-  /// until nothing changes any more.
+  /// The requests that will never be admitted, even if all runs that do not wait end. Simulates
+  /// admissions until nothing changes any more.
   ///
-  /// - Parameter isOrderKept: Whether the order counts. If not, those who hold nothing are in no one's way.
+  /// - Parameter isOrderKept: Whether the order counts. If not, requests below no hold block no
+  ///   others.
   func stuck(isOrderKept: Bool) -> Set<Int> {
     var rest = waiting
     if !isOrderKept { rest = rest.filter { !chain(from: $0.value.hold).isEmpty } }

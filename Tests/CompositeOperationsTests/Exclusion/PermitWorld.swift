@@ -1,16 +1,16 @@
 import CompositeOperations
 import Testing
 
-/// Operations that take permits, each within the one before, played on the state machine of the ledger: those
-/// that have what they want take turns.
+/// Simulates operations with nested permits on the state machine of the ledger. Operations that
+/// have their permits proceed in round-robin order.
 struct PermitWorld {
-  /// What an operation takes, the outermost first.
+  /// The permits that an operation takes, the outermost first.
   typealias Levels = [[PermitClaim]]
 
   private struct Operation {
     let levels: Levels
     var holds: [PermitHold] = []
-    /// Those that it has asked for.
+    /// The request that waits, if there is one.
     var request: PermitLedger.Request?
   }
 

@@ -121,7 +121,7 @@ import Testing
         └─ because of that 100 never began
         """)
     #expect(error.description.count < 100)
-    // The node that failed was asked when it did.
+    // The name of the node that failed was computed when it failed.
     #expect(asked == 1 && names.count == 1)
     #expect(error.consequences.count == 100)
   }

@@ -12,7 +12,7 @@ extension Verdict {
     var last: Int?
     var conditions: [Int: Int] = [:]
     var loose: [Int: Int] = [:]
-    /// Whether what ended last had been cancelled.
+    /// Whether the last run to end had been cancelled.
     var isLastCancelled = false
     for entry in entries {
       defer {

@@ -33,7 +33,7 @@ struct Trial: Sendable {
   let surroundings: Surroundings
   /// Whether it is started with a handle, or run as part of a task.
   let hasHandle: Bool
-  /// How long a leaf computes that waits for another one.
+  /// How long a leaf computes at most while it waits for another one.
   var patience = Duration.seconds(20)
 
   /// - Parameter size: About how many nodes the tree has at most.
@@ -72,7 +72,7 @@ struct Trial: Sendable {
     let operation = builder.operation(tree)
     let observed: AnyShown =
       surroundings == .observedFromInside ? operation.observed(by: observer) : operation
-    // Two that compute could occupy all threads, and wait for one another's rivals.
+    // Two computing leaves could occupy all threads, and wait for each other's rivals.
     let end =
       tree.hasRival
       ? await Computation.alone { await run(observed, recorder, observer) }

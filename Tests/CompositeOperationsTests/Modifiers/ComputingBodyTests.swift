@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: Form.allCases)
-  func `T3: an abandoning timeout leaves a body behind that computes`(form: Form) async {
+  func `T3: an abandoning timeout does not wait for a body that computes`(form: Form) async {
     let outcome = await form.endless.timingOut(after: .milliseconds(20), .abandoning).run()
     #expect(outcome.error is TimeoutError)
   }
@@ -124,7 +124,7 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test func `T2: a moment that has passed lets no body begin`() async {
+  @Test func `T2: after the deadline no body begins`() async {
     let clock = ManualClock()
     clock.advance(by: .seconds(5))
     let begun = Flag()
@@ -150,7 +150,8 @@ import Testing
       }
       return 0
     }
-    // Where the time is over before the handler is there, it blocks the thread of the body.
+    // If the time is over before the handler is registered, the handler blocks the thread of the
+    // body.
     await Computation.alone {
       var first = blocks.timingOut(after: .milliseconds(1)).start()
       var limit = Duration.milliseconds(1)
@@ -176,11 +177,11 @@ import Testing
       return Task.isCancelled
     }.timingOut(after: .seconds(1_000_000))
     for count in [1, 2, 4, 8, 16, 32] {
-      // Their tasks begin when the body has ended, one of them likely in its memory.
+      // Their tasks begin after the body has ended, one of them probably in the memory of its task.
       let next = ParallelOperation([_](repeating: sibling, count: count))
       await Task {
         for index in 0..<200 {
-          // Ends by itself at about the moment at which it is cancelled.
+          // Ends by itself at about the time at which it is cancelled.
           let body = SimpleOperation {
             let end = ContinuousClock.now + limit * (1 + index % 8)
             while ContinuousClock.now < end {}
@@ -246,9 +247,7 @@ import Testing
     #expect(!begun.isSet)
   }
 
-  @Test func `R2: where the clock fails there is no other attempt, and nothing is a cancellation`()
-    async
-  {
+  @Test func `R2: an error of the clock ends the attempts, and is no cancellation`() async {
     let fails = SimpleOperation<Int> { throw TestError("failed") }
     let outcome = await fails.retrying(attempts: 3, backoff: .constant(.seconds(1)))
       .run(in: environment)
@@ -259,7 +258,7 @@ import Testing
     #expect(await again.run(in: environment).error as? TestError == failure)
   }
 
-  @Test func `R2: a clock that speaks of a cancellation ends the attempts as cancelled`() async {
+  @Test func `R2: a clock error that represents a cancellation ends the run as cancelled`() async {
     let environment = OperationEnvironment(clock: FailingClock(CancellationError()))
     let fails = SimpleOperation<Int> { throw TestError("failed") }
     let retrying = fails.retrying(attempts: 3, backoff: .constant(.seconds(1)))

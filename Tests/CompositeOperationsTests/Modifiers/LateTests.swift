@@ -59,7 +59,7 @@ import Testing
       }.discarding { discarded.add($0) }
     }
 
-    /// A composite of a child that has returned 1 and of one that waits at the gate.
+    /// A composite of a child that has returned 1 and a child that waits at the gate.
     var composite: any ComposableOperation<Int> {
       let children = [
         AnyOperation(SimpleOperation { 1 }.discarding { discarded.add($0) }),
@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  @Test func `O3: all who share a run that cancelled itself get its evidence`() async {
+  @Test func `O3: all callers of a shared run that cancelled itself get its evidence`() async {
     let runs = SharedRuns<Int, Int>()
     let discarded = Log<Int>()
     let gate = Gate()

@@ -208,7 +208,7 @@ import Testing
     #expect(try await steps(of: growing, in: setting) == ["0 %", "50 %", "100 %"])
   }
 
-  @Test func `V8: steps that are too small to be seen are not told`() async {
+  @Test func `V8: steps that are too small to be seen are not reported`() async {
     let calls = Log<Double>()
     var operation: any ComposableOperation<Int> = SimpleOperation { 1 }
     // Each level halves the steps of the one below it.
@@ -223,7 +223,7 @@ import Testing
     #expect(calls.entries == calls.entries.sorted() && calls.entries.last == 1)
   }
 
-  @Test func `V7: a weight is looked for through 64 modifiers`() async throws {
+  @Test func `V7: a weight is found through up to 64 modifiers`() async throws {
     let asked = Log<Int>()
     struct Leaf: ComposableOperation {
       let asked: Log<Int>
@@ -243,7 +243,7 @@ import Testing
       let list = ParallelOperation([heavy, AnyOperation(SimpleOperation { 1 })], width: .serial)
       #expect(try await steps(of: list).contains(percent), "\(count)")
     }
-    // So a level of many asks no more than 64 others.
+    // So each of many levels searches no more than 64 others.
     let deep = levels(1_000, around: Leaf(asked: asked))
     _ = await deep.run(in: OperationEnvironment(observers: [RecordingObserver()]))
     #expect(asked.count < 200)

@@ -45,7 +45,7 @@ struct AllocationThreshold: Sendable {
     AllocationThreshold("child of any type that waits", 4.037, bytes: 1_512),
     AllocationThreshold("parallel of 2", 10, bytes: 2_523),
     AllocationThreshold("parallel of 8", 10, bytes: 2_625),
-    // One of them for the closure that lists its children where somebody draws it, and one for the box from
+    // One of them for the closure that lists its children for a diagram, and one for the box from
     // which a loop frees them.
     AllocationThreshold("parallel of 2 types", 17, bytes: 2_883),
     AllocationThreshold("list of 100 in a list", 10, bytes: 4_206),

@@ -2,9 +2,9 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// What becomes of many levels of operations within one another on a stack of 512 KiB.
+/// Many levels of nested operations on a stack of 512 KiB.
 ///
-/// Each test has a process of its own, because an overflow of the stack ends that.
+/// Each test has a process of its own, because a stack overflow ends the process.
 @Suite struct DepthTests {
   @Test(arguments: Nesting.allCases)
   func `C4: 10,000 levels run, fail and are freed on 512 KiB`(nesting: Nesting) async {
@@ -151,7 +151,7 @@ import Testing
     #expect(ofMapped[8] == "fetch.….map" && ofMapped[30] == "fetch.….map")
     #expect(ofMapped[99] == "….map")
     #expect(ofRetried[0] == "fetch" && ofRetried[30] == "fetch" && ofRetried[99] == "…")
-    // Each is looked for through 64 modifiers, of which every level has two.
+    // Each search covers 64 modifiers, of which every level has two.
     #expect(names.count == 64)
   }
 
@@ -171,8 +171,8 @@ import Testing
     #expect("\(path)" == (first + ["… 37 more …"] + last).joined(separator: "/"))
   }
 
-  @Test func `C4: deep in one another observed runs share no task`() async {
-    // The runtime looks through all cancellation handlers of a task to remove one.
+  @Test func `C4: deeply nested observed runs do not share a task`() async {
+    // The runtime walks all cancellation handlers of a task to remove one.
     let tasks = Log<Int>()
     var operation: any ComposableOperation<Void> = SimpleOperation {}
     for _ in 0..<200 {

@@ -83,7 +83,7 @@ struct MemoryTests {
       }
     }
 
-    @Test func `T2: timeouts that are not reached leave nothing behind`() async {
+    @Test func `T2: timeouts that are not reached keep no memory`() async {
       await #expect(processExitsWith: .success) {
         let waits = SimpleOperation { await Task.yield() }
         let limited = [
@@ -100,7 +100,7 @@ struct MemoryTests {
     }
 
     @Test(arguments: 0..<4)
-    func `T1: waits that are cancelled leave nothing behind`(kind: Int) async {
+    func `T1: waits that are cancelled keep no memory`(kind: Int) async {
       await #expect(processExitsWith: .success) { [kind = kind as Int] in
         let body = SimpleOperation {}
         let long = Duration.seconds(1_000_000)

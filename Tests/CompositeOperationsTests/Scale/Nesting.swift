@@ -1,7 +1,7 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// The ways to put an operation into another one whose type does not show what is in it.
+/// The ways to put an operation into another one whose type does not depend on the inner type.
 enum Nesting: String, CaseIterable, Sendable {
   // Composites, which hold the operation as it is.
   case parallel, serial, mixed, pack, collecting, lazily, growing, race, graph

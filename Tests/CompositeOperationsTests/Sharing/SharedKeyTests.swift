@@ -2,10 +2,10 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// Keys whose hash values, comparisons, descriptions and ends use shared runs and permits themselves: under a
-/// lock of ours any of that would trap, or wait for ever.
+/// Keys whose hash values, comparisons, descriptions and `deinit` use shared runs and permits
+/// themselves. Under a lock of the package each of these would trap or deadlock.
 @Suite struct SharedKeyTests {
-  /// What is done whenever code of a key runs.
+  /// Actions that run whenever code of a key runs.
   private final class Reentry: Sendable {
     let actions = Log<@Sendable () -> Void>()
     let calls = Log<String>()
@@ -66,7 +66,7 @@ import Testing
     await gate.waitForArrivals(4)
     for handle in handles.suffix(4) { handle.cancel() }
     for handle in handles.suffix(4) { #expect(await handle.outcome.isCancelled) }
-    // Who comes now begins another run.
+    // A caller that comes now begins another run.
     runs.forget(Key(1, reentry))
     let fresh = wanted(1).start(in: environment)
     await gate.waitForArrivals(5)
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .seconds(1)])
-  func `H1: keys with the same hash value are told apart`(keptFor: Duration) async {
+  func `H1: keys with the same hash value are distinguished`(keptFor: Duration) async {
     let runs = SharedRuns<CollidingKey, Int>(keepingResultsFor: keptFor)
     let gate = Gate()
     let wanted = (0..<30).map { index in
@@ -123,7 +123,7 @@ import Testing
     await gate.waitForArrivals(1)
     let waiter = SimpleOperation {}.exclusive(in: lock).start()
     await lock.waitForQueue(of: 1)
-    // Asks the ledger of permits, because somebody waits for these.
+    // Uses the ledger of permits, because a request waits for these.
     reentry.actions.add { _ = lock.waitingCount + lock.leftCount }
     let inner = SimpleOperation { 1 }.shared(in: runs, for: Key(1, reentry))
     let outer = SimpleOperation.withContext { context in try await context.run(inner) }
@@ -132,7 +132,7 @@ import Testing
     #expect(error?.reason == .heldAbove)
     #expect(reentry.calls.entries.contains("description"))
 
-    // The same for an operation that a pool runs below permits which it wants.
+    // The same for an operation that a pool runs below permits that the operation requires.
     let other = Permits(1, name: "other")
     let named = DescribedOperation(reentry: { reentry.call("name") }, permits: other)
     let pool = OperationPool()

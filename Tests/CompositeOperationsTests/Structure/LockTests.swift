@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(.enabled(if: HeldLocks.isCounting))
-  func `C3: a thread knows how many locks it holds`() {
+  func `C3: the locks that a thread holds are counted`() {
     let one = Lock(0)
     let other = Lock(0)
     let counts = one.withLock { _ in (HeldLocks.count, other.withLock { _ in HeldLocks.count }) }
@@ -332,7 +332,7 @@ import Testing
       runs.forget(Key(1, code))
       await fetch(1)
       runs.forgetAll()
-      // Of many those are forgotten whose time is over.
+      // When there are many results, the expired ones are forgotten.
       for number in 0..<70 { await fetch(number) }
       clock.advance(by: .seconds(20))
       for number in 100..<110 { await fetch(number) }

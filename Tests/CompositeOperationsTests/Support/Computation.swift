@@ -1,7 +1,7 @@
 import CompositeOperations
 import Testing
 
-/// Bodies that compute without suspending. Each occupies a thread of Swift's pool meanwhile.
+/// Bodies that compute without suspending. Each occupies a thread of Swift's pool.
 enum Computation {
   /// Computes until a condition holds.
   ///
@@ -26,9 +26,9 @@ enum Computation {
 
   /// Runs a test whose bodies occupy threads until others have begun.
   ///
-  /// One at a time: several together could occupy every thread, and wait for one another for ever. And at a high
-  /// priority, for which Swift's pool has threads of its own on Linux: other tests would wait for those threads, and
-  /// these tests for the threads of others.
+  /// One test at a time: several together could occupy every thread and deadlock. They run at a
+  /// high priority, for which Swift's pool has threads of its own on Linux. Otherwise other tests
+  /// would wait for these threads, and these tests for the threads of others.
   static func alone<Value: Sendable>(
     _ body: @escaping @Sendable () async -> Value
   ) async -> Value {

@@ -1,6 +1,6 @@
 import CompositeOperationsTestKit
 
-/// A clock whose sleepers fail.
+/// A clock whose `sleep` fails.
 struct FailingClock: Clock {
   typealias Instant = ManualClock.Instant
 
@@ -9,8 +9,8 @@ struct FailingClock: Clock {
   private let gate: Gate
 
   /// - Parameters:
-  ///   - error: What sleepers throw.
-  ///   - gate: Where they wait before they do; nil if they throw at once.
+  ///   - error: The error that `sleep` throws.
+  ///   - gate: Where `sleep` waits before it throws; nil to throw at once.
   init(_ error: any Error = TestError("the clock stopped"), after gate: Gate? = nil) {
     self.error = error
     self.gate = gate ?? Gate(isOpen: true)

@@ -1,7 +1,7 @@
 import CompositeOperations
 import Synchronization
 
-/// Counts how often operations are asked for their names.
+/// Counts how often the names of operations are computed.
 final class NameCount: Sendable {
   private let asked = Atomic(0)
 

@@ -14,7 +14,7 @@ final class SmallStack: TaskExecutor {
 
   /// Runs a body on a thread of its own, and frees there what the body leaves.
   ///
-  /// - Parameter body: Is given the environment for runs that it starts.
+  /// - Parameter body: Receives the environment for the runs that it starts.
   static func run(_ body: @escaping @Sendable (OperationEnvironment) async -> Void) async {
     let executor = SmallStack()
     let thread = Thread { executor.work() }

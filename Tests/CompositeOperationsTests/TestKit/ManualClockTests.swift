@@ -151,7 +151,7 @@ import Testing
     await #expect(processExitsWith: .failure) { ManualClock().advance(by: .seconds(-1)) }
   }
 
-  @Test func `a moment is made from its distance to the beginning`() {
+  @Test func `an instant is made from its distance to the beginning`() {
     let clock = ManualClock()
     clock.advance(by: .seconds(5))
     #expect(clock.now == ManualClock.Instant(offset: .seconds(5)))

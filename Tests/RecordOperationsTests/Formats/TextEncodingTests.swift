@@ -129,7 +129,7 @@ import Testing
   func `an encoding that is not supported is named in the error, with the remedy`(
     encoding: String.Encoding, name: String
   ) async throws {
-    // Only of UTF-32 a mark is needed to tell.
+    // Only UTF-32 needs a mark to be detected.
     let text = name.hasPrefix("UTF-32") ? "\u{FEFF}a,b\n1,x\n" : "a,b\n1,x\n"
     for format in [ImportFormat.csv, .jsonLines] {
       let error = try await load(try bytes(text, encoding, []), as: format).outcome.error

@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(.enabled(if: MountShell.isAvailable, "This process may not mount file systems."))
-  func `D11: an import that has filled the disk gives the room back`() async throws {
+  func `D11: an import that has filled the disk frees the space`() async throws {
     let row = String(repeating: "x", count: 4_000) + "\n"
     try write("a\n" + String(repeating: row, count: 8_000))
     let script = """
@@ -96,7 +96,7 @@ import Testing
     let pipe = folder.file("pipe")
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     let (reports, report) = AsyncStream.makeStream(of: Void.self)
-    // How much comes out of a pipe is not known before.
+    // The size of the input is not known before a pipe is read.
     let run = ImportRecords("T", into: database, from: pipe, as: .csv)
       .onProgress { _ in report.yield() }.start()
     let writer = try #require(await writer(of: pipe))
@@ -181,7 +181,7 @@ import Testing
     #expect(await load().error != nil)
     #expect(try folder.names.contains("records.sqlite"))
     await database.close()
-    // So is one to which a link leads.
+    // So is the target of a link.
     let other = folder.file("other")
     try FileManager.default.removeItem(atPath: folder.file())
     try FileManager.default.createSymbolicLink(atPath: folder.file(), withDestinationPath: other)

@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: accesses)
-  func `D12: changes that are in a log alone are not left out where they cannot be read`(
+  func `D12: changes that are only in a log are not omitted where they cannot be read`(
     access: String
   ) async throws {
     await #expect(processExitsWith: .success) { [access] in

@@ -20,7 +20,7 @@ enum MountShell {
 
   /// Runs a script.
   ///
-  /// - Parameter arguments: What `$1` and so on are.
+  /// - Parameter arguments: The values of `$1` and so on.
   /// - Returns: The lines that it has written, errors among them.
   static func lines(_ script: String, _ arguments: String...) async throws -> [String] {
     let folder = try TemporaryFolder()

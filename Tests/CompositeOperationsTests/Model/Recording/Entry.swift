@@ -10,7 +10,7 @@ enum Entry: Sendable, Equatable {
   case looked(Int, isCancelled: Bool)
   /// The body is over. How the run ends is decided now, by whoever runs it.
   case ended(Int, ShownOutcome, isCancelled: Bool)
-  /// A body has computed for very long, and what it did that for has not come.
+  /// A body has computed for very long, and the event that it waited for has not occurred.
   case computedInVain(Int)
   /// A value was given up.
   case discarded(Int, ShownValue)

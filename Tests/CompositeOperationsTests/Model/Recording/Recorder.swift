@@ -4,7 +4,7 @@ import CompositeOperations
 final class Recorder: Sendable {
   /// The time of everything that is recorded.
   let clock = TurnClock()
-  /// How long a leaf computes that waits for another one.
+  /// How long a leaf computes at most while it waits for another one.
   let patience: Duration
   private let state: Lock<State>
 
@@ -43,10 +43,10 @@ final class Recorder: Sendable {
     state = Lock(State(cancellationPoint: cancellationPoint))
   }
 
-  /// What happened.
+  /// The recorded entries.
   var story: Story { state.withLock { $0.story } }
 
-  /// Takes note that the executor has run so many jobs.
+  /// Records how many jobs the executor has run.
   func jobEnded(_ count: Int) { state.withLock { $0.job = count } }
 
   /// Whether a leaf has begun.

@@ -33,7 +33,7 @@ indirect enum ShownError: Sendable, Hashable {
   case skipped(String)
   /// Every condition failed of which one was to be met.
   case noneMet([ShownError])
-  /// The late outcome of a child, handed on by a modifier.
+  /// The late outcome of a child, passed on by a modifier.
   case late(ShownOutcome)
   /// Permits of these names would never have come.
   case permits([String], isHeldAbove: Bool)

@@ -20,7 +20,7 @@ struct TurnClock: Clock {
   var now: Instant { Instant(offset: Self.time(moment)) }
   var minimumResolution: Duration { .zero }
 
-  /// Lets moments pass although nobody takes a turn.
+  /// Advances the time without a turn of a sleeper.
   func advance(by moments: Int) { self.moments.value.withLock { $0 += moments } }
 
   static func time(_ moments: Int) -> Duration { .milliseconds(moments) }

@@ -48,7 +48,7 @@ extension Judge {
     if isCancelled { mustBeLeft(body) }
   }
 
-  /// A body that has been cancelled has been left behind, though its run may show that later.
+  /// A body that has been cancelled has been abandoned, though its run may show that later.
   private mutating func mustBeLeft(_ body: LooseBody) {
     expect(
       body.isLeft || order == .partial || mayBeLeft(body.run),

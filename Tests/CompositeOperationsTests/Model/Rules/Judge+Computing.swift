@@ -1,11 +1,11 @@
 // Bodies that compute without suspending: P3, P6 and P7; and loops of such bodies: S8.
 
 extension Judge {
-  /// What a loop runs without suspending until it lets others have a turn: a few steps at first, whose time it does not
-  /// look at, and then so many.
+  /// The most steps that a loop runs without suspending: a few untimed steps at first, and then a
+  /// fixed number.
   private static let mostStepsInJob = 4 + 64
 
-  /// A body goes on for no longer than it takes others to begin or to cancel it.
+  /// A body computes no longer than another one needs to begin or to cancel it.
   mutating func computedInVain(_ node: Int) {
     guard case .leaf(let leaf) = places[node]?.node.kind else { return }
     switch leaf.computing {
@@ -17,7 +17,7 @@ extension Judge {
     }
   }
 
-  /// S8: a loop of operations that do not suspend lets others have a turn now and then.
+  /// S8: a loop of operations that do not suspend yields regularly.
   mutating func mayBeginWithoutTurn(below parent: NodeRun) {
     guard order == .total, parent.isLoop else { return }
     if parent.jobOfSteps != job { parent.stepsInJob = 0 }

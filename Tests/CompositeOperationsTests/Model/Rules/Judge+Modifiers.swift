@@ -47,7 +47,8 @@ extension Judge {
       "O2: n\(run.place.node.id) ran nothing, and came to \(body)")
   }
 
-  /// Takes note of how a child ended whose end a modifier hands on: a cancellation with what its body came to.
+  /// Records how a child ended whose end a modifier passes on: a cancellation with the end of its
+  /// body.
   @discardableResult mutating func settle(
     _ child: NodeRun, handedOnAs body: ShownOutcome
   ) -> ShownOutcome {

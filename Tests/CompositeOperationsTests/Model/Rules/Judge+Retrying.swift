@@ -97,7 +97,7 @@ extension Judge {
 }
 
 extension NodeRun {
-  /// What it came to, if that is an error, as a list of attempts shows it.
+  /// The error of its body, if there is one, as a list of attempts shows it.
   fileprivate var lateError: ShownError? {
     if case .error(let error) = end?.body.withoutLateOutcome { error } else { nil }
   }

@@ -25,8 +25,8 @@ extension Judge {
         if isTooLate { mustHavePassed(moments, since: run.firstMoment, "T2: \(name) was too late") }
         return expect(isCancelled || isTooLate, "O2: \(name) ran nothing, and came to \(body)")
       }
-      // What cancelled the body and not the run was the end of the time. A body that leaves nobody else a turn is not
-      // cancelled, and is too late all the same.
+      // The timeout cancels the body and not the run. A body that never suspends is not cancelled,
+      // and is still too late.
       if order == .total, !end.isCancelled || run.end?.isCancelled == false {
         let isTooLate = end.isCancelled || end.moment - run.firstMoment >= moments
         expect(

@@ -163,7 +163,7 @@ final class NodeRun {
 }
 
 extension NodeRun {
-  /// What came although the run was cancelled, if it says more than that.
+  /// The late outcome of a cancelled run, unless it is a plain cancellation.
   var lateBody: ShownOutcome? {
     guard outcome == .cancelled, let body = end?.body, body != .error(.cancellation) else {
       return nil
@@ -171,7 +171,7 @@ extension NodeRun {
     return body.withoutLateOutcome
   }
 
-  /// O3: what a modifier throws that hands on how this run ended, if it was cancelled.
+  /// O3: the error that a modifier throws to pass on how this run ended, if it was cancelled.
   var handedOn: ShownError {
     switch end?.body {
     case .error(.late(.result)) where isTakenOver: .cancellation
@@ -207,8 +207,8 @@ extension NodeRun {
 }
 
 extension Sequence<NodeRun> {
-  /// What is carried by runs that did not end in a cancellation, or whose end was handed on: the others gave up what
-  /// they had.
+  /// The values of runs that did not end in a cancellation, or whose end was passed on. The other
+  /// runs have discarded theirs.
   var carried: [Holding] {
     flatMap { $0.outcome == .cancelled && !$0.isHandedOn ? [] : $0.holdings }
   }
@@ -221,7 +221,7 @@ extension ShownOutcome {
   /// The error as which a body passes on how a child ended, or the result.
   var passedOn: ShownOutcome { self == .cancelled ? .error(.cancellation) : self }
 
-  /// The late outcome that a modifier handed on, as the handle of the run shows it.
+  /// The late outcome that a modifier passed on, as the handle of the run shows it.
   var withoutLateOutcome: ShownOutcome {
     if case .error(.late(let late)) = self { late } else { self }
   }

@@ -1,14 +1,14 @@
 extension Tree.Leaf {
-  /// What a body does without suspending.
+  /// The computation of a body that does not suspend.
   enum Computing: Sendable, Equatable {
-    /// It lets so many moments of the clock pass.
+    /// Until the clock has advanced by so many ticks.
     case moments(Int)
-    /// It goes on until another leaf has begun, or it is cancelled.
+    /// Until another leaf has begun, or the body is cancelled.
     case untilBegun(Int)
-    /// It goes on until it is cancelled, because another leaf has ended.
+    /// Until the body is cancelled, because another leaf has ended.
     case untilCancelled(by: Int)
 
-    /// The leaf that is to run meanwhile, by its number.
+    /// The leaf that has to run at the same time, by its number.
     var rival: Int? {
       switch self {
       case .moments: nil
@@ -33,7 +33,7 @@ extension Tree {
     return setting(computing, at: leaf)
   }
 
-  /// The same without leaves that would wait in vain for what another one does.
+  /// The same without leaves that would wait for an event that cannot occur.
   var withoutVainRivals: Tree {
     let rivalries = rivalries
     var tree = self
@@ -63,7 +63,7 @@ extension Tree {
 
   // MARK: Rivals
 
-  /// Who may compute in the whole tree, and until what.
+  /// The leaves of the whole tree that may compute, and until when.
   ///
   /// Only one leaf of a tree does, so that there is a thread for everything else.
   private var rivalries: [(Int, Leaf.Computing)] {
@@ -106,7 +106,7 @@ extension Tree {
 }
 
 extension Tree.List {
-  /// The place of the child in whose place there is an error.
+  /// The place of the child that is replaced by an error.
   fileprivate var isFailingAt: Int? {
     if case .arriving(let index) = form { index } else { nil }
   }

@@ -39,7 +39,7 @@ struct Tree: Sendable, Equatable {
     }
 
     var end: End
-    /// What the body does first, without suspending; nil for nothing.
+    /// The computation with which the body begins, without suspending; nil for none.
     var computing: Computing?
     var waiting: Waiting
     /// Whether the body stops when it sees after a pause that it is cancelled.
