@@ -106,10 +106,14 @@ import Testing
         return index % 5
       }.shared(in: runs, for: CollidingKey(number: index % 5))
     }
-    let run = ParallelOperation(wanted).start(in: OperationEnvironment(clock: ManualClock()))
-    await gate.waitForArrivals(5)
+    let executor = SeededExecutor(seed: 1)
+    let environment = OperationEnvironment(clock: ManualClock(), executor: executor)
+    let run = ParallelOperation(wanted).start(in: environment)
+    // Until each of the 30 waits.
+    executor.drain()
     #expect(runs.runningCount == 5)
     gate.open()
+    executor.drain()
     #expect(await run.outcome.result == wanted.indices.map { $0 % 5 })
     #expect(gate.arrivals == 5)
   }
