@@ -15,7 +15,7 @@ demo: sqlite ## Find the duplicate files in this folder, and take the tour
 	swift run -c release --skip-build DevApp duplicates $$(ls -A | grep -vx .build)
 	swift run -c release --skip-build DevApp tour
 
-test: sqlite ## Run every test in debug and in release, and build a user's package on this one
+test: sqlite ## Run every test in debug and in release, and build a package of a user (VERBOSE=1 shows all output)
 	.ci/test
 	.ci/test -c release
 	.ci/user-package
