@@ -5,7 +5,7 @@ extension ConditionEvaluation {
 
     enum EndAction {
       /// Cancel these tasks, whose conditions no longer matter, and resume the waiter.
-      case stop([Task<Void, Never>], Waiter?)
+      case stop([LinkedTask<Void, Never>], Waiter?)
       /// Report the end of the condition, which had been abandoned.
       case report
     }
@@ -22,32 +22,25 @@ extension ConditionEvaluation {
     private(set) var verdicts: ConditionVerdicts
     private var questions: [Int: Question] = [:]
     /// Kept until the evaluation is freed, so that none is freed under the lock.
-    private var tasksByIndex: [Int: Task<Void, Never>] = [:]
+    private var tasksByIndex: [Int: LinkedTask<Void, Never>] = [:]
     private var waiter: Waiter?
     private var isCancelled = false
 
     init(_ verdicts: ConditionVerdicts) { self.verdicts = verdicts }
 
-    var tasks: [Task<Void, Never>] { Array(tasksByIndex.values) }
+    var tasks: [LinkedTask<Void, Never>] { Array(tasksByIndex.values) }
 
     private var isOver: Bool { isCancelled || verdicts.isDecided }
 
-    /// A task for a condition was started, which may have begun and ended already.
+    /// A task for a condition is about to be started.
     ///
-    /// - Returns: Whether the condition does not matter any more.
-    mutating func started(_ index: Int, _ task: Task<Void, Never>) -> Bool {
+    /// - Returns: Whether the condition still matters.
+    mutating func starts(_ index: Int, _ task: LinkedTask<Void, Never>) -> Bool {
+      precondition(questions[index] == nil, "The condition at \(index) has a task already.")
       tasksByIndex[index] = task
-      switch questions[index] {
-      case nil where isOver || !verdicts.matters(index):
-        questions[index] = .left
-        return true
-      case nil:
-        questions[index] = .waiting
-        return false
-      case .running, .ended: return false
-      case .left: return true
-      case .waiting: preconditionFailure("Two tasks ask the condition at \(index).")
-      }
+      let matters = !isOver && verdicts.matters(index)
+      questions[index] = matters ? .waiting : .left
+      return matters
     }
 
     /// - Returns: The waiter itself, if there is nothing to wait for.
@@ -61,15 +54,11 @@ extension ConditionEvaluation {
     /// - Returns: Whether the condition has to be evaluated (O2).
     mutating func began(_ index: Int) -> Bool {
       switch questions[index] {
-      case nil, .waiting:
-        if isOver || !verdicts.matters(index) {
-          questions[index] = .left
-          return false
-        }
+      case .waiting:
         questions[index] = .running
         return true
       case .left: return false
-      case .running, .ended: preconditionFailure("The condition at \(index) is asked twice.")
+      case nil, .running, .ended: preconditionFailure("The condition at \(index) began twice.")
       }
     }
 
@@ -90,13 +79,13 @@ extension ConditionEvaluation {
     /// The run was cancelled.
     ///
     /// - Returns: The tasks to cancel, and the waiter if it waits.
-    mutating func left() -> (tasks: [Task<Void, Never>], waiter: Waiter?) {
+    mutating func left() -> (tasks: [LinkedTask<Void, Never>], waiter: Waiter?) {
       isCancelled = true
       return (leave(Array(questions.keys)), waiter.take())
     }
 
     /// - Returns: The tasks to cancel.
-    private mutating func leave(_ indices: [Int]) -> [Task<Void, Never>] {
+    private mutating func leave(_ indices: [Int]) -> [LinkedTask<Void, Never>] {
       indices.compactMap { index in
         switch questions[index] {
         case .waiting, .running:

@@ -19,8 +19,12 @@ final class ConditionEvaluation: Sendable {
     of plan: ConditionPlan, after verdicts: ConditionVerdicts, in context: OperationContext
   ) async -> ConditionVerdicts {
     let evaluation = ConditionEvaluation(plan, verdicts, in: context)
-    evaluation.start(verdicts)
-    await evaluation.wait()
+    await withTaskCancellationHandler {
+      evaluation.start(verdicts)
+      await evaluation.wait()
+    } onCancel: {
+      evaluation.cancel()
+    }
     return evaluation.machine.withLock { $0.verdicts }
   }
 
@@ -28,33 +32,35 @@ final class ConditionEvaluation: Sendable {
     for (index, node) in plan.nodes.enumerated() where verdicts.matters(index) {
       guard case .operation(let operation) = node.kind else { continue }
       let question = ConditionQuestion(operationName: node.name, operation: operation)
-      let task = UnstructuredTasks.start(on: Task.preferredExecutor) { [self] in
+      let task = LinkedTask<Void, Never>()
+      guard machine.withLock({ $0.starts(index, task) }) else { continue }
+      task.start(on: Task.preferredExecutor) { [self] in
         guard machine.withLock({ $0.began(index) }) else { return }
         ended(index, await context.end(of: question).outcome)
       }
-      if machine.withLock({ $0.started(index, task) }) { task.cancel() }
     }
   }
 
   private func wait() async {
-    await withTaskCancellationHandler {
-      await withTaskPriorityEscalationHandler {
-        await withCheckedContinuation { waiter in
-          machine.withLock { $0.waited(waiter) }?.resume()
-        }
-      } onPriorityEscalated: { _, priority in
-        for task in tasks { task.escalatePriority(to: priority) }
+    await withTaskPriorityEscalationHandler {
+      await withCheckedContinuation { waiter in
+        machine.withLock { $0.waited(waiter) }?.resume()
       }
-    } onCancel: {
-      let (tasks, waiter) = machine.withLock { $0.left() }
-      // First, because the conditions' cancellation handlers may block.
-      waiter?.resume()
-      // On this thread, because the run may get no thread as long as the conditions compute.
-      cancel(tasks)
+    } onPriorityEscalated: { _, priority in
+      for task in tasks { task.escalatePriority(to: priority) }
     }
   }
 
-  private var tasks: [Task<Void, Never>] { machine.withLock { $0.tasks } }
+  /// Ends the evaluation without a verdict, and cancels the conditions.
+  private func cancel() {
+    let (tasks, waiter) = machine.withLock { $0.left() }
+    // First, because the conditions' cancellation handlers may block.
+    waiter?.resume()
+    // On this thread, because the run may get no thread as long as the conditions compute.
+    cancel(tasks)
+  }
+
+  private var tasks: [LinkedTask<Void, Never>] { machine.withLock { $0.tasks } }
 
   private func ended(_ index: Int, _ outcome: Outcome<Verdict>) {
     let verdict = Verdict(outcome, of: plan.nodes[index].name)
@@ -68,7 +74,7 @@ final class ConditionEvaluation: Sendable {
     }
   }
 
-  private func cancel(_ tasks: [Task<Void, Never>]) {
+  private func cancel(_ tasks: [LinkedTask<Void, Never>]) {
     CancellationReports.deferring {
       for task in tasks { NestedCalls.make(.cancel) { task.cancel() } }
     }

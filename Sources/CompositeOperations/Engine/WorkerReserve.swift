@@ -84,16 +84,17 @@ struct WorkerReserve: ~Copyable, Sendable {
   ) async {
     let attendsAlarm = isOutermost && claimAlarm()
     alarm.branchBegan()
-    let worker = UnstructuredTasks.start(on: nil, work)
-    if attendsAlarm {
-      detachedWorker.withLock { $0 = worker }
-      hasDetachedWorker.store(true, ordering: .releasing)
-    }
+    let worker = LinkedTask<Void, Never>()
     await withTaskCancellationHandler {
+      let task = worker.start(on: nil, work)
+      if attendsAlarm {
+        detachedWorker.withLock { $0 = task }
+        hasDetachedWorker.store(true, ordering: .releasing)
+      }
       await withTaskPriorityEscalationHandler {
-        if attendsAlarm { await alarm.wait() } else { await worker.value }
+        if attendsAlarm { await alarm.wait() } else { await task.value }
       } onPriorityEscalated: { _, priority in
-        worker.escalatePriority(to: priority)
+        task.escalatePriority(to: priority)
       }
     } onCancel: {
       worker.cancel()

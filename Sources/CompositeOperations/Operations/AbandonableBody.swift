@@ -38,15 +38,20 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     _ body: @escaping @Sendable (OperationContext) async throws -> HeldResult<Success>
   ) async throws -> HeldResult<Success>? {
     let abandonable = AbandonableBody(scope: context.scope, within: limit)
-    let task = UnstructuredTasks.start(on: Task.preferredExecutor) {
-      guard abandonable.machine.withLock({ $0.began() }) else { return }
-      let end: End
-      do { end = .success(try await body(context.onFreshStack)) } catch { end = .failure(error) }
-      // The timer may be late, and a body that does not wait may have kept the sleeper waiting.
-      if abandonable.isTimeOver { abandonable.leave(nil) }
-      abandonable.ended(end)
+    let task = LinkedTask<Void, Never>()
+    let clockError = await withTaskCancellationHandler {
+      task.start(on: Task.preferredExecutor) {
+        guard abandonable.machine.withLock({ $0.began() }) else { return }
+        let end: End
+        do { end = .success(try await body(context.onFreshStack)) } catch { end = .failure(error) }
+        // The timer may be late, and a body that does not wait may have kept the sleeper waiting.
+        if abandonable.isTimeOver { abandonable.leave(nil) }
+        abandonable.ended(end)
+      }
+      return await abandonable.waitUntilOver(for: task)
+    } onCancel: {
+      abandonable.leave(task)
     }
-    let clockError = await abandonable.waitUntilOver(for: task)
     if let end = abandonable.machine.withLock({ $0.end }) { return try end.get() }
     try Task.checkCancellation()
     if let clockError { throw clockError }
@@ -56,7 +61,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
   /// Waits until the body has ended or is abandoned.
   ///
   /// - Returns: The error of the clock that measures the time.
-  private func waitUntilOver(for task: Task<Void, Never>) async -> (any Error)? {
+  private func waitUntilOver(for task: LinkedTask<Void, Never>) async -> (any Error)? {
     if let deadline {
       let departure = Departure { self.leave(task) }
       DeadlineTimer.shared.add(departure, at: deadline)
@@ -90,17 +95,13 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     }
   }
 
-  private func wait(for task: Task<Void, Never>) async {
-    await withTaskCancellationHandler {
-      await withTaskPriorityEscalationHandler {
-        await withCheckedContinuation { waiter in
-          machine.withLock { $0.waited(waiter) }?.resume()
-        }
-      } onPriorityEscalated: { _, priority in
-        task.escalatePriority(to: priority)
+  private func wait(for task: LinkedTask<Void, Never>) async {
+    await withTaskPriorityEscalationHandler {
+      await withCheckedContinuation { waiter in
+        machine.withLock { $0.waited(waiter) }?.resume()
       }
-    } onCancel: {
-      leave(task)
+    } onPriorityEscalated: { _, priority in
+      task.escalatePriority(to: priority)
     }
   }
 
@@ -119,7 +120,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
   /// Ends the run, unless the body has ended, and cancels the body.
   ///
   /// Does not need the task of the run, which gets no thread while bodies occupy all of them.
-  private func leave(_ task: Task<Void, Never>?) {
+  private func leave(_ task: LinkedTask<Void, Never>?) {
     guard case .cancelBody(let waiter) = machine.withLock({ $0.left() }) else { return }
     // First, because the body's cancellation handlers may block.
     waiter?.resume()

@@ -18,6 +18,15 @@
     return Task(executorPreference: executor, priority: priority) { await body() }
   }
 
+  /// Starts a task whose body throws, on the executor that the calling task prefers.
+  ///
+  /// - Parameter priority: The priority of the task; nil for the priority of the calling task.
+  static func startThrowing<Value: Sendable>(
+    at priority: TaskPriority?, _ body: @escaping @Sendable () async throws -> Value
+  ) -> Task<Value, any Error> {
+    Task(executorPreference: Task.preferredExecutor, priority: priority) { try await body() }
+  }
+
   /// Runs a body in an unstructured task, waits for it, and cancels it with the calling task.
   ///
   /// For work that a child task cannot do. In Swift 6.3.1 a child task never runs above the
@@ -28,13 +37,9 @@
   @usableFromInline static func run<Value: Sendable>(
     at priority: TaskPriority? = nil, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let isCancelled = Task.isCancelled
-    let task = Task(executorPreference: Task.preferredExecutor, priority: priority) {
-      if isCancelled { cancelCurrentTask() }
-      return try await body()
-    }
+    let task = LinkedTask<Value, any Error>()
     return try await withTaskCancellationHandler {
-      try await task.value
+      try await task.run(at: priority, body)
     } onCancel: {
       NestedCalls.make(.cancel) { task.cancel() }
     }
@@ -44,21 +49,12 @@
   @usableFromInline static func run<Value: Sendable>(
     _ body: @escaping @Sendable () async -> Value
   ) async -> Value {
-    let isCancelled = Task.isCancelled
-    let task = start(on: Task.preferredExecutor) {
-      if isCancelled { cancelCurrentTask() }
-      return await body()
-    }
+    let task = LinkedTask<Value, Never>()
     return await withTaskCancellationHandler {
-      await task.value
+      await task.start(on: Task.preferredExecutor, body).value
     } onCancel: {
       NestedCalls.make(.cancel) { task.cancel() }
     }
-  }
-
-  /// Cancels a task that begins in a cancelled task before its body can see that it is not cancelled yet.
-  private static func cancelCurrentTask() {
-    unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
   }
 
   /// Runs a body that is not cancelled with the calling task, and waits for its end.
