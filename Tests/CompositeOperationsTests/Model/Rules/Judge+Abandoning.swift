@@ -44,7 +44,10 @@ extension Judge {
 
   mutating func looseLooked(_ ticket: Int, _ isCancelled: Bool) {
     guard let body = loose[ticket] else { return expect(false, "ticket \(ticket) never began") }
-    expect(!body.isLeft || isCancelled, "T3: \(body.name) was left behind, and not cancelled")
+    // The run is resumed before the body is cancelled, on another thread where there are several.
+    expect(
+      order == .partial || !body.isLeft || isCancelled,
+      "T3: \(body.name) was left behind, and not cancelled")
     if isCancelled { mustBeLeft(body) }
   }
 
