@@ -2,19 +2,19 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Foundation
-import Synchronization
 import Testing
 
 /// Checks that no user code runs under a lock of this module, as `LockTests` of the core does.
 @Suite struct LockTests {
   /// Records calls of user code, and whether the calling thread holds a lock of the package.
   private final class UserCodeRecorder: Sendable {
-    private let record = Mutex((calls: 0, underLock: [String]()))
+    private let record = Lock((calls: 0, underLock: [String]()))
 
     var calls: Int { record.withLock { $0.calls } }
     var underLock: [String] { record.withLock { $0.underLock } }
 
     func runs(_ what: String) {
+      // Read first: the lock of this class is counted, too.
       let isUnderLock = HeldLocks.count > 0
       record.withLock { record in
         record.calls += 1
@@ -43,7 +43,7 @@ import Testing
     let code = UserCodeRecorder()
     let queue = OperationQueue()
     for cancels in [false, true] {
-      let operations = Mutex<[QueueOperation<Int>]>([])
+      let operations = Lock<[QueueOperation<Int>]>([])
       do {
         let object = UserObject(code) { _ = operations.withLock { $0.first }?.isExecuting }
         let operation = QueueOperation(SimpleOperation { withExtendedLifetime(object) { 1 } })

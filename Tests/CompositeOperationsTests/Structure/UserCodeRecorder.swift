@@ -11,9 +11,8 @@ final class UserCodeRecorder: Sendable {
     var underLock: Set<String> = []
   }
 
-  // Locks of the standard library, because the package's own are counted.
-  private let record = Mutex(Record())
-  private let callback = Mutex<(@Sendable () -> Void)?>(nil)
+  private let record = Lock(Record())
+  private let callback = Lock<(@Sendable () -> Void)?>(nil)
   private let isCallingBack = Atomic(false)
 
   /// The user code that ran under a lock.
@@ -23,11 +22,20 @@ final class UserCodeRecorder: Sendable {
   func count(of what: String) -> Int { record.withLock { $0.calls[what, default: 0] } }
 
   /// Sets what all user code calls back.
-  func callBack(_ body: @escaping @Sendable () -> Void) { callback.withLock { $0 = body } }
-  func stopCallingBack() { callback.withLock { $0 = nil } }
+  func callBack(_ body: @escaping @Sendable () -> Void) { setCallback(body) }
+  func stopCallingBack() { setCallback(nil) }
+
+  private func setCallback(_ body: (@Sendable () -> Void)?) {
+    // The previous one is freed without the lock, because it may hold values that record.
+    _ = callback.withLock { callback in
+      defer { callback = body }
+      return callback
+    }
+  }
 
   /// Records a call of user code.
   func runs(_ what: String) {
+    // Read first: the locks of this class are counted, too.
     let isUnderLock = HeldLocks.count > 0
     record.withLock { record in
       record.calls[what, default: 0] += 1

@@ -2,7 +2,6 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Foundation
 import RecordOperations
-import Synchronization
 import Testing
 
 @Suite struct ExportRecordsTests {
@@ -392,7 +391,7 @@ import Testing
 
 /// Counts, for formatters, which may not remember anything else.
 private final class Counter: Sendable {
-  private let count = Mutex(0)
+  private let count = Lock(0)
 
   func next() -> Int {
     count.withLock {
