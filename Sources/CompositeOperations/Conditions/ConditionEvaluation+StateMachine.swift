@@ -36,7 +36,7 @@ extension ConditionEvaluation {
     ///
     /// - Returns: Whether the condition still matters.
     mutating func starts(_ index: Int, _ task: LinkedTask<Void, Never>) -> Bool {
-      precondition(questions[index] == nil, "The condition at \(index) has a task already.")
+      precondition(questions[index] == nil, "starts: condition \(index) already has a task")
       tasksByIndex[index] = task
       let matters = !isOver && verdicts.matters(index)
       questions[index] = matters ? .waiting : .left
@@ -45,7 +45,7 @@ extension ConditionEvaluation {
 
     /// - Returns: The waiter itself, if there is nothing to wait for.
     mutating func waited(_ waiter: Waiter) -> Waiter? {
-      precondition(self.waiter == nil, "Two tasks wait for an evaluation.")
+      precondition(self.waiter == nil, "waited: the evaluation already has a waiter")
       if isOver { return waiter }
       self.waiter = waiter
       return nil
@@ -58,7 +58,7 @@ extension ConditionEvaluation {
         questions[index] = .running
         return true
       case .left: return false
-      case nil, .running, .ended: preconditionFailure("The condition at \(index) began twice.")
+      case nil, .running, .ended: preconditionFailure("began: condition \(index) is not waiting")
       }
     }
 
@@ -72,7 +72,7 @@ extension ConditionEvaluation {
         return .stop(leave(Array(questions.keys)), waiter.take())
       case .left: return .report
       case nil, .waiting, .ended:
-        preconditionFailure("The condition at \(index) ended without being asked.")
+        preconditionFailure("ended: condition \(index) is not running")
       }
     }
 

@@ -44,7 +44,7 @@
     }
     self.nodes = nodes
     guard case .all(let required, _) = nodes.last?.kind else {
-      preconditionFailure("A plan of conditions has no root.")
+      preconditionFailure("a condition plan must have a root")
     }
     self.required = required
   }

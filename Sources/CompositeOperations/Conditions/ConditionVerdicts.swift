@@ -100,7 +100,7 @@ struct ConditionVerdicts: Sendable {
     let node = plan.nodes[index]
     switch (node.kind, operand) {
     case (.immediate, _), (.operation, _):
-      preconditionFailure("A condition without operands has one, at \(index).")
+      preconditionFailure("condition \(index) has no operands, but is the parent of one")
     case (.not, _): return operand.negated(name: node.name)
     case (.all(_, .cancelRemaining), .fail), (.any, .proceed): return operand
     case (.all(let operands, _), _):
@@ -180,7 +180,7 @@ extension ConditionVerdicts.Failure {
     switch self {
     case .own(let index):
       guard let error = errors[index] else {
-        preconditionFailure("The condition at \(index) failed without an error.")
+        preconditionFailure("condition \(index) failed without an error")
       }
       return error
     case .noneMet(let failures):

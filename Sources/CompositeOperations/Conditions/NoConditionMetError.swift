@@ -21,5 +21,5 @@ extension NoConditionMetError: EvidenceDescribing {
     errors.map { ErrorBranch(label: "no condition was met", cause: .error($0)) }
   }
 
-  var nothing: String { "no condition was met, because none was given" }
+  var nothing: String { "no condition was met: there are no conditions" }
 }

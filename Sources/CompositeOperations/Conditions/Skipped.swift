@@ -33,5 +33,5 @@ extension Skipped: CancellationRepresenting {
 }
 
 extension Skipped: CustomStringConvertible {
-  public var description: String { "skipped because \(reason)" }
+  public var description: String { "skipped: \(reason)" }
 }

@@ -47,10 +47,10 @@ enum Verdict: Sendable {
 
 extension Skipped {
   /// - Parameter name: The condition that is not met.
-  init(notMet name: String) { self.init(because: "it is not so: \(name)") }
+  init(notMet name: String) { self.init(because: "condition '\(name)' is not met") }
 
   /// - Parameter name: The condition that ended without an answer.
   init(stoppedEarly name: String) {
-    self.init(because: "the condition stopped early: \(name)", isAnswer: false)
+    self.init(because: "condition '\(name)' stopped without an answer", isAnswer: false)
   }
 }

@@ -33,13 +33,13 @@ extension PermitError {
 
 extension PermitError: CustomStringConvertible {
   public var description: String {
-    let wanted = wanted.joined(separator: ", ")
+    let wanted = wanted.joined(separator: "', '")
     return switch reason {
     case .heldAbove:
-      "\(wanted) would never come: an operation that this one is part of has it until its end"
+      "deadlock: '\(wanted)' is held by an enclosing operation until it ends"
     case .circle:
-      "\(wanted) would never come: whoever has it waits for \(held.joined(separator: ", ")), "
-        + "which an operation that this one is part of has; take both at once, or in one order"
+      "deadlock: the holder of '\(wanted)' waits for '\(held.joined(separator: "', '"))', which an "
+        + "enclosing operation holds; take both at once, or always in the same order"
     }
   }
 }

@@ -35,7 +35,7 @@ public final class Permits: Sendable {
   ///   - name: What errors call them.
   /// - Precondition: There is at least one.
   public convenience init(_ count: Int, name: String = "permits") {
-    precondition(count >= 1, "There is at least 1 permit, and not \(count).")
+    precondition(count >= 1, "`count` must be at least 1 (was \(count))")
     self.init(count, naming: { name })
   }
 

@@ -25,7 +25,7 @@ public final class RateLimit: Sendable {
   /// How long before it is full the bucket has a token.
   private let burst: Duration
   /// Only who stands in front looks at the bucket.
-  let turn = Permits(1, name: "a turn")
+  let turn = Permits(1, name: "rate limit")
   private let bucket = Lock(Bucket())
 
   private struct Bucket: Sendable {
@@ -39,8 +39,8 @@ public final class RateLimit: Sendable {
   ///   - period: The period.
   /// - Precondition: It is at least one, and the period is longer than nothing.
   public init(_ count: Int, per period: Duration) {
-    precondition(count >= 1, "At least 1 operation may begin in a period, and not \(count).")
-    precondition(period > .zero, "A period is longer than nothing, and not \(period).")
+    precondition(count >= 1, "`count` must be at least 1 (was \(count))")
+    precondition(period > .zero, "`period` must be positive (was \(period))")
     self.count = count
     self.period = period
     share = period / count

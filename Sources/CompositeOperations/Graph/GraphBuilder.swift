@@ -124,7 +124,7 @@ public struct GraphBuilder: ~Copyable {
   }
 
   @inlinable func input<Value>(_ node: GraphNode<Value>) -> GraphPlan.Input {
-    precondition(node.graph == graph, "A node can only need nodes of its own graph.")
+    precondition(node.graph == graph, "a node can only need nodes of its own graph")
     return node.input
   }
 

@@ -39,7 +39,7 @@ public struct GraphNode<Value: Sendable>: Sendable {
   ///
   /// - Precondition: It is not an outcome already, or something that is made of one.
   public var outcome: GraphNode<Outcome<Value>> {
-    precondition(!asksForOutcome, "An outcome has no outcome; ask the node itself.")
+    precondition(!asksForOutcome, "an outcome has no `outcome`; use the node itself")
     return GraphNode<Outcome<Value>>(index, of: graph, at: offset, asksForOutcome: true) {
       [self] board in board.outcome(of: index) { read(board) }
     }

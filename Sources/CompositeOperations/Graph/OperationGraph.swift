@@ -113,8 +113,8 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   @available(
     *, unavailable,
     message: """
-      Return the node whose result is the result of the graph, or say that it has none: \
-      OperationGraph(giving: Void.self)
+      return the node whose result is the result of the graph, or use \
+      OperationGraph(giving: Void.self) if it has none
       """
   )
   public init(

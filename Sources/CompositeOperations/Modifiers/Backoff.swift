@@ -31,7 +31,7 @@ public struct Backoff: Sendable {
   private var jitter: Jitter?
 
   private init(_ first: Duration, _ growth: Growth) {
-    precondition(first >= .zero, "A delay is not negative, and not \(first).")
+    precondition(first >= .zero, "the first delay must not be negative (was \(first))")
     self.first = first
     self.growth = growth
   }
@@ -52,7 +52,7 @@ public struct Backoff: Sendable {
   /// - Precondition: Neither is negative.
   public static func linear(from first: Duration, by step: Duration? = nil) -> Backoff {
     let step = step ?? first
-    precondition(step >= .zero, "Delays grow by a step that is not negative, and not by \(step).")
+    precondition(step >= .zero, "`step` must not be negative (was \(step))")
     return Backoff(first, .linear(step: step))
   }
 
@@ -61,8 +61,7 @@ public struct Backoff: Sendable {
   /// - Precondition: `first` is not negative, and `factor` at least 1.
   public static func exponential(from first: Duration, by factor: Double = 2) -> Backoff {
     precondition(
-      factor >= 1 && factor.isFinite, "Delays grow by a factor of at least 1, and not by \(factor)."
-    )
+      factor >= 1 && factor.isFinite, "`factor` must be at least 1 and finite (was \(factor))")
     return Backoff(first, .exponential(factor: factor))
   }
 
@@ -75,7 +74,7 @@ public struct Backoff: Sendable {
   ///
   /// - Precondition: It is not negative.
   public func capped(at longest: Duration) -> Backoff {
-    precondition(longest >= .zero, "The longest delay is not negative, and not \(longest).")
+    precondition(longest >= .zero, "`longest` must not be negative (was \(longest))")
     var backoff = self
     backoff.longest = min(longest, self.longest)
     return backoff

@@ -40,7 +40,7 @@ extension ComposableOperation {
   ) -> some ComposableOperation<Success> {
     precondition(
       (1...permits.count).contains(number),
-      "An operation takes 1 to \(permits.count) of \(permits), and not \(number).")
+      "`number` must be 1 to \(permits.count), the count of '\(permits)' (was \(number))")
     return PermitTakingOperation(
       base: self, claims: [PermitClaim(permits: permits, number: number)])
   }

@@ -23,7 +23,7 @@ struct PrioritizedOperation<Base: ComposableOperation>: TransparentOperation {
     return try await withThrowingTaskGroup(of: HeldResult<Base.Success>.self) { group in
       group.addTask(priority: priority) { try await begin(in: context) }
       guard let held = try await group.next() else {
-        preconditionFailure("A task group has lost its only child.")
+        preconditionFailure("the task group has no child task")
       }
       return held
     }

@@ -49,7 +49,7 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
   @usableFromInline init(
     base: Base, times: Int, backoff: Backoff, isDone: @escaping Question
   ) {
-    precondition(times >= 1, "An operation is repeated at least 1 time, and not \(times).")
+    precondition(times >= 1, "`times` must be at least 1 (was \(times))")
     self.base = base
     self.times = times
     self.backoff = backoff

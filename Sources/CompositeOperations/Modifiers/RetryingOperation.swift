@@ -72,9 +72,9 @@ extension ComposableOperation {
   @usableFromInline init(
     attempts: Int, backoff: Backoff, budget: Duration?, decide: @escaping Decision
   ) {
-    precondition(attempts >= 1, "There is at least 1 attempt, the first one, and not \(attempts).")
+    precondition(attempts >= 1, "`attempts` must be at least 1 (was \(attempts))")
     precondition(
-      budget ?? .zero >= .zero, "A budget of time is not negative, and not \(budget ?? .zero).")
+      budget ?? .zero >= .zero, "`budget` must not be negative (was \(budget ?? .zero))")
     self.attempts = attempts
     self.backoff = backoff
     self.budget = budget

@@ -73,7 +73,7 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
     self.limit = limit
   }
 
-  public var description: String { "\(name) took longer than \(limit)" }
+  public var description: String { "timeout: '\(name)' took longer than \(limit)" }
 }
 
 @usableFromInline struct TimingOutOperation<Base: ComposableOperation>: TransparentOperation {

@@ -19,7 +19,7 @@ struct WeighedOperation<Base: ComposableOperation>: TransparentOperation, Weight
 
   @usableFromInline init(base: Base, weight: Double) {
     precondition(
-      weight > 0 && weight.isFinite, "An operation weighs more than nothing, and not \(weight).")
+      weight > 0 && weight.isFinite, "`weight` must be positive and finite (was \(weight))")
     self.base = base
     self.weight = weight
   }

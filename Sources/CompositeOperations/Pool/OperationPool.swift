@@ -39,7 +39,7 @@ public final class OperationPool: Sendable {
     overflow: Overflow = .wait, delegate: (any OperationPoolDelegate)? = nil,
     in environment: OperationEnvironment = OperationEnvironment()
   ) {
-    precondition(capacity >= 0, "At least 0 operations may wait in a pool, and not \(capacity).")
+    precondition(capacity >= 0, "`capacity` must not be negative (was \(capacity))")
     admission = PoolAdmission(
       PoolAdmission.StateMachine(
         limit: width.limit, order: order, capacity: capacity, overflow: overflow))

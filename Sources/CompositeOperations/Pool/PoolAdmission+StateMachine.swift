@@ -107,7 +107,7 @@ extension PoolAdmission {
       case .leaves(nil): ticket.stage = .leaves(waiter)
       case .decided(let decision): settle(ticket, decision, waiter, &wakening)
       case .early, .wantsRoom, .waits, .leaves, .runs, .turnedAway, .gone:
-        preconditionFailure("The run of a member of a pool waits twice.")
+        preconditionFailure("waited: the run of the member already waits or has a decision")
       }
       return wakening
     }
@@ -131,7 +131,7 @@ extension PoolAdmission {
     /// The run of a member has ended.
     mutating func ended(_ ticket: Ticket) -> Wakening {
       var wakening = Wakening()
-      precondition(ticket.isMember, "The run of a member of a pool has ended twice.")
+      precondition(ticket.isMember, "ended: the run of the member has already ended")
       if ticket.hasPlace {
         runningCount -= 1
         if ticket.isBarrier { isBarrierRunning = false }

@@ -109,7 +109,7 @@ struct PoolQueue: Sendable {
       epochs[epoch].barrier = -1
     } else {
       guard let index = epochs[epoch].lines.firstIndex(where: { $0.priority == member.priority })
-      else { preconditionFailure("A member of a pool is removed twice.") }
+      else { preconditionFailure("the member has already been removed") }
       if member.previous >= 0 { slots[member.previous].next = member.next }
       if member.next >= 0 { slots[member.next].previous = member.previous }
       if epochs[epoch].lines[index].first == slot { epochs[epoch].lines[index].first = member.next }

@@ -19,9 +19,9 @@ public struct PoolRefusalError: Error, Hashable, Sendable {
 extension PoolRefusalError: CustomStringConvertible {
   public var description: String {
     switch reason {
-    case .full: "\(name) was not taken: as many operations wait in the pool as may"
-    case .dropped: "\(name) was dropped while it waited: others came, and the pool was full"
-    case .closed: "\(name) was not run: the pool is closed"
+    case .full: "pool full: '\(name)' was refused because the queue has reached its capacity"
+    case .dropped: "pool full: '\(name)' was dropped from the queue for a newer operation"
+    case .closed: "pool closed: '\(name)' was not run"
     }
   }
 }

@@ -36,7 +36,7 @@ struct SubmittedOperation<Base: ComposableOperation>: SeparateRun {
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     let above = context.scope?.hold
-    let name = { @Sendable [base] in "the end of \(base.operationName) in a pool" }
+    let name = { @Sendable [base] in "end of \(base.operationName) in a pool" }
     let hold = above.map { _ in PermitHold(untilEndOf: name) }
     let submission = PoolSubmission(
       base, priority, isBarrier, to: pool, holding: hold, passesOnLate: true)

@@ -177,7 +177,7 @@ extension SharedRuns {
       case .entry(let entry):
         if let kept = entries[entry]?.kept { return .found(kept) }
         guard let number = entries[entry]?.flight, let flight = flights[number] else {
-          preconditionFailure("There is neither a shared run nor a result for a key.")
+          preconditionFailure("joined: the entry has neither a run nor a result")
         }
         waiter = nextNumber()
         flights[number]?.waiters.insert(waiter)
@@ -188,7 +188,7 @@ extension SharedRuns {
         waiters[waiter] = .registered
         let number = nextNumber()
         let entry = addEntry(for: sought, number)
-        let hold = PermitHold(untilEndOf: { [key = sought.key] in "the shared result for \(key)" })
+        let hold = PermitHold(untilEndOf: { [key = sought.key] in "shared result for \(key)" })
         flights[number] = Flight(entry: entry, hold: hold, priority: priority, waiters: [waiter])
         return .leads(Seat(key: sought.key, flight: number, waiter: waiter, hold: hold))
       }
@@ -212,7 +212,7 @@ extension SharedRuns {
       case .told(let end):
         waiters[waiter] = nil
         return end
-      case .waits, .none: preconditionFailure("Somebody waits twice for a shared run.")
+      case .waits, .none: preconditionFailure("waited: the waiter already waits")
       }
     }
 
@@ -251,7 +251,7 @@ extension SharedRuns {
       _ number: Int, in outcome: Outcome<Success>, until isOver: (@Sendable () -> Bool)?
     ) -> Ended {
       guard let flight = flights.removeValue(forKey: number) else {
-        preconditionFailure("A shared run ends twice.")
+        preconditionFailure("ended: the shared run has already ended")
       }
       if flight.isCurrent {
         entries[flight.entry]?.flight = nil
@@ -274,7 +274,7 @@ extension SharedRuns {
       case .registered:
         waiters[waiter] = .told(end)
         return nil
-      case .told, .none: preconditionFailure("Somebody is told twice how a shared run ended.")
+      case .told, .none: preconditionFailure("told: the waiter already has an outcome")
       }
     }
 

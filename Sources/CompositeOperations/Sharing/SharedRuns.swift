@@ -146,7 +146,7 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
 
   private func leave(_ seat: StateMachine.Seat) {
     let leaving = machine.withLock { $0.left(seat) }
-    leaving.run?.cancel(because: "nobody waits for it any more")
+    leaving.run?.cancel(because: "the last waiter has left")
     leaving.continuation?.resume(returning: RunEnd(.cancelled))
   }
 }

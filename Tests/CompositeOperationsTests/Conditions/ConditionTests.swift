@@ -86,14 +86,14 @@ import Testing
 
   @Test func `Q1: a skip tells its reason on the event and on the handle`() async {
     let reasons: [(Condition, String)] = [
-      (Condition("is online") { false }, "it is not so: is online"),
+      (Condition("is online") { false }, "condition 'is online' is not met"),
       (
         Condition("is online") {
           await Task.yield()
           return false
-        }, "it is not so: is online"
+        }, "condition 'is online' is not met"
       ),
-      (.not(Condition("is metered") { true }), "it is not so: not is metered"),
+      (.not(Condition("is metered") { true }), "condition 'not is metered' is not met"),
       (Condition("is due") { throw Skipped(because: "it ran today") }, "it ran today"),
       (Condition(SimpleOperation<Bool> { throw Skipped(because: "no account") }), "no account"),
       (
@@ -101,9 +101,12 @@ import Testing
           await Task.yield()
           throw CancellationError()
         },
-        "the condition stopped early: is sure"
+        "condition 'is sure' stopped without an answer"
       ),
-      (.confirmed("Delete 3 files?") { $0 == "yes" }, "it is not so: confirmed: Delete 3 files?"),
+      (
+        .confirmed("Delete 3 files?") { $0 == "yes" },
+        "condition 'confirmed: Delete 3 files?' is not met"
+      ),
     ]
     for (condition, reason) in reasons {
       let recorder = RecordingObserver()
@@ -111,7 +114,7 @@ import Testing
         .start(in: OperationEnvironment(observers: [recorder]))
       #expect(await run.outcome.isCancelled)
       #expect(await run.late?.error as? Skipped == Skipped(because: reason))
-      #expect(recorder.short.last == "body ended: cancelled, late: error skipped because \(reason)")
+      #expect(recorder.short.last == "body ended: cancelled, late: error skipped: \(reason)")
     }
   }
 
@@ -131,7 +134,7 @@ import Testing
         let run = AnyOperation(operation).start(in: OperationEnvironment(observers: observers))
         #expect(await run.outcome.isCancelled)
         let skip = await run.late?.error as? Skipped
-        #expect(skip?.reason == "it is not so: is online", "\(index)")
+        #expect(skip?.reason == "condition 'is online' is not met", "\(index)")
       }
     }
   }

@@ -32,7 +32,8 @@ import Testing
       let kind = ["value": "result 7", "error": "error late", "stops": "cancelled"][end] ?? ""
       #expect(
         recorder.short == [
-          "slow created", "slow started", "slow ended: error slow took longer than 2.0 seconds",
+          "slow created", "slow started",
+          "slow ended: error timeout: 'slow' took longer than 2.0 seconds",
           "slow left a body behind: \(kind)",
         ])
       while end == "value", discarded.count == 0 { await Task.yield() }

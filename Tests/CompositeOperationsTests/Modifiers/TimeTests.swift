@@ -97,7 +97,7 @@ import Testing
       gate.open()
       let error = await run.outcome.error as? TimeoutError
       #expect(error == TimeoutError(name: "slow", limit: .seconds(2)), "\(end)")
-      #expect(error?.description == "slow took longer than 2.0 seconds")
+      #expect(error?.description == "timeout: 'slow' took longer than 2.0 seconds")
       #expect(discarded.entries == (end == "value" ? [7] : []), "\(end)")
     }
   }

@@ -26,7 +26,8 @@ import Testing
       doorman.seen.entries == [
         "will take first", "first began", "will take unwanted", "will take cancelled",
         "will take too much",
-        "too much ended: error too much was not taken: as many operations wait in the pool as may",
+        "too much ended: error pool full: 'too much' was refused because the queue has reached "
+          + "its capacity",
         "cancelled ended: cancelled", "first ended: result 1",
       ])
   }

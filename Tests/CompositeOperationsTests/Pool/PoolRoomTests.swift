@@ -14,7 +14,7 @@ import Testing
       #expect(error?.reason == .full)
       #expect(
         error.map(String.init(describing:))
-          == "PoolGuest was not taken: as many operations wait in the pool as may")
+          == "pool full: 'PoolGuest' was refused because the queue has reached its capacity")
       await scene.end()
       #expect(scene.begun.entries == [0, 1, 2])
     }

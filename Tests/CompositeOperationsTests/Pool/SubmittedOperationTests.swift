@@ -52,7 +52,7 @@ import Testing
     let error = await submitted.exclusive(in: lock).run().firstPermitError
     #expect(error?.reason == .circle)
     // Whoever comes last closes the circle: the member, or the one who waits for it.
-    #expect([["the end of work in a pool"], ["lock"]].contains(error?.held))
+    #expect([["end of work in a pool"], ["lock"]].contains(error?.held))
     #expect(await submitted.run().result == 1)
     let other = Permits(1)
     #expect(await submitted.exclusive(in: other).run().result == 1)

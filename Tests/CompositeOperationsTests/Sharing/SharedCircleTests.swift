@@ -27,10 +27,8 @@ import Testing
       let error = outcome.firstPermitError
       #expect(error?.reason == .heldAbove)
       #expect(
-        error?.description == """
-          the shared result for 7 would never come: an operation that this one is part of has it until \
-          its end
-          """)
+        error?.description
+          == "deadlock: 'shared result for 7' is held by an enclosing operation until it ends")
       #expect(runs.runningCount == 0)
       #expect(await one.run(in: environment).result == 1)
     }
@@ -65,8 +63,8 @@ import Testing
     }
     #expect(
       error?.description == """
-        lock would never come: whoever has it waits for the shared result for 1, which an operation that \
-        this one is part of has; take both at once, or in one order
+        deadlock: the holder of 'lock' waits for 'shared result for 1', which an enclosing operation \
+        holds; take both at once, or always in the same order
         """)
     #expect(lock.leftCount == 1 && runs.runningCount == 0)
 
@@ -84,7 +82,7 @@ import Testing
     #expect(lock.waitingCount == 1)
     gate.open()
     executor.drain()
-    #expect(await holding.outcome.firstPermitError?.wanted == ["the shared result for 1"])
+    #expect(await holding.outcome.firstPermitError?.wanted == ["shared result for 1"])
     #expect(await first.outcome.result == 1)
   }
 

@@ -132,7 +132,7 @@ import Testing
     let inner = SimpleOperation { 1 }.shared(in: runs, for: Key(1, reentry))
     let outer = SimpleOperation.withContext { context in try await context.run(inner) }
     let error = await outer.shared(in: runs, for: Key(1, reentry)).run().firstPermitError
-    #expect(error?.wanted == ["the shared result for key 1"])
+    #expect(error?.wanted == ["shared result for key 1"])
     #expect(error?.reason == .heldAbove)
     #expect(reentry.calls.entries.contains("description"))
 

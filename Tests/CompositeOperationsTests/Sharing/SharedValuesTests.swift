@@ -105,7 +105,7 @@ import Testing
     let reasons = observer.events.compactMap { event in
       if case .cancellationRequested(let reason) = event.kind { reason } else { nil }
     }
-    #expect(reasons == ["nobody waits for it any more"])
+    #expect(reasons == ["the last waiter has left"])
   }
 
   @Test func `H2: the values of an error that several have are given up by the last of them`()

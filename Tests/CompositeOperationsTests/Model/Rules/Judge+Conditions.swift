@@ -96,8 +96,8 @@ extension Judge {
       return switch condition.answer {
       case .skip: "of a condition"
       // Whether it is negated or not.
-      case .cancellation: "the condition stopped early: \(name)"
-      case .yes, .no, .error: "it is not so: \(condition.isNegated ? "not " : "")\(name)"
+      case .cancellation: "condition '\(name)' stopped without an answer"
+      case .yes, .no, .error: "condition '\(condition.isNegated ? "not " : "")\(name)' is not met"
       }
     }
   }
