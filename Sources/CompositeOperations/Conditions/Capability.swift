@@ -1,4 +1,7 @@
-/// Something that somebody may allow or forbid: the contacts, a login, a paid feature.
+/// A permission or feature that may be granted or denied, such as the contacts, a login or a paid
+/// feature.
+///
+/// Require it with ``Condition/authorized(for:)``:
 ///
 /// ```swift
 /// struct Contacts: Capability {
@@ -10,48 +13,57 @@
 /// let load = LoadContacts().requiring(contacts)
 /// ```
 public protocol Capability: Sendable {
-  /// What errors call it. The type's name by default.
+  /// The name in errors. Defaults to the name of the type.
   var name: String { get }
 
-  /// How things stand. It asks nobody.
+  /// Returns the current status without requesting the capability.
+  ///
+  /// - Throws: Any error. The condition then fails with it.
   func status() async throws -> CapabilityStatus
 
-  /// Asks for it, and says how things stand then.
+  /// Requests the capability and returns the resulting status.
+  ///
+  /// - Throws: Any error. The condition then fails with it.
   func request() async throws -> CapabilityStatus
 }
 
 extension Capability {
+  /// The name of the type.
   public var name: String { "\(Self.self)" }
 }
 
-/// How things stand with a capability.
+/// The authorization status of a capability.
 public enum CapabilityStatus: Hashable, Sendable {
-  /// Nobody has been asked yet.
+  /// The capability has not been requested yet.
   case undetermined
-  /// It may be used.
+  /// The capability may be used.
   case authorized
-  /// It may not be used.
+  /// The capability may not be used.
   case denied
-  /// It is not there.
+  /// The capability does not exist here.
   case unavailable
 }
 
-/// The error of an operation that needs a capability which it may not use.
+/// The error of a condition that requires a capability which may not be used.
 public struct CapabilityError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What the capability is called.
+  /// The name of the capability.
   public let name: String
-  /// How things stand.
+  /// The status of the capability.
   public let status: CapabilityStatus
 
   public var description: String { "\(name) is \(status)" }
 }
 
 extension Condition {
-  /// Met if a capability may be used; asks for it if nobody has been asked yet.
+  /// Returns a condition that is met if a capability may be used.
   ///
-  /// It fails with a ``CapabilityError`` where the capability may not be used. Operations that are
-  /// given one and the same condition ask one after another, so that nobody is asked again who has
-  /// answered.
+  /// If the status of the capability is undetermined, the condition requests it first. If the
+  /// capability may not be used, the condition fails with a ``CapabilityError``.
+  ///
+  /// Operations that share one condition evaluate it one at a time, so that the capability is
+  /// requested only once. So store the condition in a `let`.
+  ///
+  /// - Parameter capability: The capability that is required.
   public static func authorized(for capability: some Capability) -> Condition {
     Condition(
       SimpleOperation { try await capability.isAuthorized() }

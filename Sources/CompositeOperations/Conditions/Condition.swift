@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Something that has to be so before an operation begins.
+/// A requirement that must be met before an operation begins.
 ///
 /// ```swift
 /// extension Condition {
@@ -11,18 +11,22 @@ internal import Synchronization
 /// let issues = FetchIssues(repository: repository).requiring(.isOnline, .not(.isMetered))
 /// ```
 ///
-/// A condition answers in one of three ways: it is met, and the operation may proceed; it is not met,
-/// and the operation is skipped, which ends its run as cancelled; it fails, and its error is the run's.
-/// Of several conditions a failure counts before a skip, and a skip before the leave to proceed.
+/// The evaluation of a condition has one of three verdicts:
 ///
-/// Each run of an operation evaluates a condition once, even if the condition is listed twice, in several
-/// `requiring` modifiers next to one another, or within ``all(_:onFailure:)-(Condition...)``,
+/// - Met: the operation may begin.
+/// - Not met: the operation is skipped, and its run ends as cancelled.
+/// - Failed: the run ends in the error of the condition.
+///
+/// If an operation has several conditions, the precedence is: failed, then not met, then met.
+///
+/// Each run evaluates a condition once, even if the condition is listed twice, in several adjacent
+/// `requiring` modifiers, or within ``all(_:onFailure:)-(Condition...)``,
 /// ``any(_:)-(Condition...)`` and ``not(_:)``. Copies of a condition are the same condition. Two
-/// conditions that are made by two calls of an initializer are not, so store a condition in a `let`
-/// instead of a computed property.
+/// calls of an initializer make two conditions, so store a condition in a `let` instead of a
+/// computed property.
 public struct Condition: Sendable {
   enum Kind: Sendable {
-    /// Evaluated without a task of its own, because it cannot wait.
+    /// Evaluated without a task, because it does not suspend.
     case immediate(@Sendable () throws -> Bool)
     case operation(any ComposableOperation<Bool>)
     case not
@@ -30,12 +34,12 @@ public struct Condition: Sendable {
     case any
   }
 
-  /// What events and reasons call the condition.
+  /// The name in events, in errors and in the reasons of skipped operations.
   public let name: String
   let kind: Kind
-  /// The operands; empty if the condition is not made of others.
+  /// The operands; empty if the condition is not composed of others.
   let operands: [Condition]
-  /// Identifies the condition.
+  /// Equal for copies of the same condition.
   let id = ConditionID()
 
   private init(_ name: String, _ kind: Kind, of operands: [Condition] = []) {
@@ -44,29 +48,35 @@ public struct Condition: Sendable {
     self.operands = operands
   }
 
-  /// A condition that is an operation: it is met if that ends in `true`.
+  /// Creates a condition that is met if an operation returns `true`.
   ///
-  /// An operation that cancels itself is not met; a ``Skipped`` that it throws says why.
+  /// The condition is not met if the operation returns `false` or cancels itself. The operation can
+  /// throw a ``Skipped`` to give the reason. Any other error is the failure of the condition.
+  ///
+  /// - Parameter operation: The operation that evaluates the condition.
   public init(_ operation: some ComposableOperation<Bool>) {
     // `AnyOperation` frees nested conditions on a bounded stack.
     self.init(operation.operationName, .operation(AnyOperation(operation)))
   }
 
-  /// A condition that need not wait for anything.
+  /// Creates a condition from a closure that does not suspend.
+  ///
+  /// No task is created to evaluate it.
   ///
   /// - Parameters:
-  ///   - name: What is to be so: "is online".
-  ///   - isMet: Whether it is so. What it throws is the error of the operation.
+  ///   - name: The name, such as "is online".
+  ///   - isMet: Returns whether the condition is met. An error that it throws is the failure of the
+  ///     condition.
   public init(_ name: String, _ isMet: @escaping @Sendable () throws -> Bool) {
     self.init(name, .immediate(isMet))
   }
 
-  /// A condition that may wait.
+  /// Creates a condition from a closure that may suspend and may run operations as children.
   ///
   /// - Parameters:
-  ///   - name: What is to be so: "is online".
-  ///   - isMet: Whether it is so. What it throws is the error of the operation. It may run operations
-  ///     through the context.
+  ///   - name: The name, such as "is online".
+  ///   - isMet: Returns whether the condition is met. An error that it throws is the failure of the
+  ///     condition.
   public init(
     _ name: String,
     _ isMet: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Bool
@@ -74,11 +84,12 @@ public struct Condition: Sendable {
     self.init(SimpleOperation.withContext(isMet).named(name))
   }
 
-  /// A condition that may wait.
+  /// Creates a condition from a closure that may suspend.
   ///
   /// - Parameters:
-  ///   - name: What is to be so: "is online".
-  ///   - isMet: Whether it is so. What it throws is the error of the operation.
+  ///   - name: The name, such as "is online".
+  ///   - isMet: Returns whether the condition is met. An error that it throws is the failure of the
+  ///     condition.
   public init(
     _ name: String, _ isMet: nonisolated(nonsending) @escaping @Sendable () async throws -> Bool
   ) {
@@ -87,15 +98,20 @@ public struct Condition: Sendable {
 }
 
 extension Condition {
-  /// Met where the condition is not, however it says so, and the other way round. A failure stays one,
-  /// and so does a condition that stopped early.
+  /// Returns the negation of a condition.
+  ///
+  /// The negation is met if the condition is not met, whether the condition returned `false` or
+  /// threw a ``Skipped``. The negation of a failure is the same failure. If the condition stopped
+  /// without an answer, neither the condition nor its negation is met.
+  ///
+  /// - Parameter condition: The condition to negate.
   public static func not(_ condition: Condition) -> Condition {
     Condition("not \(condition.name)", .not, of: [condition])
   }
 
-  /// Met if all conditions are, and so if there are none.
+  /// Returns a condition that is met if all of its operands are met.
   ///
-  /// They are evaluated concurrently.
+  /// The operands are evaluated concurrently. Without operands the condition is met.
   ///
   /// ```swift
   /// let isReady = Condition.all(
@@ -105,41 +121,47 @@ extension Condition {
   /// ```
   ///
   /// - Parameters:
-  ///   - conditions: The conditions.
+  ///   - conditions: The operands.
   ///   - mode: The failure mode. By default the first failure ends the evaluation, and its error is
-  ///     the error of this condition. With ``FailureMode/runAll`` all conditions are evaluated, and
-  ///     if some fail, this one fails with a ``FailedConditionsError`` that holds all their errors.
+  ///     the error of this condition. With ``FailureMode/runAll`` all operands are evaluated. If
+  ///     some of them fail, this condition fails with a ``FailedConditionsError`` with all their
+  ///     errors.
   public static func all(
     _ conditions: Condition..., onFailure mode: FailureMode = .cancelRemaining
   ) -> Condition { .all(conditions, onFailure: mode) }
 
-  /// Met if all conditions are, and so if there are none.
+  /// Returns a condition that is met if all of its operands are met.
   ///
-  /// They are evaluated concurrently.
+  /// The operands are evaluated concurrently. Without operands the condition is met.
   ///
   /// - Parameters:
-  ///   - conditions: The conditions.
+  ///   - conditions: The operands.
   ///   - mode: The failure mode. By default the first failure ends the evaluation, and its error is
-  ///     the error of this condition. With ``FailureMode/runAll`` all conditions are evaluated, and
-  ///     if some fail, this one fails with a ``FailedConditionsError`` that holds all their errors.
+  ///     the error of this condition. With ``FailureMode/runAll`` all operands are evaluated. If
+  ///     some of them fail, this condition fails with a ``FailedConditionsError`` with all their
+  ///     errors.
   public static func all(
     _ conditions: [Condition], onFailure mode: FailureMode = .cancelRemaining
   ) -> Condition {
     Condition("all of \(names(of: conditions))", .all(mode), of: conditions)
   }
 
-  /// Met if one of the conditions is.
+  /// Returns a condition that is met if one of its operands is met.
   ///
-  /// They are evaluated concurrently. The first one that is met ends the evaluation, which does not
-  /// wait for the others. If none is met, a skip takes precedence over a failure. If all fail, or
-  /// if there are none, this condition fails with a ``NoConditionMetError``.
+  /// The operands are evaluated concurrently. The first one that is met ends the evaluation, which
+  /// does not wait for the others. If none is met, but at least one does not fail, this condition
+  /// is not met. If all fail, or if there are no operands, it fails with a ``NoConditionMetError``.
+  ///
+  /// - Parameter conditions: The operands.
   public static func any(_ conditions: Condition...) -> Condition { .any(conditions) }
 
-  /// Met if one of the conditions is.
+  /// Returns a condition that is met if one of its operands is met.
   ///
-  /// They are evaluated concurrently. The first one that is met ends the evaluation, which does not
-  /// wait for the others. If none is met, a skip takes precedence over a failure. If all fail, or
-  /// if there are none, this condition fails with a ``NoConditionMetError``.
+  /// The operands are evaluated concurrently. The first one that is met ends the evaluation, which
+  /// does not wait for the others. If none is met, but at least one does not fail, this condition
+  /// is not met. If all fail, or if there are no operands, it fails with a ``NoConditionMetError``.
+  ///
+  /// - Parameter conditions: The operands.
   public static func any(_ conditions: [Condition]) -> Condition {
     Condition("any of \(names(of: conditions))", .any, of: conditions)
   }
@@ -149,7 +171,7 @@ extension Condition {
     return conditions.map(\.name).joined(separator: ", ")
   }
 
-  /// Met if somebody says yes.
+  /// Returns a condition that is met if a question is answered with yes.
   ///
   /// ```swift
   /// let delete = Delete(paths)
@@ -157,8 +179,9 @@ extension Condition {
   /// ```
   ///
   /// - Parameters:
-  ///   - question: What is asked.
-  ///   - ask: Asks, and says whether the answer was yes.
+  ///   - question: The question, which is also part of the name of the condition.
+  ///   - ask: Asks the question and returns whether the answer was yes. An error that it throws is
+  ///     the failure of the condition.
   public static func confirmed(
     _ question: String,
     by ask: nonisolated(nonsending) @escaping @Sendable (String) async throws -> Bool

@@ -4,24 +4,24 @@ extension ConditionEvaluation {
     typealias Waiter = CheckedContinuation<Void, Never>
 
     enum EndAction {
-      /// Cancel these tasks, whose conditions no longer matter, and resume the waiter.
+      /// The tasks of conditions that no longer matter, to be cancelled, and the waiter to resume.
       case stop([LinkedTask<Void, Never>], Waiter?)
       /// Report the end of the condition, which had been abandoned.
       case report
     }
 
     private enum Question {
-      /// It has not begun.
+      /// The condition has not begun.
       case waiting
       case running
       case ended
-      /// Its verdict does not matter any more.
+      /// The verdict on the condition no longer matters.
       case left
     }
 
     private(set) var verdicts: ConditionVerdicts
     private var questions: [Int: Question] = [:]
-    /// Kept until the evaluation is freed, so that none is freed under the lock.
+    /// Kept until the evaluation is freed, so that no task is freed under the lock.
     private var tasksByIndex: [Int: LinkedTask<Void, Never>] = [:]
     private var waiter: Waiter?
     private var isCancelled = false
@@ -32,9 +32,9 @@ extension ConditionEvaluation {
 
     private var isOver: Bool { isCancelled || verdicts.isDecided }
 
-    /// A task for a condition is about to be started.
+    /// Records the task of a condition before it starts.
     ///
-    /// - Returns: Whether the condition still matters.
+    /// - Returns: Whether the condition still matters, so that the task has to start.
     mutating func starts(_ index: Int, _ task: LinkedTask<Void, Never>) -> Bool {
       precondition(questions[index] == nil, "starts: condition \(index) already has a task")
       tasksByIndex[index] = task
@@ -43,7 +43,7 @@ extension ConditionEvaluation {
       return matters
     }
 
-    /// - Returns: The waiter itself, if there is nothing to wait for.
+    /// - Returns: The waiter itself if there is nothing to wait for.
     mutating func waited(_ waiter: Waiter) -> Waiter? {
       precondition(self.waiter == nil, "waited: the evaluation already has a waiter")
       if isOver { return waiter }
@@ -76,7 +76,7 @@ extension ConditionEvaluation {
       }
     }
 
-    /// The run was cancelled.
+    /// Ends the evaluation because the run was cancelled.
     ///
     /// - Returns: The tasks to cancel, and the waiter if it waits.
     mutating func left() -> (tasks: [LinkedTask<Void, Never>], waiter: Waiter?) {

@@ -1,7 +1,7 @@
 /// One evaluation of the conditions of an operation.
 ///
-/// Each condition that may wait is evaluated in a task of its own. The evaluation ends as soon as
-/// the verdict is certain or the run is cancelled. Conditions that have no verdict by then are
+/// Each condition that may wait is evaluated in a separate task. The evaluation ends as soon as the
+/// verdict is certain or the run is cancelled. Conditions that have no verdict by then are
 /// abandoned: they are cancelled, and an event of the run reports their end.
 final class ConditionEvaluation: Sendable {
   private let plan: ConditionPlan
@@ -81,7 +81,7 @@ final class ConditionEvaluation: Sendable {
   }
 }
 
-/// Evaluates one condition, as a run of its own.
+/// Evaluates one condition in a separate run.
 private struct ConditionQuestion: ComposableOperation {
   let operationName: String
   let operation: any ComposableOperation<Bool>

@@ -3,7 +3,7 @@
   enum Kind: Sendable {
     case immediate(@Sendable () throws -> Bool)
     case operation(any ComposableOperation<Bool>)
-    /// Made of other conditions, by their indices.
+    /// Composed of other conditions, which are given by their indices.
     case not(Int)
     case all([Int], FailureMode)
     case any([Int])

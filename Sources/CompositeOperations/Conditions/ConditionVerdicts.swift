@@ -11,9 +11,9 @@ struct ConditionVerdicts: Sendable {
   fileprivate indirect enum Failure: Sendable {
     /// The error of a condition that was evaluated, by its index.
     case own(Int)
-    /// One of several had to be met, and all failed.
+    /// One of several conditions had to be met, and all failed.
     case noneMet([Failure])
-    /// Several had to be met, and these failed.
+    /// Several conditions had to be met, and these failed.
     case several([(name: String, failure: Failure)])
   }
 
@@ -21,7 +21,7 @@ struct ConditionVerdicts: Sendable {
   private var states: [State?]
   /// How many operands of each condition are undecided.
   private var openOperands: [Int]
-  /// How many parents of each condition are undecided. A condition does not matter if none is.
+  /// How many parents of each condition are undecided. A condition without any no longer matters.
   private var openParents: [Int]
   /// The errors of the conditions that were evaluated and failed.
   private var errors: [Int: any Error] = [:]
@@ -31,7 +31,7 @@ struct ConditionVerdicts: Sendable {
     states = Array(repeating: nil, count: plan.nodes.count)
     openOperands = plan.nodes.map(\.operands.count)
     openParents = plan.nodes.map(\.parents.count)
-    // The verdict on these is certain without an evaluation.
+    // An `all` or `any` without operands has a verdict from the start.
     for (index, node) in plan.nodes.enumerated() where states[index] == nil {
       switch node.kind {
       case .all([], _): _ = settle(index, as: .proceed)
@@ -41,7 +41,7 @@ struct ConditionVerdicts: Sendable {
     }
   }
 
-  /// Whether it is certain whether the operation may begin.
+  /// Whether the verdict on the operation is certain.
   var isDecided: Bool { states.last.map { $0 != nil } ?? true }
 
   /// Whether the evaluation of a condition can still change the verdict on the operation.
@@ -54,8 +54,7 @@ struct ConditionVerdicts: Sendable {
 
   /// Records the verdict on a condition that was evaluated.
   ///
-  /// - Returns: The conditions that no longer matter, including those that have no evaluation of
-  ///   their own.
+  /// - Returns: The conditions that no longer matter, including those that need no evaluation.
   mutating func answered(_ index: Int, _ verdict: Verdict) -> [Int] {
     switch verdict {
     case .proceed: return settle(index, as: .proceed)
@@ -130,8 +129,8 @@ extension ConditionVerdicts.State {
     if case .fail(let failure) = self { failure } else { nil }
   }
 
-  /// The verdict on the negation. A condition that stopped early has no answer, and neither has its
-  /// negation.
+  /// The verdict on the negation. A condition that stopped without an answer is not met, and
+  /// neither is its negation.
   fileprivate func negated(name: String) -> Self {
     switch self {
     case .proceed: .skip(Skipped(notMet: name))
@@ -144,7 +143,7 @@ extension ConditionVerdicts.State {
 // MARK: The end
 
 extension ConditionVerdicts {
-  /// The verdict for the operation, and the errors that it does not hold; nil if it is undecided.
+  /// The verdict on the operation, and the errors that are not part of it; nil if it is undecided.
   var end: (verdict: Verdict, unseen: [any Error])? {
     switch states.last ?? .proceed {
     case nil: return nil
@@ -154,7 +153,7 @@ extension ConditionVerdicts {
       var counts: [Int: Int] = [:]
       failure.count(&counts)
       let seen = errors.filter { counts[$0.key] != nil }
-      // Several errors may hold it.
+      // Several errors of the verdict may contain it.
       let shares = Dictionary(
         uniqueKeysWithValues: seen.map { ($0.key, $0.value.shared(among: counts[$0.key] ?? 1)) })
       let unseen = errors.filter { counts[$0.key] == nil }

@@ -1,7 +1,7 @@
-/// The error where several conditions had to be met and some of them failed.
+/// An error that combines the failures of several required conditions.
 ///
 /// ``Condition/all(_:onFailure:)-(Condition...)`` fails with it if its failure mode is
-/// ``FailureMode/runAll``. Its description has a line for each condition that failed.
+/// ``FailureMode/runAll``. Its description has one line for each condition that failed.
 public struct FailedConditionsError: Error, Sendable {
   /// The names of the conditions that failed, in order.
   public let names: [String]

@@ -1,8 +1,9 @@
-/// The error where one of several conditions was to be met and all of them failed.
+/// An error of a condition that needs one of its operands to be met, while all of them failed.
 ///
-/// Its description is a line a condition.
+/// ``Condition/any(_:)-(Condition...)`` fails with it. Its description has one line for each
+/// operand.
 public struct NoConditionMetError: Error, Sendable {
-  /// The error of every condition, in order; none where there were no conditions.
+  /// The errors of all operands, in order; empty if there were none.
   public var errors: [any Error] { storedErrors.value }
   private let storedErrors: StackSafe<[any Error]>
 

@@ -1,5 +1,5 @@
 extension ComposableOperation {
-  /// The same operation, which begins only where all conditions are met.
+  /// Requires conditions to be met before the operation begins.
   ///
   /// ```swift
   /// let isOnline = Condition("is online") { await network.isReachable }
@@ -7,37 +7,41 @@ extension ComposableOperation {
   ///   .requiring(isOnline, .confirmed("Save \(issues.count) issues?") { await ask($0) })
   /// ```
   ///
-  /// Where one is not met the operation is skipped: its run ends as cancelled, and the event of its end
-  /// shows a ``Skipped`` with the reason. Where one fails, its error is the run's. A failure counts
-  /// before a skip, and a skip before the leave to proceed.
+  /// If a condition is not met, the operation is skipped: its run ends as cancelled, and the event
+  /// of its end has a ``Skipped`` with the reason. If a condition fails, the run ends in the error
+  /// of the condition. Precedence: failed, then not met, then met.
   ///
-  /// Closures that cannot wait are called first, without a task of their own. Then the other
-  /// conditions, including those of adjacent `requiring` modifiers, are evaluated concurrently,
-  /// each as a run below this one. A condition that is listed several times is evaluated once. All
-  /// are evaluated, unless one fails. To ask a person after the other conditions are met, put that
-  /// condition into a `requiring` further inside, with another modifier in between.
+  /// Closures that do not suspend are called first, without a task. Then the other conditions,
+  /// including those of adjacent `requiring` modifiers, are evaluated concurrently, each as a child
+  /// run. A condition that is listed several times is evaluated once. All are evaluated, unless one
+  /// fails. To ask the user only after the other conditions are met, put that condition into an
+  /// inner `requiring`, with another modifier in between.
   ///
-  /// The evaluation ends as soon as the answer is certain, and a cancellation ends the run at once. A
-  /// condition that does not react to its cancellation is then abandoned, and
+  /// The evaluation ends as soon as the verdict is certain. A cancellation ends the run
+  /// immediately. A condition that ignores its cancellation is then abandoned, and
   /// ``OperationEvent/Kind/abandonedBodyEnded(_:)`` reports its end.
+  ///
+  /// - Parameter conditions: The conditions that must be met.
   @inlinable public func requiring(_ conditions: Condition...) -> some ComposableOperation<Success>
   {
     RequiringOperation(base: self, conditions: conditions)
   }
 
-  /// The same operation, which begins only where all conditions of a list are met.
+  /// Requires a list of conditions to be met before the operation begins.
   ///
-  /// In all else it is ``requiring(_:)-(Condition...)``.
+  /// Behaves like ``requiring(_:)-(Condition...)``.
+  ///
+  /// - Parameter conditions: The conditions that must be met.
   @inlinable public func requiring(_ conditions: [Condition]) -> some ComposableOperation<Success> {
     RequiringOperation(base: self, conditions: conditions)
   }
 }
 
-/// Requires conditions, and those of the modifiers right below it with them.
+/// An operation whose conditions an outer modifier may evaluate together with its own.
 @usableFromInline protocol ConditionRequiring<Success>: ComposableOperation {
   var conditions: [Condition] { get }
 
-  /// Performs for a modifier that has evaluated the conditions.
+  /// Performs the operation, whose conditions an outer modifier has evaluated.
   nonisolated(nonsending) func performEvaluated(
     in context: OperationContext
   ) async throws -> HeldResult<Success>
@@ -48,7 +52,7 @@ extension ComposableOperation {
   @usableFromInline let conditions: [Condition]
   /// The base, if it requires conditions too.
   @usableFromInline let below: (any ConditionRequiring<Base.Success>)?
-  /// How to evaluate the conditions, unless all of them are closures that cannot wait.
+  /// The plan of the evaluation; nil if all conditions are closures that do not suspend.
   @usableFromInline let plan: ConditionPlan?
 
   @usableFromInline init(base: Base, conditions: [Condition]) {
@@ -83,9 +87,9 @@ extension RequiringOperation: ConditionRequiring {
 }
 
 extension [Condition] {
-  /// Evaluates conditions that are closures which cannot wait.
+  /// Evaluates conditions that are closures which do not suspend.
   ///
-  /// - Throws: The first failure, or else a ``Skipped`` if one is not met.
+  /// - Throws: The first failure, or else a ``Skipped`` if a condition is not met.
   @usableFromInline func evaluateAtOnce() throws {
     var skipped: Skipped?
     for condition in self {
@@ -103,10 +107,11 @@ extension [Condition] {
 }
 
 extension ConditionPlan {
-  /// Evaluates the conditions: first the closures that cannot wait, then the others side by side.
+  /// Evaluates the conditions: first the closures that do not suspend, then the others
+  /// concurrently.
   ///
-  /// - Throws: The failure that counts, or else a ``Skipped`` if a condition is not met, or
-  ///   `CancellationError` as soon as the run is cancelled.
+  /// - Throws: The failure that takes precedence, or else a ``Skipped`` if a condition is not met,
+  ///   or `CancellationError` as soon as the run is cancelled.
   @usableFromInline nonisolated(nonsending) func evaluate(
     in context: OperationContext
   ) async throws {

@@ -1,4 +1,4 @@
-/// Ends what throws it as cancelled instead of in an error, and says why on the event.
+/// An error that ends a run as cancelled, with a reason.
 ///
 /// ```swift
 /// let issues = FetchRepositories(user: "octocat").then { repositories in
@@ -6,14 +6,18 @@
 ///   return FetchIssues(repository: repositories[0])
 /// }
 /// ```
+///
+/// The reason is on the event of the end of the run, and on its handle.
 public struct Skipped: Error, Hashable, Sendable {
-  /// Why.
+  /// Why the operation was skipped.
   public let reason: String
 
-  /// Whether that is an answer. A condition that stopped early has given none, and neither has its
-  /// negation.
+  /// Whether a condition that throws this has answered. If not, neither it nor its negation is met.
   let isAnswer: Bool
 
+  /// Creates an error that ends a run as cancelled.
+  ///
+  /// - Parameter reason: Why the operation was skipped.
   public init(because reason: String) { self.init(because: reason, isAnswer: true) }
 
   init(because reason: String, isAnswer: Bool) {
@@ -29,6 +33,7 @@ extension Skipped {
 }
 
 extension Skipped: CancellationRepresenting {
+  /// Always `true`.
   public var representsCancellation: Bool { true }
 }
 

@@ -1,4 +1,4 @@
-/// What a condition says.
+/// The result of evaluating a condition.
 enum Verdict: Sendable {
   case proceed
   case skip(Skipped)
@@ -9,7 +9,7 @@ enum Verdict: Sendable {
     self = isMet ? .proceed : .skip(Skipped(notMet: name))
   }
 
-  /// Calls a closure.
+  /// The verdict of a closure.
   ///
   /// - Parameter name: The name of the condition.
   init(asking isMet: () throws -> Bool, of name: String) {
@@ -20,6 +20,8 @@ enum Verdict: Sendable {
     }
   }
 
+  /// The verdict of a closure that threw an error.
+  ///
   /// - Parameter name: The name of the condition.
   init(throwing error: any Error, of name: String) {
     if let skipped = error as? Skipped {
@@ -49,7 +51,7 @@ extension Skipped {
   /// - Parameter name: The condition that is not met.
   init(notMet name: String) { self.init(because: "condition '\(name)' is not met") }
 
-  /// - Parameter name: The condition that ended without an answer.
+  /// - Parameter name: The condition that stopped without an answer.
   init(stoppedEarly name: String) {
     self.init(because: "condition '\(name)' stopped without an answer", isAnswer: false)
   }
