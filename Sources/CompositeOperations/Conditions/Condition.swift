@@ -148,18 +148,18 @@ extension Condition {
 
   /// Returns a condition that is met if one of its operands is met.
   ///
-  /// The operands are evaluated concurrently. The first one that is met ends the evaluation, which
-  /// does not wait for the others. If none is met, but at least one does not fail, this condition
-  /// is not met. If all fail, or if there are no operands, it fails with a ``NoConditionMetError``.
+  /// The operands are evaluated concurrently. The evaluation ends as soon as one is met, without
+  /// waiting for the others. If none is met, but at least one does not fail, this condition is not
+  /// met. If all fail, or if there are no operands, it fails with a ``NoConditionMetError``.
   ///
   /// - Parameter conditions: The operands.
   public static func any(_ conditions: Condition...) -> Condition { .any(conditions) }
 
   /// Returns a condition that is met if one of its operands is met.
   ///
-  /// The operands are evaluated concurrently. The first one that is met ends the evaluation, which
-  /// does not wait for the others. If none is met, but at least one does not fail, this condition
-  /// is not met. If all fail, or if there are no operands, it fails with a ``NoConditionMetError``.
+  /// The operands are evaluated concurrently. The evaluation ends as soon as one is met, without
+  /// waiting for the others. If none is met, but at least one does not fail, this condition is not
+  /// met. If all fail, or if there are no operands, it fails with a ``NoConditionMetError``.
   ///
   /// - Parameter conditions: The operands.
   public static func any(_ conditions: [Condition]) -> Condition {

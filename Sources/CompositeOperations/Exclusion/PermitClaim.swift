@@ -10,9 +10,9 @@
 
   var id: ObjectIdentifier { ObjectIdentifier(permits) }
 
-  /// Takes the permits if nobody needs to wait.
+  /// Takes the permits if that requires no wait.
   ///
-  /// - Returns: Whether all of them are taken; else none is.
+  /// - Returns: Whether all of them were taken. Otherwise none was.
   @usableFromInline package static func tryToTake(_ claims: [PermitClaim]) -> Bool {
     for (index, claim) in claims.enumerated() where !claim.permits.tryToTake(claim.number) {
       giveBack(claims[..<index])
@@ -29,7 +29,7 @@
 }
 
 extension [PermitClaim] {
-  /// The claims of two modifiers as one, each kind of permits once.
+  /// Merges the claims of two modifiers. Of permits that both claim, it takes the greater number.
   func merged(with others: [PermitClaim]) -> [PermitClaim] {
     var merged = self
     for other in others {

@@ -1,24 +1,26 @@
-/// The error of an operation that would have waited for ever: for its permits, or for a run that others
-/// share.
+/// The error of an operation whose wait, for permits or for a shared run, would be a deadlock.
+///
+/// The operation fails with it at once instead of waiting forever.
 public struct PermitError: Error, Hashable, Sendable {
-  /// Why they would never have come.
+  /// Why the wait would be a deadlock.
   public enum Reason: Hashable, Sendable {
-    /// The operation runs inside one that holds them, and that one waits for its end.
+    /// An enclosing operation holds the permits, and waits for the end of this operation.
     case heldAbove
-    /// Whoever holds them waits, by way of others, for what is held above this operation.
+    /// The holder of the permits waits, directly or through other operations, for something that an
+    /// enclosing operation holds: a cycle.
     case circle
   }
 
-  /// What the operation asked for: the names of the permits, or the result that is shared.
+  /// The names of the permits that the operation requested, or of the shared result.
   public let wanted: [String]
-  /// What is held above it: the names of permits, and the results that others wait for.
+  /// The names of the permits that enclosing operations hold, and of the results that others await.
   public let held: [String]
-  /// Why they would never have come.
+  /// Why the wait would be a deadlock.
   public let reason: Reason
 }
 
 extension PermitError {
-  /// The error of a request that was refused.
+  /// Creates the error of a request that was refused.
   ///
   /// Reads the names of the permits, which runs user code.
   init(wanting claims: [PermitClaim], below hold: PermitHold?) {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The permits that one run holds, linked to those that the enclosing runs hold.
+/// The permits that one run holds, linked to the holds of the enclosing runs.
 package final class PermitHold: Sendable {
   private enum State: UInt8, AtomicRepresentable {
     case idle
@@ -19,8 +19,8 @@ package final class PermitHold: Sendable {
     self.parent = parent
   }
 
-  /// Represents the end of a run: holds all permits of a kind that nothing else can hold. A waiter for
-  /// the end of the run requests one of them.
+  /// Represents the end of a run: holds all permits of a kind that nothing else can hold. A waiter
+  /// for the end of the run requests one of them.
   ///
   /// - Parameter name: The name in errors.
   convenience init(untilEndOf name: @escaping @Sendable () -> String) {
@@ -30,11 +30,11 @@ package final class PermitHold: Sendable {
     self.init([claim], below: nil)
   }
 
-  /// Waits until those permits are back.
+  /// Waits until this hold has given its permits back.
   ///
   /// - Parameter hold: The permits that the waiter and its enclosing runs hold.
-  /// - Throws: `CancellationError` at once when the task is cancelled, and a ``PermitError`` at once if
-  ///   the wait would never end.
+  /// - Throws: `CancellationError` at once when the task is cancelled, and a ``PermitError`` at
+  ///   once if the wait would never end.
   func waitUntilEnd(below hold: PermitHold) async throws {
     let claims = claims.map { PermitClaim(permits: $0.permits, number: 1) }
     if !PermitClaim.tryToTake(claims) { try await PermitLedger.take(claims, below: hold) }
@@ -46,10 +46,10 @@ package final class PermitHold: Sendable {
     PermitClaim.giveBack(claims)
   }
 
-  /// This hold and those of the enclosing runs.
+  /// This hold and the holds of the enclosing runs, innermost first.
   ///
-  /// It stops at a hold that has ended: an operation that runs through a context that outlived its
-  /// run is below no hold of that run.
+  /// The chain stops at a hold that has ended: an operation that runs through a context that
+  /// outlived its run is below no hold of that run.
   package var chain: some Sequence<PermitHold> {
     sequence(state: self as PermitHold?) { next in
       guard let hold = next, !hold.hasEnded else { return nil }
@@ -58,7 +58,7 @@ package final class PermitHold: Sendable {
     }
   }
 
-  /// How many permits of a kind this hold and those of the enclosing runs hold.
+  /// How many permits of a kind this hold and the enclosing ones hold.
   func number(of permits: Permits) -> Int { chain.reduce(0) { $0 + $1.ownNumber(of: permits) } }
 
   /// How many permits of a kind this hold alone holds.
@@ -70,9 +70,9 @@ package final class PermitHold: Sendable {
 
   var hasEnded: Bool { state.load(ordering: .acquiring) == .ended }
 
-  /// Records that the ledger counts it as blocked.
+  /// Records that the ledger counts the hold as blocked.
   ///
-  /// - Returns: Whether it has not ended.
+  /// - Returns: Whether the hold has not ended.
   func markBlocked() -> Bool {
     let exchange = state.compareExchange(
       expected: .idle, desired: .blocked, ordering: .acquiringAndReleasing)
@@ -84,7 +84,7 @@ package final class PermitHold: Sendable {
       expected: .blocked, desired: .idle, ordering: .acquiringAndReleasing)
   }
 
-  /// - Returns: Whether the ledger counts it as blocked, and so has to be notified.
+  /// - Returns: Whether the ledger counts the hold as blocked, and so has to be notified.
   package func markEnded() -> Bool {
     state.exchange(.ended, ordering: .acquiringAndReleasing) == .blocked
   }

@@ -26,17 +26,18 @@ extension PermitLedger {
 
   /// Finds out whether a new request can be admitted.
   ///
-  /// Before a request is made, every other request can eventually be admitted, because one that
-  /// could not be has been refused. So a request is deadlocked only if it closes a cycle: it
+  /// Before a request is made, every other request can eventually be admitted, because a request
+  /// that could not be has been refused. So a request is deadlocked only if it closes a cycle: it
   /// depends on requests that depend on it. The searches, in the order of their cost:
   ///
   /// 1. Enough permits are left, or held by runs that do not wait: O(*claims*).
-  /// 2. No request that could be part of a cycle waits for what is held above it: O(*holds above it*).
+  /// 2. No request that could be part of a cycle waits for what is held above it:
+  ///    O(*holds above it*).
   /// 3. A ``ProgressSearch`` examines kinds of permits and holds, not every request in a queue. It
   ///    may find no proof where one exists.
   /// 4. An ``UnorderedReduction`` finds deadlocks: O(*requests below holds that it depends on*).
-  /// 5. An ``OrderedReduction`` finds cycles that exist because of the order: O(*requests that are
-  ///    admitted before it*).
+  /// 5. An ``OrderedReduction`` finds cycles that exist because of the order:
+  ///    O(*requests that are admitted before it*).
   struct DeadlockDetector: Sendable {
     /// How many requests, holds and kinds of permits have been examined.
     var steps = 0

@@ -25,7 +25,7 @@ extension PermitLedger {
       return change
     }
 
-    /// Lets the stuck ones of some requests pass the stuck requests in front of them.
+    /// Lets each stuck request pass the stuck requests in front of it.
     private func orderChange(among requests: [Request]) -> OrderChange {
       var change = OrderChange()
       for request in requests where request.endedIn != number {

@@ -16,7 +16,7 @@ extension PermitLedger {
     private enum Finding {
       case proven
       case unproven
-      /// Nothing is known of that queue.
+      /// The result depends on a queue that has not been searched.
       case depends(on: Kind)
     }
 
@@ -89,7 +89,8 @@ extension PermitLedger {
           continue
         }
         if let request = quest.requests.last {
-          // It is in that queue, and so is all that it takes together with it.
+          // Any queue of the request will do: those that it takes from together are proven
+          // together.
           let queue = request.entries[0].kind
           if queue.search != number { return .depends(on: queue) }
           if queue.verdict == .proven {

@@ -106,9 +106,10 @@ extension PermitLedger {
     /// How many permits the largest request of the queue lacks while blocked holds keep theirs.
     var missingNumber: Int { (numbers.greatest ?? 0) + blockedNumber - permits.count }
 
-    /// The request that came first.
+    /// The first request of the queue.
     var front: Request? { queue.first.map { queue.entry(at: $0).element } }
 
+    /// The turn of the first request; the greatest value if the queue is empty.
     var frontTurn: Turn { front?.turn ?? .max }
 
     /// Whether a request in the queue passes all requests in front of it.
@@ -191,9 +192,9 @@ extension PermitLedger {
 
     var isUnblocked: Bool { requests.isEmpty && holds.isEmpty }
 
-    /// Something right below it has ended in a reduction.
+    /// Records that a request or hold right below it has ended in a reduction.
     ///
-    /// - Returns: Whether it was the last.
+    /// - Returns: Whether it was the last one.
     func ended(in reduction: Int) -> Bool {
       if self.reduction != reduction {
         self.reduction = reduction
@@ -227,7 +228,8 @@ extension PermitLedger {
       greatest = greatest.map { max($0, element) } ?? element
     }
 
-    /// - Complexity: O(1), and O(*different values*) if it was the last of the least or the greatest.
+    /// - Complexity: O(1), or O(*different values*) if no equal value remains and it was the least
+    ///   or the greatest.
     mutating func remove(_ element: Element) {
       guard let count = counts[element] else { return }
       counts[element] = count > 1 ? count - 1 : nil

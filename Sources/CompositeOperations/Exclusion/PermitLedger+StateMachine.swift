@@ -16,7 +16,8 @@ extension PermitLedger {
 
   /// The requests that wait, the permits that they wait for, and the holds that they wait below.
   package struct StateMachine: Sendable {
-    /// How many requests are admitted in one go: the lock is held for a short time, however many wait.
+    /// How many requests are admitted at once: the lock is held for a short time, however many
+    /// wait.
     private static let batch = 64
 
     private var lastTurn: Turn = 0
@@ -56,7 +57,7 @@ extension PermitLedger {
       return effects
     }
 
-    /// Nothing happens if the request does not wait.
+    /// Removes a request. Has no effect if the request does not wait.
     package mutating func cancelled(_ request: Request) -> Effects {
       var effects = Effects()
       if request.isWaiting { drop(request, .cancelled, &effects) }
@@ -71,8 +72,8 @@ extension PermitLedger {
       return effects
     }
 
-    /// A hold has ended although requests wait below it: these were made through a context that
-    /// outlived its run. They are below no hold from now on.
+    /// Detaches a hold that has ended although requests wait below it: these were made through a
+    /// context that outlived its run. They are below no hold from now on.
     package mutating func ended(_ hold: PermitHold) -> Effects {
       var effects = Effects()
       guard let blocked = blockedHolds[ObjectIdentifier(hold)] else { return effects }
@@ -186,7 +187,8 @@ extension PermitLedger {
       request.placeBelowHold = blocked.requests.append(request)
     }
 
-    /// A hold that has waiting requests below it, and those above it.
+    /// Returns the record of a hold with waiting requests below it, and creates the missing records
+    /// of its parents.
     ///
     /// - Returns: Nil if the hold has ended.
     /// - Complexity: O(*holds that were not blocked before*).
@@ -220,7 +222,8 @@ extension PermitLedger {
       return blocked
     }
 
-    /// A hold has no waiting requests below it any more, or has ended.
+    /// Removes a hold that has ended, or that no longer has waiting requests below it, and its
+    /// parents as far as they have none either.
     private mutating func unblock(_ hold: BlockedHold, _ effects: inout Effects) {
       var next: BlockedHold? = hold
       while let blocked = next {

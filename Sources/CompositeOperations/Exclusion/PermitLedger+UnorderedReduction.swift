@@ -4,10 +4,10 @@ extension PermitLedger {
     /// How many are held above requests that wait.
     var held = 0
     var areHoldsExplored = false
-    /// Where the order does not count: the requests for which they do not suffice, by the required
-    /// number.
+    /// If the order does not count: the requests for which the permits do not suffice, by the
+    /// required number.
     var short: [Int: [Request]] = [:]
-    /// Where the order counts: the first request of the queue that waits.
+    /// If the order counts: the first request of the queue that waits.
     var front: LinkedList<Request>.Place?
   }
 

@@ -5,11 +5,11 @@
 package enum PermitLedger {
   private static let machine = Lock(StateMachine())
 
-  /// Takes permits after all requests that came before.
+  /// Takes permits in FIFO order, after all earlier requests.
   ///
   /// - Parameter hold: The permits that the requesting run and its enclosing runs hold.
-  /// - Throws: `CancellationError` at once when the task is cancelled, and a ``PermitError`` at once
-  ///   if the wait would never end.
+  /// - Throws: `CancellationError` at once when the task is cancelled, and a ``PermitError`` at
+  ///   once if the wait would never end.
   static func take(_ claims: [PermitClaim], below hold: PermitHold?) async throws {
     let request = Request(claims, below: hold)
     let answer = await withTaskCancellationHandler {
@@ -18,7 +18,7 @@ package enum PermitLedger {
           request.waiter = waiter
           return machine.asked(request)
         }
-        // A cancellation that came before has found nothing that waits.
+        // An earlier cancellation found no waiting request.
         if Task.isCancelled { cancel(request) }
       }
     } onCancel: {
@@ -36,14 +36,14 @@ package enum PermitLedger {
     perform { $0.gaveBack(claim) }
   }
 
-  /// A hold ends while requests below it wait.
+  /// Records that a hold has ended while requests below it wait.
   static func end(_ hold: PermitHold) {
     perform { $0.ended(hold) }
   }
 
   static func leftCount(of permits: Permits) -> Int {
     machine.withLock { machine in
-      // They may have begun to count themselves again meanwhile.
+      // The permits may have left the ledger in the meantime.
       permits.countedByItself ?? machine.left(of: permits)
     }
   }

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// A number of permits that operations take while they run, wherever they run.
+/// A counting semaphore: a number of permits that operations hold while they run.
 ///
-/// A width limits the children of one composite; permits limit whatever is given the same ones:
+/// The width of a composite limits its own children. Permits limit all operations that share them:
 ///
 /// ```swift
 /// let connections = Permits(4, name: "connections")
@@ -12,28 +12,29 @@ internal import Synchronization
 /// let save = SaveIssues(issues).exclusive(in: database)
 /// ```
 ///
-/// Permits are given first come, first served: who asks for many is not overtaken by those who ask
-/// for few. They are nobody's but of those who have them; there is no list of all permits.
+/// Permits are granted in FIFO order: a request for many is not overtaken by later requests for
+/// few. There is no registry of permits. Operations share them by sharing the instance.
 ///
-/// > Warning: A body that holds permits and waits for a `run()` of its own that wants them hangs, as with
-/// > any lock. Run it as a child instead, `try await context.run(other)`: that is seen, and gets a
-/// > ``PermitError`` at once.
+/// > Warning: A body that holds permits deadlocks if it awaits a `run()` of its own that requests
+/// > the same permits, as with any lock. Run that operation as a child instead, by
+/// > `try await context.run(other)`. The child then fails with a ``PermitError`` at once.
 public final class Permits: Sendable {
-  /// How many there are.
+  /// The number of permits.
   public let count: Int
-  /// What errors call them.
+  /// The name in events and errors.
   public var name: String { naming() }
 
   private let naming: @Sendable () -> String
 
-  /// How many are left while nobody waits for one; ``inLedger`` while somebody does, or did a moment
-  /// ago.
+  /// How many permits are left; ``inLedger`` while the ledger counts them.
   private let left: Atomic<Int>
 
+  /// Creates permits.
+  ///
   /// - Parameters:
-  ///   - count: How many there are.
-  ///   - name: What errors call them.
-  /// - Precondition: There is at least one.
+  ///   - count: The number of permits.
+  ///   - name: The name in events and errors.
+  /// - Precondition: `count` is at least 1.
   public convenience init(_ count: Int, name: String = "permits") {
     precondition(count >= 1, "`count` must be at least 1 (was \(count))")
     self.init(count, naming: { name })
@@ -45,22 +46,22 @@ public final class Permits: Sendable {
     left = Atomic(count)
   }
 
-  /// How many nobody has just now.
+  /// The number of permits that no operation holds.
   public var leftCount: Int { countedByItself ?? PermitLedger.leftCount(of: self) }
 
-  /// How many operations wait for some just now.
+  /// The number of operations that wait for permits.
   public var waitingCount: Int {
     countedByItself == nil ? PermitLedger.waitingCount(for: self) : 0
   }
 
-  // MARK: While nobody waits
+  // MARK: Without waiting requests
 
   private static var inLedger: Int { -1 }
 
-  /// Takes permits if they are left and nobody waits.
+  /// Takes permits if enough are left and no request waits.
   package func tryToTake(_ number: Int) -> Bool { exchange { $0 >= number ? $0 - number : nil } }
 
-  /// Gives permits back if nobody waits.
+  /// Gives permits back if no request waits.
   package func tryToGiveBack(_ number: Int) -> Bool { exchange { $0 >= 0 ? $0 + number : nil } }
 
   private func exchange(_ change: (Int) -> Int?) -> Bool {
@@ -74,15 +75,17 @@ public final class Permits: Sendable {
     return false
   }
 
-  // MARK: While the ledger counts them
+  // MARK: With waiting requests, which the ledger counts
 
-  /// How many were left. From here on the ledger counts.
+  /// Lets the ledger count the permits from now on.
+  ///
+  /// - Returns: How many are left.
   func moveToLedger() -> Int { left.exchange(Self.inLedger, ordering: .acquiringAndReleasing) }
 
-  /// Nobody waits any more.
+  /// Ends the counting by the ledger, because no request waits.
   func moveFromLedger(left number: Int) { left.store(number, ordering: .releasing) }
 
-  /// How many are left while nobody waits; nil while the ledger counts.
+  /// How many permits are left; nil while the ledger counts them.
   package var countedByItself: Int? {
     let count = left.load(ordering: .acquiring)
     return count == Self.inLedger ? nil : count
@@ -90,5 +93,6 @@ public final class Permits: Sendable {
 }
 
 extension Permits: CustomStringConvertible {
+  /// The name.
   public var description: String { name }
 }

@@ -1,43 +1,45 @@
-/// How many operations may begin in a time, wherever they run.
+/// A limit on how many operations may begin in a period of time.
 ///
 /// ```swift
 /// let limit = RateLimit(10, per: .seconds(1))
 /// let fetch = FetchIssues(repository: repository).throttled(by: limit)
 /// ```
 ///
-/// It is a token bucket: after a pause as many may begin at once as in one period, and from then on one
-/// whenever a share of the period has passed. They begin in the order in which they came. So within one
-/// period behind a pause nearly twice as many may begin; where somebody counts strictly, ask for half.
+/// The limit is a token bucket. After a pause, `count` operations may begin at once, and then one
+/// for each `period / count`, in FIFO order. So nearly `2 * count` operations may begin in the
+/// first period after a pause. If a server counts strictly, use half its rate.
 ///
-/// A rate limit counts what shares it. One that is made for each element of a list, as `throttled(to:per:)`
-/// within `map` does, lets them all begin at once.
+/// The limit covers the operations that share it. `throttled(to:per:)` inside `map` makes a
+/// separate limit for each element of a list, so that all of them begin at once.
 ///
-/// Time is that of the environment in which it is first used. So runs with different clocks need rate
-/// limits of their own.
+/// Time is measured by the clock of the environment in which the limit is first used. Use separate
+/// limits for runs with different clocks.
 public final class RateLimit: Sendable {
-  /// How many may begin in a period.
+  /// How many operations may begin in a period.
   public let count: Int
-  /// The period.
+  /// The length of a period.
   public let period: Duration
 
-  /// The time of one token.
+  /// The time in which the bucket gains one token.
   private let share: Duration
-  /// How long before it is full the bucket has a token.
+  /// The bucket has a token from this long before it is full.
   private let burst: Duration
-  /// Only who stands in front looks at the bucket.
+  /// Held by the first waiter, the only one to use the bucket.
   let turn = Permits(1, name: "rate limit")
   private let bucket = Lock(Bucket())
 
   private struct Bucket: Sendable {
     var stopwatch: Stopwatch?
-    /// When the bucket is full again; nothing while it is full.
+    /// When the bucket is full again; zero while it is full.
     var full = Duration.zero
   }
 
+  /// Creates a rate limit.
+  ///
   /// - Parameters:
-  ///   - count: How many may begin in a period.
-  ///   - period: The period.
-  /// - Precondition: It is at least one, and the period is longer than nothing.
+  ///   - count: How many operations may begin in a period.
+  ///   - period: The length of a period.
+  /// - Precondition: `count` is at least 1, and `period` is positive.
   public init(_ count: Int, per period: Duration) {
     precondition(count >= 1, "`count` must be at least 1 (was \(count))")
     precondition(period > .zero, "`period` must be positive (was \(period))")
@@ -47,9 +49,9 @@ public final class RateLimit: Sendable {
     burst = period - share
   }
 
-  /// Takes a token if there is one. To be called by who has the turn.
+  /// Takes a token if there is one. Must be called by the holder of the turn.
   ///
-  /// - Returns: How long to wait before ``takeNext()``; nil if one was taken.
+  /// - Returns: How long to wait before ``takeNext()``; nil if a token was taken.
   func take(by clock: any Clock<Duration>) -> Duration? {
     let bucket = bucket.withLock { $0 }
     let stopwatch = bucket.stopwatch ?? Stopwatch(clock)
@@ -60,8 +62,8 @@ public final class RateLimit: Sendable {
     return nil
   }
 
-  /// Takes the token that was waited for, whatever the clock says: it may be another one than that of
-  /// the first use, and must not keep everybody waiting for ever.
+  /// Takes the token that the caller has waited for, whatever the clock reads: it may not be the
+  /// clock of the first use, and no caller must wait forever.
   func takeNext() {
     let bucket = bucket.withLock { $0 }
     let now = bucket.stopwatch?.elapsed ?? .zero
