@@ -1,19 +1,22 @@
 internal import Synchronization
 
-/// Takes the nodes of an ``OperationGraph``.
+/// Adds the nodes of an ``OperationGraph`` and their dependencies.
 ///
-/// A node can only need nodes that have been added before it, so there are no circles.
+/// A node can only depend on nodes that were added before it, so a graph has no cycles.
 public struct GraphBuilder: ~Copyable {
   @usableFromInline let graph = GraphIdentity()
   @usableFromInline var nodes: [GraphPlan.Node] = []
   @usableFromInline var inputs: [GraphPlan.Input] = []
-  /// How much memory all results take, in bytes.
+  /// The memory for all results, in bytes.
   @usableFromInline var size = 0
   @usableFromInline var alignment = 1
 
   @usableFromInline init() {}
 
-  /// Adds an operation that needs nothing.
+  /// Adds an operation without dependencies.
+  ///
+  /// - Parameter operation: The operation.
+  /// - Returns: The node, on which later nodes can depend.
   @inlinable @discardableResult public mutating func add<Child: ComposableOperation>(
     _ operation: Child
   ) -> GraphNode<Child.Success> {
@@ -22,14 +25,19 @@ public struct GraphBuilder: ~Copyable {
     }
   }
 
-  /// Adds an operation that needs nothing, under a name of its own.
+  /// Adds an operation without dependencies, under another name.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - name: The name in events, errors and diagrams.
+  /// - Returns: The node, on which later nodes can depend.
   @inlinable @discardableResult public mutating func add<Child: ComposableOperation>(
     _ operation: Child, named name: String
   ) -> GraphNode<Child.Success> {
     add(operation.named(name))
   }
 
-  /// Adds an operation that is made of what other nodes give, when they have ended.
+  /// Adds an operation that is made from the results of other nodes.
   ///
   /// ```swift
   /// let overview = OperationGraph { graph in
@@ -42,13 +50,15 @@ public struct GraphBuilder: ~Copyable {
   /// ```
   ///
   /// - Parameters:
-  ///   - nodes: The nodes that it needs. If one of them ends without a result the operation does not
-  ///     run; ``GraphNode/outcome`` asks for more.
-  ///   - name: What events, errors and pictures call it. If it is left out that is the operation's own name
-  ///     where there is an operation, and else its type: in a picture, and in an error about one that did not
-  ///     fail.
-  ///   - make: Makes the operation. An error that it throws is the node's.
-  /// - Precondition: The nodes are of this graph, which has less than 2³¹ nodes and less than 2³¹ needs.
+  ///   - nodes: The nodes that it depends on. If one of them ends without a result, the operation
+  ///     does not run. To run it in any case, depend on the ``GraphNode/outcome`` of the node.
+  ///   - name: The name in events, errors and diagrams. By default the name of the operation, or
+  ///     the name of its type where there is no operation yet: in a diagram, and in an error about
+  ///     a node that did not fail.
+  ///   - make: Makes the operation. An error that it throws is the error of the node.
+  /// - Returns: The node, on which later nodes can depend.
+  /// - Precondition: The nodes belong to this graph, which has fewer than 2³¹ nodes and fewer than
+  ///   2³¹ dependencies.
   @inlinable @discardableResult public mutating func add<each Input, Child: ComposableOperation>(
     needing nodes: repeat GraphNode<each Input>, named name: String? = nil,
     @OperationBuilder _ make: @escaping @Sendable (repeat each Input) throws -> Child
@@ -64,11 +74,11 @@ public struct GraphBuilder: ~Copyable {
     }
   }
 
-  // The same for one node and for two, which the compiler makes quick: it does not specialise packs.
+  // Overloads for one node and for two, which are faster: the compiler does not specialize packs.
 
-  /// Adds an operation that is made of what another node gives, when it has ended.
+  /// Adds an operation that is made from the result of another node.
   ///
-  /// As with several nodes in all else.
+  /// Behaves like the method for several nodes.
   @inlinable @discardableResult public mutating func add<Input, Child: ComposableOperation>(
     needing node: GraphNode<Input>, named name: String? = nil,
     @OperationBuilder _ make: @escaping @Sendable (Input) throws -> Child
@@ -79,9 +89,9 @@ public struct GraphBuilder: ~Copyable {
     }
   }
 
-  /// Adds an operation that is made of what two other nodes give, when they have ended.
+  /// Adds an operation that is made from the results of two other nodes.
   ///
-  /// As with several nodes in all else.
+  /// Behaves like the method for several nodes.
   @inlinable @discardableResult public mutating func add<One, Other, Child: ComposableOperation>(
     needing one: GraphNode<One>, _ other: GraphNode<Other>, named name: String? = nil,
     @OperationBuilder _ make: @escaping @Sendable (One, Other) throws -> Child
@@ -94,9 +104,9 @@ public struct GraphBuilder: ~Copyable {
     }
   }
 
-  /// Adds an operation that is made of what any number of nodes give, in their order.
+  /// Adds an operation that is made from the results of a list of nodes, in their order.
   ///
-  /// As with nodes of several types in all else.
+  /// Behaves like the method for several nodes.
   @inlinable @discardableResult public mutating func add<Input, Child: ComposableOperation>(
     needingAll nodes: [GraphNode<Input>], named name: String? = nil,
     @OperationBuilder _ make: @escaping @Sendable ([Input]) throws -> Child
@@ -108,7 +118,7 @@ public struct GraphBuilder: ~Copyable {
     }
   }
 
-  /// - Parameter inputCount: How many inputs have been added for it.
+  /// - Parameter inputCount: How many inputs have been added for the node.
   @inlinable mutating func add<Work: GraphWork>(
     _ work: Work, inputCount: Int, body: @escaping GraphPlan.Body
   ) -> GraphNode<Work.Success> {
@@ -133,7 +143,7 @@ public struct GraphBuilder: ~Copyable {
   }
 }
 
-/// Tells the nodes of one graph from those of others.
+/// Distinguishes the nodes of different graphs.
 @usableFromInline struct GraphIdentity: Hashable, Sendable {
   private static let last = Atomic(0)
 

@@ -1,13 +1,26 @@
-/// A node of an ``OperationGraph``, for those that need what it gives.
+/// A node of an ``OperationGraph``, on which other nodes can depend.
+///
+/// ``GraphBuilder`` returns it. To depend on a part of the result, or on how the node ends, use
+/// ``map(_:)`` or ``outcome``:
+///
+/// ```swift
+/// let overview = OperationGraph { graph in
+///   let user = graph.add(FetchUser())
+///   let news = graph.add(FetchNews())
+///   return graph.add(needing: user.map { $0.name }, news.outcome) { name, news in
+///     SimpleOperation { "\(name), \(news.result?.count ?? 0) news" }
+///   }
+/// }
+/// ```
 public struct GraphNode<Value: Sendable>: Sendable {
   @usableFromInline typealias Reader = @Sendable (GraphBoard) -> Value
 
   @usableFromInline let index: Int
   @usableFromInline let graph: GraphIdentity
   @usableFromInline let asksForOutcome: Bool
-  /// Where the node's result lies in the memory for all results, in bytes.
+  /// The offset of the result in the memory for all results, in bytes.
   @usableFromInline let offset: Int
-  /// Makes something of what the node gives; nil for the node itself.
+  /// Makes the value from the result of the node; nil for the result itself.
   @usableFromInline let reader: Reader?
 
   @inlinable init(
@@ -25,19 +38,19 @@ public struct GraphNode<Value: Sendable>: Sendable {
     GraphPlan.Input(node: index, asksForOutcome: asksForOutcome)
   }
 
-  /// Reads it when the node has ended.
+  /// Reads the value after the node has ended.
   @inlinable func read(_ board: GraphBoard) -> Value {
     if let reader { return reader(board) }
     return board.slot(at: offset).value(as: Value.self)
   }
 
-  /// The same node, for those that want to know how it ended and run in any case.
+  /// The node as a dependency on how it ends, instead of on its result.
   ///
-  /// If the node could not begin, its outcome is that of the one that is to blame. The failure of a node
-  /// whose outcome somebody asks for, and of one that it needs, is theirs to deal with: by itself it does not
-  /// make the graph fail.
+  /// A node with this dependency runs in any case. If this node could not begin, its outcome is the
+  /// outcome of the node that prevented it. The dependent node handles the failures of this node
+  /// and of the nodes that this one depends on: they do not make the graph fail by themselves.
   ///
-  /// - Precondition: It is not an outcome already, or something that is made of one.
+  /// - Precondition: The node is not an outcome already, nor made from one by ``map(_:)``.
   public var outcome: GraphNode<Outcome<Value>> {
     precondition(!asksForOutcome, "an outcome has no `outcome`; use the node itself")
     return GraphNode<Outcome<Value>>(index, of: graph, at: offset, asksForOutcome: true) {
@@ -45,9 +58,9 @@ public struct GraphNode<Value: Sendable>: Sendable {
     }
   }
 
-  /// The same node, for those that need something that is made of what it gives.
+  /// Returns the node as a dependency on a value that is made from its result.
   ///
-  /// - Parameter transform: Makes it, whenever somebody needs it.
+  /// - Parameter transform: Makes the value, each time a node needs it.
   public func map<Other>(
     _ transform: @escaping @Sendable (Value) -> Other
   ) -> GraphNode<Other> {

@@ -1,5 +1,5 @@
 extension OperationGraph {
-  /// The nodes and what they need, to be drawn, also before the graph has run.
+  /// The nodes and their dependencies, for drawing. The graph need not have run.
   public var diagram: OperationDiagram {
     let isOutput = Set(plan.outputs.map(\.node))
     let nodes = plan.nodes.enumerated().map { index, node in

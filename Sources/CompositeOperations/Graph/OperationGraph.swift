@@ -1,4 +1,5 @@
-/// Runs operations that need one another's results, each as soon as what it needs is there.
+/// An operation that runs other operations as soon as the results that they depend on are
+/// available.
 ///
 /// ```swift
 /// let overview = OperationGraph { graph in
@@ -12,21 +13,21 @@
 /// let text = try await overview.run().get()
 /// ```
 ///
-/// The closure adds the nodes, each with those that it needs, and gives the node whose result is the
-/// graph's, or several of them for a tuple. It is called once, when the graph is made; the graph can be
-/// run any number of times. All nodes run, also those that nobody needs.
+/// The closure adds the nodes with their dependencies. It returns the node whose result is the
+/// result of the graph, or several nodes for a tuple. It is called once, when the graph is created;
+/// the graph can run any number of times. All nodes run, even if no other node depends on them.
 ///
-/// A node that ends without a result stops those that need it, directly or not: they never begin. By
-/// default it cancels all others too; with ``FailureMode/runAll`` those that can go on do. A node may ask
-/// how another one ended, by ``GraphNode/outcome``, and then runs in any case: what that one, or another that
-/// it needs, ended in is dealt with then.
+/// If a node ends without a result, the nodes that depend on it, directly or not, never begin. By
+/// default all other nodes are cancelled too; with ``FailureMode/runAll`` the nodes that can still
+/// begin do. A node that depends on the ``GraphNode/outcome`` of another node runs even if that
+/// node fails, and handles the failure.
 ///
-/// | the graph is | when |
+/// | the run ends | if |
 /// |---|---|
-/// | cancelled | it was cancelled from outside |
-/// | an error | a node ended in an error that nobody deals with, or that left the graph without a result |
-/// | cancelled | a node cancelled itself, and nobody deals with that, or it left the graph without a result |
-/// | a result | otherwise |
+/// | as cancelled | it was cancelled from outside |
+/// | in an error | a node failed; no node handles that, or the graph has no result because of it |
+/// | as cancelled | a node cancelled itself, under the same conditions |
+/// | in a result | otherwise |
 public struct OperationGraph<Success: Sendable>: ComposableOperation {
   private let storedPlan: StackSafe<GraphPlan>
   var plan: GraphPlan { storedPlan.value }
@@ -36,12 +37,13 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
 
   public var operationName: String { "OperationGraph" }
 
-  /// A graph that gives the result of one of its nodes.
+  /// Creates a graph with the result of one of its nodes.
   ///
   /// - Parameters:
   ///   - width: How many nodes may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
-  ///   - build: Adds the nodes.
+  ///   - mode: How the graph reacts if a node ends without a result.
+  ///   - build: Adds the nodes and returns the node whose result is the result of the graph.
+  /// - Throws: The error that `build` throws.
   @inlinable public init(
     width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
     _ build: (inout GraphBuilder) throws -> GraphNode<Success>
@@ -51,7 +53,13 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     self.init(builder, width, mode, [builder.input(node)]) { board in node.read(board) }
   }
 
-  /// A graph that gives the results of several of its nodes, as a tuple.
+  /// Creates a graph with the results of several of its nodes, as a tuple.
+  ///
+  /// - Parameters:
+  ///   - width: How many nodes may be in flight at once.
+  ///   - mode: How the graph reacts if a node ends without a result.
+  ///   - build: Adds the nodes and returns the nodes whose results are the result of the graph.
+  /// - Throws: The error that `build` throws.
   // Two or more: a closure without a `return` statement gives an empty tuple.
   @inlinable public init<First, Second, each Other>(
     width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
@@ -73,7 +81,13 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     self.init(builder, width, mode, outputs) { board in (repeat (each nodes).read(board)) }
   }
 
-  /// A graph that gives the results of any number of its nodes, in their order.
+  /// Creates a graph with the results of any number of its nodes, in their order.
+  ///
+  /// - Parameters:
+  ///   - width: How many nodes may be in flight at once.
+  ///   - mode: How the graph reacts if a node ends without a result.
+  ///   - build: Adds the nodes and returns the nodes whose results are the result of the graph.
+  /// - Throws: The error that `build` throws.
   @inlinable public init<Output>(
     width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
     _ build: (inout GraphBuilder) throws -> [GraphNode<Output>]
@@ -85,7 +99,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     }
   }
 
-  /// A graph without a result, which ends when all its nodes have ended.
+  /// Creates a graph without a result, which ends when all of its nodes have ended.
   ///
   /// ```swift
   /// let warmUp = OperationGraph(giving: Void.self) { graph in
@@ -98,8 +112,9 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   ///   - type: `Void.self`. It distinguishes such a graph from one whose closure lacks its `return`
   ///     statement.
   ///   - width: How many nodes may be in flight at once.
-  ///   - mode: What to do when a node ends without a result.
+  ///   - mode: How the graph reacts if a node ends without a result.
   ///   - build: Adds the nodes.
+  /// - Throws: The error that `build` throws.
   @inlinable public init(
     giving type: Void.Type, width: OperationWidth = .adaptive,
     onFailure mode: FailureMode = .cancelRemaining,
@@ -110,6 +125,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     self.init(builder, width, mode, []) { _ in }
   }
 
+  /// Unavailable, so that the compiler reports a missing `return` statement.
   @available(
     *, unavailable,
     message: """
@@ -140,7 +156,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   @concurrent public func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success> {
-    // The question keeps the hop off the caller's actor, which a mere forward would lose.
+    // This check keeps the hop off the caller's actor, which a plain forwarding call would lose.
     if Task.isCancelled { throw CancellationError() }
     let board = GraphBoard(
       plan, limit: width.limit, stopsAtFailure: mode == .cancelRemaining,
@@ -153,9 +169,9 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
 }
 
 extension GraphBoard {
-  /// Gives up the results that nobody has seen or will see.
+  /// Discards the results that no closure has taken, except the outputs.
   ///
-  /// - Returns: What is to be done with the others if nobody will see the graph's result.
+  /// - Returns: The disposal of the outputs, for a result of the graph that no caller receives.
   fileprivate func disposalOfOutputs() -> Disposal? {
     let left = disposals.filter { !isTaken($0.key) }
     if left.isEmpty { return nil }

@@ -1,34 +1,34 @@
-/// The error of an ``OperationGraph``: how every node ended, in the order in which they were added.
+/// The error of an ``OperationGraph``, with the outcome of every node.
 public struct OperationGraphError: Error, Sendable {
-  /// One node and how it ended.
+  /// A node and how it ended.
   public struct Node: Sendable {
-    /// How an outcome came about.
+    /// The cause of an outcome.
     public enum Origin: Sendable {
-      /// The node came to it by itself.
+      /// The node ended by itself.
       case itself
-      /// The graph cancelled the node, because of another one or because it was cancelled itself.
+      /// The graph cancelled the node, because of another node or because the graph was cancelled.
       case graph
-      /// Something that the node needs gave no result, so it did not begin.
+      /// The node did not begin, because a node that it depends on gave no result.
       case input
-      /// The graph stopped before the node had begun.
+      /// The graph stopped before the node began.
       case neverBegan
     }
 
-    /// The node's place in the order in which they were added, from 0.
+    /// The index of the node in the order in which nodes were added, from 0.
     public let index: Int
-    /// The node's name.
+    /// The name of the node.
     public let name: String
-    /// How the node ended; a node that never began is cancelled.
+    /// How the node ended; cancelled if it never began.
     public let outcome: Outcome<any Sendable>
-    /// How that came about.
+    /// The cause of the outcome.
     public let origin: Origin
-    /// The places of the nodes that it needs.
+    /// The indices of the nodes that this one depends on.
     public let needs: [Int]
   }
 
   private let storedBoard: StackSafe<GraphBoard>
   private var board: GraphBoard { storedBoard.value }
-  /// Of every node whether it did not begin because of one that ended without a result of its own accord.
+  /// For each node, whether it did not begin because another node ended by itself without a result.
   private let isConsequence: [Bool]
 
   /// Whether no failure is the cause: the required nodes without a result cancelled themselves or
@@ -43,15 +43,16 @@ public struct OperationGraphError: Error, Sendable {
     representsCancellation = !board.hasFailed
   }
 
-  /// Every node, in the order in which they were added.
+  /// All nodes, in the order in which they were added.
   public var nodes: [Node] { (0..<board.plan.count).map(node) }
 
-  /// The nodes that ended in an error of their own, the first in time first.
+  /// The nodes that ended in an error of their own, in chronological order.
   public var failures: [Node] { failed.map(node) }
 
   private var failed: [Int] { board.causes.filter { board.error(of: $0) != nil } }
 
-  /// The nodes that did not begin because something that they need gave no result, directly or not.
+  /// The nodes that did not begin because a node that they depend on, directly or not, gave no
+  /// result.
   public var consequences: [Node] {
     isConsequence.indices.filter { isConsequence[$0] }.map(node)
   }
@@ -70,8 +71,8 @@ public struct OperationGraphError: Error, Sendable {
 }
 
 extension GraphBoard {
-  /// Of every node whether it did not begin because of one that ended in certain states: one that it needs,
-  /// or one that another of these needs, and so on.
+  /// For each node, whether it did not begin because a node that it depends on, directly or not,
+  /// ended in certain states.
   fileprivate func unbegun(behind isCause: (NodeState) -> Bool) -> [Bool] {
     var isUnbegun = [Bool](repeating: false, count: plan.count)
     for node in 0..<plan.count where state(of: node).isUnbegun {
@@ -96,7 +97,8 @@ extension GraphBoard.NodeState {
 }
 
 extension GraphBoard {
-  /// Whether a node ended in an error that is not tolerated, or because of which an output is missing.
+  /// Whether a node ended in an error that no node handles, or because of which an output is
+  /// missing.
   fileprivate var hasFailed: Bool {
     let isBehindError = unbegun { $0 == .error }
     return missingOutputs.contains { state(of: $0) == .error || isBehindError[$0] }
