@@ -2,7 +2,7 @@ extension PermitLedger {
   /// The result of a search for a request that waits below a hold.
   enum Prospect {
     case admitted
-    /// It waits in a cycle with others that exists only because of their order. With another order all of
+    /// Blocked only by the FIFO order, in a cycle with other requests. With another order all of
     /// them are admitted.
     case blockedByOrder(OrderChange)
     /// It would wait forever.

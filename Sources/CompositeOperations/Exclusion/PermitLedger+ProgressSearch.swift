@@ -1,9 +1,9 @@
 extension PermitLedger {
   /// Searches for a proof that the requests in a queue are eventually admitted.
   ///
-  /// A queue is proven if enough of its permits are left, held by runs that do not wait, or held above
-  /// requests in queues that have been proven before. Queues that requests take from together are
-  /// proven together: the first one of all these requests is the first in each of them.
+  /// A queue is proven if enough of its permits are left, held by runs that do not wait, or held
+  /// above requests in queues that have been proven before. Queues that requests take from together
+  /// are proven together: the first one of all these requests is the first in each of them.
   // An explicit stack replaces recursion, because chains of queues can be long.
   struct ProgressSearch {
     enum Verdict {

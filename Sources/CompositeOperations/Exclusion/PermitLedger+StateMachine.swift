@@ -148,7 +148,7 @@ extension PermitLedger {
       effects.answered.append(Effects.Answered(request: request, answer: answer))
     }
 
-    /// Gives permits to requests whose turn it is in every queue, and for which the permits suffice.
+    /// Admits requests whose turn it is in every queue, and for which the permits suffice.
     private mutating func admit(from kinds: [Kind], _ effects: inout Effects) {
       changed += kinds
       while effects.answered.count < Self.batch, let kind = changed.popLast() {

@@ -1,20 +1,19 @@
-/// How long to wait before an operation that failed is tried again.
+/// The delays between the attempts or repetitions of an operation.
 ///
 /// ```swift
 /// let backoff = Backoff.exponential(from: .milliseconds(100)).capped(at: .seconds(5)).jittered()
 /// let issues = FetchIssues(repository: repository).retrying(attempts: 5, backoff: backoff)
 /// ```
 ///
-/// The first delay comes after the first failure. Without a cap delays grow to 30 years at most.
+/// The first delay follows the first failure. Without a cap, delays grow to at most 30 years.
 public struct Backoff: Sendable {
-  /// How chance changes delays, so that those who failed at the same time do not come back at the same
-  /// time.
+  /// A random variation of delays, so that operations that failed together do not retry together.
   public enum Jitter: Sendable {
-    /// Anything from nothing to the delay.
+    /// A random delay between zero and the delay.
     case full
-    /// Anything from half the delay to the delay.
+    /// A random delay between half the delay and the delay.
     case equal
-    /// Anything from the first delay to three times the one before.
+    /// A random delay between the first delay and three times the previous one.
     case decorrelated
   }
 
@@ -39,40 +38,44 @@ public struct Backoff: Sendable {
   /// No delay.
   public static let none = Backoff(.zero, .constant)
 
-  /// Always the same delay.
+  /// Returns a backoff with a constant delay.
   ///
-  /// - Precondition: It is not negative.
+  /// - Precondition: `delay` is not negative.
   public static func constant(_ delay: Duration) -> Backoff { Backoff(delay, .constant) }
 
-  /// A delay that grows by a step each time.
+  /// Returns a backoff whose delay grows by a step each time.
   ///
   /// - Parameters:
   ///   - first: The first delay.
-  ///   - step: What is added each time; the first delay if it is left out.
-  /// - Precondition: Neither is negative.
+  ///   - step: The amount added each time; by default the first delay.
+  /// - Precondition: `first` and `step` are not negative.
   public static func linear(from first: Duration, by step: Duration? = nil) -> Backoff {
     let step = step ?? first
     precondition(step >= .zero, "`step` must not be negative (was \(step))")
     return Backoff(first, .linear(step: step))
   }
 
-  /// A delay that is multiplied each time.
+  /// Returns a backoff whose delay is multiplied each time.
   ///
-  /// - Precondition: `first` is not negative, and `factor` at least 1.
+  /// - Parameters:
+  ///   - first: The first delay.
+  ///   - factor: The factor of each delay to the previous one.
+  /// - Precondition: `first` is not negative, and `factor` is finite and at least 1.
   public static func exponential(from first: Duration, by factor: Double = 2) -> Backoff {
     precondition(
       factor >= 1 && factor.isFinite, "`factor` must be at least 1 and finite (was \(factor))")
     return Backoff(first, .exponential(factor: factor))
   }
 
-  /// A delay that is each time the sum of the two before: 1, 1, 2, 3, 5 times the first.
+  /// Returns a backoff whose delay is the sum of the previous two: 1, 1, 2, 3, 5 times the first.
   ///
-  /// - Precondition: It is not negative.
+  /// - Precondition: `first` is not negative.
   public static func fibonacci(from first: Duration) -> Backoff { Backoff(first, .fibonacci) }
 
-  /// The same with no delay longer than this one, jitter included.
+  /// Returns a copy with no delay longer than a maximum, jitter included.
   ///
-  /// - Precondition: It is not negative.
+  /// - Parameter longest: The longest delay.
+  /// - Precondition: `longest` is not negative.
   public func capped(at longest: Duration) -> Backoff {
     precondition(longest >= .zero, "`longest` must not be negative (was \(longest))")
     var backoff = self
@@ -80,7 +83,7 @@ public struct Backoff: Sendable {
     return backoff
   }
 
-  /// The same with delays that chance shortens.
+  /// Returns a copy whose delays vary at random, by the random numbers of the environment.
   public func jittered(_ jitter: Jitter = .full) -> Backoff {
     var backoff = self
     backoff.jitter = jitter
@@ -92,10 +95,10 @@ extension Backoff {
   /// The delays, one after another.
   package struct Delays {
     private let backoff: Backoff
-    /// Without jitter: the next delay, and the one behind it where that takes both.
+    /// Without jitter: the next delay, and the one after it for Fibonacci delays.
     private var next: Duration
     private var afterNext: Duration
-    /// The last delay that was given.
+    /// The last delay that was returned.
     private var last: Duration
 
     package init(_ backoff: Backoff) {
@@ -105,7 +108,7 @@ extension Backoff {
       last = next
     }
 
-    /// The delay after one more failure.
+    /// Returns the delay after one more failure.
     package mutating func delay(using randomness: inout some RandomNumberGenerator) -> Duration {
       let delay = next
       advance()
@@ -122,14 +125,14 @@ extension Backoff {
       return last
     }
 
-    // Nothing overflows: what is multiplied or added is at most the longest, which is 30 years.
+    // No overflow: each operand of a sum or product is at most the longest delay, 30 years at most.
     private mutating func advance() {
       let longest = backoff.longest
       switch backoff.growth {
       case .constant: break
       case .linear(let step): next = min(next + min(step, longest), longest)
       case .exponential(let factor):
-        // By whole numbers exactly.
+        // Multiplication by a whole number is exact.
         let whole = Int(exactly: factor.rounded(.down)) ?? .max
         if next == .zero { break }
         if factor >= longest / next {
@@ -144,7 +147,7 @@ extension Backoff {
     private static func random(
       from least: Duration, to most: Duration, using randomness: inout some RandomNumberGenerator
     ) -> Duration {
-      // 53 random bits, 0 to 1.
+      // 53 random bits, scaled to 0...1.
       let share = Double(randomness.next() >> 11) / Double((1 as UInt64) << 53 - 1)
       return min(least + (most - least) * share, most)
     }

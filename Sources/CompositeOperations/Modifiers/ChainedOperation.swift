@@ -1,7 +1,7 @@
 extension ComposableOperation {
-  /// This operation, and after its result the one that a closure makes of it.
+  /// Runs a second operation, made from the result of this one.
   ///
-  /// Errors and cancellations are handed on. The result is the second one's.
+  /// Errors and cancellations are passed on. The run ends in the result of the second operation.
   ///
   /// ```swift
   /// let issues = FetchRepositories(user: "octocat").then { repositories in
@@ -10,7 +10,7 @@ extension ComposableOperation {
   /// ```
   ///
   /// The closure may choose among operations of different types by `if` and `switch`, without
-  /// `return`: ``OperationBuilder``.
+  /// `return` (see ``OperationBuilder``).
   ///
   /// - Parameter next: Makes the second operation. An error that it throws ends the run.
   @inlinable public func then<Next: ComposableOperation>(

@@ -1,20 +1,22 @@
 extension ComposableOperation {
-  /// The same operation, begun later.
+  /// Delays the operation.
   ///
-  /// A cancellation ends the wait at once. What takes no time at all, or less, does not wait.
+  /// A cancellation ends the wait at once. If the delay is zero or negative, there is no wait. If
+  /// the clock throws, the run ends in its error.
   ///
-  /// - Parameter delay: How long to wait before it begins, by the clock of the environment.
+  /// - Parameter delay: How long to wait, by the clock of the environment.
   @inlinable public func delayed(by delay: Duration) -> some ComposableOperation<Success> {
     DelayedOperation(base: self) { context in try await context.pause(delay) }
   }
 
-  /// The same operation, begun when a clock has come to a moment.
+  /// Delays the operation until an instant of a clock.
   ///
-  /// A cancellation ends the wait at once. A moment that has passed is not waited for.
+  /// A cancellation ends the wait at once. If the instant has passed, there is no wait. If the
+  /// clock throws, the run ends in its error.
   ///
   /// - Parameters:
-  ///   - moment: When it may begin.
-  ///   - clock: The clock whose moment that is.
+  ///   - moment: The instant at which the operation may begin.
+  ///   - clock: The clock of the instant.
   public func delayed<Time: Clock>(
     until moment: Time.Instant, on clock: Time = ContinuousClock()
   ) -> some ComposableOperation<Success> where Time.Duration == Duration {
@@ -48,7 +50,7 @@ extension ComposableOperation {
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     try await wait(context)
-    // A clock may have come to its moment and not to our cancellation.
+    // The clock may have returned in spite of a cancellation.
     try Task.checkCancellation()
     return try await base.performHeld(in: context)
   }

@@ -1,17 +1,23 @@
 extension ComposableOperation {
-  /// The same operation, with a way to give up a value that nobody will see.
+  /// Adds the cleanup of a value that no caller receives.
   ///
   /// ```swift
   /// let open = OpenFile(path).discarding { file in file.close() }
   /// ```
   ///
-  /// The closure is called exactly once for every value that no outcome carries: one that came after
-  /// the cancellation, a loser of a race, a partial result of a composite that was cancelled. A
-  /// value that reaches a caller, in a result or in the evidence of an error, is the caller's. So is
-  /// a value that `map` or `then` has taken over, and a step that a limited history has let go. What
-  /// a callback operation is finished with a second time is dropped, and only its event shows it.
-  /// Where several are stacked, the outermost one counts. A late value is discarded after modifiers have
-  /// passed it on, at the end of the outermost run that shows it.
+  /// The closure is called exactly once for each value that no outcome carries, such as a value
+  /// that comes after the cancellation, the value of a contender that loses a race, or a partial
+  /// result of a composite that was cancelled. It is not called for:
+  ///
+  /// - a value that reaches a caller, in a result or in the evidence of an error
+  /// - a value that `map` or `then` has received
+  /// - a step that a limited history has dropped
+  /// - the value of a callback operation that finishes a second time, which only its event shows
+  ///
+  /// If several `discarding` modifiers are stacked, the outermost one is used. A late value is
+  /// discarded after modifiers have passed it on, at the end of the outermost run that shows it.
+  ///
+  /// - Parameter discard: Cleans up a value.
   @inlinable public func discarding(
     _ discard: @escaping @Sendable (Success) -> Void
   ) -> some ComposableOperation<Success> {

@@ -1,5 +1,5 @@
 extension ComposableOperation {
-  /// The same operation, and a closure after it, whatever it ended in.
+  /// Runs a closure after the operation has ended, however it ended.
   ///
   /// ```swift
   /// let issues = FetchIssues(repository: repository).finally { outcome in
@@ -7,15 +7,16 @@ extension ComposableOperation {
   /// }
   /// ```
   ///
-  /// The closure sees how the operation ended and cannot change that by a value or an error; a
-  /// cancellation during the closure still wins. It runs after a cancellation too, is not cancelled by
-  /// one, and is awaited, so that the run is over when everything is. Where the run does not begin,
-  /// because it was cancelled before, the closure does not run; it does run where the operation was
-  /// begun and skipped by a condition, or cancelled while it waited for permits or for its
-  /// time. What is to be undone only where it was done belongs further inside.
+  /// The closure receives the outcome and cannot change it by a value or an error. It also runs
+  /// after a cancellation, is not cancelled itself, and is awaited: the run ends after the closure
+  /// has returned. If the run is cancelled while the closure runs, it ends as cancelled.
   ///
-  /// - Parameter body: What is to be done. Its task-local values, its priority and its executor are
-  ///   those of the run.
+  /// If the run is cancelled before it begins, the closure does not run. It does run if the
+  /// operation is skipped by a condition, or cancelled while it waits for permits or for a delay.
+  /// To clean up only after the body has begun, apply `finally` further inside.
+  ///
+  /// - Parameter body: The cleanup. It has the task-local values, the priority and the executor of
+  ///   the run.
   @inlinable public func finally(
     _ body: @escaping @Sendable (Outcome<Success>) async -> Void
   ) -> some ComposableOperation<Success> {

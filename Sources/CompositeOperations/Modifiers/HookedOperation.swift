@@ -1,18 +1,18 @@
 extension ComposableOperation {
-  /// The same operation, and a closure that is called when it starts.
+  /// Calls a closure when the operation starts.
   ///
-  /// Not where it does not start, because it was cancelled before. What is said by modifiers around this one,
-  /// such as waiting for permits, has been done by then. If the closure cancels the run, the body does
-  /// not begin.
+  /// The closure is not called if the run is cancelled before. The modifiers around this one, such
+  /// as a wait for permits, have done their work by then. If the closure cancels the run, the body
+  /// does not begin.
   ///
-  /// - Parameter body: Called on the operation's thread, which waits for it.
+  /// - Parameter body: Called synchronously by the operation.
   @inlinable public func onStart(
     _ body: @escaping @Sendable () -> Void
   ) -> some ComposableOperation<Success> {
     StartHookedOperation(base: self, body: body)
   }
 
-  /// The same operation, and a closure that is called when it has ended, before whoever waits for it goes on.
+  /// Calls a closure when the operation has ended, before its callers continue.
   ///
   /// ```swift
   /// let issues = FetchIssues(repository: repository)
@@ -20,12 +20,13 @@ extension ComposableOperation {
   ///   .onEnd { outcome in print("fetched: \(outcome)") }
   /// ```
   ///
-  /// It sees how the operation ended and cannot change that by a value or an error. If it cancels the
-  /// run, the run ends as cancelled, because its end is not decided before the closure has returned;
-  /// the outcome of the operation is then late. The closure is called after a cancellation too, but not
-  /// where the operation did not start. What has to be awaited belongs in ``finally(_:)``.
+  /// The closure receives the outcome and cannot change it by a value or an error. If it cancels
+  /// the run, the run ends as cancelled, because its end is decided after the closure has returned;
+  /// the outcome of the operation is then its late outcome. The closure is also called after a
+  /// cancellation, but not if the operation did not start. For a cleanup that suspends, use
+  /// ``finally(_:)``.
   ///
-  /// - Parameter body: Called on the operation's thread, which waits for it.
+  /// - Parameter body: Called synchronously by the operation.
   @inlinable public func onEnd(
     _ body: @escaping @Sendable (Outcome<Success>) -> Void
   ) -> some ComposableOperation<Success> {

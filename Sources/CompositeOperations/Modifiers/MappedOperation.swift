@@ -1,7 +1,7 @@
 extension ComposableOperation {
-  /// An operation that ends in what a closure makes of this one's result.
+  /// Transforms the result of the operation.
   ///
-  /// Errors and cancellations are handed on.
+  /// Errors and cancellations are passed on.
   ///
   /// ```swift
   /// let titles = FetchIssues(repository: repository).map { issues in issues.map(\.title) }

@@ -1,5 +1,5 @@
 extension ComposableOperation {
-  /// The same operation under another name in events, errors and pictures.
+  /// Sets the name of the operation in events, errors and diagrams.
   @inlinable public func named(_ name: String) -> some ComposableOperation<Success> {
     NamedOperation(base: self, operationName: name)
   }

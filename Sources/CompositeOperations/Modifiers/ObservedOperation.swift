@@ -1,26 +1,28 @@
 extension ComposableOperation {
-  /// The same operation, seen by observers of its own, with everything below it.
+  /// Adds observers to the operation and everything below it.
   ///
-  /// Whoever observes it already goes on doing so; the newcomers see the run of this operation as
-  /// the others do, under the same identity. What changes how the run is seen, such as `named`,
-  /// belongs inside.
+  /// Existing observers continue to observe it. The added ones see the run of this operation under
+  /// the same identity. Apply modifiers that change how the run is seen, such as `named`, before
+  /// this one.
+  ///
+  /// - Parameter observers: The observers to add.
   public func observed(
     by observers: any OperationObserver...
   ) -> some ComposableOperation<Success> {
     ObservedOperation(base: self, isIdle: observers.isEmpty) { observers }
   }
 
-  /// The same operation, and a closure that is told how far it is.
+  /// Calls a closure when the progress of the operation changes.
   ///
   /// ```swift
   /// let sync = ParallelOperation(repositories.map { FetchIssues(repository: $0) })
   ///   .onProgress { progress in print(progress) }
   /// ```
   ///
-  /// It is called where something has changed, by whichever operation changed it, never twice at a time, and
-  /// with the newest only: what changes during a call is told of by the next one.
+  /// The operations that change the progress call the closure, one at a time, with the newest
+  /// progress. Changes during a call are reported together by the next one.
   ///
-  /// - Parameter body: Called on an operation's thread, which waits for it.
+  /// - Parameter body: Called synchronously by an operation.
   public func onProgress(
     _ body: @escaping @Sendable (OperationProgress) -> Void
   ) -> some ComposableOperation<Success> {
@@ -42,7 +44,7 @@ struct ObservedOperation<Base: ComposableOperation>: TransparentOperation, Obser
     if isIdle || context.scope?.takeJoinedObservers() == true {
       return try await base.performHeld(in: context)
     }
-    // Nobody has observed the run so far, so this is where it begins for those who do now.
+    // The run had no observers so far, so it begins here for the added ones.
     let end = await observedEnd(in: context)
     return HeldResult(try end.get(), disposal: end.disposal)
   }

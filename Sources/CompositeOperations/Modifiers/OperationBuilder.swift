@@ -1,4 +1,4 @@
-/// Builds the operation that a closure makes, and lets the closure choose among several types.
+/// Builds the operation that a closure returns, and lets the closure choose among several types.
 ///
 /// ```swift
 /// let issues = FetchRepositories(user: "octocat").then { repositories in
@@ -10,56 +10,66 @@
 /// }
 /// ```
 ///
-/// The branches of an `if` or a `switch` may make operations of different types, as long as all of
-/// them have the same `Success`. A closure that contains a `return` statement is an ordinary closure:
-/// all its `return` statements must have the same type. Wrap the operations in ``AnyOperation`` there.
+/// The branches of an `if` or a `switch` may have operations of different types, if all of them
+/// have the same `Success`. A closure that contains a `return` statement is an ordinary closure:
+/// all its `return` statements must have the same type. Wrap the operations in ``AnyOperation``
+/// there.
 ///
-/// Swift 6.3.1 does not infer the type of an empty literal `[]` or of the key path `\.self` later in the
-/// same chain, as in `.then { makeNext($0) }.ignoringErrors(with: [])`. Write `return` in a closure of one
-/// expression, or name the type: `[Issue]()`.
-// The compiler solves the body of a built closure by itself, instead of together with the whole chain
-// around it. Without the builder each overload inside a closure doubles the time for the chain.
+/// Swift 6.3.1 does not infer the type of an empty literal `[]` or of the key path `\.self` later
+/// in the same chain, as in `.then { makeNext($0) }.ignoringErrors(with: [])`. Write `return` in a
+/// closure of one expression, or name the type: `[Issue]()`.
+// The compiler solves the body of a built closure by itself, not together with the whole chain
+// around it. Without the builder each overload in a closure doubles the time for the chain.
 @resultBuilder public enum OperationBuilder {
+  /// Builds a closure of one expression.
   @inlinable public static func buildBlock<Operation: ComposableOperation>(
     _ operation: Operation
   ) -> Operation { operation }
 
+  /// Builds the first branch of an `if` or a `switch`.
   @inlinable public static func buildEither<First, Second>(
     first: First
   ) -> EitherOperation<First, Second> { EitherOperation(.first(first)) }
 
+  /// Builds the second branch of an `if` or a `switch`.
   @inlinable public static func buildEither<First, Second>(
     second: Second
   ) -> EitherOperation<First, Second> { EitherOperation(.second(second)) }
 
+  /// Builds the branch of an `if #available`, whose type must not escape from it.
   @inlinable public static func buildLimitedAvailability<Success>(
     _ operation: some ComposableOperation<Success>
   ) -> AnyOperation<Success> { AnyOperation(operation) }
 }
 
-/// Builds the operation that a closure makes where its `Success` is known: an ``OperationBuilder`` that
-/// passes the type to the expressions of the closure.
+/// An ``OperationBuilder`` for closures whose `Success` is known, which it passes to their
+/// expressions.
 @resultBuilder public enum TypedOperationBuilder<Success: Sendable> {
+  /// Builds an expression, with the type that the closure must have.
   @inlinable public static func buildExpression<Operation: ComposableOperation<Success>>(
     _ operation: Operation
   ) -> Operation { operation }
 
+  /// Builds a closure of one expression.
   @inlinable public static func buildBlock<Operation: ComposableOperation<Success>>(
     _ operation: Operation
   ) -> Operation { operation }
 
+  /// Builds the first branch of an `if` or a `switch`.
   @inlinable public static func buildEither<First, Second>(
     first: First
   ) -> EitherOperation<First, Second> where First.Success == Success {
     EitherOperation(.first(first))
   }
 
+  /// Builds the second branch of an `if` or a `switch`.
   @inlinable public static func buildEither<First, Second>(
     second: Second
   ) -> EitherOperation<First, Second> where First.Success == Success {
     EitherOperation(.second(second))
   }
 
+  /// Builds the branch of an `if #available`, whose type must not escape from it.
   @inlinable public static func buildLimitedAvailability(
     _ operation: some ComposableOperation<Success>
   ) -> AnyOperation<Success> { AnyOperation(operation) }
@@ -81,6 +91,7 @@ where First.Success == Second.Success {
 
   @inlinable init(_ choice: Choice) { self.choice = choice }
 
+  /// The name of the chosen operation.
   @inlinable public var operationName: String {
     switch choice {
     case .first(let operation): operation.operationName
@@ -88,6 +99,7 @@ where First.Success == Second.Success {
     }
   }
 
+  /// The chosen operation.
   @inlinable public var modifiedOperation: (any ComposableOperation)? {
     switch choice {
     case .first(let operation): operation

@@ -1,40 +1,41 @@
 extension ComposableOperation {
-  /// The same operation, which runs only while it has all of the permits to itself.
+  /// Runs the operation while it holds all permits of a kind.
   ///
   /// ```swift
   /// let database = Permits(1, name: "database")
   /// let save = SaveIssues(issues).exclusive(in: database)
   /// ```
   ///
-  /// With one permit that is mutual exclusion. With more it is a barrier among those who take some by
-  /// ``limited(by:taking:)``: it waits for those who came before, and those who come after it wait.
-  /// Modifiers next to one another take all their permits together, so that nobody holds one while it
-  /// waits for another.
+  /// With one permit this is a mutex. With more it is a barrier among operations that take some of
+  /// the permits by ``limited(by:taking:)``: it waits for the earlier ones, and the later ones wait
+  /// for it. Adjacent modifiers take all their permits together, so that no operation holds one
+  /// while it waits for another.
   ///
-  /// A cancellation ends the wait at once. An operation that would wait for ever fails at once with a
-  /// ``PermitError``: because an operation that it is part of holds the permits, or because whoever
-  /// holds them waits for such an operation. For that it has to run as a child of it, through the
-  /// context or in a composite; a body that waits for a `run()` of its own making is not seen.
+  /// A cancellation ends the wait at once. If the wait would be a deadlock, the operation fails at
+  /// once with a ``PermitError``: an enclosing operation holds the permits, or their holder waits
+  /// for something that an enclosing operation holds. A deadlock is only detected if the operation
+  /// runs as a child, through the context or in a composite, and not if a body awaits a `run()` of
+  /// its own.
   ///
-  /// - Parameter permits: What is taken; of several all are taken together.
+  /// - Parameter permits: The permits. If there are several kinds, all are taken together.
   @inlinable public func exclusive(in permits: Permits...) -> some ComposableOperation<Success> {
     PermitTakingOperation(
       base: self, claims: permits.map { PermitClaim(permits: $0, number: $0.count) })
   }
 
-  /// The same operation, which runs only while it has a permit.
+  /// Runs the operation while it holds a permit, which limits how many operations run at once.
   ///
   /// ```swift
   /// let connections = Permits(4, name: "connections")
   /// let fetch = FetchIssues(repository: repository).limited(by: connections)
   /// ```
   ///
-  /// Waiting, cancellation and errors are those of ``exclusive(in:)``.
+  /// For waits, cancellations and deadlocks see ``exclusive(in:)``.
   ///
   /// - Parameters:
-  ///   - permits: What is taken.
-  ///   - number: How many of them.
-  /// - Precondition: There are so many, and it is at least one.
+  ///   - permits: The permits.
+  ///   - number: How many permits it holds.
+  /// - Precondition: `number` is at least 1, and at most the count of the permits.
   @inlinable public func limited(
     by permits: Permits, taking number: Int = 1
   ) -> some ComposableOperation<Success> {
@@ -46,11 +47,11 @@ extension ComposableOperation {
   }
 }
 
-/// Takes permits, and those of the modifiers right below it with them.
+/// An operation whose permits an outer modifier may take together with its own.
 @usableFromInline protocol PermitTaking<Success>: ComposableOperation {
   var claims: [PermitClaim] { get }
 
-  /// Performs for a modifier that has taken the claims.
+  /// Performs the operation, whose permits an outer modifier has taken.
   nonisolated(nonsending) func performTaken(
     in context: OperationContext
   ) async throws -> HeldResult<Success>
@@ -88,7 +89,7 @@ extension PermitTakingOperation: PermitTaking {
 }
 
 extension OperationContext {
-  /// Waits for permits as a part of the run.
+  /// Waits for permits, and reports the wait as one of the run.
   @usableFromInline nonisolated(nonsending) func waitFor(_ claims: [PermitClaim]) async throws {
     try await waiting(for: .permits(claims.map(\.permits.name))) { try await take(claims) }
   }
@@ -96,20 +97,20 @@ extension OperationContext {
   /// Waits for permits.
   nonisolated(nonsending) func take(_ claims: [PermitClaim]) async throws {
     try await PermitLedger.take(claims, below: scope?.hold)
-    // Cancelled and given the permits at the same moment.
+    // The permits may have been granted at the same time as the task was cancelled.
     if Task.isCancelled {
       PermitClaim.giveBack(claims)
       throw CancellationError()
     }
   }
 
-  /// What the part of the body sees that holds permits.
+  /// Returns the context for the part of the body that holds permits.
   @usableFromInline func holding(_ claims: [PermitClaim]) -> OperationContext {
     let hold = PermitHold(claims, below: scope?.hold)
     return OperationContext(scope: OperationScope(within: scope, holding: hold), depth: depth)
   }
 
-  /// Gives the permits back that this holds.
+  /// Gives back the permits that the context holds.
   @usableFromInline func giveBack() {
     _ = scope?.decideEnd()
     scope?.hold?.end()

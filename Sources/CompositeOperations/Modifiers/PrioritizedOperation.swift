@@ -1,8 +1,10 @@
 extension ComposableOperation {
-  /// The same operation at another task priority, and everything below it.
+  /// Runs the operation, and everything below it, at another task priority.
   ///
-  /// A priority that is lower than that of whoever waits for the run does not slow it down: Swift
-  /// raises it to the waiter's.
+  /// A priority below the priority of the waiter does not slow the run down: Swift raises it to the
+  /// priority of the waiter.
+  ///
+  /// - Parameter priority: The priority.
   public func prioritized(at priority: TaskPriority) -> some ComposableOperation<Success> {
     PrioritizedOperation(base: self, priority: priority)
   }
@@ -32,7 +34,7 @@ struct PrioritizedOperation<Base: ComposableOperation>: TransparentOperation {
   private nonisolated(nonsending) func begin(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    // O2: the task may have waited for its turn, and been cancelled meanwhile.
+    // O2: the task may have been cancelled before it got a thread.
     try Task.checkCancellation()
     return try await base.performHeld(in: context)
   }

@@ -1,5 +1,5 @@
 extension ComposableOperation {
-  /// The same operation, with a value that a closure makes of an error.
+  /// Recovers from an error with a value that a closure makes.
   ///
   /// ```swift
   /// let issues = FetchIssues(repository: repository).recovering { error in
@@ -8,30 +8,31 @@ extension ComposableOperation {
   /// }
   /// ```
   ///
-  /// Results and cancellations are handed on.
+  /// Results and cancellations are passed on.
   ///
-  /// - Parameter recover: Makes the result. An error that it throws is the run's.
+  /// - Parameter recover: Makes the result. An error that it throws ends the run.
   @inlinable public func recovering(
     _ recover: nonisolated(nonsending) @escaping @Sendable (any Error) async throws -> Success
   ) -> some ComposableOperation<Success> {
     RecoveringOperation(base: self) { error, _ in HeldResult(try await recover(error)) }
   }
 
-  /// The same operation, and after an error another one, whose end is then the run's.
+  /// Runs another operation if this one fails.
   ///
-  /// Results and cancellations are handed on.
+  /// The run then ends as the other operation does. Results and cancellations are passed on.
+  ///
+  /// - Parameter other: The operation to run after an error.
   @inlinable public func fallingBack(
     to other: some ComposableOperation<Success>
   ) -> some ComposableOperation<Success> {
     RecoveringOperation(base: self) { error, context in
-      // Nobody sees it.
+      // No caller receives the error.
       error.discardCarriedValues()
       return try await context.heldResult(of: other)
     }
   }
 
-  /// Returns an operation that, after an error, runs another operation that a closure makes from
-  /// the error.
+  /// Runs another operation, made from the error, if this one fails.
   ///
   /// ```swift
   /// let page = FetchPage(mirrorA).catching { error in
@@ -39,11 +40,10 @@ extension ComposableOperation {
   /// }
   /// ```
   ///
-  /// Results and cancellations are passed on. After an error, the run ends as the other operation
-  /// does.
+  /// The run then ends as the other operation does. Results and cancellations are passed on.
   ///
-  /// - Parameter next: Makes the other operation, of one type or, by `if` and `switch` without
-  ///   `return`, of several: ``OperationBuilder``. An error that it throws is the run's.
+  /// - Parameter next: Makes the other operation. It may choose among several types by `if` and
+  ///   `switch`, without `return` (see ``OperationBuilder``). An error that it throws ends the run.
   @inlinable public func catching<Next: ComposableOperation>(
     @TypedOperationBuilder<Success> _ next:
       nonisolated(nonsending) @escaping @Sendable (any Error) async throws -> Next
@@ -53,9 +53,11 @@ extension ComposableOperation {
     }
   }
 
-  /// The same operation, with a value in place of any error.
+  /// Replaces any error with a value.
   ///
-  /// Cancellations are handed on.
+  /// Results and cancellations are passed on.
+  ///
+  /// - Parameter value: The result after an error.
   @inlinable public func ignoringErrors(with value: Success) -> some ComposableOperation<Success> {
     RecoveringOperation(base: self) { error, _ in
       error.discardCarriedValues()
@@ -63,10 +65,12 @@ extension ComposableOperation {
     }
   }
 
-  /// The same operation, with the error that a closure makes of its error.
+  /// Transforms the error of the operation.
   ///
-  /// Results and cancellations are handed on. An error that means a cancellation makes the run end
+  /// Results and cancellations are passed on. If the new error means a cancellation, the run ends
   /// as cancelled.
+  ///
+  /// - Parameter transform: Makes the new error.
   @inlinable public func mapError(
     _ transform: @escaping @Sendable (any Error) -> any Error
   ) -> some ComposableOperation<Success> {
@@ -102,7 +106,7 @@ struct RecoveringOperation<Base: ComposableOperation>: SeparateRun {
 }
 
 extension OperationContext {
-  /// Runs a child whose end is that of the body.
+  /// Runs a child whose end is the end of the body.
   @inlinable nonisolated(nonsending) func heldResult<Child: ComposableOperation>(
     of child: Child
   ) async throws -> HeldResult<Child.Success> {

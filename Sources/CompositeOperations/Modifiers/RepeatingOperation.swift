@@ -1,5 +1,5 @@
 extension ComposableOperation {
-  /// The same operation again until its result is what somebody waits for.
+  /// Repeats the operation until its result satisfies a predicate.
   ///
   /// ```swift
   /// let finished = FetchStatus(job).repeating(backoff: .constant(.seconds(5))) { status in
@@ -7,14 +7,15 @@ extension ComposableOperation {
   /// }
   /// ```
   ///
-  /// Each time is a run of its own. The last result is the run's; those before it are given up. An
-  /// error and a cancellation end it.
+  /// Each repetition is a separate run. The last result is the result of the run; the earlier ones
+  /// are discarded. An error or a cancellation ends the run.
   ///
   /// - Parameters:
-  ///   - times: How many times at most. When they are used up the last result counts.
+  ///   - times: How often the operation runs at most. After the last time its result counts in any
+  ///     case.
   ///   - backoff: How long to wait before the next time, by the clock of the environment.
   ///   - isDone: Whether a result is the last one.
-  /// - Precondition: There is at least one time.
+  /// - Precondition: `times` is at least 1.
   @inlinable public func repeating(
     times: Int = .max, backoff: Backoff = .none,
     until isDone: @escaping @Sendable (Success) -> Bool
@@ -22,12 +23,14 @@ extension ComposableOperation {
     RepeatingOperation(base: self, times: times, backoff: backoff, isDone: isDone)
   }
 
-  /// The same operation a number of times, one after another; the last result is the run's.
+  /// Repeats the operation a number of times.
+  ///
+  /// The last result is the result of the run.
   ///
   /// - Parameters:
-  ///   - times: How many times.
+  ///   - times: How often the operation runs.
   ///   - backoff: How long to wait before the next time, by the clock of the environment.
-  /// - Precondition: There is at least one time.
+  /// - Precondition: `times` is at least 1.
   @inlinable public func repeating(
     times: Int, backoff: Backoff = .none
   ) -> some ComposableOperation<Success> {

@@ -1,9 +1,9 @@
-/// The error of an operation that failed at every attempt: what each attempt came to.
+/// The error of an operation that was retried, with the error of every attempt.
 ///
-/// Its description is a line an attempt.
+/// Its description has one line for each attempt.
 public struct RetryError: Error, Sendable {
-  /// The error of every attempt, in order; at least one. If the last attempt was cancelled and has a
-  /// late error, the late error is the last one.
+  /// The errors of all attempts, in order; at least one. If the last attempt was cancelled and has
+  /// a late error, the late error is the last one.
   public var errors: [any Error] { storedErrors.value }
   private let storedErrors: StackSafe<[any Error]>
 
@@ -33,9 +33,15 @@ extension RetryError: EvidenceDescribing {
   }
 }
 
-/// An error that knows when it is worth trying again: a server that answers "try again after 30
-/// seconds".
+/// An error that advises when to retry, such as the answer "try again after 30 seconds" of a
+/// server.
+///
+/// ```swift
+/// struct ServerIsBusy: RetryAdvising {
+///   let retryDelay: Duration?
+/// }
+/// ```
 public protocol RetryAdvising: Error {
-  /// How long to wait at least before the next attempt; nil if there is nothing to say.
+  /// The minimum delay before the next attempt; nil for no advice.
   var retryDelay: Duration? { get }
 }

@@ -1,21 +1,22 @@
 extension ComposableOperation {
-  /// The same operation again while it fails, for a number of attempts.
+  /// Retries the operation while it fails, up to a number of attempts.
   ///
   /// ```swift
   /// let issues = FetchIssues(repository: repository)
   ///   .retrying(attempts: 3, backoff: .exponential(from: .milliseconds(100)).jittered())
   /// ```
   ///
-  /// Attempts are counted with the first one. Each is a run of its own. A cancellation ends the run at
-  /// once, also between two attempts, and is never retried. Where an error is ``RetryAdvising``, the
-  /// next attempt waits for what it says if that is longer.
+  /// The number of attempts includes the first one. Each attempt is a separate run. A cancellation
+  /// ends the run at once, also between two attempts, and is never retried. After an error that is
+  /// ``RetryAdvising``, the next attempt waits for the advised delay if that is longer. If no
+  /// attempt has a result, the run ends in a ``RetryError``.
   ///
   /// - Parameters:
-  ///   - attempts: How many attempts there are at most.
-  ///   - backoff: How long to wait before the next one, by the clock of the environment.
-  ///   - budget: How long the run may take before the last attempt begins; nil for any time.
-  ///   - isWorthwhile: Whether to try again after an error.
-  /// - Precondition: There is at least one attempt, and the budget is not negative.
+  ///   - attempts: The maximum number of attempts.
+  ///   - backoff: How long to wait before the next attempt, by the clock of the environment.
+  ///   - budget: How long after the start of the run an attempt may begin; nil for any time.
+  ///   - isWorthwhile: Whether to retry after an error.
+  /// - Precondition: `attempts` is at least 1, and `budget` is not negative.
   @inlinable public func retrying(
     attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
     when isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true }
@@ -25,7 +26,7 @@ extension ComposableOperation {
     }
   }
 
-  /// The same operation again while it fails, as a closure decides.
+  /// Retries the operation while it fails, as a closure decides.
   ///
   /// ```swift
   /// let issues = FetchIssues(repository: repository).retrying(upTo: 5) { failure in
@@ -37,16 +38,17 @@ extension ComposableOperation {
   /// }
   /// ```
   ///
-  /// In all else it is ``retrying(attempts:backoff:within:when:)``. The label differs because a chain of
-  /// overloads that differ in nothing but their closures takes exponential time to compile.
+  /// Otherwise it behaves like ``retrying(attempts:backoff:within:when:)``. The label differs
+  /// because a chain of overloads that differ only in their closures takes exponential time to
+  /// compile.
   ///
   /// - Parameters:
-  ///   - attempts: How many attempts there are at most.
-  ///   - backoff: What the closure is told about how long to wait.
-  ///   - budget: How long the run may take before the last attempt begins; nil for any time.
-  ///   - decide: Says what follows on an attempt that failed, if there may be another one. An error
-  ///     that it throws is the run's.
-  /// - Precondition: There is at least one attempt, and the budget is not negative.
+  ///   - attempts: The maximum number of attempts.
+  ///   - backoff: The source of ``FailedAttempt/delay``.
+  ///   - budget: How long after the start of the run an attempt may begin; nil for any time.
+  ///   - decide: Decides what follows a failed attempt, if another attempt is allowed. An error
+  ///     that it throws ends the run.
+  /// - Precondition: `attempts` is at least 1, and `budget` is not negative.
   @inlinable public func retrying(
     upTo attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
     deciding decide:
@@ -59,7 +61,7 @@ extension ComposableOperation {
   }
 }
 
-/// When an operation that failed is tried again. A class, because few ask and every run would copy it.
+/// The policy of a retry. A class, because every run would copy a struct and few runs read it.
 @usableFromInline final class RetryPolicy<Success: Sendable>: Sendable {
   @usableFromInline typealias Decision =
     nonisolated(nonsending) @Sendable (FailedAttempt) async throws -> RetryDecision<Success>
@@ -95,7 +97,7 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    // The clock is read only where somebody counts the time.
+    // The clock is read only if there is a budget.
     let stopwatch = policy.budget == nil ? nil : Stopwatch(context.clock)
     let end = await context.end(of: base)
     switch end.outcome {
@@ -128,14 +130,14 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
         try await context.pause(delay)
       } catch {
         let isCancellation = Task.isCancelled || error.meansCancellation
-        // A clock that fails keeps the next attempt from beginning.
+        // After an error of the clock, no attempt follows.
         if !isCancellation { errors.append(error) }
         throw RetryError(errors: errors, representsCancellation: isCancellation)
       }
       let end = await context.end(ofAny: operation, attempt: attempt)
       switch end.outcome {
       case .result(let value):
-        // Nobody will see what the attempts before came to.
+        // No caller receives the errors of the earlier attempts.
         giveUp(errors)
         return HeldResult(value, disposal: end.disposal)
       case .error(let error): errors.append(error)
@@ -153,15 +155,15 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
     } catch _ where Task.isCancelled {
       throw RetryError(errors: errors, representsCancellation: true)
     } catch {
-      // The last one was the closure's, which may have thrown it on.
+      // The closure has received the last error, and may have rethrown it.
       giveUp(errors.dropLast())
       throw error
     }
   }
 
   /// The error that ends the run when an attempt after the first one was cancelled. A late value of
-  /// the attempt is passed on, and the errors before it are discarded. A late error is added to those
-  /// errors.
+  /// the attempt is passed on, and the errors before it are discarded. A late error is added to
+  /// these errors.
   private func cancellation(
     because reason: (any Error)?, after errors: [any Error]
   ) -> any Error {
@@ -181,14 +183,14 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
 }
 
 extension OperationContext {
-  /// Runs a child whose type is not known.
+  /// Runs a child whose type is only known at run time.
   fileprivate nonisolated(nonsending) func end<Success: Sendable>(
     ofAny child: any ComposableOperation<Success>, attempt: Int
   ) async -> RunEnd<Success> {
     await end(of: child, asAttempt: attempt)
   }
 
-  /// Tells those who observe the run of something, unless it has ended.
+  /// Reports an event to the observers of the run, unless it has ended.
   fileprivate func report(_ kind: @autoclosure () -> OperationEvent.Kind) {
     if let scope, scope.isObserved, !scope.hasEnded { scope.report(kind()) }
   }

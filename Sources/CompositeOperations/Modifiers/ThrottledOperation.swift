@@ -1,29 +1,29 @@
 extension ComposableOperation {
-  /// The same operation, which begins no sooner than a rate allows.
+  /// Delays the operation until a rate limit lets it begin.
   ///
   /// ```swift
   /// let limit = RateLimit(10, per: .seconds(1))
   /// let pages = ParallelOperation(urls.map { FetchPage($0).throttled(by: limit) })
   /// ```
   ///
-  /// A cancellation ends the wait at once, and takes nothing of the rate.
+  /// A cancellation ends the wait at once, and does not count towards the rate.
   ///
-  /// - Parameter limit: The rate, which other operations may share.
+  /// - Parameter limit: The rate limit, which other operations may share.
   @inlinable public func throttled(by limit: RateLimit) -> some ComposableOperation<Success> {
     ThrottledOperation(base: self, limit: limit)
   }
 
-  /// The same operation, which begins no more often than a rate allows, however often it is run.
+  /// Delays runs of the operation so that no more than a number of them begin in a period.
   ///
-  /// Each operation that is made in this way has a rate of its own. For several operations make one
-  /// ``RateLimit`` and give it to all of them.
+  /// Each call of this method makes a separate limit. For several operations, make one
+  /// ``RateLimit`` and use ``throttled(by:)``.
   ///
-  /// A cancellation ends the wait at once, and takes nothing of the rate.
+  /// A cancellation ends the wait at once, and does not count towards the rate.
   ///
   /// - Parameters:
   ///   - count: How many runs may begin in a period.
-  ///   - period: The period, by the clock of the environment.
-  /// - Precondition: It is at least one, and the period is longer than nothing.
+  ///   - period: The length of a period, by the clock of the environment.
+  /// - Precondition: `count` is at least 1, and `period` is positive.
   @inlinable public func throttled(
     to count: Int, per period: Duration
   ) -> some ComposableOperation<Success> {
@@ -50,12 +50,12 @@ struct ThrottledOperation<Base: ComposableOperation>: TransparentOperation {
 }
 
 extension OperationContext {
-  /// Waits until a rate lets the next one begin.
+  /// Waits until a rate limit lets the next operation begin.
   @usableFromInline nonisolated(nonsending) func waitForTurn(by limit: RateLimit) async throws {
     let turn = [PermitClaim(permits: limit.turn, number: 1)]
     if !PermitClaim.tryToTake(turn) { try await waiting(for: .rate) { try await take(turn) } }
     defer { PermitClaim.giveBack(turn) }
-    // A clock may not mind a cancellation.
+    // A clock may ignore a cancellation.
     try Task.checkCancellation()
     if let delay = limit.take(by: clock) {
       try await waiting(for: .rate) { try await wait(delay) }

@@ -144,7 +144,7 @@ internal import Synchronization
     guard let alarm else { return }
     var failure: (any Error)?
     do { try await alarm.sleep() } catch { failure = error }
-    // The body is over, or the run is cancelled.
+    // The body has ended, or the run is cancelled.
     if Task.isCancelled { return }
     unsafe clockError = failure
     // In this order: a body that is pending may begin in between.

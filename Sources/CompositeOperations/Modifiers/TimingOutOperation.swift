@@ -1,12 +1,12 @@
 extension ComposableOperation {
-  /// The same operation, which fails when it takes too long.
+  /// Fails if the operation takes longer than a limit.
   ///
-  /// When the time is over the body is cancelled, and the run ends in a ``TimeoutError``, whatever the
-  /// body returns. A cancellation from outside still counts before that. Where no time is given, or
-  /// less than none, the body does not begin.
+  /// When the limit is reached, the body is cancelled. When the body has returned, the run ends in
+  /// a ``TimeoutError``, whatever the body returned. A cancellation of the run takes precedence
+  /// over the timeout. If the limit is zero or negative, the body does not begin.
   ///
-  /// What the time covers follows from the place in the chain: one attempt here, and all attempts
-  /// together there.
+  /// The limit covers the part of the chain before it: each attempt in the first line, all attempts
+  /// together in the second.
   ///
   /// ```swift
   /// fetch.timingOut(after: .seconds(10)).retrying(attempts: 3)
@@ -15,7 +15,7 @@ extension ComposableOperation {
   ///
   /// - Parameters:
   ///   - limit: How long the operation may take, by the clock of the environment.
-  ///   - mode: What is to become of a body that has been cancelled.
+  ///   - mode: Whether the run waits for a body that has been cancelled.
   @inlinable public func timingOut(
     after limit: Duration, _ mode: TimeoutMode = .waiting
   ) -> some ComposableOperation<Success> {
@@ -23,7 +23,7 @@ extension ComposableOperation {
       base: self, limit: .after(limit, nanoseconds: limit.wholeNanoseconds), mode: mode)
   }
 
-  /// Returns an operation that fails if it has not ended by an instant of a clock.
+  /// Fails if the operation has not ended by an instant of a clock.
   ///
   /// ```swift
   /// let deadline = ContinuousClock.now + .seconds(30)
@@ -46,28 +46,39 @@ extension ComposableOperation {
   }
 }
 
-/// What becomes of a body that took too long.
+/// Whether a run waits for a body that took too long.
 public enum TimeoutMode: Hashable, Sendable {
-  /// The run ends when the body has returned, which it does soon if it minds its cancellation.
+  /// The run ends when the body has returned, soon if the body reacts to its cancellation.
   case waiting
-  /// The run ends at once, also when it is cancelled from outside, and leaves the body behind.
+  /// The run ends at once, also when it is cancelled, and abandons the body.
   ///
-  /// The body goes on in a task of its own until it returns, and keeps what it took itself; permits that
-  /// are taken around the timeout come back. ``OperationEvent/Kind/abandonedBodyEnded(_:)`` tells of its
-  /// end. It is for what does not mind a cancellation, on a clock that does.
+  /// The body continues in a task of its own until it returns, and keeps the permits that it took
+  /// itself; permits that are taken around the timeout are given back.
+  /// ``OperationEvent/Kind/abandonedBodyEnded(_:)`` reports its end. Use this mode for a body that
+  /// ignores its cancellation, with a clock that does not:
+  ///
+  /// ```swift
+  /// let lookup = LookUpHost(name).timingOut(after: .seconds(5), .abandoning)
+  /// ```
   case abandoning
 }
 
 /// The error of an operation that took too long.
+///
+/// ```swift
+/// if ContinuousClock.now > deadline { throw TimeoutError(name: "sync", limit: .seconds(30)) }
+/// ```
 public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name of the operation.
   public let name: String
-  /// How long it might have taken.
+  /// How long the operation was allowed to take.
   public let limit: Duration
 
+  /// Creates a timeout error.
+  ///
   /// - Parameters:
-  ///   - name: What took too long.
-  ///   - limit: How long it was allowed to take.
+  ///   - name: The name of the operation.
+  ///   - limit: How long the operation was allowed to take.
   public init(name: String, limit: Duration) {
     self.name = name
     self.limit = limit
@@ -123,7 +134,8 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  // Compiled with the type of the operation: what depends on it is half of the cost otherwise.
+  // Inlinable, to be specialized for the type of the operation: the generic parts would otherwise
+  // be half of the cost.
   @inlinable nonisolated(nonsending) func performTimed(
     within nanoseconds: Int64, _ duration: Duration, in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
@@ -152,7 +164,7 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The same by any clock.
+  /// The same with any clock.
   @usableFromInline nonisolated(nonsending) func performTimed(
     within limit: TimeLimit, in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {

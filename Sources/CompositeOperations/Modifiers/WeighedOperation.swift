@@ -1,12 +1,12 @@
 extension ComposableOperation {
-  /// The same operation, with its share in the progress of whatever runs it.
+  /// Sets the weight of the operation in the progress of its parent.
   ///
   /// ```swift
   /// let sync = ParallelOperation(repositories.map { FetchIssues(repository: $0).weighing(9) })
   /// ```
   ///
-  /// - Parameter weight: What it weighs among the children of its parent; 1 where nobody says otherwise.
-  /// - Precondition: It is a number above 0.
+  /// - Parameter weight: The weight among the children of the parent; 1 without this modifier.
+  /// - Precondition: `weight` is positive and finite.
   @inlinable public func weighing(_ weight: Double) -> some ComposableOperation<Success> {
     WeighedOperation(base: self, weight: weight)
   }
