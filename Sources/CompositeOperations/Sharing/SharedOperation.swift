@@ -1,5 +1,5 @@
 extension ComposableOperation {
-  /// The same operation, which runs once for all who want it at the same time.
+  /// Coalesces concurrent runs with the same key into one shared run (single-flight).
   ///
   /// ```swift
   /// let profiles = SharedRuns<String, Profile>()
@@ -7,20 +7,22 @@ extension ComposableOperation {
   /// let fetch = FetchProfile(user).shared(in: profiles, for: user.name)
   /// ```
   ///
-  /// The first one who runs it begins a run of its own, outside everybody's composite and with the first
-  /// one's environment and task-local values; those who come before it has ended, with the same key, wait for its outcome. Each of
-  /// them is cancelled for itself, at once; the run is cancelled when the last of them is gone. Whoever comes
-  /// after that begins another one, also while the one that was given up still runs.
+  /// The first caller starts the shared run. It is not a child of any operation, and has the
+  /// environment and the task-local values of the first caller. Callers with the same key that
+  /// arrive before it has ended wait for its outcome. A cancelled caller stops waiting at once,
+  /// without an effect on the others. When the last waiter has left, the shared run is cancelled. A
+  /// caller that arrives after that starts another run, even while the cancelled one still runs.
   ///
-  /// Whoever would wait for ever, because it is part of the very run, gets a ``PermitError`` at once.
+  /// A caller that is part of the shared run would wait forever. It fails with a ``PermitError`` at
+  /// once.
   ///
-  /// > Important: What several have is nobody's alone. ``ComposableOperation/discarding(_:)`` belongs inside,
-  /// > where it gives a value up when the last one who got it has; around this it would give it up while
-  /// > others use it.
+  /// > Important: All waiters receive the same value. Apply ``ComposableOperation/discarding(_:)``
+  /// > before this modifier: the value is then discarded when the last waiter that received it has
+  /// > discarded it. Applied after this modifier, it would discard a value that other waiters use.
   ///
   /// - Parameters:
-  ///   - runs: Where those meet who share.
-  ///   - key: What they want. Operations under the same key are taken to be the same.
+  ///   - runs: The shared runs to join.
+  ///   - key: Identifies the work. Operations with the same key are considered the same.
   @inlinable public func shared<Key>(
     in runs: SharedRuns<Key, Success>, for key: Key
   ) -> some ComposableOperation<Success> {

@@ -1,17 +1,17 @@
 extension SharedRuns {
-  /// The runs that are going on, who waits for them, and the results that are kept.
+  /// The runs in flight, their waiters, and the kept results.
   ///
   /// Removed values are returned, so that they are freed outside the lock. Keys are neither hashed
   /// nor compared here, because that is user code.
   struct StateMachine: Sendable {
     typealias Continuation = CheckedContinuation<RunEnd<Success>, Never>
 
-    /// The place of one who waits for a run.
+    /// A waiter of a run.
     struct Seat: Sendable {
       let key: Key
       let flight: Int
       let waiter: Int
-      /// Stands for the end of the run.
+      /// Represents the end of the run.
       let hold: PermitHold
     }
 
@@ -26,7 +26,7 @@ extension SharedRuns {
 
     struct Kept: Sendable {
       let number: Int
-      /// The entry that it is in.
+      /// The entry that contains it.
       let entry: Int
       let value: Success
       let isOver: @Sendable () -> Bool
@@ -38,7 +38,7 @@ extension SharedRuns {
       var run: OperationRun<Success>?
       var priority: TaskPriority
       fileprivate(set) var waiters: Set<Int> = []
-      /// Whether those who come join it, and its result may be kept.
+      /// Whether later callers join it, and its result may be kept.
       fileprivate(set) var isCurrent = true
     }
 
@@ -49,7 +49,7 @@ extension SharedRuns {
       let hash: Int
       /// The entry whose key is equal.
       private(set) var entry: Int?
-      /// Entries up to that number have been compared.
+      /// The last number of the entries that have been compared.
       fileprivate private(set) var comparedUpTo = 0
 
       init(_ key: Key) {
@@ -79,7 +79,7 @@ extension SharedRuns {
     private enum Waiter: Sendable {
       case registered
       case waits(Continuation)
-      /// Told before it waited.
+      /// The run ended before the waiter waited.
       case told(RunEnd<Success>)
     }
 
@@ -107,21 +107,21 @@ extension SharedRuns {
     }
 
     struct Ended: Sendable {
-      /// The flight whose waiters are to be resumed.
+      /// The flight whose waiters the caller resumes.
       let flight: Flight
       fileprivate let removed: Entry?
     }
 
-    /// The flights that callers no longer wait for are among them until they have ended.
+    /// Includes flights without waiters until they have ended.
     private var flights: [Int: Flight] = [:]
     private var entries: [Int: Entry] = [:]
     /// The numbers of entries by the hash values of their keys.
     private var entriesByHash: [Int: [Int]] = [:]
     private var waiters: [Int: Waiter] = [:]
     private var keptCount = 0
-    /// When more than that are kept, those that are over are looked for.
+    /// How many results are kept before expired ones are searched for.
     private var keptLimit = 64
-    /// Of entries, flights, waiters and what is kept.
+    /// The last number of an entry, a flight, a waiter or a kept result.
     private var lastNumber = 0
 
     var runningCount: Int { flights.count }
@@ -136,7 +136,7 @@ extension SharedRuns {
     private func find(_ sought: SoughtKey) -> Finding {
       let numbers = entriesByHash[sought.hash] ?? []
       if let number = sought.entry, entries[number] != nil { return .entry(number) }
-      // Others may have come since the key was compared.
+      // Entries may have been added since the key was compared.
       if numbers.allSatisfy({ $0 <= sought.comparedUpTo }) { return .nothing }
       let keys = numbers.compactMap { number in
         entries[number].map { (number: number, key: $0.key) }
@@ -165,11 +165,11 @@ extension SharedRuns {
       return entry
     }
 
-    // MARK: Who wants an outcome
+    // MARK: Callers
 
-    /// Somebody wants the outcome for a key.
+    /// Joins a caller to the run for a key, or lets it start one.
     ///
-    /// - Parameter priority: Of the one who wants it.
+    /// - Parameter priority: The priority of the caller.
     mutating func joined(_ sought: SoughtKey, at priority: TaskPriority) -> Joining {
       let waiter: Int
       switch find(sought) {
@@ -194,16 +194,16 @@ extension SharedRuns {
       }
     }
 
-    /// Somebody wants the outcome of a flight at a priority.
+    /// Records that a caller with a priority waits for a flight.
     ///
-    /// - Returns: The run whose priority is to be raised.
+    /// - Returns: The run whose priority must be raised.
     mutating func wanted(_ flight: Int, at priority: TaskPriority) -> OperationRun<Success>? {
       guard let now = flights[flight]?.priority, priority > now else { return nil }
       flights[flight]?.priority = priority
       return flights[flight]?.run
     }
 
-    /// - Returns: What it is told at once.
+    /// - Returns: The end of the run, if it has ended.
     mutating func waited(_ waiter: Int, _ continuation: Continuation) -> RunEnd<Success>? {
       switch waiters[waiter] {
       case .registered:
@@ -216,10 +216,10 @@ extension SharedRuns {
       }
     }
 
-    /// Somebody is gone.
+    /// Removes a waiter that was cancelled.
     mutating func left(_ seat: Seat) -> Leaving {
       var leaving = Leaving()
-      // One that has left its flight has been told of the end, or is about to be.
+      // A waiter that is not in its flight has the end of the run, or is about to receive it.
       guard flights[seat.flight]?.waiters.remove(seat.waiter) != nil else { return leaving }
       if case .waits(let own) = waiters[seat.waiter] {
         leaving.continuation = own
@@ -236,17 +236,18 @@ extension SharedRuns {
 
     // MARK: Runs
 
-    /// The run of a flight has been started. It may have ended meanwhile.
+    /// Records the run of a flight, which may already have ended.
     ///
-    /// - Returns: What its priority is to be raised to.
+    /// - Returns: The priority to raise the run to.
     mutating func started(_ flight: Int, _ run: OperationRun<Success>) -> TaskPriority? {
       flights[flight]?.run = run
       return flights[flight]?.priority
     }
 
-    /// A run has ended.
+    /// Removes a flight whose run has ended.
     ///
-    /// - Parameter isOver: Asks whether a result is not to be kept any longer; nil if it is not kept.
+    /// - Parameter isOver: Returns whether a kept result has expired; nil if the result is not
+    ///   kept.
     mutating func ended(
       _ number: Int, in outcome: Outcome<Success>, until isOver: (@Sendable () -> Bool)?
     ) -> Ended {
@@ -265,7 +266,8 @@ extension SharedRuns {
       return Ended(flight: flight, removed: removeIfUnused(flight.entry))
     }
 
-    /// - Returns: The continuation to resume; nil if it does not wait yet, and is told when it does.
+    /// - Returns: The continuation to resume; nil if the waiter does not wait yet. It then receives
+    ///   the end as soon as it does.
     mutating func told(_ waiter: Int, _ end: RunEnd<Success>) -> Continuation? {
       switch waiters[waiter] {
       case .waits(let continuation):
@@ -278,9 +280,9 @@ extension SharedRuns {
       }
     }
 
-    // MARK: What is kept
+    // MARK: Kept results
 
-    /// A result is no longer kept.
+    /// Removes a kept result that has expired.
     mutating func expired(_ kept: Kept) -> Entry? {
       entries[kept.entry]?.kept?.number == kept.number ? removeEntry(kept.entry) : nil
     }
@@ -309,7 +311,7 @@ extension SharedRuns {
       if let flight = entry.flight { flights[flight]?.isCurrent = false }
     }
 
-    /// From now on, a caller with the key of the flight begins another one.
+    /// Lets the next caller with the key of a flight start another one.
     private mutating func forgetFlight(_ number: Int) -> Entry? {
       guard let flight = flights[number], flight.isCurrent else { return nil }
       flights[number]?.isCurrent = false
@@ -317,15 +319,15 @@ extension SharedRuns {
       return removeIfUnused(flight.entry)
     }
 
-    /// What is kept, if it is time to look through it.
+    /// The kept results, if there are enough of them to search for expired ones.
     mutating func keptToReview() -> [Kept]? {
       guard keptCount > keptLimit else { return nil }
-      // One looks at a time.
+      // Only one task searches at a time.
       keptLimit = .max
       return entries.values.compactMap(\.kept)
     }
 
-    /// What is over has been forgotten.
+    /// Records that the expired results have been removed.
     mutating func reviewed() { keptLimit = max(64, keptCount * 2) }
   }
 }

@@ -1,27 +1,31 @@
-/// Where those meet who want the same at the same time, so that it is done once for all of them.
+/// Coalesces concurrent requests for the same key into one run (single-flight), with an optional
+/// cache of results.
 ///
 /// ```swift
 /// let profiles = SharedRuns<String, Profile>(keepingResultsFor: .seconds(60))
 /// let profile = try await FetchProfile(user).shared(in: profiles, for: user.name).run().get()
 /// ```
 ///
-/// All who wait for a run get its outcome, an error too. Results can be kept for a time, by the clock of
-/// the run's environment; who comes meanwhile gets them without a run. Errors and cancellations are not
-/// kept.
+/// All waiters of a run receive its outcome, also if it is an error. Results can be kept for a
+/// time, by the clock of the run's environment. A caller that arrives in this time gets the kept
+/// result without a run. Errors and cancellations are not kept.
 public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Sendable {
   private let keepingTime: Duration
   private let machine = Lock(StateMachine())
 
-  /// - Parameter time: How long a result is kept after its run has ended; not at all by default.
+  /// Creates shared runs.
+  ///
+  /// - Parameter time: How long a result is kept after its run has ended. By default it is not
+  ///   kept.
   public init(keepingResultsFor time: Duration = .zero) { keepingTime = time }
 
-  /// How many runs have begun and not ended, those among them that nobody waits for any more.
+  /// The number of runs that have begun and not ended, including runs without waiters.
   public var runningCount: Int { machine.withLock(\.runningCount) }
 
-  /// Forgets the result that is kept for a key.
+  /// Removes the kept result of a key.
   ///
-  /// A run that is going on goes on for those who wait for it: its result is not kept, and whoever comes from
-  /// now on begins another one.
+  /// If a run for the key is in flight, it continues for its waiters. Its result is not kept, and
+  /// the next caller starts another run.
   public func forget(_ key: Key) {
     var sought = StateMachine.SoughtKey(key)
     while case .compare(let candidates) = machine.withLock({ $0.forgot(sought) }) {
@@ -29,7 +33,7 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     }
   }
 
-  /// Forgets all results that are kept, and those of the runs that are going on, as ``forget(_:)`` does.
+  /// Removes all kept results, and treats runs in flight as ``forget(_:)`` does.
   public func forgetAll() { _ = machine.withLock { $0.forgotAll() } }
 
   // MARK: Sharing
@@ -43,7 +47,7 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
       switch machine.withLock({ $0.joined(sought, at: priority) }) {
       case .compare(let candidates): sought.compare(with: candidates)
       case .found(let kept):
-        // A clock is somebody's code, so it is not asked under the lock.
+        // The clock may be user code, so it is not read under the lock.
         if !kept.isOver() { return HeldResult(kept.value) }
         _ = machine.withLock { $0.expired(kept) }
       case .joined(let seat):
@@ -85,7 +89,7 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     let isOver = keepingTime > .zero ? clock.isOver(in: keepingTime) : nil
     let ended = machine.withLock { $0.ended(flight, in: ending.outcome, until: isOver) }
     let flight = ended.flight
-    // In the order in which they came.
+    // In the order of arrival.
     let waiters = flight.waiters.sorted()
     let isKept = isOver != nil && flight.isCurrent && ending.outcome.result != nil
     let end = RunEnd(ending).shared(among: waiters.count, isKept: isKept)
@@ -95,15 +99,14 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     forgetExpired()
   }
 
-  /// Forgets what nobody has asked for since its time was over, when much has been kept since the last
-  /// time.
+  /// Removes expired results if many have been kept since the last time.
   private func forgetExpired() {
     guard let kept = machine.withLock({ $0.keptToReview() }) else { return }
     for kept in kept where kept.isOver() { _ = machine.withLock { $0.expired(kept) } }
     machine.withLock { $0.reviewed() }
   }
 
-  // MARK: Those who wait
+  // MARK: Waiting
 
   private nonisolated(nonsending) func wait(
     in seat: StateMachine.Seat, below context: OperationContext
@@ -111,7 +114,7 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     try await context.waiting(for: .sharedResult("\(seat.key)")) {
       var refusal: PermitError?
       if let hold = context.scope?.hold {
-        // Others may wait for what is held here, the run itself among them.
+        // Other operations, including the shared run, may wait for the permits that are held here.
         do { try await seat.hold.waitUntilEnd(below: hold) } catch {
           refusal = error as? PermitError
           leave(seat)
@@ -152,9 +155,10 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
 }
 
 extension RunEnd {
-  /// The end for several who get it, each of whom may give it up. If nobody gets it, it is given up.
+  /// Returns the end for several waiters, each of which may discard its value. Discards the value
+  /// if there are no waiters.
   ///
-  /// - Parameter isKept: Whether others may get the value later: then it is nobody's to give up.
+  /// - Parameter isKept: Whether later callers may get the value. It is then never discarded.
   fileprivate func shared(among count: Int, isKept: Bool) -> RunEnd {
     if count == 0, !isKept { giveUp() }
     let error = outcome.error?.shared(among: count)
@@ -166,7 +170,7 @@ extension RunEnd {
 }
 
 extension Clock<Duration> {
-  /// Asks whether a time is over that begins now.
+  /// Returns a closure that checks whether a time that begins now has passed.
   fileprivate func isOver(in time: Duration) -> @Sendable () -> Bool {
     let end = now.advanced(by: time)
     return { now >= end }
