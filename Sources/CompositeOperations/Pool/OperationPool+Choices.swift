@@ -1,46 +1,57 @@
 extension OperationPool {
-  /// Which of those that wait and have the same priority begins first.
+  /// The order in which waiting operations of the same priority begin.
   public enum Order: Sendable {
-    /// The one that came first.
+    /// First in, first out.
     case firstIn
-    /// The one that came last.
+    /// Last in, first out.
     case lastIn
   }
 
-  /// What happens when an operation is submitted and as many wait as may.
+  /// The reaction to an operation that is submitted when the queue has reached its capacity.
   public enum Overflow: Sendable {
-    /// Whoever submits it waits for room; by ``OperationPool/submitNow(_:priority:isBarrier:)``, which does not
-    /// wait, it is refused.
+    /// ``OperationPool/submit(_:priority:isBarrier:)`` suspends until there is room (back
+    /// pressure). ``OperationPool/submitNow(_:priority:isBarrier:)`` does not wait: the operation
+    /// is refused.
     case wait
-    /// It is refused.
+    /// The operation is refused.
     case refuse
-    /// The operation that has waited for the longest time is refused instead of it.
+    /// The operation that has waited the longest is refused instead.
     case dropOldest
-    /// The operation that came last is refused instead of it.
+    /// The waiting operation that was submitted last is refused instead.
     case dropNewest
   }
 
-  /// What becomes of the operations that wait when a pool is closed.
+  /// The treatment of waiting operations when a pool is closed.
   public enum Closing: Sendable {
-    /// They run, as those do that have begun.
+    /// They run, as do the operations that have begun.
     case runningWhatWaits
-    /// They are refused. Those that have begun end.
+    /// They are refused. Operations that have begun continue.
     case refusingWhatWaits
   }
 
-  /// How important an operation is among those that wait: the more important begins first.
+  /// The importance of a waiting operation: operations with a higher priority begin first.
   ///
-  /// It says nothing about how quickly the operation runs; ``ComposableOperation/prioritized(at:)`` does.
+  /// It has no effect on how fast an operation runs; ``ComposableOperation/prioritized(at:)`` has.
+  ///
+  /// ```swift
+  /// let urgent = OperationPool.Priority(rawValue: 10)
+  /// let run = downloads.submitNow(FetchPage(url), priority: urgent)
+  /// ```
   public struct Priority: Sendable, Hashable, Comparable, RawRepresentable {
-    /// The greater, the more important.
+    /// A greater value means a higher priority.
     public let rawValue: Int
 
+    /// Creates a priority. ``normal`` has the value 0.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// Below normal, with the value -1.
     public static let low = Priority(rawValue: -1)
+    /// The default, with the value 0.
     public static let normal = Priority(rawValue: 0)
+    /// Above normal, with the value 1.
     public static let high = Priority(rawValue: 1)
 
+    /// Whether a priority is lower than another one.
     public static func < (one: Priority, other: Priority) -> Bool { one.rawValue < other.rawValue }
   }
 }

@@ -1,4 +1,4 @@
-/// Runs operations that arrive over time, a limited number of them at once.
+/// Runs operations that are submitted over time, a limited number of them at once.
 ///
 /// ```swift
 /// let downloads = OperationPool(width: .limited(to: 4))
@@ -8,31 +8,36 @@
 /// let outcome = await run.outcome
 /// ```
 ///
-/// ``submitNow(_:priority:isBarrier:)`` can be called from anywhere; ``submit(_:priority:isBarrier:)`` waits
-/// where there is no room. Both give the handle of the run. Every run that is submitted ends, and its handle
-/// tells how; the pool keeps nothing of it.
+/// ``submitNow(_:priority:isBarrier:)`` can be called from anywhere, also from synchronous code.
+/// ``submit(_:priority:isBarrier:)`` suspends until there is room. Both return a handle to the run.
+/// Every run ends, and its handle has the outcome. The pool keeps nothing of a run that has ended.
 ///
-/// Runs belong to nobody's task: they copy the priority and the task-local values of whoever submits them
-/// and leave the actor, as those do that are started by ``ComposableOperation/start(in:keepingEvents:trackingProgress:)``.
+/// Runs are not children of the submitting task. They copy its priority and its task-local values,
+/// and leave its actor, as do runs that are started by
+/// ``ComposableOperation/start(in:keepingEvents:trackingProgress:)``.
 ///
-/// A pool that is dropped is closed, and runs what it has taken to its end; if it was paused, it goes on.
+/// When a pool is deallocated, it is closed and runs the operations that it has taken, even if it
+/// was paused.
 ///
-/// > Warning: A body that waits for its own pool, for the outcome of what it submits, for room or for
-/// > ``drain()``, keeps its place meanwhile. If all places are kept like that, nobody goes on. Run the other
-/// > operation as a child instead, `try await context.run(other)`, or submit it by
-/// > ``submitNow(_:priority:isBarrier:)`` and do not wait.
+/// > Warning: A body that waits for its own pool, by awaiting an operation that it submits, room or
+/// > ``drain()``, keeps its place while it waits. If all places are kept like that, the pool
+/// > deadlocks. Run the other operation as a child instead, by `try await context.run(other)`, or
+/// > submit it by ``submitNow(_:priority:isBarrier:)`` and do not wait.
 public final class OperationPool: Sendable {
   let admission: PoolAdmission
   let environment: OperationEnvironment
   let delegate: (any OperationPoolDelegate)?
 
+  /// Creates a pool.
+  ///
   /// - Parameters:
-  ///   - width: How many run at once.
-  ///   - order: Who of those that wait begins first.
-  ///   - capacity: How many may wait.
-  ///   - overflow: What happens when one more is submitted.
-  ///   - delegate: Sees the operations come and go, and may refuse them. The pool keeps it.
-  ///   - environment: The clock, random numbers and observers of all runs, and where their bodies run.
+  ///   - width: How many operations run at once.
+  ///   - order: The order in which waiting operations of the same priority begin.
+  ///   - capacity: How many operations may wait.
+  ///   - overflow: The reaction to an operation that is submitted when the capacity is reached.
+  ///   - delegate: Observes the operations and may refuse them. The pool retains it.
+  ///   - environment: The clock, random numbers and observers of all runs, and where their bodies
+  ///     run.
   /// - Precondition: `capacity` is not negative.
   public init(
     width: OperationWidth = .limited(to: 64), order: Order = .firstIn, capacity: Int = .max,
@@ -54,77 +59,80 @@ public final class OperationPool: Sendable {
 
   // MARK: Submitting
 
-  /// Submits an operation, and gives the handle of its run at once.
+  /// Submits an operation without waiting, and returns a handle to its run.
   ///
-  /// It waits for nothing: where as many operations wait as may, the pool's rule for that counts, and by
-  /// ``Overflow/wait`` it is refused.
+  /// If the capacity of the pool is reached, its ``Overflow`` decides; with ``Overflow/wait`` the
+  /// operation is refused.
   ///
-  /// Nobody needs to keep the handle. A run that the pool does not take, or drops while it waits, ends in a
-  /// ``PoolRefusalError``; one that the delegate refuses, in the delegate's error. One that is cancelled
-  /// while it waits ends at once.
+  /// The handle need not be kept. A run that the pool refuses, or drops while it waits, ends in a
+  /// ``PoolRefusalError``. A run that the delegate refuses ends in the error of the delegate. A run
+  /// that is cancelled while it waits ends at once.
   ///
   /// - Parameters:
-  ///   - operation: What is to run.
-  ///   - priority: How important it is among those that wait.
-  ///   - isBarrier: Whether it waits for all that were submitted before it, and runs alone, while all that
-  ///     are submitted after it wait.
+  ///   - operation: The operation to run.
+  ///   - priority: The priority among the waiting operations.
+  ///   - isBarrier: Whether the operation waits for all operations submitted before it, and runs
+  ///     alone, while all operations submitted after it wait.
+  /// - Returns: A handle to the run.
   @discardableResult public func submitNow<Submitted: ComposableOperation>(
     _ operation: Submitted, priority: Priority = .normal, isBarrier: Bool = false
   ) -> OperationRun<Submitted.Success> {
     PoolSubmission(operation, priority, isBarrier, to: self).start(canWait: false).run
   }
 
-  /// Submits an operation, if necessary when there is room for it, and gives the handle of its run.
+  /// Submits an operation, after a wait for room if necessary, and returns a handle to its run.
   ///
-  /// It waits where the pool's rule for that is ``Overflow/wait`` and as many operations wait as may; a
-  /// cancellation of the calling task ends the wait, and then the run is cancelled. All else is as by
-  /// ``submitNow(_:priority:isBarrier:)``.
+  /// The wait takes place if the capacity of the pool is reached and its rule is ``Overflow/wait``.
+  /// If the calling task is cancelled while it waits, the run is cancelled. Otherwise this method
+  /// behaves like ``submitNow(_:priority:isBarrier:)``.
   ///
   /// - Parameters:
-  ///   - operation: What is to run.
-  ///   - priority: How important it is among those that wait.
-  ///   - isBarrier: Whether it waits for all that were submitted before it, and runs alone, while all that
-  ///     are submitted after it wait.
+  ///   - operation: The operation to run.
+  ///   - priority: The priority among the waiting operations.
+  ///   - isBarrier: Whether the operation waits for all operations submitted before it, and runs
+  ///     alone, while all operations submitted after it wait.
+  /// - Returns: A handle to the run.
   @discardableResult public func submit<Submitted: ComposableOperation>(
     _ operation: Submitted, priority: Priority = .normal, isBarrier: Bool = false
   ) async -> OperationRun<Submitted.Success> {
     await PoolSubmission(operation, priority, isBarrier, to: self).run()
   }
 
-  // MARK: Everybody
+  // MARK: Controlling the pool
 
-  /// How many run at once. Those that have begun go on when there are fewer places for them.
+  /// How many operations run at once. If it is reduced, operations that have begun continue.
   public var width: OperationWidth {
     get { OperationWidth(limit: admission.limit) }
     set { admission.setWidth(to: newValue.limit) }
   }
 
-  /// How many run just now.
+  /// The number of operations that run.
   public var runningCount: Int { admission.runningCount }
 
-  /// How many wait for a place just now; those who wait for room to wait in are not counted.
+  /// The number of operations that wait for a place, without the ones that wait for room.
   public var waitingCount: Int { admission.waitingCount }
 
-  /// Lets nobody begin from now on. Those that have begun go on.
+  /// Lets no operation begin until the pool is resumed. Operations that have begun continue.
   public func pause() { admission.pause() }
 
   /// Ends a pause.
   public func resume() { admission.resume() }
 
-  /// Cancels all operations that were submitted before this call; those that wait will not begin.
+  /// Cancels all operations that were submitted before this call. Waiting operations do not begin.
   ///
-  /// - Parameter reason: Why, for the observers.
+  /// - Parameter reason: The reason, for observers.
   public func cancelAll(because reason: String? = nil) { admission.cancelAll(because: reason) }
 
-  /// Refuses all operations that are submitted from now on. Those that have begun go on.
+  /// Refuses all operations that are submitted from now on. Operations that have begun continue.
   ///
-  /// - Parameter closing: What becomes of those that wait.
+  /// - Parameter closing: The treatment of waiting operations.
   public func close(_ closing: Closing) { admission.close(closing) }
 
-  /// Waits until nothing runs and nothing waits.
+  /// Waits until no operation runs or waits.
   ///
-  /// What is submitted meanwhile is waited for too; so a member that waits here waits for itself. A
-  /// cancellation does not end the wait; while the pool is paused and operations wait, nothing does but
-  /// ``resume()``, ``cancelAll(because:)`` or ``close(_:)`` with ``Closing/refusingWhatWaits``.
+  /// This includes operations that are submitted in the meantime, so a member that calls it waits
+  /// for itself. A cancellation does not end the wait. While the pool is paused and operations
+  /// wait, only ``resume()``, ``cancelAll(because:)`` or ``close(_:)`` with
+  /// ``Closing/refusingWhatWaits`` ends it.
   public func drain() async { await admission.waitUntilDrained() }
 }

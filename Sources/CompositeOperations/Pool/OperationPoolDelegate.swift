@@ -1,4 +1,4 @@
-/// Sees the operations of a pool come and go, and may refuse them.
+/// Observes the operations of a pool, and may refuse them.
 ///
 /// ```swift
 /// struct Gatekeeper: OperationPoolDelegate {
@@ -8,34 +8,40 @@
 /// }
 /// ```
 ///
-/// It is called from wherever operations are submitted, begin and end, also by several at the same time,
-/// but about one operation in the order of its life. The pool waits for it.
+/// The pool calls it synchronously wherever operations are submitted, begin and end. Calls for
+/// several operations may be concurrent; calls for one operation are made in their order.
 public protocol OperationPoolDelegate: Sendable {
-  /// An operation is submitted.
+  /// Called when an operation is submitted.
   ///
-  /// - Throws: An error that refuses the operation, and in which its run ends.
+  /// - Throws: An error to refuse the operation. Its run ends in this error.
   func willTake(_ member: PoolMember) throws
 
-  /// An operation begins: it has a place, which it keeps until ``didEnd(_:in:)`` has returned.
+  /// Called when an operation begins. It keeps its place until ``didEnd(_:in:)`` has returned.
   func didBegin(_ member: PoolMember)
 
-  /// The run of an operation has ended, also if it never began. It is told once of every operation that
-  /// ``willTake(_:)`` did not refuse.
+  /// Called once when the run of an operation has ended, even if it never began. Not called for
+  /// operations that ``willTake(_:)`` has refused.
   func didEnd(_ member: PoolMember, in outcome: Outcome<any Sendable>)
 }
 
 extension OperationPoolDelegate {
+  /// Accepts the operation.
   public func willTake(_ member: PoolMember) throws {}
+  /// Does nothing.
   public func didBegin(_ member: PoolMember) {}
+  /// Does nothing.
   public func didEnd(_ member: PoolMember, in outcome: Outcome<any Sendable>) {}
 }
 
 /// An operation that was submitted to a pool.
 public struct PoolMember: Sendable, Identifiable {
-  /// The identity of the run, which its handle and its events bear too.
+  /// The identity of the run, which its handle and its events share.
   public let id: OperationID
+  /// The operation.
   public let operation: any ComposableOperation
+  /// The priority among the waiting operations.
   public let priority: OperationPool.Priority
+  /// Whether the operation runs alone, between earlier and later ones.
   public let isBarrier: Bool
 
   /// The name of the operation.

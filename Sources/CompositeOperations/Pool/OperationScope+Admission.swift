@@ -1,4 +1,4 @@
-/// What a run is told that has to be admitted before it begins.
+/// The decision on a run that must be admitted before it begins.
 enum Admission: Sendable {
   case begin
   case cancelled
@@ -6,10 +6,10 @@ enum Admission: Sendable {
 }
 
 extension OperationScope {
-  /// The run that stands in this scope, from its first event to its last, which begins when it is
-  /// admitted. The caller passes a late outcome on or discards it.
-  // Apart from the run that just begins: with a closure for what decides, that one would not fit into the
-  // first memory of its task, and take a kilobyte more.
+  /// Performs the run of this scope, from its first event to its last. The body begins when the run
+  /// is admitted. The caller passes a late outcome on or discards it.
+  // Separate from the variant without admission: with a closure for the decision, that variant
+  // would not fit into the first memory of its task, and would take a kilobyte more.
   nonisolated(nonsending) func typedEnding<Performed: ComposableOperation>(
     of operation: Performed,
     admittedBy admission: nonisolated(nonsending) () async -> Admission

@@ -3,7 +3,7 @@ extension PoolAdmission {
   typealias PlainWaiter = CheckedContinuation<Void, Never>
   typealias Canceller = @Sendable (_ reason: String?) -> Void
 
-  /// What becomes of a member.
+  /// The decision on a member.
   enum Decision: Sendable {
     case begin
     /// It was cancelled while it waited.
@@ -11,17 +11,18 @@ extension PoolAdmission {
     case refused(PoolRefusalError.Reason)
   }
 
-  /// What whoever submits a member has to wait for.
+  /// The remaining wait of the submitter of a member.
   enum Remainder: Sendable {
     case isDone
     case roomIsWanted
-    /// Others that were turned away have not ended: they are to be let run, so that they do not grow in number.
+    /// Many refused or cancelled members have not ended. The submitter yields to them, so that
+    /// their number does not grow.
     case othersAreLeaving
   }
 
-  /// Who is to be told of what, outside the lock.
+  /// The waiters to resume outside the lock.
   struct Wakening: Sendable {
-    /// The first without an array: mostly there is no other.
+    /// The first waiter needs no array: usually it is the only one.
     private var first: Waiter?
     private var firstDecision = Decision.begin
     private var rest: [(waiter: Waiter, decision: Decision)] = []

@@ -1,5 +1,5 @@
 extension PoolAdmission {
-  /// Who may run, who waits for a place, and who waits for room to wait in.
+  /// The members that run, that wait for a place, and that wait for room in the queue.
   struct StateMachine: Sendable {
     private let capacity: Int
     private let overflow: OperationPool.Overflow
@@ -9,7 +9,7 @@ extension PoolAdmission {
     private var members = PoolSlots<Ticket>()
     private var lastNumber = 0
     private var queue: PoolQueue
-    /// Those who want room in the queue.
+    /// The members that wait for room in the queue.
     private var roomQueue = PoolQueue(order: .firstIn)
     private(set) var runningCount = 0
     private var isBarrierRunning = false
@@ -26,12 +26,14 @@ extension PoolAdmission {
 
     var waitingCount: Int { queue.count }
 
-    // MARK: Members come
+    // MARK: Submission
 
+    /// Adds a member.
+    ///
     /// - Parameters:
-    ///   - canWait: Whether whoever submits it can wait for room.
+    ///   - canWait: Whether the submitter can wait for room.
     ///   - canceller: Cancels the run.
-    /// - Returns: What whoever submits it has to wait for.
+    /// - Returns: The remaining wait of the submitter.
     mutating func submitted(
       _ ticket: Ticket, priority: Int, isBarrier: Bool, canWait: Bool,
       canceller: @escaping Canceller
@@ -57,7 +59,7 @@ extension PoolAdmission {
       return (isCrowded ? .othersAreLeaving : .isDone, wakening)
     }
 
-    /// Why a member that comes now would be refused; nil if it would not be.
+    /// The reason to refuse a member that is submitted now; nil if it would not be refused.
     func refusal(isBarrier: Bool, canWait: Bool) -> PoolRefusalError.Reason? {
       if isClosed { return .closed }
       if isThereRoom(isBarrier: isBarrier) { return nil }
@@ -68,9 +70,9 @@ extension PoolAdmission {
       }
     }
 
-    /// Makes room at the cost of one that waits.
+    /// Drops a waiting member to make room.
     ///
-    /// - Returns: Whether the rule says so and one waits.
+    /// - Returns: Whether a member was dropped.
     private mutating func drop(
       by overflow: OperationPool.Overflow, _ wakening: inout Wakening
     ) -> Bool {
@@ -85,7 +87,8 @@ extension PoolAdmission {
       return true
     }
 
-    /// Whoever submitted a member waits until it is in the queue, or decided.
+    /// Registers the submitter of a member, which waits until the member is in the queue or
+    /// decided.
     ///
     /// - Returns: The waiter itself if there is nothing to wait for.
     mutating func waitedForRoom(_ ticket: Ticket, _ submitter: PlainWaiter) -> PlainWaiter? {
@@ -94,7 +97,7 @@ extension PoolAdmission {
       return nil
     }
 
-    /// The run of a member waits for what becomes of it.
+    /// Registers the run of a member, which waits for the decision.
     mutating func waited(_ ticket: Ticket, _ waiter: Waiter) -> Wakening {
       var wakening = Wakening()
       switch ticket.stage {
@@ -112,15 +115,15 @@ extension PoolAdmission {
       return wakening
     }
 
-    // MARK: Members go
+    // MARK: Cancellation and end
 
-    /// Whoever submits a member is cancelled: that is cancelled, too, if it has no room yet.
+    /// Cancels a member whose submitter was cancelled, unless it has room in the queue.
     mutating func submitterCancelled(_ ticket: Ticket) -> Wakening {
       guard case .wantsRoom = ticket.stage else { return Wakening() }
       return cancelled(ticket)
     }
 
-    /// The run of a member is cancelled.
+    /// Cancels a member.
     mutating func cancelled(_ ticket: Ticket) -> Wakening {
       var wakening = Wakening()
       decide(ticket, .cancelled, &wakening)
@@ -128,7 +131,7 @@ extension PoolAdmission {
       return wakening
     }
 
-    /// The run of a member has ended.
+    /// Removes a member whose run has ended.
     mutating func ended(_ ticket: Ticket) -> Wakening {
       var wakening = Wakening()
       precondition(ticket.isMember, "ended: the run of the member has already ended")
@@ -142,7 +145,7 @@ extension PoolAdmission {
       return wakening
     }
 
-    // MARK: Everybody
+    // MARK: All members
 
     mutating func widthSet(to limit: Int) -> Wakening {
       self.limit = limit
@@ -166,8 +169,8 @@ extension PoolAdmission {
       return wakening
     }
 
-    /// Everybody who has been submitted is being cancelled: nobody of them begins any more, and each is
-    /// gone when its canceller has been called, so that its run knows why.
+    /// Takes all submitted members out of their queues, so that none begins. Each ends when its
+    /// canceller has been called, so that its run has the reason.
     mutating func allCancelled() -> (cancellers: [Canceller], Wakening) {
       var wakening = Wakening()
       var cancellers: [Canceller] = []
@@ -179,12 +182,12 @@ extension PoolAdmission {
       return (cancellers, wakening)
     }
 
-    /// Those who have been submitted, in the order of that.
+    /// The submitted members, in the order of submission.
     private var ticketsInOrder: [Ticket] {
       members.elements.filter { $0.number > 0 }.sorted { $0.number < $1.number }
     }
 
-    /// - Returns: The waiter itself if nobody is left.
+    /// - Returns: The waiter itself if no member is left.
     mutating func waitedUntilDrained(_ waiter: PlainWaiter) -> PlainWaiter? {
       if members.isEmpty { return waiter }
       drainWaiters.append(waiter)
@@ -195,12 +198,12 @@ extension PoolAdmission {
 
     private var hasPlace: Bool { !isPaused && !isBarrierRunning && runningCount < limit }
 
-    /// Whether many members have been turned away and have not ended.
+    /// Whether many refused or cancelled members have not ended.
     private var isCrowded: Bool {
       members.count - runningCount - queue.count - roomQueue.count > 64
     }
 
-    /// Whether there is room for one who comes: it is for those first who want some already.
+    /// Whether there is room for a new member. Members that already wait for room precede it.
     private func isThereRoom(isBarrier: Bool) -> Bool {
       roomQueue.count == 0 && hasRoom(isBarrier: isBarrier)
     }
@@ -215,7 +218,7 @@ extension PoolAdmission {
       ticket.stage = .waits(at: place, waiter)
     }
 
-    /// Takes a member that wants room or waits out of its queue.
+    /// Removes a member that waits for room or for a place from its queue.
     private mutating func takeOut(_ ticket: Ticket, _ wakening: inout Wakening) {
       switch ticket.stage {
       case .wantsRoom(let place, let submitter, let waiter):
@@ -229,14 +232,15 @@ extension PoolAdmission {
       }
     }
 
-    /// Decides about a member that wants room, waits or leaves; about others it has been decided.
+    /// Decides on a member that waits for room, waits for a place or leaves. Other members are
+    /// unaffected.
     private mutating func decide(_ ticket: Ticket, _ decision: Decision, _ wakening: inout Wakening)
     {
       takeOut(ticket, &wakening)
       if case .leaves(let waiter) = ticket.stage { settle(ticket, decision, waiter, &wakening) }
     }
 
-    /// Notes what becomes of a member, and tells its run if that waits.
+    /// Records the decision on a member, and resumes its run if that waits.
     private mutating func settle(
       _ ticket: Ticket, _ decision: Decision, _ waiter: Waiter?, _ wakening: inout Wakening
     ) {
@@ -259,7 +263,8 @@ extension PoolAdmission {
       return wakening
     }
 
-    /// Lets those begin for whom there is a place, and those into the queue for whom there is room.
+    /// Begins the members for which there is a place, and enqueues the members for which there is
+    /// room.
     private mutating func advance(_ wakening: inout Wakening) {
       repeat {
         while hasPlace, let ticket = queue.next, !ticket.isBarrier || runningCount == 0 {
@@ -273,9 +278,10 @@ extension PoolAdmission {
       drainWaiters = []
     }
 
-    /// Lets the first who wants room into the queue: one at a time, so that a free place is that one's.
+    /// Moves the first member that waits for room into the queue, one at a time, so that it gets a
+    /// place that is free.
     ///
-    /// - Returns: Whether anybody was let in.
+    /// - Returns: Whether a member was moved.
     private mutating func letIn(_ wakening: inout Wakening) -> Bool {
       guard let ticket = roomQueue.next, hasRoom(isBarrier: ticket.isBarrier),
         case .wantsRoom(let place, let submitter, let waiter) = ticket.stage

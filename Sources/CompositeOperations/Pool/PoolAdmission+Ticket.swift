@@ -3,20 +3,21 @@ internal import Synchronization
 extension PoolAdmission {
   /// A member of the pool, from its submission to the end of its run.
   ///
-  /// A class, because copies of it would cost more than all else that happens under the lock.
-  // Sendable, because the variables are the state machine's, which reaches them under its lock alone.
+  /// A class, because copies of it would cost more than everything else under the lock.
+  // Sendable: only the state machine uses the variables, under its lock.
   final class Ticket: @unchecked Sendable {
     enum Stage: Sendable {
       case unknown
-      /// Its run waits already, and it has not been submitted.
+      /// Its run already waits, and it has not been submitted.
       case early(Waiter)
-      /// It waits to be in the queue: whoever submits it by one continuation, its run by the other.
+      /// It waits for room in the queue. Its submitter waits with the first continuation, its run
+      /// with the second.
       case wantsRoom(at: PoolQueue.Place, PlainWaiter?, Waiter?)
-      /// It waits for a place; its run waits by the continuation.
+      /// It waits for a place. Its run waits with the continuation.
       case waits(at: PoolQueue.Place, Waiter?)
-      /// It is being cancelled together with others, and cannot begin any more.
+      /// It is being cancelled, and cannot begin anymore.
       case leaves(Waiter?)
-      /// It has been decided before its run asked. To begin is to have a place.
+      /// The decision preceded the wait of its run. After `begin` it has a place.
       case decided(Decision)
       case runs
       /// Its run knows that it will not begin.
@@ -25,17 +26,17 @@ extension PoolAdmission {
     }
 
     var stage = Stage.unknown
-    /// Increases with every submission; 0 before.
+    /// Increases with every submission; 0 before the submission.
     var number = 0
     var priority = 0
     var isBarrier = false
     var canceller: Canceller?
-    /// Where it stands among the members.
+    /// The index among the members; negative if it is not a member.
     var slot = -1
 
     private let hasBeenAdmitted = Atomic(false)
 
-    /// Whether it may begin, asked without the lock. If not, it may not have been decided.
+    /// Whether it may begin, read without the lock. If false, there may be no decision yet.
     var isAdmitted: Bool { hasBeenAdmitted.load(ordering: .acquiring) }
 
     func admit() { hasBeenAdmitted.store(true, ordering: .releasing) }

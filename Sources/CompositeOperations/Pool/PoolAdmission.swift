@@ -1,5 +1,5 @@
-/// Admits the members of a pool. The pool and the runs of its members share it, so that the pool itself can
-/// be dropped.
+/// Admits the members of a pool. The pool and the runs of its members share it, so that the pool
+/// itself can be deallocated.
 final class PoolAdmission: Sendable {
   private let machine: BusyLock<StateMachine>
 
@@ -11,7 +11,7 @@ final class PoolAdmission: Sendable {
 
   // MARK: Members
 
-  /// Why a member that comes now would be refused; nil if it would not be.
+  /// The reason to refuse a member that is submitted now; nil if it would not be refused.
   func refusal(isBarrier: Bool, canWait: Bool) -> PoolRefusalError.Reason? {
     machine.withLock { $0.refusal(isBarrier: isBarrier, canWait: canWait) }
   }
@@ -19,9 +19,9 @@ final class PoolAdmission: Sendable {
   /// Submits a member whose run has been started.
   ///
   /// - Parameters:
-  ///   - canWait: Whether whoever submits it can wait for room.
+  ///   - canWait: Whether the submitter can wait for room.
   ///   - canceller: Cancels the run.
-  /// - Returns: What whoever submits it has to wait for.
+  /// - Returns: The remaining wait of the submitter.
   func submit(
     _ ticket: Ticket, _ priority: OperationPool.Priority, isBarrier: Bool, canWait: Bool,
     _ canceller: @escaping Canceller
@@ -35,7 +35,8 @@ final class PoolAdmission: Sendable {
     return remainder
   }
 
-  /// Waits until a member is in the queue, or decided. If the task is cancelled before, the member is.
+  /// Waits until a member is in the queue or decided. If the task is cancelled before, so is the
+  /// member.
   nonisolated(nonsending) func waitForRoom(_ ticket: Ticket) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
@@ -46,10 +47,10 @@ final class PoolAdmission: Sendable {
     }
   }
 
-  /// Whether it has been decided what becomes of a member, whose run has not asked.
+  /// Whether there is a decision on a member whose run has not waited for it.
   func hasDecided(on ticket: Ticket) -> Bool { machine.withLock { _ in ticket.isDecided } }
 
-  /// Waits until it is decided what becomes of a member.
+  /// Waits for the decision on a member.
   nonisolated(nonsending) func decision(on ticket: Ticket) async -> Decision {
     if ticket.isAdmitted { return .begin }
     return await withCheckedContinuation { waiter in
@@ -57,13 +58,13 @@ final class PoolAdmission: Sendable {
     }
   }
 
-  /// The run of a member is cancelled.
+  /// Cancels a member.
   func cancel(_ ticket: Ticket) { machine.withLock { $0.cancelled(ticket) }.perform() }
 
-  /// The run of a member has ended.
+  /// Removes a member whose run has ended.
   func end(_ ticket: Ticket) { machine.withLock { $0.ended(ticket) }.perform() }
 
-  // MARK: Everybody
+  // MARK: All members
 
   func setWidth(to limit: Int) { machine.withLock { $0.widthSet(to: limit) }.perform() }
 

@@ -1,19 +1,20 @@
-/// The members of a pool that wait, in the order in which they may begin.
+/// The waiting members of a pool, in the order in which they may begin.
 ///
-/// A barrier waits for all that came before it, and all that come after it wait for the barrier: so the
-/// members stand in **epochs**, each of which ends with a barrier but for the last. Within an epoch those
-/// of a higher priority come first, and of the same priority the first or the last in. Epochs are linked to
-/// one another, and so are the members of a priority in one: nothing takes a time that depends on how many
-/// wait, only on how many priorities are in use.
+/// A barrier waits for all earlier members, and all later members wait for the barrier. So the
+/// members are in **epochs**, each of which except the last ends with a barrier. Within an epoch,
+/// members with a higher priority come first, and members with the same priority are in FIFO or
+/// LIFO order. Linked lists connect the epochs, and the members of a priority in an epoch. So no
+/// method takes time that depends on the number of members, only on the number of priorities in
+/// use.
 struct PoolQueue: Sendable {
-  /// Where a member stands, until it is removed.
+  /// The place of a member until it is removed.
   struct Place: Sendable {
     fileprivate let slot: Int
   }
 
   private struct Slot: Sendable {
     var member: PoolAdmission.Ticket?
-    /// Increases with every member; what was added before has a smaller one.
+    /// Increases with every member.
     var number = 0
     var epoch = 0
     var priority = 0
@@ -22,7 +23,7 @@ struct PoolQueue: Sendable {
     var next = -1
   }
 
-  /// Members of one priority within an epoch, those that came first at the front.
+  /// The members of one priority in an epoch, in the order of submission.
   private struct Line: Sendable {
     let priority: Int
     var first: Int
@@ -30,7 +31,7 @@ struct PoolQueue: Sendable {
   }
 
   private struct Epoch: Sendable {
-    /// None is empty; those of a higher priority come first.
+    /// In descending order of priority; none is empty.
     var lines: [Line] = []
     var barrier = -1
     var previous = -1
@@ -46,7 +47,7 @@ struct PoolQueue: Sendable {
   private var epochs = [Epoch()]
   private var freeEpochs: [Int] = []
   private var firstEpoch = 0
-  /// Has no barrier. All others have members.
+  /// Has no barrier, and may be empty. All other epochs have members.
   private var lastEpoch = 0
   private var lastNumber = 0
 
@@ -119,11 +120,11 @@ struct PoolQueue: Sendable {
       if epochs[epoch].lines[index].first < 0 { epochs[epoch].lines.remove(at: index) }
     }
     if epochs[epoch].isEmpty, epoch != lastEpoch { removeEpoch(epoch) }
-    // What a crowd took is not kept when it is gone.
+    // Frees the memory of a peak.
     if count == 0, slots.count > 1_024 { self = PoolQueue(order: order) }
   }
 
-  /// Who may begin next.
+  /// The member that may begin next.
   var next: PoolAdmission.Ticket? {
     let epoch = firstEpoch
     if let line = epochs[epoch].lines.first {
@@ -132,14 +133,14 @@ struct PoolQueue: Sendable {
     return epochs[epoch].barrier < 0 ? nil : slots[epochs[epoch].barrier].member
   }
 
-  /// Who has waited for the longest time.
+  /// The member that has waited the longest.
   var oldest: PoolAdmission.Ticket? {
     let epoch = epochs[firstEpoch]
     let first = epoch.lines.map(\.first).min { slots[$0].number < slots[$1].number }
     return (first ?? (epoch.barrier < 0 ? nil : epoch.barrier)).flatMap { slots[$0].member }
   }
 
-  /// Who came last.
+  /// The member that was submitted last.
   var newest: PoolAdmission.Ticket? {
     let last = epochs[lastEpoch]
     let epoch = last.isEmpty && last.previous >= 0 ? epochs[last.previous] : last

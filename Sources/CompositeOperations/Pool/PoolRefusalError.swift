@@ -1,10 +1,10 @@
 /// The error of an operation that its pool did not run.
 public struct PoolRefusalError: Error, Hashable, Sendable {
-  /// Why a pool did not run an operation.
+  /// The reason why a pool did not run an operation.
   public enum Reason: Hashable, Sendable {
-    /// As many operations waited as may, so it was not taken.
+    /// The queue had reached its capacity when the operation was submitted.
     case full
-    /// It waited, and others that came later took its place.
+    /// The operation waited, and was dropped for a newer one.
     case dropped
     /// The pool was closed.
     case closed
@@ -12,7 +12,7 @@ public struct PoolRefusalError: Error, Hashable, Sendable {
 
   /// The name of the operation.
   public let name: String
-  /// Why the pool did not run it.
+  /// The reason why the pool did not run it.
   public let reason: Reason
 }
 

@@ -1,4 +1,4 @@
-/// Elements that stay where they are until they are removed.
+/// Elements that keep their index until they are removed.
 struct PoolSlots<Element: Sendable>: Sendable {
   private var slots: [Element?] = []
   private var free: [Int] = []
@@ -8,7 +8,7 @@ struct PoolSlots<Element: Sendable>: Sendable {
 
   var elements: [Element] { slots.compactMap(\.self) }
 
-  /// - Returns: Where it stands.
+  /// - Returns: The index of the element.
   mutating func add(_ element: Element) -> Int {
     guard let index = free.popLast() else {
       slots.append(element)
@@ -21,7 +21,7 @@ struct PoolSlots<Element: Sendable>: Sendable {
   mutating func remove(_ index: Int) {
     slots[index] = nil
     free.append(index)
-    // What a crowd took is not kept when it is gone.
+    // Frees the memory of a peak.
     if isEmpty, slots.count > 1_024 { self = PoolSlots() }
   }
 }

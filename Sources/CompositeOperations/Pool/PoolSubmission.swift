@@ -1,4 +1,5 @@
-/// One operation on its way into a pool and through it, without the pool itself.
+/// The submission of one operation to a pool, up to the end of its run. It does not retain the
+/// pool.
 struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
   let ticket = PoolAdmission.Ticket()
   private let operation: Submitted
@@ -7,7 +8,7 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
   private let scope: OperationScope
   private let admission: PoolAdmission
   private let delegate: (any OperationPoolDelegate)?
-  /// Stands for the end of the run, if whoever waits for it holds permits.
+  /// Represents the end of the run, if its waiter holds permits.
   private let hold: PermitHold?
   /// Whether the submitter receives the late outcome of the run.
   private let passesOnLate: Bool
@@ -33,15 +34,15 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
 
   /// Starts the run, which begins when it is admitted, or never.
   ///
-  /// - Parameter canWait: Whether whoever submits it can wait for room.
-  /// - Returns: The run, and what whoever submits it has to wait for.
+  /// - Parameter canWait: Whether the submitter can wait for room.
+  /// - Returns: The run, and the remaining wait of the submitter.
   func start(
     canWait: Bool
   ) -> (run: OperationRun<Submitted.Success>, remainder: PoolAdmission.Remainder) {
     do { try delegate?.willTake(member) } catch {
       return (refused(error, isMember: false), .isDone)
     }
-    // Who submits more than can be done is not to make a task of each that is refused.
+    // A refused operation costs no task, because an overloaded pool may refuse many.
     if let reason = admission.refusal(isBarrier: isBarrier, canWait: canWait) {
       return (refused(error(for: reason), isMember: true), .isDone)
     }
@@ -54,7 +55,7 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
     return (run, remainder)
   }
 
-  /// Starts the run, if necessary when there is room for it.
+  /// Starts the run, after a wait for room if necessary.
   func run() async -> OperationRun<Submitted.Success> {
     let (run, remainder) = start(canWait: true)
     switch remainder {
@@ -65,9 +66,9 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
     return run
   }
 
-  /// A run that ends before this returns.
+  /// Creates a run that ends in an error before this method returns.
   ///
-  /// - Parameter isMember: Whether the delegate has agreed to it.
+  /// - Parameter isMember: Whether the delegate has accepted the operation.
   private func refused(
     _ error: any Error, isMember: Bool
   ) -> OperationRun<Submitted.Success> {

@@ -1,5 +1,5 @@
 extension ComposableOperation {
-  /// The same operation, which runs as a member of a pool whenever it is run.
+  /// Runs the operation as a member of a pool.
   ///
   /// ```swift
   /// let downloads = OperationPool(width: .limited(to: 4))
@@ -7,14 +7,15 @@ extension ComposableOperation {
   /// let page = FetchPage(url).submitted(to: downloads).timingOut(after: .seconds(10))
   /// ```
   ///
-  /// It waits for room as ``OperationPool/submit(_:priority:isBarrier:)`` does, and then for its end. A
-  /// cancellation cancels the member, which ends at once if it has not begun.
+  /// Each run waits for room, as ``OperationPool/submit(_:priority:isBarrier:)`` does, and then for
+  /// the end of the member. A cancellation cancels the member, which ends at once if it has not
+  /// begun.
   ///
   /// - Parameters:
-  ///   - pool: Where it runs. It is kept.
-  ///   - priority: How important it is among those that wait.
-  ///   - isBarrier: Whether it waits for all that were submitted before it, and runs alone, while all that
-  ///     are submitted after it wait.
+  ///   - pool: The pool, which the operation retains.
+  ///   - priority: The priority among the waiting operations.
+  ///   - isBarrier: Whether the operation waits for all operations submitted before it, and runs
+  ///     alone, while all operations submitted after it wait.
   public func submitted(
     to pool: OperationPool, priority: OperationPool.Priority = .normal, isBarrier: Bool = false
   ) -> some ComposableOperation<Success> {
@@ -28,7 +29,7 @@ struct SubmittedOperation<Base: ComposableOperation>: SeparateRun {
   let priority: OperationPool.Priority
   let isBarrier: Bool
 
-  /// What it runs is no child of it, so nothing is known of how far that is.
+  /// The member is not a child, so its progress is not known.
   var isRepeating: Bool { true }
   var runsChild: Bool { false }
 
@@ -48,7 +49,7 @@ struct SubmittedOperation<Base: ComposableOperation>: SeparateRun {
           await run.end.giveUp()
           throw error
         } catch {
-          // Cancelled, as the run is.
+          // The wait was cancelled, and so is the run.
         }
       }
       let end = await run.end
