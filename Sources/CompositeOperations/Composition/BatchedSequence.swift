@@ -46,7 +46,7 @@ public struct BatchedSequence<Base: Sequence>: Sequence {
   @usableFromInline let size: Int
 
   @inlinable init(base: Base, size: Int) {
-    precondition(size >= 1, "A batch has at least 1 element, and not \(size).")
+    precondition(size >= 1, "`size` must be at least 1 (was \(size))")
     self.base = base
     self.size = size
   }
@@ -91,7 +91,7 @@ public struct AsyncBatchedSequence<Base: AsyncSequence>: AsyncSequence {
   @usableFromInline let size: Int
 
   @inlinable init(base: Base, size: Int) {
-    precondition(size >= 1, "A batch has at least 1 element, and not \(size).")
+    precondition(size >= 1, "`size` must be at least 1 (was \(size))")
     self.base = base
     self.size = size
   }

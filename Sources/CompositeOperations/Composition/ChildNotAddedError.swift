@@ -21,11 +21,11 @@ extension ChildNotAddedError: CustomStringConvertible {
     let why =
       switch reason {
       case .nothingGrows:
-        "no composite around it grows; make it by ParallelOperation(growing:)"
+        "no enclosing composite grows; create one with ParallelOperation(growing:)"
       case .hasEnded:
-        "the composite has ended; add children from the body of a child, before that returns"
+        "the composite has ended; add children from the body of a child, before it returns"
       case .givesOther(let expected, let given):
-        "the children of the composite give \(expected), and it gives \(given); map it"
+        "the children of the composite return \(expected), but it returns \(given); map its result"
       }
     return "\(name) was not added: \(why)"
   }

@@ -52,7 +52,7 @@ extension Growth {
         if inFlight > 0 { return .wait }
         state = .ended
         return .give(nil)
-      case .waitedFor: preconditionFailure("Somebody wants a child while another one waits for it.")
+      case .waitedFor: preconditionFailure("a child is requested while another request waits")
       case .ended: return .give(nil)
       }
     }
@@ -68,7 +68,7 @@ extension Growth {
         }
         state = .ended
         return ResumeAction(waiter: waiter, child: nil)
-      case .waitedFor: preconditionFailure("Somebody waits for a child while another one does.")
+      case .waitedFor: preconditionFailure("two requests wait for a child")
       case .ended: return ResumeAction(waiter: waiter, child: nil)
       }
     }

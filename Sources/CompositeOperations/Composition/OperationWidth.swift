@@ -17,7 +17,7 @@ public struct OperationWidth: Sendable, Equatable {
   /// - Precondition: `limit` is at least 1. A number that comes from outside is the caller's to
   ///   check: `.limited(to: max(1, requested))`.
   public static func limited(to limit: Int) -> OperationWidth {
-    precondition(limit >= 1, "A width is at least 1, and this one is \(limit).")
+    precondition(limit >= 1, "`limit` must be at least 1 (was \(limit))")
     return OperationWidth(limit: limit)
   }
 }

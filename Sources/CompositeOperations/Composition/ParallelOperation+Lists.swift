@@ -60,22 +60,23 @@ extension ParallelOperation {
   @available(
     *, unavailable,
     message: """
-      Children that give different things go side by side without brackets: \
+      children with different result types are passed without brackets: \
       ParallelOperation(first, second)
       """
   )
   public init(
     _ children: [any ComposableOperation], width: OperationWidth = .adaptive,
     onFailure mode: FailureMode? = nil
-  ) where Success == Never { preconditionFailure("Unavailable.") }
+  ) where Success == Never { preconditionFailure("unavailable") }
 
   // Deprecated instead of unavailable: between an unavailable initializer and the one for an empty
   // tuple of operations, the compiler chooses the latter.
   @available(
     *, deprecated,
     message: """
-      Without children it does nothing; give it those of an array, ParallelOperation([first, second]), \
-      of different types, ParallelOperation(first, second), or of a closure, ParallelOperation { … }
+      without children it does nothing; pass an array, ParallelOperation([first, second]), \
+      operations of different types, ParallelOperation(first, second), \
+      or a closure, ParallelOperation { … }
       """
   )
   @inlinable public init(width: OperationWidth = .adaptive, onFailure mode: FailureMode? = nil)

@@ -104,7 +104,7 @@ extension ParallelOperationError: EvidenceDescribing {
     }
     if let sourceError {
       branches.append(
-        ErrorBranch(label: "The source of the children", cause: .error(sourceError)))
+        ErrorBranch(label: "source of the children", cause: .error(sourceError)))
     }
     if !branches.isEmpty { return branches }
     return (0..<evidence.count).filter(cancelledItself).map { position in

@@ -26,7 +26,7 @@ public struct RaceOperation<Success: Sendable>: ComposableOperation {
   /// - Parameter contenders: The operations, of any types that give the same.
   /// - Precondition: There is at least one contender.
   public init(_ contenders: [any ComposableOperation<Success>]) {
-    precondition(!contenders.isEmpty, "A race needs at least one contender.")
+    precondition(!contenders.isEmpty, "`contenders` must not be empty")
     storage = Storage(contenders)
   }
 

@@ -43,7 +43,7 @@ extension AbandonableBody {
         state = .running(waiter)
         return nil
       case .waiting(.some), .running(.some):
-        preconditionFailure("Two tasks waited for a body, in \(state).")
+        preconditionFailure("two tasks wait for one body, in state \(state)")
       case .ended, .left:
         return waiter
       }
@@ -58,21 +58,21 @@ extension AbandonableBody {
       case .left:
         return false
       case .running, .ended:
-        preconditionFailure("A body began twice, in \(state).")
+        preconditionFailure("a body began twice, in state \(state)")
       }
     }
 
     mutating func ended(_ end: End) -> EndAction {
       switch state {
       case .waiting:
-        preconditionFailure("A body ended before it began, in \(state).")
+        preconditionFailure("a body ended before it began, in state \(state)")
       case .running(let waiter):
         state = .ended(end)
         return waiter.map(EndAction.resume) ?? .none
       case .left:
         return .giveUp
       case .ended:
-        preconditionFailure("A body ended twice, in \(state).")
+        preconditionFailure("a body ended twice, in state \(state)")
       }
     }
 

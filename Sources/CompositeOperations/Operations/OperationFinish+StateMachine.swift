@@ -53,7 +53,7 @@ extension OperationFinish {
       case .beginning(isCancelled: false): state = .waiting(continuation, handlers: [])
       case .beginning(isCancelled: true): state = .cancelled(continuation, calls: 0, pending: [])
       case .waiting, .cancelled, .finishing, .finished:
-        preconditionFailure("A callback operation waited twice.")
+        preconditionFailure("a callback operation waited twice")
       }
     }
 
@@ -61,7 +61,7 @@ extension OperationFinish {
     mutating func handlerRegistered(_ handler: @escaping Handler) -> RegisterAction {
       switch state {
       case .beginning:
-        preconditionFailure("A cancel handler was registered before the wait.")
+        preconditionFailure("a cancel handler was registered before the wait")
       case .waiting(let continuation, let handlers):
         state = .waiting(continuation, handlers: handlers + [handler])
         return .none
@@ -106,7 +106,7 @@ extension OperationFinish {
         state = .finishing(end, calls: calls - 1)
         return .none
       case .beginning, .waiting, .finished:
-        preconditionFailure("A cancel handler returned that was not being called.")
+        preconditionFailure("a cancel handler returned without having been called")
       }
     }
 
@@ -116,7 +116,7 @@ extension OperationFinish {
     ) -> (FinishAction, unused: [Handler]) {
       switch state {
       case .beginning:
-        preconditionFailure("A callback operation was finished before its wait.")
+        preconditionFailure("a callback operation was finished before its wait")
       case .waiting(let continuation, let handlers):
         state = .finished
         return (.resume(End(continuation: continuation, outcome: outcome)), handlers)

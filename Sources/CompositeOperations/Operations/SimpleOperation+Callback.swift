@@ -37,7 +37,7 @@ extension SimpleOperation {
 /// The error of a callback operation whose finish handle went away uncalled.
 public struct OperationNeverFinishedError: Error, CustomStringConvertible {
   public var description: String {
-    "The finish handle of a callback operation was dropped before it was called: "
-      + "call it once on every path, also where the work fails or is cancelled."
+    "the finish handle of a callback operation was dropped before it was called; "
+      + "call it once on every path, including failure and cancellation"
   }
 }

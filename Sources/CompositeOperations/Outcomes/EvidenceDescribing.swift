@@ -86,6 +86,6 @@ extension [String] {
       parts.append("\(count) \(count == 1 ? "was" : "were") cancelled (\(names))")
     }
     if unbegun > 0 { parts.append("\(unbegun) never began") }
-    return parts.isEmpty ? [] : ["because of that " + parts.joined(separator: " and ")]
+    return parts.isEmpty ? [] : ["as a result, " + parts.joined(separator: " and ")]
   }
 }

@@ -10,7 +10,7 @@
 /// │  ├─ attempt 1: the connection was lost
 /// │  └─ attempt 2: HTTP 500
 /// ├─ [5] FetchIssues: HTTP 404
-/// └─ because of that 2 were cancelled ([0] FetchIssues, [1] FetchIssues) and 17 never began
+/// └─ as a result, 2 were cancelled ([0] FetchIssues, [1] FetchIssues) and 17 never began
 /// ```
 ///
 /// The first cause comes first.

@@ -51,7 +51,7 @@ extension ComposableOperation {
     in environment: OperationEnvironment = OperationEnvironment(), keepingEvents count: Int = 0,
     trackingProgress tracksProgress: Bool = false
   ) -> OperationRun<Success> {
-    precondition(count >= 0, "At least 0 events of a run are kept, and not \(count).")
+    precondition(count >= 0, "`keepingEvents` must not be negative (was \(count))")
     let records = OperationRun<Success>.Records(
       log: count > 0 ? EventLog(keeping: count) : nil,
       progress: tracksProgress ? ProgressObserver() : nil)

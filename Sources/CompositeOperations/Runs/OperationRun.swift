@@ -104,10 +104,10 @@ public struct OperationRun<Success: Sendable>: Sendable {
   @available(
     *, unavailable,
     message: """
-      A cancelled run ends in .cancelled, not in an error: cancel(because:) tells observers the reason
+      a cancelled run ends in .cancelled, not in an error; use cancel(because:) to report a reason
       """
   )
-  public func cancel(with error: (any Error)?) { preconditionFailure("Unavailable.") }
+  public func cancel(with error: (any Error)?) { preconditionFailure("unavailable") }
 
   /// Raises the priority of the run, if that is lower.
   func raise(to priority: TaskPriority) { task.escalatePriority(to: priority) }

@@ -23,7 +23,7 @@ public struct FallbackSequence<Value: Sendable>: LastStepSequence {
 
   /// - Precondition: There is at least one operation.
   @inlinable public init(_ operations: [any ComposableOperation<Value>]) {
-    precondition(!operations.isEmpty, "Falling back needs at least one operation.")
+    precondition(!operations.isEmpty, "`operations` must not be empty")
     storage = Storage(operations)
   }
 

@@ -6,7 +6,7 @@ extension LastStepSequence {
     // Asked only when the last step has ended in a result; these sequences have at least one step,
     // keep it, and make steps that give nothing but an `Output`.
     guard let output = steps.last?.result(as: Output.self) else {
-      preconditionFailure("\(Self.self) was asked for its output after \(steps.count) steps.")
+      preconditionFailure("\(Self.self): the last of \(steps.count) steps has no \(Output.self)")
     }
     return output
   }

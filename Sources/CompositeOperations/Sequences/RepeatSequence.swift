@@ -29,7 +29,7 @@ public struct RepeatSequence<Repeated: ComposableOperation>: LastStepSequence {
   ///   - times: How often.
   /// - Precondition: `times` is at least 1.
   public init(_ operation: Repeated, times: Int) {
-    precondition(times >= 1, "An operation is repeated at least 1 time, and not \(times).")
+    precondition(times >= 1, "`times` must be at least 1 (was \(times))")
     self.operation = operation
     goesOn = { _, runs in runs < times }
   }

@@ -15,7 +15,7 @@ public struct RetrySequence<Attempt: ComposableOperation>: LastStepSequence {
 
   /// - Precondition: There is at least one attempt.
   public init(_ attempt: Attempt, attempts: Int) {
-    precondition(attempts >= 1, "There is at least 1 attempt, the first one, and not \(attempts).")
+    precondition(attempts >= 1, "`attempts` must be at least 1 (was \(attempts))")
     self.attempt = attempt
     left = attempts
   }

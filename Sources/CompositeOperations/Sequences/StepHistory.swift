@@ -13,7 +13,7 @@ public struct StepHistory: Sendable, Equatable {
   ///
   /// - Precondition: `count` is not negative.
   public static func last(_ count: Int) -> StepHistory {
-    precondition(count >= 0, "A history holds no fewer than 0 steps, and this one \(count).")
+    precondition(count >= 0, "`count` must not be negative (was \(count))")
     return StepHistory(limit: count)
   }
 }

@@ -203,7 +203,7 @@ import Testing
     #expect(
       late?.description == """
         late was not added: the composite has ended; add children from the body of a child, before \
-        that returns
+        it returns
         """)
 
     let alone = await SimpleOperation.withContext { context in
@@ -211,7 +211,8 @@ import Testing
     }.run()
     #expect(
       alone.error.map(String.init(describing:)) == """
-        child was not added: no composite around it grows; make it by ParallelOperation(growing:)
+        child was not added: no enclosing composite grows; create one with \
+        ParallelOperation(growing:)
         """)
 
     // What is started in the environment of a child is in no composite.
@@ -232,7 +233,8 @@ import Testing
     let error = (other.error as? ParallelOperationError)?.failures.first?.outcome.error
     #expect(
       error.map(String.init(describing:)) == """
-        other was not added: the children of the composite give Int, and it gives String; map it
+        other was not added: the children of the composite return Int, but it returns String; \
+        map its result
         """)
   }
 }

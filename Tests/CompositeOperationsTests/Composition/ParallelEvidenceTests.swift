@@ -208,7 +208,7 @@ import Testing
       OperationErrorTree(error).description == """
         ParallelOperationError
         ├─ [100] failing: failed
-        └─ because of that 100 were cancelled ([0] counted, [1] counted, [2] counted, …)
+        └─ as a result, 100 were cancelled ([0] counted, [1] counted, [2] counted, …)
         """)
     #expect(names.count == 5)
   }

@@ -189,14 +189,14 @@ import Testing
     let outcome = try await setting.run { await operation.run() }
     let error = try #require(outcome.error as? ParallelOperationError)
     #expect(error.sourceError.map { "\($0)" } == "connection lost")
-    #expect(error.description == "The source of the children: connection lost")
+    #expect(error.description == "source of the children: connection lost")
     let collected = try await setting.run { await operation.collectingOutcomes().run() }
     #expect((collected.error as? ParallelOperationError)?.sourceError != nil)
     let unmade = ParallelOperation { () throws -> [SimpleOperation<Int>] in
       throw TestError("no list")
     }
     let none = try await setting.run { await unmade.run() }
-    #expect(none.error.map { "\($0)" } == "The source of the children: no list")
+    #expect(none.error.map { "\($0)" } == "source of the children: no list")
   }
 
   @Test(arguments: Setting.all)

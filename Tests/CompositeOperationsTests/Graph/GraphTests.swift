@@ -118,7 +118,7 @@ import Testing
         OperationGraphError
         ├─ [0] bad: failed
         ├─ did not begin: needing 0, needing 1, needing 2, … (100 in all)
-        └─ because of that 100 never began
+        └─ as a result, 100 never began
         """)
     #expect(error.description.count < 100)
     // The name of the node that failed was computed when it failed.

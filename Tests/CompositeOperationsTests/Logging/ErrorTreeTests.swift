@@ -34,7 +34,7 @@ import Testing
       try await tree(of: list) == """
         ParallelOperationError
         ├─ [2] fetch: HTTP 500
-        └─ because of that 2 were cancelled ([0] wait, [1] wait) and 2 never began
+        └─ as a result, 2 were cancelled ([0] wait, [1] wait) and 2 never began
         """)
   }
 
