@@ -1,23 +1,23 @@
 extension AbandonableBody {
-  /// Which comes first, the end of the body or its being left behind.
+  /// Decides which happens first: the body ends, or its run abandons it.
   struct StateMachine: Sendable {
     typealias Waiter = CheckedContinuation<Void, Never>
 
     enum EndAction {
       case none
       case resume(Waiter)
-      /// The run is over.
+      /// The run has already ended: discard the result of the body.
       case giveUp
     }
 
     enum LeaveAction {
       case none
-      /// The waiter is resumed before.
+      /// Resume the waiter first, then cancel the body.
       case cancelBody(Waiter?)
     }
 
     private enum State {
-      /// The body has not begun. Somebody waits, or nobody does yet.
+      /// The body has not begun. Nil until the run waits.
       case waiting(Waiter?)
       /// The body runs.
       case running(Waiter?)
@@ -27,13 +27,15 @@ extension AbandonableBody {
 
     private var state = State.waiting(nil)
 
-    /// How the body ended, if it was not left behind before.
+    /// How the body ended; nil if it has not ended or was abandoned first.
     var end: End? {
       guard case .ended(let end) = state else { return nil }
       return end
     }
 
-    /// - Returns: The waiter itself, if there is nothing to wait for.
+    /// Stores the waiter.
+    ///
+    /// - Returns: The waiter, to be resumed, if the body has ended or was abandoned.
     mutating func waited(_ waiter: Waiter) -> Waiter? {
       switch state {
       case .waiting(nil):
@@ -49,7 +51,7 @@ extension AbandonableBody {
       }
     }
 
-    /// - Returns: Whether the body may begin; not if it has been left behind (O2).
+    /// - Returns: Whether the body may begin; `false` if it was abandoned first (O2).
     mutating func began() -> Bool {
       switch state {
       case .waiting(let waiter):

@@ -1,14 +1,14 @@
-/// A body that its run need not wait for.
+/// A body that its run can abandon before the body has ended.
 ///
-/// It runs in a task of its own and is cancelled when it is left behind. How it ends then is told by
-/// an event of the run, and what it comes to is given up.
+/// The body runs in a task of its own, which is cancelled when the run abandons it. When an
+/// abandoned body ends, an event of the run reports how, and its value is discarded.
 final class AbandonableBody<Success: Sendable>: Sendable {
   typealias End = Result<HeldResult<Success>, any Error>
 
   private let machine = Lock(StateMachine())
   private let scope: OperationScope?
   private let limit: TimeLimit?
-  /// The deadline on the process's timer; nil if there is no limit or another clock measures it.
+  /// The deadline on the process's timer; nil without a limit or with a custom clock.
   private let deadline: Int64?
 
   private init(scope: OperationScope?, within limit: TimeLimit?) {
@@ -27,10 +27,10 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     return limit?.alarm?.hasPassed() == true
   }
 
-  /// Performs a body and waits for its end, for its time to be over, or for the run to be cancelled.
+  /// Performs a body until it ends, the time limit passes or the run is cancelled.
   ///
-  /// - Parameter limit: How long to wait; nil for no limit.
-  /// - Returns: Nil if the time was over first.
+  /// - Parameter limit: The time limit; nil for none.
+  /// - Returns: The result of the body, or nil if the time limit passed first.
   /// - Throws: The error of the body, `CancellationError` if the run was cancelled first, or the
   ///   error of the clock that measures the time.
   static func perform(
@@ -44,7 +44,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
         guard abandonable.machine.withLock({ $0.began() }) else { return }
         let end: End
         do { end = .success(try await body(context.onFreshStack)) } catch { end = .failure(error) }
-        // The timer may be late, and a body that does not wait may have kept the sleeper waiting.
+        // The timer may fire late, and a body that never suspends may have delayed the sleeping task.
         if abandonable.isTimeOver { abandonable.leave(nil) }
         abandonable.ended(end)
       }
@@ -60,7 +60,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
 
   /// Waits until the body has ended or is abandoned.
   ///
-  /// - Returns: The error of the clock that measures the time.
+  /// - Returns: The error that the clock threw, if any.
   private func waitUntilOver(for task: LinkedTask<Void, Never>) async -> (any Error)? {
     if let deadline {
       let departure = Departure { self.leave(task) }
@@ -74,14 +74,14 @@ final class AbandonableBody<Success: Sendable>: Sendable {
       return nil
     }
     return await withTaskGroup(of: (any Error)?.self) { group in
-      // Apart from the threads of Swift's pool, which the body may occupy.
+      // Not on the threads of Swift's pool, which bodies may occupy.
       let isReproducible = Task.hasPreferredExecutor
       let executor = isReproducible ? Task.preferredExecutor : HandlerExecutor.shared
       group.addImmediateTask(executorPreference: executor) {
         var failure: (any Error)?
         do { try await alarm.sleep() } catch { failure = error }
         if Task.isCancelled { return nil }
-        // The run waits for this task, and not for the body's cancellation handlers.
+        // The run waits for this task, which must not wait for the body's cancellation handlers.
         if isReproducible {
           self.leave(task)
         } else {
@@ -105,24 +105,24 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     }
   }
 
-  /// Abandons the body.
+  /// A deadline that abandons the body.
   private final class Departure: Deadline, @unchecked Sendable {
     private let leave: @Sendable () -> Void
 
     init(_ leave: @escaping @Sendable () -> Void) { self.leave = leave }
 
-    // The body's cancellation handlers are the user's code.
+    // The body's cancellation handlers are user code, which must not block the timer.
     override func reached() { HandlerThreads.shared.run(leave) }
 
     override var holdsUserValues: Bool { true }
   }
 
-  /// Ends the run, unless the body has ended, and cancels the body.
+  /// Ends the run and cancels the body, unless the body has ended.
   ///
-  /// Does not need the task of the run, which gets no thread while bodies occupy all of them.
+  /// Does not depend on the task of the run, which gets no thread while bodies occupy all of them.
   private func leave(_ task: LinkedTask<Void, Never>?) {
     guard case .cancelBody(let waiter) = machine.withLock({ $0.left() }) else { return }
-    // First, because the body's cancellation handlers may block.
+    // Before the cancellation, because the body's cancellation handlers may block.
     waiter?.resume()
     guard let task else { return }
     CancellationReports.deferring { NestedCalls.make(.cancel) { task.cancel() } }

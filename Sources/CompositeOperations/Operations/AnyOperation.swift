@@ -1,4 +1,4 @@
-/// An operation whose own type does not show, only what it gives.
+/// A type-erased operation, known only by the type of its result.
 ///
 /// ```swift
 /// let source: AnyOperation<[Issue]> =
@@ -16,9 +16,11 @@ public struct AnyOperation<Success: Sendable>: ComposableOperation {
     deinit { NestedRelease.begin(base) }
   }
 
-  /// - Parameter base: The operation whose type is to be forgotten.
-  // Inlinable: unspecialized code looks up the metadata of `Storage` on every call, which takes longer than
-  // the allocation.
+  /// Creates an operation that erases the type of another one.
+  ///
+  /// - Parameter base: The operation to perform.
+  // Inlinable: unspecialized code looks up the metadata of `Storage` on every call, which takes
+  // longer than the allocation.
   @inlinable public init(_ base: any ComposableOperation<Success>) { storage = Storage(base) }
 
   public var operationName: String { modifiedName(within: ModifiedName.reach).text }

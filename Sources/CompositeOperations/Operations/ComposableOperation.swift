@@ -1,7 +1,6 @@
 /// A description of asynchronous work that ends in a result, an error or a cancellation.
 ///
-/// An operation is a value. It says what is to be done and can be run any number of times, each
-/// run happening once:
+/// An operation is a value that can be run any number of times. Every run performs the work once:
 ///
 /// ```swift
 /// struct FetchRepositories: ComposableOperation {
@@ -15,28 +14,29 @@
 /// let outcome = await FetchRepositories(user: "octocat").run()
 /// ```
 ///
-/// Return a value to end in a result, throw to end in an error, throw `CancellationError` to stop
-/// early without an error. A body is cancelled as its task is: `Task.isCancelled` says so, and most
-/// asynchronous functions throw by themselves then. Once a run has been cancelled its outcome is
-/// ``Outcome/cancelled`` whatever the body comes to.
+/// The body of an operation is its ``perform(in:)``. Return a value to end in a result, throw an
+/// error to end in that error, and throw `CancellationError` to stop early without an error.
+/// Cancelling a run cancels the task of its body: `Task.isCancelled` is true, and most asynchronous
+/// functions throw. The outcome of a cancelled run is ``Outcome/cancelled``, whatever its body
+/// returns or throws.
 ///
-/// A body runs outside the actor of whoever runs it, unless it names one: `@MainActor func perform`.
-/// It may be synchronous.
+/// A body does not run on the actor of its caller. It may declare its own actor,
+/// `@MainActor func perform`, and may be synchronous.
 ///
-/// Authors write ``perform(in:)`` and, where the type's name says too little, ``operationName``.
-/// The other requirements are the engine's: every operation has them by default, specialised by the
-/// compiler where the operation's type is known.
+/// A conforming type implements ``perform(in:)`` and, if the name of the type is not descriptive
+/// enough, ``operationName``. The engine uses the other requirements. Their default implementations
+/// are specialized by the compiler where the type of the operation is known.
 public protocol ComposableOperation<Success>: Sendable {
-  /// What a run ends with if all goes well.
+  /// The type of the result.
   associatedtype Success: Sendable
 
-  /// What events, errors and pictures call the operation. The type's name by default.
+  /// The name of the operation in events, errors and traces. The name of its type by default.
   var operationName: String { get }
 
   /// Does the work.
   ///
-  /// - Parameter context: What the body sees of the run: how to run other operations as children
-  ///   of this one, the clock, the path.
+  /// - Parameter context: The context of the run: runs other operations as children of this one,
+  ///   and has the clock, the random numbers and the path.
   /// - Returns: The result of the run.
   /// - Throws: The error of the run. `CancellationError`, or an error that represents a
   ///   cancellation, ends it as ``Outcome/cancelled``.
@@ -44,33 +44,38 @@ public protocol ComposableOperation<Success>: Sendable {
 
   // MARK: For the engine
 
-  /// Performs for somebody who may have to give the value up. For the engine.
+  /// Performs the operation for a caller that may have to discard the value. For the engine.
   nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success>
 
-  /// Performs and leaves the value in memory of the engine's. For the engine.
+  /// Performs the operation and stores its value in memory of the engine. For the engine.
+  ///
+  /// - Returns: The closure that discards the value; nil if the value needs no cleanup.
   nonisolated(nonsending) func perform(
     into slot: ResultSlot, in context: OperationContext
   ) async throws -> Disposal?
 
-  /// Performs operations of this type one after another, where they lie in a list. For the engine.
+  /// Performs operations of this type one after another, in place in a list. For the engine.
   ///
-  /// - Parameter next: Takes note that the operation it gave before has left its value, and how to
-  ///   give that up. Gives the next operation, or nil if that was all for now.
+  /// - Parameter next: Records that the previous operation has stored its value, and the closure
+  ///   that discards it. Returns the next operation, or nil if there is none for now.
   nonisolated(nonsending) static func performListed(
     in context: OperationContext, next: (Disposal?) -> ListedOperation?
   ) async throws
 
-  /// Performs as a step of a sequence, which does not know the type of the value. For the engine.
+  /// Performs the operation as a step of a sequence, which does not know the type of the value. For
+  /// the engine.
   nonisolated(nonsending) func performStep(
     at index: Int, in context: OperationContext, disposal: inout Disposal?
   ) async throws -> FinishedStep
 
-  /// The operation that this one modifies without changing what it gives, or nil. For the engine.
+  /// The operation that this one modifies without changing its result type; nil if this is no
+  /// modifier. For the engine.
   var modifiedOperation: (any ComposableOperation)? { get }
 
-  /// The name with the modifiers around it, searched through at most `reach` modifiers. For the engine.
+  /// Returns the name including modifiers, searched through at most `reach` of them. For the
+  /// engine.
   func modifiedName(within reach: Int) -> ModifiedName
 }
 
@@ -113,7 +118,7 @@ extension ComposableOperation {
 
   public func modifiedName(within reach: Int) -> ModifiedName { ModifiedName(operationName) }
 
-  /// The name that a modifier of this operation derives its own from.
+  /// Returns the name from which a modifier of this operation derives its own.
   @usableFromInline func nameForModifier(within reach: Int) -> ModifiedName {
     reach > 0 ? modifiedName(within: reach - 1) : .unknown
   }

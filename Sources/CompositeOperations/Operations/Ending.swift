@@ -1,7 +1,7 @@
-/// How a run ended, and what its body came to that the outcome does not show.
+/// How a run and its body ended; the outcome alone does not show a late value or error.
 ///
-/// A value, whether it came in time or too late, lies in the slot that the body was given; so this
-/// is the same for runs of every type.
+/// The value, in time or late, is in the slot that was passed to the body, so this type is the same
+/// for runs of every result type.
 @usableFromInline struct Ending: Sendable {
   private enum Body: Sendable {
     case neverBegan
@@ -11,13 +11,13 @@
 
   private let body: Body
 
-  /// Whether somebody asked the run to stop before it had ended.
+  /// Whether the run was cancelled from outside before it had ended.
   let wasCancelled: Bool
 
   /// Whether the run ends as cancelled.
   let isCancelled: Bool
 
-  /// What is to be done with the value if nobody will see it.
+  /// Discards the value, in time or late; nil if it needs no cleanup.
   private let valueDisposal: Disposal?
 
   /// O2: cancelled before it began.
@@ -25,13 +25,13 @@
     Ending(body: .neverBegan, wasCancelled: true, isCancelled: true, valueDisposal: nil)
   }
 
-  /// O3: a cancellation wins over the value that the body came to.
+  /// O3: a cancellation takes precedence over the value of the body.
   static func value(disposal: Disposal?, wasCancelled: Bool) -> Ending {
     Ending(
       body: .value, wasCancelled: wasCancelled, isCancelled: wasCancelled, valueDisposal: disposal)
   }
 
-  /// O3 and O4: a cancellation wins over an error, and some errors mean one.
+  /// O3 and O4: a cancellation takes precedence over an error, and some errors represent one.
   static func error(_ error: any Error, wasCancelled: Bool) -> Ending {
     Ending(
       body: .error(error), wasCancelled: wasCancelled,
@@ -52,13 +52,13 @@
     return nil
   }
 
-  /// Whether a value lies in the slot that came too late.
+  /// Whether the slot holds a late value.
   var hasLateValue: Bool {
     if case .value = body { return isCancelled }
     return false
   }
 
-  /// What is to be done with the value of the outcome if nobody will see it.
+  /// Discards the value of the outcome.
   var disposal: Disposal? { isCancelled ? nil : valueDisposal }
 
   /// Discards a late value in the slot.
@@ -70,7 +70,7 @@
     return nil
   }
 
-  /// - Parameter value: Gives the value in the slot.
+  /// - Parameter value: Returns the value in the slot.
   func outcome<Value>(_ value: () -> Value) -> Outcome<Value> {
     if isCancelled { return .cancelled }
     switch body {
@@ -80,13 +80,13 @@
     }
   }
 
-  // MARK: What came too late
+  // MARK: The late outcome
 
   /// The late outcome: the value or the error with which the body ended after the cancellation. It
   /// may be the late outcome of a child, which a modifier passed on, or the evidence of a
   /// composite. Nil if there is none.
   ///
-  /// - Parameter value: Gives the value in the slot.
+  /// - Parameter value: Returns the value in the slot.
   func late<Value>(_ value: () -> Value) -> Outcome<Value>? {
     guard isCancelled else { return nil }
     switch body {

@@ -1,4 +1,4 @@
-/// A step of a sequence that has ended: what it was and how it ended.
+/// A finished step of a sequence: its operation and its outcome.
 ///
 /// ```swift
 /// let flow = ClosureSequence { previous in
@@ -11,7 +11,7 @@
 /// ```
 public struct FinishedStep: Sendable {
   @usableFromInline let record: StepRecord
-  /// The step's place in the sequence, from 0.
+  /// The index of the step in the sequence, from 0.
   public let index: Int
 
   @inlinable init(_ record: StepRecord, at index: Int) {
@@ -19,21 +19,21 @@ public struct FinishedStep: Sendable {
     self.index = index
   }
 
-  /// A step that ended in a result.
+  /// Creates a step that ended in a result.
   @inlinable init<Operation: ComposableOperation>(
     operation: Operation, result: Operation.Success, at index: Int
   ) {
     self.init(StepResult(operation: operation, value: result), at: index)
   }
 
-  /// A step that ended otherwise.
+  /// Creates a step that ended in an error or a cancellation.
   ///
   /// - Parameter error: Nil for a cancellation.
   @usableFromInline init(operation: any ComposableOperation, error: (any Error)?, at index: Int) {
     self.init(StepLoss(operation: operation, error: error), at: index)
   }
 
-  /// A step that threw.
+  /// Creates a step whose operation threw.
   @usableFromInline init(
     operation: any ComposableOperation, throwing error: any Error, wasCancelled: Bool, at index: Int
   ) {
@@ -41,30 +41,36 @@ public struct FinishedStep: Sendable {
     self.init(operation: operation, error: end.outcomeDiscardingLate.error, at: index)
   }
 
-  /// The step's operation.
+  /// The operation of the step.
   public var operation: any ComposableOperation { record.anyOperation }
   /// How the step ended.
   public var outcome: Outcome<any Sendable> { record.outcome }
-  /// The name of the step's operation.
+  /// The name of the operation.
   public var name: String { operation.operationName }
   /// The error that the step ended in, or nil.
   public var error: (any Error)? { record.error }
   /// Whether the step ended in a cancellation.
   public var isCancelled: Bool { outcome.isCancelled }
 
-  /// The step's result, if the step was an operation of this type and ended in a result.
+  /// Returns the result of the step if its operation is of this type.
   ///
-  /// It sees through modifiers that keep the type of the value: `FetchUser().named("user")` is a
-  /// `FetchUser` here.
+  /// Modifiers that keep the type of the result are ignored: `FetchUser().named("user")` counts as
+  /// a `FetchUser`.
+  ///
+  /// - Parameter type: The type of the operation.
+  /// - Returns: Nil if the operation is of another type or did not end in a result.
   @inlinable public func result<Step: ComposableOperation>(of type: Step.Type) -> Step.Success? {
     if Swift.type(of: record) == StepResult<Step, Step.Success>.self {
-      // The types are the same. A dynamic cast takes longer than an empty step.
+      // The types are identical, and a dynamic cast would take longer than an empty step.
       return unsafe unsafeDowncast(record, to: StepResult<Step, Step.Success>.self).value
     }
     return record.isOfModifier && operation.isOrModifies(type) ? result(as: Step.Success.self) : nil
   }
 
-  /// The step's result, if it ended in a result of this type, whatever its operation was.
+  /// Returns the result of the step if it is of this type, whatever the operation.
+  ///
+  /// - Parameter type: The type of the result.
+  /// - Returns: Nil if the result is of another type or the step did not end in a result.
   public func result<Value>(as type: Value.Type) -> Value? {
     guard case .result(let value) = outcome else { return nil }
     return value as? Value
@@ -72,7 +78,7 @@ public struct FinishedStep: Sendable {
 }
 
 extension FinishedStep: CustomStringConvertible {
-  /// The step's place, its name and how it ended: `0 FetchUser: result(octocat)`.
+  /// The index, the name and the outcome of the step: `0 FetchUser: result(octocat)`.
   public var description: String { description(levels: 64) }
 
   func description(levels: Int) -> String {

@@ -1,12 +1,14 @@
-/// A result while the engine has it in custody. For the engine.
+/// A result that the engine owns until it reaches an outcome. For the engine.
 ///
-/// A value that reaches an outcome is its receiver's; the engine forgets the disposal then. A value
-/// that no outcome will carry is disposed of.
+/// The receiver of the outcome then owns the value, and the engine drops the disposal. A value that
+/// no outcome carries is discarded.
 @frozen public struct HeldResult<Success: Sendable>: Sendable {
+  /// The value.
   public let value: Success
-  /// What is to be done if nobody will see the value; nil if it may simply be dropped.
+  /// Discards the value; nil if the value needs no cleanup.
   public let disposal: Disposal?
 
+  /// Creates a result with the closure that discards it.
   @inlinable public init(_ value: Success, disposal: Disposal? = nil) {
     self.value = value
     self.disposal = disposal

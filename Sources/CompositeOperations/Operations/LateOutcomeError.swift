@@ -1,7 +1,7 @@
-/// Ends a run as cancelled and carries the late outcome of its child.
+/// An error that ends a run as cancelled and carries the late outcome of its child.
 ///
-/// A modifier that ends as its child does throws this error. So the late outcome reaches the handle of
-/// the outermost run, where the value is discarded once. The error never reaches user code.
+/// A modifier that ends as its child does throws this error, so the late outcome reaches the handle
+/// of the outermost run, where its value is discarded once. The error never reaches user code.
 package struct LateOutcomeError: CancellationRepresenting {
   private enum Late: Sendable {
     case value(any Sendable, Disposal?)
@@ -18,7 +18,8 @@ package struct LateOutcomeError: CancellationRepresenting {
     late = .value(value, disposal)
   }
 
-  /// - Parameter error: An error that was thrown after the cancellation and does not represent one itself.
+  /// - Parameter error: An error that was thrown after the cancellation and does not represent one
+  ///   itself.
   init(_ error: any Error) { late = .error(error) }
 
   package var representsCancellation: Bool { true }
@@ -64,8 +65,8 @@ extension Error {
     return meansCancellation ? self : LateOutcomeError(self)
   }
 
-  /// This error without a late value, which is discarded. For `map` and `then`, whose closure would have
-  /// received the value.
+  /// This error without a late value, which is discarded. For `map` and `then`, whose closure would
+  /// have received the value.
   @usableFromInline var withoutLateValue: any Error {
     guard let late = self as? LateOutcomeError, case .result = late.outcome else { return self }
     late.discardCarriedValues()

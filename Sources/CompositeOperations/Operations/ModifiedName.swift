@@ -1,15 +1,15 @@
-/// The name of an operation and of the modifiers around it, such as `FetchUser.map.then`. For the engine.
+/// The name of an operation and its modifiers, such as `FetchUser.map.then`. For the engine.
 ///
-/// Its length and the work it takes do not grow with the number of modifiers. Up to eight modifiers
-/// are shown; of more only the outermost one is, as in `FetchUser.….map`. The search for the
-/// operation itself covers 64 modifiers; the name of an operation inside of more is left out.
+/// Neither its length nor the time to compute it grows with the number of modifiers. Up to eight
+/// modifiers are shown, and of more only the outermost one: `FetchUser.….map`. The search for the
+/// operation covers 64 modifiers; if there are more, the name of the operation is left out.
 public struct ModifiedName: Sendable {
   /// How many modifiers the search covers.
   @usableFromInline static var reach: Int { 64 }
   /// How many modifiers are shown.
   private static var shown: Int { 8 }
 
-  /// The name of an operation inside of more modifiers than the search covers.
+  /// The name of an operation with more modifiers than the search covers.
   @usableFromInline static let unknown = ModifiedName(text: "…", base: nil, count: shown)
 
   @usableFromInline let text: String
@@ -23,7 +23,7 @@ public struct ModifiedName: Sendable {
     self.count = count
   }
 
-  /// The name of an operation that is not modified.
+  /// Creates the name of an operation without modifiers.
   @usableFromInline init(_ name: String) { self.init(text: name, base: name, count: 0) }
 
   @usableFromInline func modified(by modifier: String) -> ModifiedName {

@@ -1,13 +1,13 @@
-/// An operation that brings observers of its own.
+/// A modifier with observers of its own.
 ///
-/// They join those who observe its run anyway: it is seen as one run, not as a run in a run. It is a
-/// modifier: it has a ``ComposableOperation/modifiedOperation``.
+/// They join the other observers of the run: the modifier and its operation share one run. The
+/// modifier has a ``ComposableOperation/modifiedOperation``.
 protocol ObserverBearing: ComposableOperation {
-  /// Asked once a run.
+  /// The observers, evaluated once per run.
   var observers: [any OperationObserver] { get }
 }
 
-/// An operation that says what it weighs for the progress of its parent. It is a modifier.
+/// A modifier that sets the weight of the operation in the progress of its parent.
 protocol WeightBearing: ComposableOperation {
   var weight: Double { get }
 }
@@ -15,15 +15,15 @@ protocol WeightBearing: ComposableOperation {
 /// A modifier that changes the name of the operation.
 protocol NameBearing: ComposableOperation {}
 
-/// What an operation brings by its modifiers, down to the one that makes its run.
+/// The traits that modifiers add to an operation, down to a modifier with a separate run.
 struct ModifierTraits {
   private(set) var observers: [any OperationObserver] = []
-  /// How many modifiers bring observers.
+  /// The number of modifiers with observers.
   private(set) var bearers = 0
   private(set) var share = ProgressShare()
 
-  // Asked of every run that is started or observed. The cast to a protocol without arguments is
-  // quick; one to a protocol with arguments takes microseconds.
+  // Evaluated for every run that is started or observed. A cast to a protocol without arguments is
+  // fast; one to a protocol with arguments takes microseconds.
   init(of operation: some ComposableOperation) {
     if operation.modifiedOperation == nil { return }
     share.weight = Float(min(operation.weight, 1e30))
@@ -51,9 +51,10 @@ struct ModifierTraits {
 }
 
 extension ComposableOperation {
-  /// The weight for the progress of the parent, set by the outermost `weighing` among the first 64 modifiers.
+  /// The weight in the progress of the parent, set by the outermost `weighing` among the first 64
+  /// modifiers.
   var weight: Double {
-    // Asked of every child of an observed list: most are no modifiers, and a cast takes its time.
+    // Evaluated for every child of an observed list. Most are not modifiers, and a cast is slow.
     guard modifiedOperation != nil else { return 1 }
     var next: (any ComposableOperation)? = self
     // Bounded: every level of a deep composition searches the levels below it.

@@ -1,6 +1,8 @@
 extension OperationContext {
-  /// Immediate tasks stand on one another on the real stack. This many are safe on the 512 KiB of
-  /// the platforms' smallest stacks; what comes deeper begins on a fresh one.
+  /// The maximum nesting of immediate tasks, which use the stack of their thread.
+  ///
+  /// This many fit into 512 KiB, the smallest stack of the platforms. Deeper children begin on a
+  /// fresh stack.
   private static var deepest: Int { 48 }
 
   /// The context for children that may begin on the stack of their composite.
@@ -10,6 +12,6 @@ extension OperationContext {
 
   @usableFromInline var isTooDeep: Bool { depth > Self.deepest }
 
-  /// The context for what begins with an ordinary task.
+  /// The context for children that begin in an ordinary task.
   @usableFromInline var onFreshStack: OperationContext { OperationContext(scope: scope, depth: 0) }
 }

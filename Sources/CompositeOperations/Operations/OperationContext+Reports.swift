@@ -1,5 +1,5 @@
 extension OperationContext {
-  /// Tells those who observe the run how far it is.
+  /// Reports the progress of the run to its observers.
   ///
   /// ```swift
   /// let save = SimpleOperation.withContext { context in
@@ -10,20 +10,20 @@ extension OperationContext {
   /// }
   /// ```
   ///
-  /// What a body tells of itself goes before what its children tell. Where nobody observes, and once the body
-  /// has ended, nothing happens.
+  /// Reports of a body take precedence over the progress of its children. Has no effect if the run
+  /// is not observed or its body has ended.
   ///
   /// - Parameters:
-  ///   - completed: How many units are done.
-  ///   - total: How many there are; nil if nobody knows.
-  ///   - unit: What is counted, such as files or bytes.
+  ///   - completed: The number of completed units.
+  ///   - total: The total number of units; nil if it is unknown.
+  ///   - unit: The name of the units, such as files or bytes.
   @inlinable public func report(_ completed: Int, of total: Int? = nil, unit: String? = nil) {
     if scope != nil {
       tell { .progressed(completed: completed, total: total, unit: unit) }
     }
   }
 
-  /// Tells those who observe the run how many children it is going to run, so that their progress makes its own.
+  /// Announces how many children the run is going to run, so that its progress is theirs.
   ///
   /// ```swift
   /// let issues = SimpleOperation.withContext { context in
@@ -33,15 +33,15 @@ extension OperationContext {
   /// }
   /// ```
   ///
-  /// Composites of the library that know it do so by themselves. Those that have not begun count as if they
-  /// weighed 1.
+  /// The composites of the library announce their children themselves, if they know the number.
+  /// Children that have not begun count with a weight of 1.
   ///
-  /// - Parameter count: How many they are.
+  /// - Parameter count: The number of children.
   @inlinable public func expectChildren(_ count: Int) {
     if scope != nil { tell { .childrenExpected(.count(count)) } }
   }
 
-  /// Tells those who observe the run what its children are going to weigh together.
+  /// Announces the total weight of the children that the run is going to run.
   ///
   /// ```swift
   /// let issues = SimpleOperation.withContext { context in
@@ -51,18 +51,18 @@ extension OperationContext {
   /// }
   /// ```
   ///
-  /// - Parameter weight: The sum of what they say by ``ComposableOperation/weighing(_:)``; one weighs 1 if it
-  ///   does not say otherwise.
+  /// - Parameter weight: The sum of the weights of the children. A child has a weight of 1 unless
+  ///   ``ComposableOperation/weighing(_:)`` sets another one.
   @inlinable public func expectChildren(weighing weight: Double) {
     if scope != nil { tell { .childrenExpected(.weight(weight)) } }
   }
 
-  /// Logs a line of the level ``OperationLogLevel/info``, for those who observe the run.
+  /// Logs a line at the level ``OperationLogLevel/info`` to the observers of the run.
   ///
-  /// - Parameter line: What to say. Not even made where nobody wants lines of that level.
+  /// - Parameter line: The text. Not evaluated if no observer wants lines of this level.
   @inlinable public func log(_ line: @autoclosure () -> String) { log(.info, line()) }
 
-  /// Logs a line, for those who observe the run.
+  /// Logs a line to the observers of the run.
   ///
   /// ```swift
   /// let fetch = SimpleOperation.withContext { context in
@@ -72,8 +72,8 @@ extension OperationContext {
   /// ```
   ///
   /// - Parameters:
-  ///   - level: How much it matters.
-  ///   - line: What to say. Not even made where nobody wants lines of that level.
+  ///   - level: The severity of the line.
+  ///   - line: The text. Not evaluated if no observer wants lines of this level.
   @inlinable public func log(
     _ level: OperationLogLevel, _ line: @autoclosure () -> String
   ) {
@@ -85,7 +85,7 @@ extension OperationContext {
     return scope.environment.wantsLines(of: level)
   }
 
-  /// Tells those who observe the run of something, if it has not ended.
+  /// Reports an event to the observers of the run, if the run has not ended.
   @usableFromInline func tell(_ kind: () -> OperationEvent.Kind) {
     guard let scope, scope.isObserved, !scope.hasEnded else { return }
     scope.report(kind())

@@ -1,4 +1,4 @@
-/// What a running operation sees of its run, and how it runs other operations below it.
+/// The context of a running operation, through which it runs other operations as children.
 ///
 /// ```swift
 /// struct FetchIssues: ComposableOperation {
@@ -9,16 +9,16 @@
 /// }
 /// ```
 ///
-/// It may be kept: once the body has ended, what is run through it belongs to the calling task
-/// alone.
-// Two words. Everything that costs hangs off the scope, which is nil where nobody looks and the
-// environment is the plain one.
+/// A context can outlive its body. An operation that is then run through it is only part of the
+/// calling task, and no longer a child of the run.
+// Two words. Everything expensive is in the scope, which is nil if the run is not observed, has the
+// default environment and holds no permits.
 @frozen public struct OperationContext: Sendable {
   @usableFromInline let scope: OperationScope?
-  /// How many immediate tasks stand on one another on this thread's stack.
+  /// How many immediate tasks are nested on the stack of this thread.
   @usableFromInline let depth: Int
 
-  /// A context outside any run, with the plain environment.
+  /// Creates a context outside any run, with the default environment.
   @inlinable public init() { self.init(scope: nil, depth: 0) }
 
   @inlinable init(scope: OperationScope?, depth: Int) {
@@ -26,42 +26,47 @@
     self.depth = depth
   }
 
-  /// The clock, the random numbers and the observers that the run stands in.
+  /// The environment of the run: its clock, random numbers and observers.
   ///
-  /// What is started in it is part of no composite.
+  /// An operation that is started in this environment is not part of any composite.
   public var environment: OperationEnvironment { surroundings.withoutGrowth }
 
-  /// All that the run stands in, which its children stand in too.
+  /// The complete environment of the run, which its children inherit.
   var surroundings: OperationEnvironment { scope?.environment ?? OperationEnvironment() }
 
-  /// The clock that the run waits by.
+  /// The clock that measures the waits of the run.
   public var clock: any Clock<Duration> { surroundings.clock }
 
-  /// The random numbers that the run draws.
+  /// The source of the run's random numbers.
   public var randomness: OperationRandomness { surroundings.randomness }
 
-  /// The names from the outermost run to this one; empty where nobody observes the run.
+  /// The names from the outermost run to this one; empty if the run is not observed.
   public var path: OperationPath {
     OperationPath(place: scope?.isObserved == true ? scope?.place : nil)
   }
 
-  /// Runs another operation as a child of this run and gives its result.
+  /// Runs another operation as a child of this run and returns its result.
   ///
-  /// The child is part of the calling task: cancelled with it, and over when this returns. It runs
-  /// outside the actor of its caller. Only the event of the child's end shows a late outcome of the
-  /// child.
+  /// The child is part of the calling task: it is cancelled with the task and has ended when this
+  /// method returns. It does not run on the caller's actor. A late outcome of the child appears
+  /// only in the event of the child's end.
   ///
-  /// - Throws: The child's error, or `CancellationError` if the child ended in a cancellation.
+  /// - Parameter child: The operation to run.
+  /// - Returns: The result of the child.
+  /// - Throws: The error of the child, or `CancellationError` if the child was cancelled.
   @inlinable public nonisolated(nonsending) func run<Child: ComposableOperation>(
     _ child: Child
   ) async throws -> Child.Success {
     try await outcome(of: child).get()
   }
 
-  /// Runs another operation as a child of this run and says how it ended.
+  /// Runs another operation as a child of this run and returns its outcome.
   ///
-  /// The child is part of the calling task: cancelled with it, and over when this returns. It runs
-  /// outside the actor of its caller.
+  /// The child is part of the calling task: it is cancelled with the task and has ended when this
+  /// method returns. It does not run on the caller's actor.
+  ///
+  /// - Parameter child: The operation to run.
+  /// - Returns: The outcome of the child.
   @inlinable public nonisolated(nonsending) func outcome<Child: ComposableOperation>(
     of child: Child
   ) async -> Outcome<Child.Success> {
@@ -78,7 +83,7 @@
     return await unattendedEnd(of: child)
   }
 
-  /// The child's run where nobody looks: the rules O2 to O4 and nothing else.
+  /// Runs a child that is not observed: the rules O2 to O4 and nothing else.
   @inlinable nonisolated(nonsending) func unattendedEnd<Child: ComposableOperation>(
     of child: Child
   ) async -> RunEnd<Child.Success> {
@@ -92,8 +97,8 @@
     }
   }
 
-  /// The outcome of ``unattendedEnd(of:)``. Discards a late one.
-  // By itself: with the disposal let go at once an empty child costs 5 % less.
+  /// Returns the outcome of ``unattendedEnd(of:)``. Discards a late outcome.
+  // A separate function: releasing the disposal at once makes an empty child 5 % faster.
   @inlinable nonisolated(nonsending) func unattendedOutcome<Child: ComposableOperation>(
     of child: Child
   ) async -> Outcome<Child.Success> {
@@ -101,7 +106,7 @@
     return await begunOutcome(of: child)
   }
 
-  /// The same where the task has just been found not to be cancelled.
+  /// Same as ``unattendedOutcome(of:)``, for a task that was just found not to be cancelled.
   @inlinable nonisolated(nonsending) func begunOutcome<Child: ComposableOperation>(
     of child: Child
   ) async -> Outcome<Child.Success> {
@@ -115,13 +120,13 @@
     }
   }
 
-  /// The child's run where somebody looks, where the environment is not the plain one, or where
-  /// the caller stands on an actor, which this leaves.
+  /// Runs a child if the context has a scope or the caller is isolated to an actor, which this
+  /// leaves.
   @usableFromInline @concurrent func attendedEnd<Child: ComposableOperation>(
     of child: Child
   ) async -> RunEnd<Child.Success> {
-    // The question keeps the hop off the actor: Swift 6.3.1 drops that of a `@concurrent` function
-    // which does nothing before it calls one that stays where its caller is.
+    // This check preserves the hop off the actor: Swift 6.3.1 omits it in a `@concurrent` function
+    // that does nothing before it calls a `nonisolated(nonsending)` function.
     let isCancelled = Task.isCancelled
     guard let scope, scope.isObserved else {
       return isCancelled ? RunEnd(.cancelled) : await unattendedEnd(of: child)
@@ -129,8 +134,8 @@
     return await child.observedEnd(in: self)
   }
 
-  /// The child's run as one of several attempts.
-  // Apart, because one argument more would take the first memory of tasks that wait.
+  /// Runs a child as one of several attempts.
+  // A separate function: one more argument would use up the first memory slab of waiting tasks.
   @concurrent func end<Child: ComposableOperation>(
     of child: Child, asAttempt attempt: Int
   ) async -> RunEnd<Child.Success> {
@@ -144,14 +149,15 @@
 }
 
 extension ComposableOperation {
-  /// The run as a child, seen by the observers of its parent and by its own, with its value.
+  /// Runs the operation as a child, observed by the observers of its parent and its own.
   nonisolated(nonsending) func observedEnd(in context: OperationContext) async -> RunEnd<Success> {
     RunEnd(await childScope(in: context).typedEnding(of: self, in: context))
   }
 
-  /// The run as a child, seen by the observers of its parent and by its own. Discards a late outcome.
+  /// Runs the operation as a child, observed by the observers of its parent and its own. Discards a
+  /// late outcome.
   ///
-  /// - Parameter slot: Where the value is left.
+  /// - Parameter slot: The memory for the value.
   nonisolated(nonsending) func observedEnding(
     into slot: ResultSlot, in context: OperationContext
   ) async -> Ending {
@@ -160,15 +166,15 @@ extension ComposableOperation {
     return ending
   }
 
-  /// A scope for the run as a child. The observers of its parent have been told.
+  /// Creates a scope for the run as a child and reports the child to the observers of its parent.
   ///
   /// - Parameters:
-  ///   - attempt: The number of the attempt that it is, from 1.
-  ///   - time: When that is.
+  ///   - attempt: The number of the attempt, from 1.
+  ///   - time: The time of the report.
   func childScope(
     in context: OperationContext, attempt: Int = 1, at time: EventTime = .now
   ) -> OperationScope {
-    // A context that was kept beyond its run: the child belongs to the calling task alone.
+    // In a context that has outlived its run, the child is only part of the calling task.
     let parent = context.scope?.hasEnded == true ? nil : context.scope
     var environment = context.surroundings
     if parent == nil, environment.isObserved { environment.observers = [] }

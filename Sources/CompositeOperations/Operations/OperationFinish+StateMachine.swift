@@ -1,6 +1,6 @@
 extension OperationFinish {
-  /// When a callback operation is finished, cancelled and asked to call cancel handlers, in any
-  /// order and from any thread.
+  /// Orders the finish, the cancellation and the cancel handlers of a callback operation, which
+  /// arrive in any order and from any thread.
   ///
   /// Handlers that are no longer needed are returned, so that they are freed outside the lock: a
   /// handler may own the last reference to a call whose `deinit` finishes the operation.
@@ -8,7 +8,7 @@ extension OperationFinish {
     typealias Continuation = CheckedContinuation<Outcome<Success>, Never>
     typealias Handler = @Sendable () -> Void
 
-    /// Resumes the run.
+    /// The continuation to resume, and the outcome that it receives.
     struct End: Sendable {
       let continuation: Continuation
       let outcome: Outcome<Success>
@@ -57,7 +57,7 @@ extension OperationFinish {
       }
     }
 
-    /// - Returns: Whether the caller has to call the handler now and report its return.
+    /// - Returns: Whether the caller must call the handler now and report its return.
     mutating func handlerRegistered(_ handler: @escaping Handler) -> RegisterAction {
       switch state {
       case .beginning:

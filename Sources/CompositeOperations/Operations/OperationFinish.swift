@@ -1,9 +1,10 @@
-/// Ends a callback operation.
+/// A handle that ends a callback operation.
 ///
-/// Call it once when the work is over. A second call changes nothing; observers are told of it.
-/// Whoever begins the work keeps the handle until then, usually by capturing it in the completion
-/// handler: a handle that is dropped uncalled ends the operation in an error, so that nobody waits
-/// for ever.
+/// Call the handle once, when the work is over. A second call has no effect except an event for the
+/// observers. Keep the handle until then, usually by capturing it in the completion handler: a
+/// handle that is dropped uncalled ends the operation in an ``OperationNeverFinishedError``,
+/// because the run would otherwise wait forever. ``SimpleOperation/withCallback(_:)`` has an
+/// example.
 public final class OperationFinish<Success: Sendable>: Sendable {
   private let storage: Storage
 
@@ -11,10 +12,10 @@ public final class OperationFinish<Success: Sendable>: Sendable {
 
   deinit { storage.drop() }
 
-  /// Ends the operation.
+  /// Ends the operation with an outcome.
   public func callAsFunction(_ outcome: Outcome<Success>) { storage.finish(outcome) }
 
-  /// Ends the operation as the completion handlers of many APIs tell it.
+  /// Ends the operation with a `Result`, which many completion handlers receive.
   ///
   /// ```swift
   /// let page = SimpleOperation<Page>.withCallback { finish in
@@ -25,22 +26,25 @@ public final class OperationFinish<Success: Sendable>: Sendable {
 
   /// Registers a handler that stops the work when the run is cancelled.
   ///
-  /// Handlers are called one after another, each once, on the thread that cancels the run. A handler
-  /// that is registered after the cancellation is called at once, on the registering thread.
+  /// Handlers are called one after another, each once, on the thread that cancels the run. A
+  /// handler that is registered after the cancellation is called at once, on the registering
+  /// thread.
   ///
-  /// No handler is begun after the operation has been finished, by another handler or on another
+  /// No handler is called after the operation has been finished, by another handler or on another
   /// thread. A handler that is already being called on another thread may still be running when the
   /// finish call returns. The run does not end before that handler has returned.
   ///
-  /// A handler is kept until it has been called or the operation is finished, and is freed outside
-  /// any lock. If a handler keeps the object that keeps this handle, such as a call that owns its
-  /// completion handler, a forgotten call cannot be detected and the run waits forever. If the
-  /// other API keeps its calls itself, write `[weak call] in`.
+  /// A handler is retained until it has been called or the operation is finished, and is freed
+  /// outside any lock. If a handler retains the object that retains this handle, such as a call
+  /// that owns its completion handler, a handle that is never called cannot be detected and the run
+  /// waits forever. If the other API retains its calls itself, write `[weak call] in`.
+  ///
+  /// - Parameter handler: Stops the work.
   public func onCancel(_ handler: @escaping @Sendable () -> Void) { storage.onCancel(handler) }
 }
 
 extension OperationFinish {
-  /// The state of one run, which the handle, the body and the canceller share.
+  /// The state of one run, shared by the handle, the body and the canceller.
   final class Storage: Sendable {
     private let machine = Lock(StateMachine())
     private let scope: OperationScope?
@@ -64,7 +68,7 @@ extension OperationFinish {
     }
 
     func finish(_ outcome: Outcome<Success>) {
-      // The handlers that are not needed any more are freed when this returns, outside the lock.
+      // Unused handlers are freed when this returns, outside the lock.
       let (action, unused) = machine.withLock { $0.finished(with: outcome) }
       withExtendedLifetime(unused) {
         switch action {
@@ -83,7 +87,7 @@ extension OperationFinish {
       }
     }
 
-    /// Calls a handler, and then those that are still to be called when it has returned.
+    /// Calls a handler and then the handlers that are pending when it returns.
     private func call(_ handler: @escaping @Sendable () -> Void, takesNext: Bool) {
       var handler = handler
       while true {

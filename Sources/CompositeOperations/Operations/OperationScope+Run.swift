@@ -1,17 +1,17 @@
 extension OperationScope {
-  /// A scope for a run of an operation, with the observers that it brings.
+  /// Creates a scope for a run of an operation, with the observers of its modifiers.
   ///
   /// - Parameters:
-  ///   - parent: The run that it is part of.
-  ///   - hold: What it holds that is part of none.
-  ///   - attempt: The number of the attempt that it is, from 1.
+  ///   - parent: The scope of the enclosing run.
+  ///   - hold: The permits that the run holds; by default, the ones of the enclosing run.
+  ///   - attempt: The number of the attempt, from 1.
   convenience init(
     of operation: some ComposableOperation, in environment: consuming OperationEnvironment,
     below parent: OperationScope? = nil, holding hold: PermitHold? = nil, attempt: Int = 1
   ) {
     let own = ModifierTraits(of: operation)
     if own.bearers > 0 { environment.observers += own.observers }
-    // Nobody asks for the name where nobody observes; making it takes longer than a short run.
+    // Only observers need the name, and computing it takes longer than a short run.
     let name = environment.isObserved ? operation.operationName : ""
     self.init(
       parent: parent, name: name, environment: environment, joined: own.bearers,
@@ -22,17 +22,18 @@ extension OperationScope {
   nonisolated(nonsending) func typedEnding<Performed: ComposableOperation>(
     of operation: Performed, in context: OperationContext
   ) async -> TypedEnding<Performed.Success> {
-    // Each observed run registers a cancellation handler. The Swift runtime walks all handlers of the task to
-    // remove one, so nested runs continue in a fresh task before there are many.
+    // Each observed run registers a cancellation handler. The Swift runtime walks all handlers of
+    // the task to remove one, so nested runs continue in a fresh task before there are many.
     if context.isTooDeep {
       return await UnstructuredTasks.run { await self.typedEnding(of: operation, depth: 0) }
     }
     return await typedEnding(of: operation, depth: context.depth + 1)
   }
 
-  /// Performs the run from its first event to its last. The caller passes a late outcome on or discards it.
+  /// Performs the run from its first event to its last. The caller passes on or discards a late
+  /// outcome.
   ///
-  /// - Parameter depth: How many immediate tasks stand on one another on this thread's stack.
+  /// - Parameter depth: How many immediate tasks are nested on the stack of this thread.
   nonisolated(nonsending) func typedEnding<Performed: ComposableOperation>(
     of operation: Performed, depth: Int
   ) async -> TypedEnding<Performed.Success> {
@@ -43,11 +44,12 @@ extension OperationScope {
     return TypedEnding(ending, valueIn: slot)
   }
 
-  /// Performs the run from its first event to its last. The caller passes a late outcome on or discards it.
+  /// Performs the run from its first event to its last. The caller passes on or discards a late
+  /// outcome.
   ///
   /// - Parameters:
-  ///   - slot: Where the value is left.
-  ///   - depth: How many immediate tasks stand on one another on this thread's stack.
+  ///   - slot: The memory for the value.
+  ///   - depth: How many immediate tasks are nested on the stack of this thread.
   @inline(__always) nonisolated(nonsending) func ending<Performed: ComposableOperation>(
     of operation: Performed, into slot: ResultSlot, depth: Int
   ) async -> Ending {
@@ -67,7 +69,7 @@ extension OperationScope {
   ///
   /// - Parameter isTaskCancelled: Evaluated again after observers were notified, because they may
   ///   cancel the run.
-  /// - Returns: Whether the body is to begin.
+  /// - Returns: Whether the body may begin.
   func begin(isTaskCancelled: @autoclosure () -> Bool, at time: EventTime? = nil) -> Bool {
     if isTaskCancelled() || isCancelled {
       _ = decideEnd()
@@ -82,15 +84,16 @@ extension OperationScope {
     return true
   }
 
-  /// What the body sees: nothing of a run that nobody observes in a plain environment and that holds
-  /// nothing.
+  /// Returns the context of the body, without a scope if the environment is the default one and the
+  /// run holds no permits.
   func bodyContext(depth: Int) -> OperationContext {
     OperationContext(scope: environment.isPlain && hold == nil ? nil : self, depth: depth)
   }
 
-  /// Notifies observers of the end and discards a late outcome. Call it after a cancellation has been reported.
+  /// Notifies observers of the end and discards a late outcome. Call it after a cancellation has
+  /// been reported.
   ///
-  /// - Parameter value: Gives the value that the body came to, if it came to one.
+  /// - Parameter value: Returns the value of the body. Called only if the body returned one.
   func tell(_ ending: Ending, value: () -> any Sendable) {
     reportEnd(ending, value: value)
     ending.discardLate()
@@ -98,7 +101,7 @@ extension OperationScope {
 
   /// Notifies observers of the end. Call it after a cancellation has been reported.
   func reportEnd(_ ending: Ending, value: () -> any Sendable) {
-    // The handle may have cancelled the run a moment before its task.
+    // The handle cancels the run before it cancels the task, so this may run in between.
     if ending.wasCancelled { reportCancellationBeforeEnd() }
     report(
       .ended(ending.outcome(value), late: ending.late(value)),

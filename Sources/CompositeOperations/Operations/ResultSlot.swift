@@ -1,8 +1,8 @@
-/// Memory for one result, which an operation fills. For the engine.
+/// Memory for one result, which an operation initializes. For the engine.
 ///
-/// Nobody outside the module can make or read one.
-// Safe and sendable: it is handed to one operation, which writes it once before it returns; whoever
-// made it reads it only after that.
+/// Code outside the module can neither create nor read a slot.
+// Safe and sendable: a slot is passed to one operation, which writes it once before it returns. The
+// creator of the slot reads it only after that.
 @safe @frozen public struct ResultSlot: @unchecked Sendable {
   @usableFromInline let address: UnsafeMutableRawPointer
 
@@ -14,20 +14,21 @@
     unsafe address.assumingMemoryBound(to: Success.self).initialize(to: value)
   }
 
-  /// Copies the value, which must be there. To be called by whoever made the slot.
+  /// Copies the value, which must be initialized. Only the creator of the slot calls this.
   @inlinable func value<Success>(as type: Success.Type) -> Success {
     unsafe address.assumingMemoryBound(to: type).pointee
   }
 
-  /// Moves the value out. To be called once, by whoever made the slot.
+  /// Moves the value out. Only the creator of the slot calls this, once.
   func move<Success>(as type: Success.Type) -> Success {
     unsafe address.assumingMemoryBound(to: type).move()
   }
 }
 
-/// Where an operation lies in a list of the engine's, and where its result belongs. For the engine.
-// Safe and sendable: the list outlives the group whose tasks read it, nobody writes to it, and an
-// operation is sendable.
+/// The address of an operation in a list of the engine, and the slot for its result. For the
+/// engine.
+// Safe and sendable: the list outlives the task group whose tasks read it and is never written, and
+// an operation is sendable.
 @safe @frozen public struct ListedOperation: @unchecked Sendable {
   @usableFromInline let address: UnsafeRawPointer
   @usableFromInline let slot: ResultSlot

@@ -1,9 +1,10 @@
-/// How a child's run ended. The parent owns its value or its late outcome.
+/// How the run of a child ended. The parent owns the value or the late outcome.
 ///
-/// The parent either passes the end on, by ``get()`` and ``disposal``, or discards it, by ``giveUp()``.
+/// The parent either passes the end on, with ``get()`` and ``disposal``, or discards it, with
+/// ``giveUp()``.
 @usableFromInline struct RunEnd<Success: Sendable>: Sendable {
   @usableFromInline let outcome: Outcome<Success>
-  /// What is to be done with a result that nobody will see.
+  /// Discards the result; nil if it needs no cleanup.
   @usableFromInline let disposal: Disposal?
   /// The error that a run throws to pass on a cancelled end: the reason of a skip, evidence, or a
   /// ``LateOutcomeError``. Nil for a plain cancellation.
@@ -17,7 +18,7 @@
     self.reason = reason
   }
 
-  /// - Parameter ending: The end of a run. The new value owns its late outcome.
+  /// - Parameter ending: The end of a run, whose late outcome the new value owns.
   init(_ ending: TypedEnding<Success>) {
     self.init(ending.outcome, disposal: ending.disposal, reason: ending.reason)
   }
@@ -51,7 +52,7 @@
 
   @usableFromInline func giveUpReason() { reason?.discardCarriedValues() }
 
-  /// The value, for a body that ends as this run did and then owns its late outcome.
+  /// Returns the value to a body that ends as this run did, and that then owns the late outcome.
   ///
   /// - Throws: The error of the run; ``reason`` or `CancellationError` if it was cancelled.
   @inlinable func get() throws -> Success {
@@ -62,7 +63,8 @@
     }
   }
 
-  /// The value, for a closure that consumes it. Discards a late value; a late error is thrown on.
+  /// Returns the value to a closure that consumes it. Discards a late value and throws a late
+  /// error.
   ///
   /// - Throws: As ``get()``.
   @inlinable func getForClosure() throws -> Success {

@@ -1,15 +1,15 @@
-/// A modifier that runs the operation which it modifies as a child, not as the run that it is itself.
+/// A modifier whose operation has a run of its own, apart from the run of the modifier.
 ///
-/// Observers of the modified operation see that child alone.
+/// Observers of the modified operation see only that run.
 @usableFromInline protocol SeparateRun<Success>: ComposableOperation
 where Success == Base.Success {
   associatedtype Base: ComposableOperation
   var base: Base { get }
 
-  /// Whether it runs what it modifies again after it has ended in a result.
+  /// Whether the modifier runs the operation again after a result.
   var isRepeating: Bool { get }
 
-  /// Whether it runs the operation as a child, and not as a run without a parent.
+  /// Whether the operation runs as a child, not as a run without a parent.
   var runsChild: Bool { get }
 }
 

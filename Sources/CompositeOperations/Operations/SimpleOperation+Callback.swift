@@ -1,5 +1,5 @@
 extension SimpleOperation {
-  /// Returns an operation that begins some work and ends when a callback finishes it.
+  /// Returns an operation that starts work with a callback and ends when the callback is called.
   ///
   /// ```swift
   /// let legacy = SimpleOperation<Data>.withCallback { finish in
@@ -10,10 +10,11 @@ extension SimpleOperation {
   /// }
   /// ```
   ///
-  /// The run ends when ``OperationFinish/callAsFunction(_:)-(Outcome<Success>)`` is called, from any thread, or when
-  /// the handle is dropped without that: then in an ``OperationNeverFinishedError``.
+  /// The run ends when ``OperationFinish/callAsFunction(_:)-(Outcome<Success>)`` is called, from
+  /// any thread. If the handle is dropped uncalled, the run ends in an
+  /// ``OperationNeverFinishedError``.
   ///
-  /// - Parameter begin: Begins the work and keeps the handle until the work is over. An error that
+  /// - Parameter begin: Starts the work and keeps the handle until the work is over. An error that
   ///   it throws ends the run.
   public static func withCallback(
     _ begin: @escaping @Sendable (OperationFinish<Success>) throws -> Void
@@ -34,7 +35,7 @@ extension SimpleOperation {
   }
 }
 
-/// The error of a callback operation whose finish handle went away uncalled.
+/// The error of a callback operation whose finish handle was dropped uncalled.
 public struct OperationNeverFinishedError: Error, CustomStringConvertible {
   public var description: String {
     "the finish handle of a callback operation was dropped before it was called; "

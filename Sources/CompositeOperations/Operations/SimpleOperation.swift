@@ -1,15 +1,15 @@
-/// An operation made from a closure.
+/// An operation that runs a closure.
 ///
 /// ```swift
 /// let fetch = SimpleOperation { try await api.issues() }
 /// let outcome = await fetch.run()
 /// ```
 ///
-/// ``withContext(_:)`` makes an operation from a closure that takes an ``OperationContext``, and
-/// ``withCallback(_:)`` one from an API with a completion handler.
+/// ``withContext(_:)`` creates an operation from a closure that takes an ``OperationContext``, and
+/// ``withCallback(_:)`` creates one from an API with a completion handler.
 public struct SimpleOperation<Success: Sendable>: ComposableOperation {
-  // The closure has no generic result, so that calling it costs no thunk; the initialisers that
-  // make it are inlinable, so that the author's closure is called directly inside it.
+  // The closure has no generic result, so calling it needs no thunk. The initializers that create
+  // it are inlinable, so it calls the user's closure directly.
   @usableFromInline let body:
     nonisolated(nonsending) @Sendable (ResultSlot, OperationContext) async throws -> Void
 
@@ -66,7 +66,7 @@ public struct SimpleOperation<Success: Sendable>: ComposableOperation {
     return nil
   }
 
-  // By itself, because the way of all operations takes a frame more.
+  // A separate implementation, because the default one needs an additional frame.
   public nonisolated(nonsending) static func performListed(
     in context: OperationContext, next: (Disposal?) -> ListedOperation?
   ) async throws {

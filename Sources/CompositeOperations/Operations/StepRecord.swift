@@ -1,11 +1,10 @@
-/// What is known of a finished step but its place, in one object: steps are copied more often than
-/// they are made.
-// A class and no protocol, because a reference to it is one word, and a history is many of them.
-// Unchecked, because a class with subclasses cannot be checked: they are both below, and whatever
-// they and it hold is constant and sendable.
+/// A finished step without its index, in one object: steps are copied more often than created.
+// A class instead of a protocol, because a reference takes one word, and a history has many.
+// Unchecked, because a class with subclasses cannot be checked: both subclasses are below, and all
+// stored properties are constant and sendable.
 @usableFromInline class StepRecord: @unchecked Sendable {
   /// Whether the operation modifies another one.
-  // Kept, because asking an operation whose type is not known takes longer than an empty step.
+  // Stored, because querying an operation of unknown type takes longer than an empty step.
   @usableFromInline let isOfModifier: Bool
 
   @usableFromInline init(isOfModifier: Bool) { self.isOfModifier = isOfModifier }
@@ -17,7 +16,7 @@
 }
 
 /// A step that ended in a result.
-// The type of the value is a parameter of its own, so that freeing a record looks up no metadata.
+// The type of the value is a separate parameter, so that freeing a record looks up no metadata.
 @usableFromInline
 final class StepResult<Operation: ComposableOperation, Value: Sendable>: StepRecord,
   @unchecked Sendable

@@ -1,4 +1,4 @@
-/// An operation that wraps another one, gives what that one gives, and whose run is that one's run.
+/// A modifier that has the result type of its operation and shares its run.
 @usableFromInline protocol TransparentOperation<Success>: ComposableOperation
 where Success == Base.Success {
   associatedtype Base: ComposableOperation

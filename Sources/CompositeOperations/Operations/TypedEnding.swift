@@ -1,6 +1,6 @@
 /// How a run ended, with its value.
 ///
-/// A struct on purpose: tuples that async closures return are miscompiled by Swift 6.3.1 at `-O`.
+/// A struct, because Swift 6.3.1 miscompiles tuples that async closures return at `-O`.
 struct TypedEnding<Success: Sendable>: Sendable {
   let outcome: Outcome<Success>
 
@@ -11,7 +11,7 @@ struct TypedEnding<Success: Sendable>: Sendable {
   /// Discards the value, or the late one.
   private let valueDisposal: Disposal?
 
-  /// - Parameter slot: Where the value lies, which is moved out.
+  /// - Parameter slot: The memory of the value, which is moved out.
   init(_ ending: Ending, valueIn slot: ResultSlot) {
     outcome = ending.outcome { slot.move(as: Success.self) }
     lateValue = ending.hasLateValue ? slot.move(as: Success.self) : nil

@@ -1,16 +1,14 @@
-/// Decides when a loop whose operations may never wait yields its thread, so that other tasks can
-/// run.
+/// Decides when a loop whose operations may never suspend yields its thread to other tasks.
 ///
-/// Reading the clock costs about as much as an empty step, so it is read rarely as long as the
-/// steps are short. The first reading comes after a few steps, so that a short loop never reads the
-/// clock.
+/// Reading the clock costs about as much as an empty step, so it is read rarely while the steps are
+/// short. A loop of a few steps never reads the clock.
 @usableFromInline struct YieldSchedule: Sendable {
   /// How long a loop keeps its thread, in nanoseconds.
   private static let sliceLength: Int64 = 5_000_000
   /// The longest time between two readings for which the stride grows, in nanoseconds.
   private static let shortTime: Int64 = 50_000
   private static let longestStride: Int32 = 256
-  /// The stride where nothing may depend on a clock.
+  /// The stride under a preferred executor, where nothing may depend on a clock.
   private static let reproducibleStride: Int32 = 64
 
   @usableFromInline var stepsLeft: Int32 = 4
@@ -20,9 +18,9 @@
 
   @usableFromInline init() {}
 
-  /// Counts a step, and yields the thread if it is time to.
+  /// Counts a step and yields the thread if its time slice is over.
   ///
-  /// - Returns: Whether it has yielded, so that the run may have been cancelled.
+  /// - Returns: Whether it has yielded; the run may have been cancelled meanwhile.
   @discardableResult
   @inlinable @inline(__always) mutating nonisolated(nonsending) func stepEnded() async -> Bool {
     stepsLeft &-= 1
@@ -48,7 +46,7 @@
     return now - sliceStart > Self.sliceLength
   }
 
-  /// The loop has its thread again.
+  /// Begins a new time slice, after a yield.
   @usableFromInline mutating func yielded() {
     guard times != nil else { return }
     let now = MonotonicTime.now
