@@ -1,4 +1,4 @@
-/// An error that may mean "cancelled" in the API that it comes from.
+/// An error that can represent a cancellation in the API that throws it.
 ///
 /// A body that throws such an error ends its run as ``Outcome/cancelled``, as if it had thrown
 /// `CancellationError`:
@@ -10,12 +10,12 @@
 /// }
 /// ```
 public protocol CancellationRepresenting: Error {
-  /// Whether this very error means that the work was cancelled rather than that it failed.
+  /// Whether this error represents a cancellation and not a failure.
   var representsCancellation: Bool { get }
 }
 
 extension Error {
-  /// O4: whether a body that throws this stopped early instead of failing.
+  /// O4: whether a body that throws this error is cancelled and has not failed.
   @usableFromInline var meansCancellation: Bool {
     self is CancellationError
       || (self as? any CancellationRepresenting)?.representsCancellation == true

@@ -1,21 +1,22 @@
 internal import Synchronization
 
-/// Gives up a value that nobody will see. For the engine.
+/// A closure that discards a value that reaches no outcome. For the engine.
 public typealias Disposal = @Sendable () -> Void
 
 extension [Int: Disposal] {
-  /// Gives up the values in the order of their indices.
+  /// Discards the values in the order of their indices.
   func disposeInOrder() {
-    // The value of a composite discards the values of its children, and these may be composites too.
+    // Discarding the value of a composite discards the values of its children, which may be
+    // composites too.
     for (_, disposal) in sorted(by: { $0.key < $1.key }) { NestedCalls.make(.discard, disposal) }
   }
 }
 
-/// Combines the disposals of a composite's children; nil if there is nothing to discard.
+/// Returns a closure that discards the values of a composite's children; nil if there are none.
 ///
 /// - Parameters:
-///   - disposals: The disposals of their values, by index.
-///   - errors: Their errors, which may carry values.
+///   - disposals: The disposals of the values, by the index of the child.
+///   - errors: The errors of the children, which may carry values.
 func disposal(ofAll disposals: [Int: Disposal], and errors: [any Error] = []) -> Disposal? {
   let errors = errors.filter { $0 is any ValueCarrying }
   if disposals.isEmpty, errors.isEmpty { return nil }
@@ -26,11 +27,12 @@ func disposal(ofAll disposals: [Int: Disposal], and errors: [any Error] = []) ->
   }
 }
 
-/// Gives up one share of what several have: the last of them gives it up for all.
+/// Returns a closure that releases one share of a value; releasing the last share discards the
+/// value.
 ///
 /// - Parameters:
-///   - disposal: Gives up the whole.
-///   - count: How many have it.
+///   - disposal: Discards the value.
+///   - count: The number of shares.
 func disposalOfShare(of disposal: @escaping Disposal, among count: Int) -> Disposal {
   let (shares, whole) = (Shares(count), StackSafe(disposal))
   return { if shares.isLast() { NestedCalls.make(.discard, whole.value) } }

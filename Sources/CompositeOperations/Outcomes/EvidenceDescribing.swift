@@ -1,18 +1,18 @@
-/// An error that is made of other errors, and whose description holds theirs.
+/// An error that is composed of other errors and whose description contains theirs.
 protocol EvidenceDescribing: Error, CustomStringConvertible {
-  /// What it is made of, the first cause first.
+  /// The causes of the error, the first cause first.
   var branches: [ErrorBranch] { get }
 
-  /// What it says where it is made of nothing.
+  /// The description of an error without causes.
   var nothing: String { get }
 
-  /// What followed from the causes: a line for each kind of it.
+  /// The consequences of the causes, one line for each kind.
   var aftermath: [String] { get }
 }
 
 /// One of the causes of an error.
 struct ErrorBranch {
-  /// Whose it is; nil if that is clear.
+  /// The label of the cause, such as the name of a child; nil if it needs none.
   var label: String?
   var cause: Cause
 
@@ -26,11 +26,11 @@ extension EvidenceDescribing {
   var nothing: String { "cancelled" }
   var aftermath: [String] { [] }
 
-  // Nobody reads on behind that, and thousands of levels would take the stack and the time of all of
-  // them together.
+  // Deeper levels are of no use to a reader, and thousands of them would take too much stack and
+  // time.
   public var description: String { description(levels: 64) }
 
-  /// The description down to so many levels of errors within errors; at least one.
+  /// The description with at most `levels` levels of nested errors, and at least one.
   private func description(levels: Int) -> String {
     let lines = branches.map { branch in
       (branch.label.map { $0 + ": " } ?? "") + branch.cause.description(belowLevels: levels)
@@ -54,7 +54,7 @@ extension ErrorBranch.Cause {
   }
 }
 
-/// Counts children of one kind and keeps the first three, which a description names.
+/// Counts children of one kind and keeps the first three for a description.
 struct Examples {
   private(set) var count = 0
   private var first: [Int] = []
@@ -71,12 +71,12 @@ struct Examples {
 }
 
 extension [String] {
-  /// What followed from a cause, as one line or none.
+  /// Returns the consequences of a cause, as one line or none.
   ///
   /// - Parameters:
   ///   - cancelled: The children that were cancelled because of it.
   ///   - name: Returns the name of a child.
-  ///   - unbegun: How many did not begin because of it.
+  ///   - unbegun: The number of children that did not begin because of it.
   static func aftermath(
     of cancelled: Examples, named name: (Int) -> String, unbegun: Int
   ) -> [String] {

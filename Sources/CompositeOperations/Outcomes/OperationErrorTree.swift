@@ -1,4 +1,4 @@
-/// An error as a tree: what failed, why, and what followed from it.
+/// A description of an error as a tree of failures, their causes and their consequences.
 ///
 /// ```swift
 /// if let error = await sync.run().error { print(OperationErrorTree(error)) }
@@ -13,21 +13,23 @@
 /// └─ as a result, 2 were cancelled ([0] FetchIssues, [1] FetchIssues) and 17 never began
 /// ```
 ///
-/// The first cause comes first.
+/// The first cause is listed first.
 public struct OperationErrorTree: Sendable, CustomStringConvertible {
   private let error: any Error
 
-  /// - Parameter error: Any error; those of composites have branches.
+  /// Creates a tree of an error.
+  ///
+  /// - Parameter error: Any error; errors of composites have branches.
   public init(_ error: any Error) { self.error = error }
 
   public var description: String { lines(of: error, levels: 64).joined(separator: "\n") }
 
-  /// At least one.
+  /// The lines of a text, at least one.
   private static func lines(of text: String) -> [String] {
     text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
   }
 
-  /// Behind so many levels of errors within errors nobody reads on.
+  /// The lines of an error, with at most `levels` levels of nested errors.
   private func lines(of error: any Error, levels: Int) -> [String] {
     guard let evidence = error as? any EvidenceDescribing else {
       return Self.lines(of: "\(error)")

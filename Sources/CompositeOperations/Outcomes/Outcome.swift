@@ -1,4 +1,4 @@
-/// How a run ended: in a result, in an error or in a cancellation, exactly one of them.
+/// How a run ended: in exactly one of a result, an error and a cancellation.
 ///
 /// ```swift
 /// switch await fetch.run() {
@@ -8,16 +8,17 @@
 /// }
 /// ```
 ///
-/// A caller that prefers `try` takes ``get()``.
+/// Use ``get()`` to get the value with `try`.
 public enum Outcome<Success> {
-  /// The run came to a value.
+  /// The run ended with a value.
   case result(Success)
   /// The run failed.
   case error(any Error)
   /// The run was cancelled, or its body stopped early by throwing `CancellationError`.
   case cancelled
 
-  /// The outcome that a standard result is: an error that means a cancellation is one.
+  /// Creates the outcome that corresponds to a `Result`. An error that represents a cancellation
+  /// becomes ``cancelled``.
   public init(_ result: Result<Success, some Error>) {
     switch result {
     case .success(let value): self = .result(value)
@@ -40,7 +41,7 @@ public enum Outcome<Success> {
     if case .cancelled = self { true } else { false }
   }
 
-  /// The value, as a throwing function would give it.
+  /// Returns the value of a result and throws otherwise.
   ///
   /// - Throws: The error of ``error(_:)``, and `CancellationError` for ``cancelled``.
   @inlinable public func get() throws -> Success {
@@ -51,7 +52,10 @@ public enum Outcome<Success> {
     }
   }
 
-  /// The same ending with another value: `transform` of the result; errors and cancellations stay.
+  /// Returns the outcome with a transformed value. Errors and cancellations stay the same.
+  ///
+  /// - Parameter transform: Returns the new value, from the value of a result.
+  /// - Throws: The error of `transform`.
   @inlinable public func map<Value>(_ transform: (Success) throws -> Value) rethrows
     -> Outcome<Value>
   {
@@ -68,9 +72,9 @@ extension Outcome: Sendable where Success: Sendable {}
 extension Outcome: Equatable where Success: Equatable {
   /// Returns whether two runs ended the same way.
   ///
-  /// Two results are equal if their values are. Two errors are equal if they have the same type and are
-  /// equal. If that type is not `Equatable`, their debug descriptions are compared, which for a type
-  /// without a description of its own contain the values of all stored properties.
+  /// Two results are equal if their values are. Two errors are equal if they have the same type and
+  /// are equal. If that type is not `Equatable`, their debug descriptions are compared. These
+  /// contain the values of all stored properties, unless the type defines its own description.
   public static func == (left: Outcome, right: Outcome) -> Bool {
     switch (left, right) {
     case (.result(let left), .result(let right)): left == right

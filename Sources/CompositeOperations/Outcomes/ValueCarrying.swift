@@ -1,8 +1,7 @@
-/// An error that carries values which other operations ended with, as the evidence of a composite
-/// does.
+/// An error that carries the values of other operations, such as the evidence of a composite.
 protocol ValueCarrying: Error {
-  /// The counts of the error's receivers, one for each time that it was shared; the last receiver discards the
-  /// values.
+  /// The counts of the error's receivers, one for each time that it was shared. The last receiver
+  /// discards the values.
   var shares: [Shares] { get set }
 
   /// Discards the values that the error itself carries.
@@ -25,7 +24,8 @@ extension Error {
     }
   }
 
-  /// The same error for several receivers; the last one to discard it discards the values that it carries.
+  /// Returns the error for several receivers. The last one to discard it discards the carried
+  /// values.
   func shared(among count: Int) -> any Error {
     guard count > 1, var carrying = self as? any ValueCarrying else { return self }
     carrying.shares.append(Shares(count))

@@ -1,8 +1,9 @@
 extension ComposableOperation {
-  /// Runs the operation as part of the calling task and says how it ended.
+  /// Runs the operation as part of the calling task and returns its outcome.
   ///
-  /// The run is cancelled when the calling task is; in a task that is cancelled already the body
-  /// never begins. It takes place outside the caller's actor.
+  /// The run is cancelled with the calling task. In a task that is already cancelled, the body
+  /// never begins. The run leaves the caller's actor: calling this on the main actor does not block
+  /// it.
   ///
   /// ```swift
   /// let issues = try await FetchIssues(repository: repository).run().get()
@@ -12,10 +13,10 @@ extension ComposableOperation {
     Task.isCancelled ? .cancelled : await OperationContext().begunOutcome(of: self)
   }
 
-  /// Runs the operation in an environment, as part of the calling task.
+  /// Runs the operation in an environment, as part of the calling task, and returns its outcome.
   ///
-  /// - Parameter environment: The clock, random numbers and observers of the run and of everything
-  ///   below it, and where its bodies run.
+  /// - Parameter environment: The clock, random numbers, observers and executor of the run and of
+  ///   its descendants.
   @concurrent public func run(in environment: OperationEnvironment) async -> Outcome<Success> {
     let scope = OperationScope(of: self, in: environment)
     guard let executor = environment.executor else { return await run(in: scope) }
@@ -28,11 +29,11 @@ extension ComposableOperation {
     return ending.outcome
   }
 
-  /// Starts a run that goes on by itself, and gives its handle.
+  /// Starts a run that is independent of the calling task, and returns its handle.
   ///
   /// The run copies the caller's priority and task-local values. It leaves the caller's actor and
-  /// is not cancelled with the caller's task. Nobody needs to keep the handle: the run lives until
-  /// it has ended.
+  /// is not cancelled with the caller's task. The run continues until it has ended, even if its
+  /// handle is dropped.
   ///
   /// ```swift
   /// let run = sync.start()
@@ -41,11 +42,13 @@ extension ComposableOperation {
   /// ```
   ///
   /// - Parameters:
-  ///   - environment: The clock, random numbers and observers of the run and of everything below it, and
-  ///     where its bodies run.
-  ///   - count: How many events are kept for ``OperationRun/events``, the last ones; none by default, because
-  ///     a run that keeps some is an observed one.
-  ///   - tracksProgress: Whether ``OperationRun/progress`` tells how far it is; that makes it an observed one, too.
+  ///   - environment: The clock, random numbers, observers and executor of the run and of its
+  ///     descendants.
+  ///   - count: How many of the last events are kept for ``OperationRun/events``. None by default,
+  ///     because a run that keeps events is an observed one.
+  ///   - tracksProgress: Whether the run keeps its ``OperationRun/progress``, which makes it an
+  ///     observed one, too.
+  /// - Returns: The handle of the run.
   /// - Precondition: `count` is not negative.
   public func start(
     in environment: OperationEnvironment = OperationEnvironment(), keepingEvents count: Int = 0,

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// The events of a started run and of everything below it.
+/// The events of a started run and of its descendants.
 ///
 /// ```swift
 /// let run = sync.start(keepingEvents: 1_000)
 /// for await event in run.events { print(event) }
 /// ```
 ///
-/// Whoever asks late gets those that are still kept, the last of them, and the end in any case; whoever is
-/// slow loses events, and nobody waits for it. ``droppedCount`` says how many. The last event is the end of
-/// the run.
+/// A reader that begins late receives the events that are still kept, and the end in any case. A
+/// slow reader loses events and never delays the run; ``droppedCount`` counts them. The last event
+/// is the end of the run.
 public struct OperationEvents: AsyncSequence, Sendable {
   private final class Drops: Sendable {
     let count = Atomic(0)
@@ -25,12 +25,12 @@ public struct OperationEvents: AsyncSequence, Sendable {
     self.end = end
   }
 
-  /// How many events were not kept until this one's iterators came to them.
+  /// The number of events that were dropped before the iterators of this sequence reached them.
   public var droppedCount: Int { drops.count.load(ordering: .relaxed) }
 
   public func makeAsyncIterator() -> Iterator { Iterator(events: self) }
 
-  /// Goes through the events in the order in which they came.
+  /// An iterator over the events, in the order in which they occurred.
   public struct Iterator: AsyncIteratorProtocol {
     private let events: OperationEvents
     private var index = 0
@@ -38,16 +38,17 @@ public struct OperationEvents: AsyncSequence, Sendable {
 
     fileprivate init(events: OperationEvents) { self.events = events }
 
-    /// The next event; waits for it.
+    /// Waits for the next event and returns it.
     ///
-    /// - Returns: Nil behind the end of the run, and when the task is cancelled.
+    /// - Returns: Nil after the end of the run, and when the task is cancelled.
     public mutating func next() async -> OperationEvent? {
       await next(isolation: #isolation)
     }
 
-    /// The next event; waits for it.
+    /// Waits for the next event and returns it.
     ///
-    /// - Returns: Nil behind the end of the run, and when the task is cancelled.
+    /// - Parameter actor: The actor of the caller.
+    /// - Returns: Nil after the end of the run, and when the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async -> OperationEvent? {

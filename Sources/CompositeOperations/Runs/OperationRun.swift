@@ -1,15 +1,21 @@
-/// The handle of a started run: waits for its outcome, and cancels it.
+/// A handle to a started run, which waits for its outcome and cancels it.
 ///
-/// It can be copied and dropped freely; dropping it changes nothing for the run.
+/// ```swift
+/// let run = sync.start()
+/// run.cancel(because: "the window was closed")
+/// let outcome = await run.outcome  // cancelled
+/// ```
+///
+/// Copying or dropping the handle has no effect on the run.
 public struct OperationRun<Success: Sendable>: Sendable {
   private let scope: OperationScope
   private let task: Task<TypedEnding<Success>, Never>
   /// Called when the run is cancelled, before its task is.
   private let onCancel: (@Sendable () -> Void)?
-  /// What those want to know of it who have the handle.
+  /// The events and the progress that the run keeps for its handle.
   private let records: Records
 
-  /// - Parameter records: What is kept of it for whoever asks.
+  /// - Parameter records: The events and the progress that the run keeps for its handle.
   init(
     of operation: some ComposableOperation<Success>, in environment: OperationEnvironment,
     keeping records: Records
@@ -28,7 +34,8 @@ public struct OperationRun<Success: Sendable>: Sendable {
 
   /// - Parameters:
   ///   - startsAtOnce: Whether the body runs on the calling thread until it waits.
-  ///   - body: Performs the run from its first event to its last, and then calls ``OperationScope/finished()``.
+  ///   - body: Performs the run from its first event to its last, and then calls
+  ///     ``OperationScope/finished()``.
   init(
     in scope: OperationScope, keeping records: Records = Records(), startsAtOnce: Bool = false,
     onCancel: (@Sendable () -> Void)? = nil,
@@ -41,39 +48,41 @@ public struct OperationRun<Success: Sendable>: Sendable {
       on: scope.environment.executor, isImmediate: startsAtOnce, body)
   }
 
-  /// The identity of the run, which its events bear.
+  /// The identity of the run, which its events contain.
   public var id: OperationID { scope.place.id }
 
-  /// How the run ends; waits for that.
+  /// The outcome of the run. Waits until the run has ended.
   ///
-  /// Any number of tasks may wait. Cancelling one of them neither cancels the run nor ends the wait.
+  /// Any number of tasks may wait. Cancelling a waiting task neither cancels the run nor ends the
+  /// wait.
   public var outcome: Outcome<Success> {
     get async { await task.value.outcome }
   }
 
-  /// What the body came to although the outcome is ``Outcome/cancelled``; waits for the end.
+  /// The late outcome: how the body ended although the outcome is ``Outcome/cancelled``. Waits
+  /// until the run has ended.
   ///
-  /// For a simple operation that is the value or error that came after the cancellation, or the error
-  /// by which it cancelled itself, such as a ``Skipped`` with its reason. For a
-  /// composite it is the evidence, the error that shows how every child or step ended: a
-  /// ``ParallelOperationError``, a ``SequentialOperationError`` or an ``OperationGraphError``. Nil if there is
-  /// nothing to show.
+  /// For a simple operation, this is the value or error after the cancellation, or the error with
+  /// which the operation cancelled itself, such as a ``Skipped`` with its reason. For a composite,
+  /// it is the evidence, the error that shows how every child or step ended: a
+  /// ``ParallelOperationError``, a ``SequentialOperationError`` or an ``OperationGraphError``. Nil
+  /// if there is none.
   ///
-  /// Modifiers pass it on from their operation. `map` and `then` pass on errors only, and a body does not
-  /// pass on the late outcome of a child. The closure of ``ComposableOperation/discarding(_:)`` has been
-  /// called with a late value already.
+  /// Modifiers pass on the late outcome of their operation. `map` and `then` pass on errors only,
+  /// and a body does not pass on the late outcome of a child. The closure of
+  /// ``ComposableOperation/discarding(_:)`` has already been called with a late value.
   public var late: Outcome<Success>? {
     get async { await task.value.late }
   }
 
-  /// How the run ended, for a caller that then owns the value or the late outcome. Only for runs
+  /// The end of the run, for a caller that then owns the value or the late outcome. Only for runs
   /// that do not discard a late outcome themselves.
   var end: RunEnd<Success> {
     get async { await RunEnd(task.value) }
   }
 
-  /// The events of the run and of everything below it, as many of them as it was started to keep; of a run
-  /// that keeps none, its end. A reader that is cancelled stops waiting.
+  /// The events of the run and of its descendants, as many as the run was started to keep. A run
+  /// that keeps none has one event, its end. A reader whose task is cancelled stops waiting.
   public var events: OperationEvents {
     OperationEvents(records.log) { [task, scope] in
       guard await scope.waitUntilFinished() else { return nil }
@@ -84,23 +93,26 @@ public struct OperationRun<Success: Sendable>: Sendable {
     }
   }
 
-  /// How far the run is; of one that was not started to track that nothing is known until it has ended, and then
-  /// that it has.
+  /// The progress of the run. If the run was not started to track its progress, the fraction is nil
+  /// until the run has ended, and then 1.
   public var progress: OperationProgress {
     records.progress?.progress ?? OperationProgress(fraction: scope.hasEnded ? 1 : nil)
   }
 
   /// Cancels the run.
   ///
-  /// If it has not ended by now its outcome is ``Outcome/cancelled``, and it ends as soon as its
-  /// body returns; else nothing happens. Callable from anywhere and any number of times. Observers are notified
-  /// before this returns, on the calling thread.
+  /// If the run has not ended, its outcome is ``Outcome/cancelled``, and it ends as soon as its
+  /// body returns. Otherwise this method has no effect. It may be called from anywhere and any
+  /// number of times. Observers are notified on the calling thread before this returns.
   public func cancel() { requestCancellation(because: nil) }
 
-  /// Cancels the run and reports the reason to its observers. If it has been cancelled before, the
-  /// first call counts.
+  /// Cancels the run and reports a reason to its observers. If the run is cancelled several times,
+  /// the first call counts.
+  ///
+  /// - Parameter reason: The reason for the cancellation.
   public func cancel(because reason: String) { requestCancellation(because: reason) }
 
+  /// Unavailable. Use ``cancel(because:)``.
   @available(
     *, unavailable,
     message: """
@@ -109,7 +121,7 @@ public struct OperationRun<Success: Sendable>: Sendable {
   )
   public func cancel(with error: (any Error)?) { preconditionFailure("unavailable") }
 
-  /// Raises the priority of the run, if that is lower.
+  /// Raises the priority of the run, if it is lower.
   func raise(to priority: TaskPriority) { task.escalatePriority(to: priority) }
 
   func requestCancellation(because reason: String?) {
@@ -122,7 +134,7 @@ public struct OperationRun<Success: Sendable>: Sendable {
 }
 
 extension OperationRun {
-  /// What is kept of a run for those who have its handle.
+  /// The events and the progress that a run keeps for its handle.
   struct Records: Sendable {
     var log: EventLog?
     var progress: ProgressObserver?
