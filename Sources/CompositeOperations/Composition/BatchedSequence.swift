@@ -1,7 +1,7 @@
 extension Sequence {
-  /// The elements in arrays of a number of them, in their order; the last array may have fewer.
+  /// Returns the elements in batches, in order; the last batch may have fewer elements.
   ///
-  /// For operations that take many things at a time:
+  /// Use it for operations that process several elements at once:
   ///
   /// ```swift
   /// let save = ParallelOperation(width: .limited(to: 4)) {
@@ -9,18 +9,18 @@ extension Sequence {
   /// }
   /// ```
   ///
-  /// Each batch is made when it is asked for; `map` behind it makes all of them at once, unless the
-  /// sequence is `lazy`.
+  /// Each batch is created when it is requested. A following `map` creates all of them at once,
+  /// unless the sequence is `lazy`.
   ///
-  /// - Parameter size: How many elements a batch has.
-  /// - Precondition: It is at least one.
+  /// - Parameter size: The number of elements in a batch.
+  /// - Precondition: `size` is at least 1.
   @inlinable public func batched(by size: Int) -> BatchedSequence<Self> {
     BatchedSequence(base: self, size: size)
   }
 }
 
 extension AsyncSequence {
-  /// The elements in arrays of a number of them, in their order; the last array may have fewer.
+  /// Returns the elements in batches, in order; the last batch may have fewer elements.
   ///
   /// ```swift
   /// let save = ParallelOperation(width: .limited(to: 4), onFailure: .runAll) {
@@ -28,19 +28,20 @@ extension AsyncSequence {
   /// }
   /// ```
   ///
-  /// A batch comes when it is complete, however long that takes. Where the sequence ends or throws, what
-  /// came before makes the last batch, and the error comes right behind it: in a composite that cancels
-  /// its children then, that batch is cancelled with them, and with ``FailureMode/runAll`` it is not. What
-  /// has been taken for a batch that nobody wants any more, because the composite has stopped, is lost.
+  /// A batch is returned when it is complete, however long that takes. When the sequence ends or
+  /// throws, the remaining elements form the last batch. An error follows directly after it, so a
+  /// composite that cancels its children on an error also cancels that batch; with
+  /// ``FailureMode/runAll`` it does not. If the composite stops before it takes a batch, the
+  /// elements that were read for it are lost.
   ///
-  /// - Parameter size: How many elements a batch has.
-  /// - Precondition: It is at least one.
+  /// - Parameter size: The number of elements in a batch.
+  /// - Precondition: `size` is at least 1.
   @inlinable public func batched(by size: Int) -> AsyncBatchedSequence<Self> {
     AsyncBatchedSequence(base: self, size: size)
   }
 }
 
-/// The elements of a sequence in arrays of a number of them.
+/// A sequence of the elements of another one, in batches.
 public struct BatchedSequence<Base: Sequence>: Sequence {
   @usableFromInline let base: Base
   @usableFromInline let size: Int
@@ -60,7 +61,7 @@ public struct BatchedSequence<Base: Sequence>: Sequence {
     return count / size + (count % size == 0 ? 0 : 1)
   }
 
-  /// Makes the batches.
+  /// An iterator over the batches.
   public struct Iterator: IteratorProtocol {
     @usableFromInline var base: Base.Iterator
     @usableFromInline let size: Int
@@ -85,7 +86,7 @@ extension BatchedSequence: LazySequenceProtocol where Base: LazySequenceProtocol
 
 extension BatchedSequence: Sendable where Base: Sendable {}
 
-/// The elements of an asynchronous sequence in arrays of a number of them.
+/// An asynchronous sequence of the elements of another one, in batches.
 public struct AsyncBatchedSequence<Base: AsyncSequence>: AsyncSequence {
   @usableFromInline let base: Base
   @usableFromInline let size: Int
@@ -100,12 +101,12 @@ public struct AsyncBatchedSequence<Base: AsyncSequence>: AsyncSequence {
     Iterator(base: base.makeAsyncIterator(), size: size)
   }
 
-  /// Makes the batches.
+  /// An iterator over the batches.
   public struct Iterator: AsyncIteratorProtocol {
     @usableFromInline var base: Base.AsyncIterator
     @usableFromInline let size: Int
     @usableFromInline var isAtEnd = false
-    /// What the sequence threw behind the elements of the last batch.
+    /// The error that the sequence threw after the elements of the last batch.
     @usableFromInline var failure: Base.Failure?
 
     @inlinable init(base: Base.AsyncIterator, size: Int) {

@@ -1,12 +1,12 @@
-/// The error of ``OperationContext/add(_:)``: why a child could not be added.
+/// The error that ``OperationContext/add(_:)`` throws if a child cannot be added.
 public struct ChildNotAddedError: Error, Hashable, Sendable {
   /// Why a child could not be added.
   public enum Reason: Hashable, Sendable {
-    /// No composite around the body takes children while it runs.
+    /// No enclosing composite takes children while it runs.
     case nothingGrows
-    /// The composite has ended: all its children had, before this one came.
+    /// The composite has ended: all its children had ended before this one was added.
     case hasEnded
-    /// The children of the composite give something else. The types by their names.
+    /// The children of the composite have another result type. The types are given by name.
     case givesOther(expected: String, given: String)
   }
 

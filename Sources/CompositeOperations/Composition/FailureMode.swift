@@ -1,12 +1,15 @@
-/// What a parallel composite does when a child ends without a result.
+/// The reaction of a parallel composite to a child that ends without a result.
 ///
-/// Where no mode is given, a composite cancels the remaining children. One that collects the outcomes of
-/// its children runs all of them, because a collection of outcomes in which the first failure has
-/// cancelled the others says little about the others.
+/// ```swift
+/// let pages = ParallelOperation(urls.map(FetchPage.init), onFailure: .runAll)
+/// ```
+///
+/// The default is ``cancelRemaining``. A composite that collects the outcomes of its children runs
+/// all of them by default, because the outcomes of cancelled children say little about them.
 public enum FailureMode: Sendable {
   /// The first child that fails or cancels itself cancels the others; no further child begins.
   case cancelRemaining
-  /// Every child runs, whatever the others come to.
+  /// Every child runs, however the others end.
   case runAll
 
   @usableFromInline var goal: ParallelBoard.Goal {

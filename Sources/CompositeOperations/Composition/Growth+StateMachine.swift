@@ -1,14 +1,14 @@
 extension Growth {
-  /// The children that wait, and how many have been taken and not ended.
+  /// The pending children, and the number of children in flight.
   struct StateMachine: Sendable {
     typealias Waiter = CheckedContinuation<(any ComposableOperation)?, Never>
 
     private enum State: Sendable {
-      /// Children wait, or others that may add some are in flight.
+      /// Children are pending, or children in flight may add some.
       case growing
-      /// Somebody waits for a child, and others that may add some are in flight.
+      /// A request waits for a child, which children in flight may add.
       case waitedFor(Waiter)
-      /// Nobody is left who could add a child.
+      /// No child is left that could add another one.
       case ended
     }
 
@@ -23,9 +23,9 @@ extension Growth {
     }
 
     private var state = State.growing
-    /// Nil where one has been taken, so that nobody is freed under the lock.
+    /// The pending children; nil where one was taken, so that no child is freed under the lock.
     private var waiting: [(any ComposableOperation)?]
-    /// How many have been taken from the front.
+    /// The number of children that were taken from the front.
     private var taken = 0
     private var inFlight = 0
 
@@ -44,7 +44,7 @@ extension Growth {
       return child
     }
 
-    /// Somebody wants a child. Only one at a time may.
+    /// A child is requested. Only one request at a time is allowed.
     mutating func asked() -> NextAction {
       switch state {
       case .growing:
@@ -57,7 +57,7 @@ extension Growth {
       }
     }
 
-    /// The one who wanted a child waits.
+    /// The request waits for a child.
     mutating func waited(_ waiter: Waiter) -> ResumeAction? {
       switch state {
       case .growing:
@@ -73,7 +73,7 @@ extension Growth {
       }
     }
 
-    /// - Returns: Whether the child could be added, and who is to be given one.
+    /// - Returns: Whether the child was added, and the waiting request to resume.
     mutating func added(_ child: any ComposableOperation) -> (isAdded: Bool, ResumeAction?) {
       switch state {
       case .growing:
@@ -97,7 +97,7 @@ extension Growth {
 
     /// The composite has ended.
     ///
-    /// - Returns: Those who never began, to be freed outside the lock.
+    /// - Returns: The children that never began, to be freed outside the lock.
     mutating func ended() -> [(any ComposableOperation)?] {
       state = .ended
       taken = 0

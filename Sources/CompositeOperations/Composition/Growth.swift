@@ -1,6 +1,6 @@
-/// The children of one run of a composite that grows: those that wait, and where others are added.
+/// The children of one run of a growing composite: keeps the pending ones and takes new ones.
 final class Growth: GrowingComposite {
-  /// What the children give.
+  /// The result type of the children.
   private let valueType: any Sendable.Type
   private let machine: Lock<StateMachine>
 
@@ -9,7 +9,7 @@ final class Growth: GrowingComposite {
     machine = Lock(StateMachine(children))
   }
 
-  /// Gives the children to a composite, until nobody is left who could add one.
+  /// The source of the children, which ends when no child is left that could add another one.
   var source: ChildSource {
     ChildSource(.eventually { await self.next() }, childEnded: { self.childEnded() })
   }
@@ -25,7 +25,7 @@ final class Growth: GrowingComposite {
     if !isAdded { throw ChildNotAddedError(name: child.operationName, reason: .hasEnded) }
   }
 
-  /// Nothing can be added from now on.
+  /// Ends the composite: no child can be added from now on.
   func end() { _ = machine.withLock { $0.ended() } }
 
   private nonisolated(nonsending) func next() async -> (any ComposableOperation)? {
@@ -33,7 +33,8 @@ final class Growth: GrowingComposite {
     case .give(let child): return child
     case .wait: break
     }
-    // Not cut short by a cancellation: the composite waits for those in flight, whose ends end this.
+    // A cancellation does not end this wait. The composite waits for its children in flight, whose
+    // ends resume it.
     return await withCheckedContinuation { waiter in
       machine.withLock { $0.waited(waiter) }?.perform()
     }

@@ -1,7 +1,7 @@
-/// How the children of a parallel run ended: what a ``ParallelOperationError`` shows.
+/// How the children of a parallel run ended, as a ``ParallelOperationError`` shows it.
 ///
-/// A position is an index into the children that the evidence shows. ``name(at:)`` runs user code; the other
-/// requirements do not, and take constant time.
+/// A position is an index into the children that the evidence shows. ``name(at:)`` runs user code;
+/// the other requirements do not, and take constant time.
 protocol ParallelEvidence: Sendable {
   var count: Int { get }
 
@@ -16,19 +16,19 @@ protocol ParallelEvidence: Sendable {
   func isCancelled(at position: Int) -> Bool
   func origin(at position: Int) -> ParallelOperationError.Child.Origin
 
-  /// The children that ended without a result of their own accord, the first in time first.
+  /// The children that failed or cancelled themselves, in the order in which they ended.
   var causes: [Int] { get }
 
   /// The error of the source of the children.
   var sourceError: (any Error)? { get }
 
-  /// An array of every child's typed outcome.
+  /// An array of the typed outcomes of all children.
   var outcomes: any Sendable { get }
 
-  /// Gives up the results that the evidence holds, because nobody will see it.
+  /// Discards the results of evidence that reaches no outcome.
   func discardResults()
 
-  /// The errors that children ended in.
+  /// The errors of the children.
   var errors: [any Error] { get }
 }
 
@@ -95,7 +95,7 @@ extension ChildState {
 }
 
 extension ListRun {
-  /// The results in the order of the children.
+  /// Returns the results in the order of the children.
   ///
   /// - Throws: A ``ParallelOperationError`` if a child ended without one.
   @inlinable consuming func heldResults(
@@ -110,7 +110,7 @@ extension ListRun {
 }
 
 extension ParallelOperationError {
-  /// The error of a run over a list.
+  /// Creates the error of a run over a list.
   @usableFromInline init<Value: Sendable>(
     outcomes: [Outcome<Value>], on board: ParallelBoard, name: @escaping @Sendable (Int) -> String
   ) {
@@ -119,7 +119,7 @@ extension ParallelOperationError {
 }
 
 extension ParallelBoard {
-  /// What is to be done with everything that the children ended in if nobody will see it.
+  /// Discards the values and errors of all children; nil if there is nothing to discard.
   @usableFromInline var disposalOfAll: Disposal? {
     disposal(ofAll: disposals, and: Array(errors.values))
   }

@@ -1,5 +1,6 @@
 extension ParallelOperation {
-  /// Operations that add others while they run, by ``OperationContext/add(_:)``.
+  /// Creates a composite whose children can add further children while they run, with
+  /// ``OperationContext/add(_:)``.
   ///
   /// ```swift
   /// struct Walk: ComposableOperation {
@@ -15,14 +16,14 @@ extension ParallelOperation {
   /// let files = ParallelOperation(growing: [Walk(folder: root)], width: .limited(to: 8))
   /// ```
   ///
-  /// The composite ends when all its children have ended and none of them has added another one. The
-  /// results of those that were added follow on the others, in the order in which they were added.
-  /// They are children like the others in all else. An error leaves those out that never began.
+  /// The composite ends when all its children have ended, including the added ones. The results of
+  /// added children follow the others, in the order in which they were added. In all other
+  /// respects, added children are like the others. An error omits children that never began.
   ///
   /// - Parameters:
-  ///   - children: Those that are there from the start.
-  ///   - width: How many may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
+  ///   - children: The initial children.
+  ///   - width: The maximum number of children in flight.
+  ///   - mode: The reaction to a child that ends without a result.
   public init<Child: ComposableOperation>(
     growing children: [Child], width: OperationWidth = .limited(to: 64),
     onFailure mode: FailureMode? = nil
@@ -34,17 +35,18 @@ extension ParallelOperation {
     }
   }
 
-  /// Operations that add others while they run, and whose results are used as they come.
+  /// Creates a composite whose children can add further children while they run, and whose results
+  /// are consumed as they arrive.
   ///
-  /// Nothing is kept of a result, so memory grows with the width and with the children that wait. A
-  /// child keeps its place until its result has been used.
+  /// Results are not stored, so memory grows with the width and the number of pending children. A
+  /// child occupies its place until its result has been consumed, which applies back pressure.
   ///
   /// - Parameters:
-  ///   - children: Those that are there from the start.
-  ///   - width: How many may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
-  ///   - consume: Uses a result. It is called for one at a time, in the order in which they come.
-  ///     An error that it throws counts as its child's.
+  ///   - children: The initial children.
+  ///   - width: The maximum number of children in flight.
+  ///   - mode: The reaction to a child that ends without a result.
+  ///   - consume: Consumes a result. Called for one result at a time, in the order in which they
+  ///     arrive. An error that it throws counts as the error of the child.
   public init<Child: ComposableOperation>(
     growing children: [Child], width: OperationWidth = .limited(to: 64),
     onFailure mode: FailureMode = .cancelRemaining,
@@ -73,14 +75,14 @@ extension ParallelOperation {
 }
 
 extension OperationContext {
-  /// Adds an operation to the composite around this one that grows: to the next one, if there are
-  /// several.
+  /// Adds a child to the innermost enclosing composite that grows.
   ///
-  /// The composite runs it when there is a place for it, waits for it, and cancels it like its other
-  /// children. Where the composite is stopping already, it never begins.
+  /// The composite runs the child when there is a place for it, waits for it, and cancels it like
+  /// its other children. If the composite is already stopping, the child never begins.
   ///
-  /// - Throws: ``ChildNotAddedError`` if no composite around it was made to grow, if that has ended, or
-  ///   if its children give something else.
+  /// - Parameter child: The operation to add.
+  /// - Throws: ``ChildNotAddedError`` if no enclosing composite grows, if that composite has ended,
+  ///   or if its children have another result type.
   public func add(_ child: some ComposableOperation) throws(ChildNotAddedError) {
     guard let growth = scope?.environment.growth as? Growth else {
       throw ChildNotAddedError(name: child.operationName, reason: .nothingGrows)
@@ -88,7 +90,7 @@ extension OperationContext {
     try growth.add(child)
   }
 
-  /// The same context around the children of a composite that grows.
+  /// Returns this context for the children of a growing composite.
   fileprivate func growing(_ growth: Growth) -> OperationContext {
     var environment = environment
     environment.growth = growth

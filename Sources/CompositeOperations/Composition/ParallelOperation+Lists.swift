@@ -1,4 +1,4 @@
-/// The children of a parallel composite and its width, in one value so that the composite allocates once.
+/// The children and the width of a parallel composite, in one value so that it allocates once.
 @usableFromInline struct ListPlan<Child: Sendable>: Sendable {
   @usableFromInline let children: ContiguousArray<Child>
   @usableFromInline let width: OperationWidth
@@ -9,14 +9,14 @@
   }
 }
 
-// Compiled where they are used, so that what depends on the type of the results is specialised.
+// Inlinable, so that code that depends on the result type is specialized.
 extension ParallelOperation {
-  /// Operations of one type, side by side.
+  /// Creates a composite that runs operations of one type in parallel.
   ///
   /// - Parameters:
-  ///   - children: The operations. No operations come to no results.
-  ///   - width: How many may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
+  ///   - children: The operations. An empty array has an empty result.
+  ///   - width: The maximum number of children in flight.
+  ///   - mode: The reaction to a child that ends without a result.
   @inlinable public init<Child: ComposableOperation>(
     _ children: [Child], width: OperationWidth = .adaptive,
     onFailure mode: FailureMode? = nil
@@ -34,12 +34,13 @@ extension ParallelOperation {
       })
   }
 
-  /// Operations of several types that give the same, side by side.
+  /// Creates a composite that runs operations of several types with the same result type in
+  /// parallel.
   ///
   /// - Parameters:
-  ///   - children: The operations. No operations come to no results.
-  ///   - width: How many may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
+  ///   - children: The operations. An empty array has an empty result.
+  ///   - width: The maximum number of children in flight.
+  ///   - mode: The reaction to a child that ends without a result.
   @inlinable public init<Value>(
     _ children: [any ComposableOperation<Value>], width: OperationWidth = .adaptive,
     onFailure mode: FailureMode? = nil
@@ -57,6 +58,7 @@ extension ParallelOperation {
       })
   }
 
+  /// Unavailable. Pass operations with different result types without brackets.
   @available(
     *, unavailable,
     message: """
@@ -69,6 +71,7 @@ extension ParallelOperation {
     onFailure mode: FailureMode? = nil
   ) where Success == Never { preconditionFailure("unavailable") }
 
+  /// Creates a composite without children, which does nothing.
   // Deprecated instead of unavailable: between an unavailable initializer and the one for an empty
   // tuple of operations, the compiler chooses the latter.
   @available(

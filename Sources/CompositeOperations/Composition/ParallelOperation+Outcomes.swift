@@ -1,16 +1,17 @@
 extension ParallelOperation {
-  /// The same children; the result says how each of them ended.
+  /// Returns a composite that runs the same children and whose result is their outcomes.
   ///
-  /// The outcomes are in the order of the children, failures and cancellations included. The composite
-  /// ends otherwise only if it is cancelled from outside, or if the source of its children throws.
+  /// The outcomes are in the order of the children and include failures and cancellations. The
+  /// composite ends without a result only if it is cancelled from outside, or if the source of its
+  /// children throws.
   ///
   /// ```swift
   /// let fetches = ParallelOperation(urls.map(FetchPage.init)).collectingOutcomes()
   /// for outcome in try await fetches.run().get() { print(outcome) }
   /// ```
   ///
-  /// Every child runs, unless the composite was made with ``FailureMode/cancelRemaining``: then the
-  /// first failure cancels the other children, and their outcomes say so.
+  /// Every child runs, unless the composite was created with ``FailureMode/cancelRemaining``: then
+  /// the first failure cancels the other children, whose outcomes are cancellations.
   public func collectingOutcomes<Value>() -> ParallelOperation<[Outcome<Value>]>
   where Success == [Value] {
     let performing = performing

@@ -1,5 +1,6 @@
 extension ParallelOperation {
-  /// Operations that give different things, side by side; their results are a tuple.
+  /// Creates a composite that runs operations of different types in parallel; its result is a
+  /// tuple.
   ///
   /// ```swift
   /// let (profile, news) = try await ParallelOperation(FetchProfile(user), FetchNews()).run().get()
@@ -7,8 +8,8 @@ extension ParallelOperation {
   ///
   /// - Parameters:
   ///   - child: The operations.
-  ///   - width: How many may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
+  ///   - width: The maximum number of children in flight.
+  ///   - mode: The reaction to a child that ends without a result.
   public init<each Child: ComposableOperation>(
     _ child: repeat each Child, width: OperationWidth = .adaptive,
     onFailure mode: FailureMode? = nil
@@ -21,15 +22,16 @@ extension ParallelOperation {
       })
   }
 
-  /// Operations that give different things, side by side; a tuple says how each of them ended.
+  /// Creates a composite that runs operations of different types in parallel; its result is a tuple
+  /// of their outcomes.
   ///
-  /// Every child runs, unless the failure mode is ``FailureMode/cancelRemaining``. Only a cancellation
-  /// from outside makes the composite end otherwise than in a result.
+  /// Every child runs, unless the failure mode is ``FailureMode/cancelRemaining``. The composite
+  /// ends without a result only if it is cancelled from outside.
   ///
   /// - Parameters:
   ///   - child: The operations.
-  ///   - width: How many may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
+  ///   - width: The maximum number of children in flight.
+  ///   - mode: The reaction to a child that ends without a result.
   public init<each Child: ComposableOperation>(
     collectingOutcomesOf child: repeat each Child, width: OperationWidth = .adaptive,
     onFailure mode: FailureMode = .runAll

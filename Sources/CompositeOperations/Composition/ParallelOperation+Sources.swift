@@ -1,15 +1,15 @@
 extension ParallelOperation {
-  /// Operations that are made one by one, each when there is a place for it.
+  /// Creates a composite whose children are created one by one, each when there is a place for it.
   ///
   /// ```swift
   /// let pages = ParallelOperation(width: .limited(to: 8)) { urls.lazy.map(FetchPage.init) }
   /// ```
   ///
   /// - Parameters:
-  ///   - width: How many may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
-  ///   - children: Makes the sequence of operations, once a run. An error that it throws ends the
-  ///     run.
+  ///   - width: The maximum number of children in flight.
+  ///   - mode: The reaction to a child that ends without a result.
+  ///   - children: Creates the sequence of operations, once per run. An error that it throws ends
+  ///     the run.
   @inlinable public init<Children: Sequence & SendableMetatype>(
     width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode? = nil,
     _ children: @escaping @Sendable () throws -> Children
@@ -19,17 +19,17 @@ extension ParallelOperation {
       makeSource: { ChildSource(over: try children()) })
   }
 
-  /// Operations that arrive one by one, taken when there is a place for them.
+  /// Creates a composite whose children arrive one by one, each taken when there is a place for it.
   ///
   /// ```swift
   /// let jobs = ParallelOperation(width: .limited(to: 8)) { queue.messages.map(HandleMessage.init) }
   /// ```
   ///
   /// - Parameters:
-  ///   - width: How many may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
-  ///   - children: Makes the sequence of operations, once a run. An error of the sequence ends the
-  ///     run.
+  ///   - width: The maximum number of children in flight.
+  ///   - mode: The reaction to a child that ends without a result.
+  ///   - children: Creates the sequence of operations, once per run. An error of the sequence ends
+  ///     the run.
   @inlinable public init<Children: AsyncSequence & SendableMetatype>(
     width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode? = nil,
     _ children: @escaping @Sendable () async throws -> Children
@@ -39,7 +39,8 @@ extension ParallelOperation {
       makeSource: { ChildSource(over: try await children()) })
   }
 
-  /// Operations that are made one by one, whose results are used as they come.
+  /// Creates a composite whose children are created one by one and whose results are consumed as
+  /// they arrive.
   ///
   /// ```swift
   /// let save = ParallelOperation(width: .limited(to: 8)) {
@@ -49,16 +50,17 @@ extension ParallelOperation {
   /// }
   /// ```
   ///
-  /// Nothing is kept of a result, so memory grows with the width alone. A child keeps its place
-  /// until its result has been used; where that takes long, the next children wait.
+  /// Results are not stored, so memory grows with the width only. A child occupies its place until
+  /// its result has been consumed, which applies back pressure: a slow consumer delays further
+  /// children.
   ///
   /// - Parameters:
-  ///   - width: How many may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
-  ///   - children: Makes the sequence of operations, once a run. An error that it throws ends the
-  ///     run.
-  ///   - consume: Uses a result. It is called for one at a time, in the order in which they come.
-  ///     An error that it throws counts as its child's.
+  ///   - width: The maximum number of children in flight.
+  ///   - mode: The reaction to a child that ends without a result.
+  ///   - children: Creates the sequence of operations, once per run. An error that it throws ends
+  ///     the run.
+  ///   - consume: Consumes a result. Called for one result at a time, in the order in which they
+  ///     arrive. An error that it throws counts as the error of the child.
   @inlinable public init<Children: Sequence & SendableMetatype>(
     width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
     _ children: @escaping @Sendable () throws -> Children,
@@ -70,18 +72,20 @@ extension ParallelOperation {
       makeSource: { ChildSource(over: try children()) }, consumer: consume)
   }
 
-  /// Operations that arrive one by one, whose results are used as they come.
+  /// Creates a composite whose children arrive one by one and whose results are consumed as they
+  /// arrive.
   ///
-  /// Nothing is kept of a result, so memory grows with the width alone. A child keeps its place
-  /// until its result has been used; where that takes long, the next children wait.
+  /// Results are not stored, so memory grows with the width only. A child occupies its place until
+  /// its result has been consumed, which applies back pressure: a slow consumer delays further
+  /// children.
   ///
   /// - Parameters:
-  ///   - width: How many may be in flight at once.
-  ///   - mode: What happens when one ends without a result.
-  ///   - children: Makes the sequence of operations, once a run. An error of the sequence ends the
-  ///     run.
-  ///   - consume: Uses a result. It is called for one at a time, in the order in which they come.
-  ///     An error that it throws counts as its child's.
+  ///   - width: The maximum number of children in flight.
+  ///   - mode: The reaction to a child that ends without a result.
+  ///   - children: Creates the sequence of operations, once per run. An error of the sequence ends
+  ///     the run.
+  ///   - consume: Consumes a result. Called for one result at a time, in the order in which they
+  ///     arrive. An error that it throws counts as the error of the child.
   @inlinable public init<Children: AsyncSequence & SendableMetatype>(
     width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode = .cancelRemaining,
     _ children: @escaping @Sendable () async throws -> Children,
@@ -94,8 +98,8 @@ extension ParallelOperation {
   }
 }
 
-// The initialisers above are compiled where they are used, so that the making of children is
-// specialised; all else is the engine's.
+// The initializers above are inlinable, so that the creation of children is specialized. The rest
+// belongs to the engine.
 extension ParallelOperation {
   @usableFromInline init<Child: ComposableOperation>(
     resultsOf child: Child.Type, width: OperationWidth, onFailure mode: FailureMode?,

@@ -1,30 +1,32 @@
-/// Runs operations side by side and gives their results in the order of the operations.
+/// An operation that runs other operations in parallel and returns their results in order.
 ///
 /// ```swift
 /// let issues = ParallelOperation(repositories.map { FetchIssues(repository: $0) })
 /// let (profile, news) = try await ParallelOperation(FetchProfile(user), FetchNews()).run().get()
 /// ```
 ///
-/// As many children run at once as the machine has processors, and any number of them may wait;
-/// a ``OperationWidth`` says otherwise. The first child that fails cancels the others; the
-/// ``FailureMode/runAll`` mode lets them all run. Either way the composite ends when every child
-/// that began has ended, and an error shows how each of them did: ``ParallelOperationError``.
+/// By default, as many children run at once as the machine has processors, and any number of them
+/// may wait; an ``OperationWidth`` sets another limit. The first child that fails cancels the
+/// others; with ``FailureMode/runAll``, all of them run. Either way, the composite ends when every
+/// child that began has ended. Its error, a ``ParallelOperationError``, shows how each child ended.
 ///
-/// | the composite is | when |
+/// The first row that applies determines the outcome:
+///
+/// | outcome | condition |
 /// |---|---|
-/// | cancelled | it was cancelled from outside, whatever its children came to |
-/// | an error | a child ended in an error |
+/// | cancelled | the composite was cancelled from outside, however its children ended |
+/// | error | a child ended in an error |
 /// | cancelled | a child cancelled itself |
-/// | a result | every child ended in a result |
+/// | result | every child ended in a result |
 public struct ParallelOperation<Success: Sendable>: ComposableOperation {
   /// Runs the children.
   ///
-  /// Throws a ``ParallelOperationError`` if that does not come to a `Success`.
+  /// Throws a ``ParallelOperationError`` if the composite has no result.
   @usableFromInline typealias Performing =
     nonisolated(nonsending) @Sendable (OperationContext, FailureMode) async throws
     -> HeldResult<Success>
 
-  /// The children, where they are known before it runs.
+  /// Returns the children of a composite that knows them before it runs.
   @usableFromInline typealias Listing = @Sendable () -> [any ComposableOperation]
 
   let performing: Performing
@@ -51,7 +53,7 @@ public struct ParallelOperation<Success: Sendable>: ComposableOperation {
   @concurrent public func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success> {
-    // The question keeps the hop off the caller's actor, which a mere forward would lose.
+    // This check preserves the hop off the caller's actor, which a plain forward would lose.
     if Task.isCancelled { throw CancellationError() }
     return try await performing(context, mode ?? .cancelRemaining)
   }

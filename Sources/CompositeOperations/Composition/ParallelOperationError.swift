@@ -9,15 +9,15 @@
 /// }
 /// ```
 ///
-/// Its description is a line for every failure, the one that came first in front. A composite that
-/// was cancelled, or whose children cancelled themselves, shows the same evidence on its event and
-/// on its handle.
+/// Its description has a line for every failure, the first one first. A composite that was
+/// cancelled, or whose children cancelled themselves, shows the same evidence on its event and on
+/// its handle.
 public struct ParallelOperationError: Error, Sendable {
   /// One child and how it ended.
   public struct Child: Sendable {
-    /// How an outcome came about.
+    /// The origin of an outcome.
     public enum Origin: Sendable {
-      /// The child came to it by itself.
+      /// The child ended by itself.
       case itself
       /// The composite cancelled the child, because of another child or because it was cancelled
       /// itself.
@@ -26,20 +26,20 @@ public struct ParallelOperationError: Error, Sendable {
       case neverBegan
     }
 
-    /// The child's place in the list, from 0.
+    /// The index of the child in the list, from 0.
     public let index: Int
-    /// The child's name.
+    /// The name of the child.
     public let name: String
     /// How the child ended; a child that never began is cancelled.
     public let outcome: Outcome<any Sendable>
-    /// How that came about.
+    /// The origin of the outcome.
     public let origin: Origin
   }
 
   private let storedEvidence: StackSafe<any ParallelEvidence>
   private var evidence: any ParallelEvidence { storedEvidence.value }
 
-  /// Whether neither a child nor the source failed: those that ended without a result cancelled
+  /// Whether neither a child nor the source failed: the children without a result cancelled
   /// themselves or were cancelled.
   // Stored: errors of sources can nest to any depth, and computing it would recurse through them.
   public let representsCancellation: Bool
@@ -55,19 +55,19 @@ public struct ParallelOperationError: Error, Sendable {
   /// Every child, in the order of the list.
   public var children: Children { Children(evidence: evidence) }
 
-  /// The children that ended in an error of their own, the first in time first.
+  /// The children that ended in an error of their own, in the order in which they ended.
   public var failures: [Child] { evidence.failures.map(evidence.child) }
 
   /// The error of the source that the children came from, if it threw one.
   public var sourceError: (any Error)? { evidence.sourceError }
 
-  /// Every child's outcome in the order of the list, with its type.
+  /// Returns the typed outcomes of all children, in the order of the list.
   ///
-  /// - Parameter type: What a child gives.
-  /// - Returns: Nil if the children give something else, or not all the same.
+  /// - Parameter type: The result type of the children.
+  /// - Returns: Nil if a child has another result type.
   public func outcomes<Value>(of type: Value.Type) -> [Outcome<Value>]? {
     if let outcomes = evidence.outcomes as? [Outcome<Value>] { return outcomes }
-    // Of a tuple, whose children may give the same all the same.
+    // The children of a tuple may nevertheless have the same result type.
     let outcomes = (0..<evidence.count).compactMap { position -> Outcome<Value>? in
       switch evidence.outcome(at: position) {
       case .result(let value): (value as? Value).map(Outcome.result)
@@ -121,7 +121,7 @@ extension ParallelOperationError: EvidenceDescribing {
       case .neverBegan: unbegun += 1
       }
     }
-    // Where nothing failed they are the causes.
+    // If nothing failed, they are the causes.
     let ofThemselves =
       stopped.count == 0 || !evidence.hasFailure
       ? []

@@ -1,15 +1,15 @@
-/// Runs operations side by side and ends with the first result; the others are cancelled.
+/// An operation that runs other operations in parallel and ends with the first result.
 ///
 /// ```swift
 /// let page = RaceOperation([FetchPage(mirrorA), FetchPage(mirrorB)])
 /// ```
 ///
-/// The race ends when every contender that began has ended. A contender that fails or cancels
-/// itself is out; the others run on. If nobody comes to a result, the race ends in a
-/// ``ParallelOperationError`` with every contender's outcome, or, if all of them cancelled
-/// themselves, in a cancellation.
+/// The first result cancels the other contenders, and the race ends when every contender that began
+/// has ended. A contender that fails or cancels itself drops out; the others continue. Without a
+/// result, the race ends in a ``ParallelOperationError`` with the outcome of every contender, or in
+/// a cancellation if all of them cancelled themselves.
 public struct RaceOperation<Success: Sendable>: ComposableOperation {
-  // Not a `StackSafe`: looking up the metadata of one that holds existential values allocates.
+  // Not a `StackSafe`: looking up its metadata for existential values allocates.
   private final class Storage: Sendable {
     let contenders: ContiguousArray<any ComposableOperation<Success>>
     private let release = NestedRelease()
@@ -23,8 +23,10 @@ public struct RaceOperation<Success: Sendable>: ComposableOperation {
 
   private let storage: Storage
 
-  /// - Parameter contenders: The operations, of any types that give the same.
-  /// - Precondition: There is at least one contender.
+  /// Creates a race between operations.
+  ///
+  /// - Parameter contenders: The operations, of any types with the same result type.
+  /// - Precondition: `contenders` is not empty.
   public init(_ contenders: [any ComposableOperation<Success>]) {
     precondition(!contenders.isEmpty, "`contenders` must not be empty")
     storage = Storage(contenders)
@@ -41,7 +43,7 @@ public struct RaceOperation<Success: Sendable>: ComposableOperation {
   @concurrent public func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success> {
-    // The question keeps the hop off the caller's actor, which a mere forward would lose.
+    // This check preserves the hop off the caller's actor, which a plain forward would lose.
     if Task.isCancelled { throw CancellationError() }
     let contenders = storage.contenders
     let run = ListRun<Success>(count: contenders.count, limit: .max, goal: .firstResult)
@@ -55,9 +57,9 @@ extension RaceOperation: OutlineBearing {
 }
 
 extension ListRun {
-  /// The result that came first. What the other contenders came to is given up.
+  /// Returns the first result and discards the values of the other contenders.
   ///
-  /// - Throws: A ``ParallelOperationError`` if nobody came to a result.
+  /// - Throws: A ``ParallelOperationError`` if no contender ended in a result.
   fileprivate consuming func heldWinner(
     name: @escaping @Sendable (Int) -> String
   ) throws -> HeldResult<Value> {

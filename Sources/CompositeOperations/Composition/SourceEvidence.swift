@@ -1,5 +1,5 @@
-/// The evidence of a run over a source: every child, or, where results are not kept, those that
-/// ended without one.
+/// The evidence of a run over a source: all children, or, if results are not kept, the children
+/// without a result.
 struct SourceEvidence<Value: Sendable>: ParallelEvidence {
   private struct Entry: Sendable {
     let index: Int
@@ -13,8 +13,8 @@ struct SourceEvidence<Value: Sendable>: ParallelEvidence {
   let causes: [Int]
 
   /// - Parameters:
-  ///   - outcomes: How every child ended; nil if results were not kept.
-  ///   - name: What children are called whose own name was not kept, those that gave a result.
+  ///   - outcomes: The outcomes of all children; nil if results were not kept.
+  ///   - name: The name for children with a result, whose own names were not kept.
   init(_ record: SourceRun.Record, outcomes: [Outcome<Value>]?, name: String) {
     self.record = record
     var losses: [Int: Entry] = [:]

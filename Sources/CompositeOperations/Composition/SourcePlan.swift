@@ -1,20 +1,20 @@
-/// Children that are made one by one while the composite runs, all of which give the same.
+/// Children that are created one by one while the composite runs, all with the same result type.
 struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
   typealias Consumer = nonisolated(nonsending) @Sendable (Value) async throws -> Void
 
-  /// What the composite gives.
+  /// The result of the composite.
   enum Giving: Sendable {
     /// The results, in the order of the children.
     case results(@Sendable ([Value]) -> Success)
-    /// Nothing: each result is used as it comes.
+    /// No results: each one is consumed as it arrives.
     case nothing(Success, consumer: Consumer)
   }
 
-  /// Makes the source of one run.
+  /// Creates the source of one run.
   let makeSource: nonisolated(nonsending) @Sendable () async throws -> ChildSource
   let width: OperationWidth
   let giving: Giving
-  /// What a child's type calls it.
+  /// Returns the name of the type of the children.
   let childName: @Sendable () -> String
 
   nonisolated(nonsending) func performHeld(

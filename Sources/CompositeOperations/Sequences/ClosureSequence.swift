@@ -1,4 +1,4 @@
-/// A sequence made from a closure, with or without state of its own.
+/// A sequence whose steps are decided by a closure, with or without state.
 ///
 /// ```swift
 /// let flow = SequentialOperation(ClosureSequence(state: 0) { failures, previous in
@@ -7,12 +7,13 @@
 /// })
 /// ```
 public struct ClosureSequence<State: Sendable>: OperationSequence {
-  /// Answers with the next step, or nil for the end.
+  /// A closure that returns the next step, or nil to end the sequence.
   public typealias Decision =
     nonisolated(nonsending) @Sendable (inout State, FinishedStep?) async throws
     -> (any ComposableOperation)?
 
-  // Not a `StackSafe`: a closure stored as a generic value is called through a thunk, at every step.
+  // Not a `StackSafe`: a closure stored as a generic value is called through a thunk, at every
+  // step.
   @usableFromInline final class Storage: Sendable {
     @usableFromInline let decide: Decision
     @usableFromInline let release = NestedRelease()
@@ -26,10 +27,12 @@ public struct ClosureSequence<State: Sendable>: OperationSequence {
   @usableFromInline let storage: Storage
   public let history: StepHistory
 
+  /// Creates a sequence from a closure with state.
+  ///
   /// - Parameters:
-  ///   - state: What the closure keeps from step to step; every run begins with a copy of it.
+  ///   - state: The initial state. Every run begins with a copy of it.
   ///   - history: How many finished steps are kept.
-  ///   - decide: Answers with the next step, or nil for the end.
+  ///   - decide: Returns the next step, or nil to end the sequence.
   @inlinable public init(
     state: State, history: StepHistory = .all, deciding decide: @escaping Decision
   ) {
@@ -46,9 +49,11 @@ public struct ClosureSequence<State: Sendable>: OperationSequence {
 }
 
 extension ClosureSequence where State == Void {
+  /// Creates a sequence from a closure without state.
+  ///
   /// - Parameters:
   ///   - history: How many finished steps are kept.
-  ///   - decide: Answers with the next step, or nil for the end.
+  ///   - decide: Returns the next step, or nil to end the sequence.
   public init(
     history: StepHistory = .all,
     deciding decide:

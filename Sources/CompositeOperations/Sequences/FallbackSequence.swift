@@ -1,10 +1,10 @@
-/// The next operation after an error; the first result wins.
+/// A sequence that runs the next operation after an error and ends with the first result.
 ///
 /// ```swift
 /// let page = SequentialOperation(.fallingBack([ReadCache(url), FetchPage(url)]))
 /// ```
 ///
-/// A cancellation ends it. When all operations have failed, the error holds every error in order.
+/// A cancellation ends it. If all operations fail, the error contains all their errors, in order.
 public struct FallbackSequence<Value: Sendable>: LastStepSequence {
   public typealias Output = Value
 
@@ -21,7 +21,10 @@ public struct FallbackSequence<Value: Sendable>: LastStepSequence {
 
   @usableFromInline var begun = 0
 
-  /// - Precondition: There is at least one operation.
+  /// Creates a sequence of alternatives.
+  ///
+  /// - Parameter operations: The operations, in the order in which they are tried.
+  /// - Precondition: `operations` is not empty.
   @inlinable public init(_ operations: [any ComposableOperation<Value>]) {
     precondition(!operations.isEmpty, "`operations` must not be empty")
     storage = Storage(operations)
@@ -42,9 +45,10 @@ extension FallbackSequence: StepsKnowing {
 }
 
 extension OperationSequence {
-  /// The next operation after an error; the first result wins.
+  /// Returns a sequence that runs the next operation after an error and ends with the first result.
   ///
-  /// - Precondition: There is at least one operation.
+  /// - Parameter operations: The operations, in the order in which they are tried.
+  /// - Precondition: `operations` is not empty.
   public static func fallingBack<Value>(_ operations: [any ComposableOperation<Value>]) -> Self
   where Self == FallbackSequence<Value> {
     FallbackSequence(operations)

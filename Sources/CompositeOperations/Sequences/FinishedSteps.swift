@@ -1,12 +1,12 @@
-/// The steps of a sequence that have ended, in order.
+/// The finished steps of a sequence, in order.
 ///
-/// A failed step keeps its place. Where the history of a sequence is limited, these are the last of
-/// its steps; ``FinishedStep/index`` tells their true places.
+/// A failed step keeps its place. If the history of the sequence is limited, these are its last
+/// steps; ``FinishedStep/index`` is the index of a step in the whole sequence.
 public struct FinishedSteps: RandomAccessCollection, Sendable {
   @usableFromInline var records: [StepRecord] = []
-  /// How many steps there have been, kept or not.
+  /// The number of finished steps, kept or not.
   @usableFromInline var end = 0
-  /// What is to be done with results that nobody will see, by the index of the step.
+  /// Closures that discard the results, by the index of the step.
   @usableFromInline var disposals: [Int: Disposal] = [:]
   @usableFromInline let limit: Int
   /// The records of a finished sequence, in place of ``records``.
@@ -14,12 +14,12 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  // Inlined so that the record is moved, not counted.
+  // Inlined so that the record is moved, not retained.
   @inlinable @inline(__always) mutating func append(_ step: consuming FinishedStep?) {
     guard limit > 0, let step else { return }
-    // What the history lets go of belongs to the sequence, which has seen it.
+    // A result that leaves the history belongs to the sequence, which has seen it.
     if !disposals.isEmpty { disposals[step.index - limit] = nil }
-    // Seldom and many at once, so that a step costs the same whatever the limit is.
+    // Removed rarely and in bulk, so that the cost of a step does not depend on the limit.
     if records.count / 2 >= limit { records.removeFirst(records.count - limit + 1) }
     end = step.index + 1
     records.append(step.record)
@@ -41,7 +41,8 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
 
   private var allRecords: [StepRecord] { boxedRecords?.value ?? records }
 
-  /// The same steps as the result of a composite. A box, because results of this type nest to any depth.
+  /// The same steps as the result of a composite. Boxed, because results of this type nest to any
+  /// depth.
   var boxed: FinishedSteps {
     var steps = self
     steps.boxedRecords = StackSafe(records)
@@ -49,7 +50,10 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
     return steps
   }
 
-  /// The result of the last step that was an operation of this type and ended in a result.
+  /// Returns the result of the last step with an operation of this type that ended in a result.
+  ///
+  /// - Parameter type: The type of the operation.
+  /// - Returns: Nil if there is no such step.
   public func last<Step: ComposableOperation>(of type: Step.Type) -> Step.Success? {
     for step in reversed() {
       if let result = step.result(of: type) { return result }
@@ -57,15 +61,15 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
     return nil
   }
 
-  /// Every error that a step ended in, in order.
+  /// The errors of the steps that failed, in order.
   public var errors: [any Error] { compactMap(\.error) }
 
-  /// Gives up the values that the steps' errors carry as evidence.
+  /// Discards the values that the errors of the steps carry as evidence.
   func discardValuesOfErrors() {
     for error in errors { error.discardCarriedValues() }
   }
 
-  /// What is to be done with the results if nobody will see them.
+  /// Discards the results, and the values that the errors carry; nil if there are none.
   var disposal: Disposal? {
     CompositeOperations.disposal(ofAll: disposals, and: errors)
   }
@@ -73,7 +77,7 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
   /// Discards the results, which reach no outcome.
   func discardResults() { disposals.disposeInOrder() }
 
-  /// What is to be done with the result of the last step if nobody will see it.
+  /// Discards the result of the last step.
   var lastDisposal: Disposal? { last.flatMap { disposals[$0.index] } }
 }
 

@@ -3,8 +3,8 @@ protocol LastStepSequence: OperationSequence {}
 
 extension LastStepSequence {
   public func output(of steps: FinishedSteps) -> Output {
-    // Asked only when the last step has ended in a result; these sequences have at least one step,
-    // keep it, and make steps that give nothing but an `Output`.
+    // Called only if the last step ended in a result. These sequences have at least one step, keep
+    // the last one, and have only steps with the result type `Output`.
     guard let output = steps.last?.result(as: Output.self) else {
       preconditionFailure("\(Self.self): the last of \(steps.count) steps has no \(Output.self)")
     }

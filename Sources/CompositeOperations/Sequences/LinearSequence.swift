@@ -1,4 +1,4 @@
-/// One step after another while they end in a result.
+/// A sequence that runs one step after another while they end in a result.
 ///
 /// ```swift
 /// let warmUp = SequentialOperation(.linear(OpenDatabase(), MigrateSchema(), FillCache()))
@@ -8,10 +8,10 @@
 /// ))
 /// ```
 ///
-/// A builder that answers `nil` ends the sequence early, as a success. A step that fails or cancels
-/// itself ends it as such.
+/// A builder that returns `nil` ends the sequence early, as a success. A step that fails or cancels
+/// itself ends the sequence with its error or cancellation.
 public struct LinearSequence: OperationSequence {
-  /// Makes a step from the one before it, which is nil for the first.
+  /// A closure that creates a step from the previous one, which is nil for the first step.
   public typealias Builder = @Sendable (FinishedStep?) throws -> (any ComposableOperation)?
 
   private enum Steps: Sendable {
@@ -30,13 +30,21 @@ public struct LinearSequence: OperationSequence {
   private let steps: StackSafe<Steps>
   private var begun = 0
 
-  /// Steps that are each made from the one before it.
+  /// Creates a sequence of steps that are each created from the previous one.
+  ///
+  /// - Parameter builders: Create the steps, in order.
   public init(_ builders: Builder...) { steps = StackSafe(.made(by: builders)) }
 
-  /// Steps that do not depend on one another's results.
+  /// Creates a sequence of steps that do not depend on each other's results.
+  ///
+  /// - Parameter operations: The steps, in order.
   public init(_ operations: [any ComposableOperation]) { steps = StackSafe(.given(operations)) }
 
-  /// Steps that do not depend on one another's results.
+  /// Creates a sequence of steps that do not depend on each other's results.
+  ///
+  /// - Parameters:
+  ///   - first: The first step.
+  ///   - others: The other steps, in order.
   public init(_ first: any ComposableOperation, _ others: any ComposableOperation...) {
     self.init([first] + others)
   }
@@ -67,12 +75,18 @@ extension LinearSequence: StepsKnowing {
 }
 
 extension OperationSequence where Self == LinearSequence {
-  /// One operation after another while they end in a result.
+  /// Returns a sequence that runs one operation after another while they end in a result.
+  ///
+  /// - Parameter operations: The operations, in order.
   public static func linear(_ operations: [any ComposableOperation]) -> Self {
     LinearSequence(operations)
   }
 
-  /// One operation after another while they end in a result.
+  /// Returns a sequence that runs one operation after another while they end in a result.
+  ///
+  /// - Parameters:
+  ///   - first: The first operation.
+  ///   - others: The other operations, in order.
   public static func linear(
     _ first: any ComposableOperation, _ others: any ComposableOperation...
   ) -> Self {

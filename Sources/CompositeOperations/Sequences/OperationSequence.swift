@@ -1,4 +1,4 @@
-/// Decides what a sequential composite does next, from how the previous step ended.
+/// A type that decides the next step of a sequential composite from how the previous step ended.
 ///
 /// ```swift
 /// struct UserIssues: OperationSequence {
@@ -16,41 +16,44 @@
 /// let outcome = await SequentialOperation(UserIssues(user: "octocat")).run()
 /// ```
 ///
-/// A sequence is a value, and every run begins with a fresh copy of it: state that it keeps belongs
-/// to one run. A class that conforms is shared by all runs; it has to keep them apart by itself.
+/// A sequence is a value, and every run begins with a fresh copy of it, so its state belongs to one
+/// run. A conforming class is shared by all runs and must separate their state itself.
 public protocol OperationSequence<Output>: Sendable {
-  /// What the composite ends with. The finished steps by default.
+  /// The result type of the composite. ``FinishedSteps`` by default.
   associatedtype Output: Sendable = FinishedSteps
 
-  /// The next step, of any type, or nil for the end.
+  /// Returns the next step, of any type, or nil to end the composite.
   ///
-  /// After a step that failed, `nil` ends the composite in an error; another step is the recovery
-  /// from it. The last step decides. Never asked while a step runs, nor again after `nil`, a
-  /// cancellation or an error.
+  /// The last step decides how the composite ends: after a failed step, `nil` ends the composite in
+  /// an error, and another step recovers from the error. Not called while a step runs, and not
+  /// called again after it has returned `nil` or thrown, or after the composite has been cancelled.
   ///
   /// - Parameter previous: The step that has just ended; nil before the first one.
-  /// - Throws: What ends the composite: in a ``SequentialOperationError`` with this cause, or, if it
-  ///   is a `CancellationError`, in a cancellation.
+  /// - Returns: The next step, or nil to end the composite.
+  /// - Throws: An error that ends the composite in a ``SequentialOperationError`` with this cause,
+  ///   or `CancellationError` to end it in a cancellation.
   nonisolated(nonsending) mutating func nextOperation(
     after previous: FinishedStep?
   ) async throws -> (any ComposableOperation)?
 
-  /// What the composite ends with, when the last step has ended in a result or there was none.
+  /// Returns the result of the composite, after a last step that ended in a result or without
+  /// steps.
   ///
-  /// - Parameter steps: The finished steps, as many as ``history`` says.
-  /// - Throws: What ends the composite in an error after all.
+  /// - Parameter steps: The finished steps, as many as ``history`` keeps.
+  /// - Returns: The result of the composite.
+  /// - Throws: An error that ends the composite in a ``SequentialOperationError``.
   func output(of steps: FinishedSteps) throws -> Output
 
-  /// How many finished steps are kept. All of them by default.
+  /// How many finished steps are kept. ``StepHistory/all`` by default.
   var history: StepHistory { get }
 
-  /// How many steps there are going to be, for the progress of the composite. Nil, by default, where that is
-  /// decided on the way.
+  /// The number of steps, for the progress of the composite. Nil, the default, if it is not known
+  /// in advance.
   var expectedStepCount: Int? { get }
 
   // MARK: For the engine
 
-  /// Runs a copy of the sequence, specialised where its type is known. For the engine.
+  /// Runs a copy of the sequence, specialized where its type is known. For the engine.
   nonisolated(nonsending) func performSteps(
     in context: OperationContext
   ) async throws -> HeldResult<Output>

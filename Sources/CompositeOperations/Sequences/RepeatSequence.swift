@@ -1,11 +1,12 @@
-/// The same operation again while a predicate wants it.
+/// A sequence that repeats an operation while a predicate returns `true`.
 ///
 /// ```swift
 /// let poll = SequentialOperation(RepeatSequence(FetchStatus(job)) { $0 == .running })
 /// ```
 ///
-/// It ends when the predicate says no to a result, and that is the composite's result; or with the
-/// first error or cancellation. Only the last step is kept, so it may go on for ever.
+/// The first result for which the predicate returns `false` is the result of the composite. An
+/// error or a cancellation ends the sequence, too. Only the last step is kept, so it can run
+/// forever.
 public struct RepeatSequence<Repeated: ComposableOperation>: LastStepSequence {
   public typealias Output = Repeated.Success
 
@@ -13,10 +14,12 @@ public struct RepeatSequence<Repeated: ComposableOperation>: LastStepSequence {
   private let goesOn: @Sendable (_ result: Repeated.Success, _ runs: Int) throws -> Bool
   private var runs = 0
 
+  /// Creates a sequence that repeats an operation while a predicate returns `true`.
+  ///
   /// - Parameters:
-  ///   - operation: What to run, at least once.
-  ///   - goesOn: Whether to run it again, from its last result. An error that it throws ends the
-  ///     composite.
+  ///   - operation: The operation, which runs at least once.
+  ///   - goesOn: Returns whether to run the operation again, from its last result. An error that it
+  ///     throws ends the composite.
   public init(
     _ operation: Repeated, while goesOn: @escaping @Sendable (Repeated.Success) throws -> Bool
   ) {
@@ -24,9 +27,11 @@ public struct RepeatSequence<Repeated: ComposableOperation>: LastStepSequence {
     self.goesOn = { result, _ in try goesOn(result) }
   }
 
+  /// Creates a sequence that runs an operation a number of times.
+  ///
   /// - Parameters:
-  ///   - operation: What to run.
-  ///   - times: How often.
+  ///   - operation: The operation.
+  ///   - times: The number of runs.
   /// - Precondition: `times` is at least 1.
   public init(_ operation: Repeated, times: Int) {
     precondition(times >= 1, "`times` must be at least 1 (was \(times))")
@@ -53,8 +58,11 @@ extension RepeatSequence: StepsKnowing {
 }
 
 extension OperationSequence {
-  /// The same operation a number of times; the result is the last one's.
+  /// Returns a sequence that runs an operation a number of times and ends with the last result.
   ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - times: The number of runs.
   /// - Precondition: `times` is at least 1.
   public static func repeating<Repeated>(_ operation: Repeated, times: Int) -> Self
   where Self == RepeatSequence<Repeated> {

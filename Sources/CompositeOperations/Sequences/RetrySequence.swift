@@ -1,19 +1,24 @@
-/// The same operation again while it fails, for a number of attempts.
+/// A sequence that retries an operation while it fails, up to a number of attempts.
 ///
 /// ```swift
 /// let fetch = SequentialOperation(.retrying(FetchPage(url), attempts: 3))
 /// ```
 ///
-/// Attempts are counted with the first one. Each is a run of its own. The first result is the
-/// composite's; a cancellation ends it and is never retried. When all attempts have failed, the
-/// error holds every attempt's error in order.
+/// The first attempt counts, and each attempt is a run of its own. The first result is the result
+/// of the composite. A cancellation ends the composite and is never retried. If all attempts fail,
+/// the error contains the error of every attempt, in order.
 public struct RetrySequence<Attempt: ComposableOperation>: LastStepSequence {
   public typealias Output = Attempt.Success
 
   private let attempt: Attempt
   private var left: Int
 
-  /// - Precondition: There is at least one attempt.
+  /// Creates a sequence of attempts.
+  ///
+  /// - Parameters:
+  ///   - attempt: The operation to retry.
+  ///   - attempts: The maximum number of attempts, including the first one.
+  /// - Precondition: `attempts` is at least 1.
   public init(_ attempt: Attempt, attempts: Int) {
     precondition(attempts >= 1, "`attempts` must be at least 1 (was \(attempts))")
     self.attempt = attempt
@@ -35,9 +40,12 @@ extension RetrySequence: StepsKnowing {
 }
 
 extension OperationSequence {
-  /// The same operation again while it fails, `attempts` times at most, the first one included.
+  /// Returns a sequence that retries an operation while it fails, up to a number of attempts.
   ///
-  /// - Precondition: There is at least one attempt.
+  /// - Parameters:
+  ///   - attempt: The operation to retry.
+  ///   - attempts: The maximum number of attempts, including the first one.
+  /// - Precondition: `attempts` is at least 1.
   public static func retrying<Attempt>(_ attempt: Attempt, attempts: Int) -> Self
   where Self == RetrySequence<Attempt> {
     RetrySequence(attempt, attempts: attempts)

@@ -1,4 +1,4 @@
-/// Runs one operation after another, as a sequence decides.
+/// An operation that runs other operations one after another, as a sequence decides.
 ///
 /// ```swift
 /// switch await SequentialOperation(UserIssues(user: "octocat")).run() {
@@ -8,14 +8,16 @@
 /// }
 /// ```
 ///
-/// The sequence is asked for the first step, and after each step for the next one, until it answers
-/// `nil`. The last step decides how the composite ends: in the sequence's output, in a
-/// ``SequentialOperationError``, or in a cancellation. A cancellation of the composite reaches the
-/// running step at once, and the sequence is not asked again.
+/// The sequence returns the first step, and after each step the next one, until it returns `nil`.
+/// The last step decides how the composite ends: in the sequence's output, in a
+/// ``SequentialOperationError``, or in a cancellation. Cancelling the composite cancels the running
+/// step at once, and the sequence is not called again.
 public struct SequentialOperation<Steps: OperationSequence>: ComposableOperation {
   let sequence: Steps
 
-  /// - Parameter sequence: What decides the steps; every run begins with a copy of it.
+  /// Creates a composite that runs the steps of a sequence.
+  ///
+  /// - Parameter sequence: Decides the steps. Every run begins with a copy of it.
   public init(_ sequence: Steps) { self.sequence = sequence }
 
   public var operationName: String { "\(Steps.self)" }
@@ -37,7 +39,7 @@ extension SequentialOperation: OutlineBearing {
   var outline: OperationOutline { (sequence as? any StepsKnowing)?.outline ?? .start([]) }
 }
 
-/// A sequence that knows something of its steps before it runs.
+/// A sequence that knows some of its steps before it runs.
 protocol StepsKnowing {
   var outline: OperationOutline { get }
 }

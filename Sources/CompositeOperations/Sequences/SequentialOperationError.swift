@@ -1,13 +1,13 @@
-/// The error of a sequential composite: why it ended, and the steps until then.
+/// The error of a sequential composite: its cause, and the finished steps.
 ///
-/// Its description is a line a failed step. A composite that was cancelled shows its steps the same
-/// way on its event and on its handle.
+/// Its description has a line for each failed step. A cancelled composite shows its steps in the
+/// same way on its event and on its handle.
 public struct SequentialOperationError: Error, Sendable {
-  /// What ended the composite: the error of the last step, or what the sequence threw. Nil for a
-  /// composite that was cancelled while its sequence threw nothing.
+  /// The error that ended the composite: of the last step, or of the sequence. Nil for a composite
+  /// that was cancelled while its sequence threw nothing.
   public var cause: (any Error)? { content.value.cause }
 
-  /// The steps that had ended, in order, as many as the sequence's history keeps.
+  /// The finished steps, in order, as many as the history of the sequence keeps.
   public var steps: FinishedSteps { content.value.steps }
 
   private struct Content: Sendable {
@@ -17,12 +17,12 @@ public struct SequentialOperationError: Error, Sendable {
 
   private let content: StackSafe<Content>
 
-  /// Whether nothing failed: the composite was cancelled, or its last step or the sequence itself
+  /// Whether nothing failed: the composite was cancelled, or its last step or its sequence
   /// cancelled it.
-  // Stored, because a cause may be the error of another sequential composite, and so on down.
+  // Stored: a cause may be the error of another sequential composite, nested to any depth.
   public let representsCancellation: Bool
 
-  /// Whether the cause is the error of the last step, and shown with it.
+  /// Whether the cause is the error of the last step, which shows it.
   private let isCauseOfStep: Bool
 
   var shares: [Shares] = []

@@ -1,4 +1,4 @@
-/// One run of a sequence: its own copy of it, and the steps so far.
+/// One run of a sequence: its copy of the sequence, and the steps so far.
 @usableFromInline struct SequentialRun<Steps: OperationSequence> {
   @usableFromInline var sequence: Steps
   @usableFromInline var steps: FinishedSteps
@@ -13,23 +13,24 @@
     }
   }
 
-  // The task is asked whether it is cancelled twice a step, without being counted. It is the very
-  // task that runs this, so it is valid until this returns; as a parameter it costs nothing.
+  // Cancellation is checked twice per step, without retaining the task. It is the task that runs
+  // this function, so it is valid until the function returns. Passing it as a parameter costs
+  // nothing.
   @inlinable mutating nonisolated(nonsending) func perform(
     as task: UnsafeCurrentTask
   ) async throws -> HeldResult<Steps.Output> {
-    // Among the steps as soon as the sequence has seen it.
+    // Becomes one of the steps when the sequence has seen it.
     var previous: FinishedStep?
     var index = 0
     var yields = YieldSchedule()
     var isCancelled = unsafe task.isCancelled
     while !isCancelled {
       do {
-        // Bound without a variable for the answer: copying an operation whose type is not known
-        // takes longer than performing an empty one.
+        // Bound without a variable: copying an operation of unknown type takes longer than
+        // performing an empty one.
         guard let operation = try await sequence.nextOperation(after: previous) else { break }
         steps.append(previous.take())
-        // S2: an answer that comes after the cancellation is dropped unused.
+        // S2: an operation that is returned after the cancellation is dropped unused.
         if unsafe task.isCancelled { break }
         var disposal: Disposal?
         if context.scope != nil {
@@ -62,7 +63,7 @@
     return try end(after: previous)
   }
 
-  /// Performs a step where somebody looks: through the context, which tells of it.
+  /// Performs a step of a run with a scope, through the context, which reports it to observers.
   @usableFromInline nonisolated(nonsending) func attendStep(
     _ operation: some ComposableOperation, at index: Int, disposal: inout Disposal?
   ) async -> FinishedStep {
@@ -74,7 +75,7 @@
     return FinishedStep(operation: operation, error: end.outcomeDiscardingLate.error, at: index)
   }
 
-  /// Ends as the last step did.
+  /// Ends the run as the last step ended.
   @usableFromInline mutating func end(
     after previous: FinishedStep?
   ) throws -> HeldResult<Steps.Output> {
@@ -94,16 +95,16 @@
       throw stop(because: error, after: nil)
     }
     if sequence is any LastStepSequence {
-      // Attempts that failed before are part of no outcome.
+      // Failed attempts before it are part of no outcome.
       steps.discardValuesOfErrors()
       return HeldResult(output, disposal: steps.lastDisposal)
     }
-    // An output of the author's own making has taken over what it was made from.
+    // A custom output owns the results from which it was created.
     return HeldResult(
       output, disposal: Steps.Output.self == FinishedSteps.self ? steps.disposal : nil)
   }
 
-  /// What the composite throws when its sequence threw or it was cancelled.
+  /// Returns the error of a composite whose sequence threw or that was cancelled.
   @usableFromInline func stop(
     because cause: (any Error)?, after step: FinishedStep?
   ) -> SequentialOperationError {

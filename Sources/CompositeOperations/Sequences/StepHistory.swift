@@ -1,16 +1,22 @@
-/// How many finished steps a sequential composite keeps, errors included.
+/// The number of finished steps that a sequential composite keeps, including failed ones.
+///
+/// ```swift
+/// let polls = ClosureSequence(history: .last(10)) { _ in Poll() }
+/// ```
 public struct StepHistory: Sendable, Equatable {
-  /// The most steps that are kept; `Int.max` for all of them.
+  /// The maximum number of steps; `Int.max` for all of them.
   let limit: Int
 
-  /// Every step.
+  /// A history of all steps.
   public static let all = StepHistory(limit: .max)
 
-  /// No step: for sequences without end. The sequence still sees each step as it ends.
+  /// A history without steps, for sequences without end. The sequence still receives each step as
+  /// it ends.
   public static let none = StepHistory(limit: 0)
 
-  /// The last `count` steps.
+  /// Returns a history of the last `count` steps.
   ///
+  /// - Parameter count: The number of steps.
   /// - Precondition: `count` is not negative.
   public static func last(_ count: Int) -> StepHistory {
     precondition(count >= 0, "`count` must not be negative (was \(count))")
