@@ -104,7 +104,7 @@ import Testing
       "{ read -r line; devapp import x.sqlite Book - --format csv --create --skip 1; } < rows",
       in: folder)
     #expect(printed.status == 0, "\(printed.error)")
-    #expect(printed.error.hasPrefix("line 3: it has 3 cells, and not 2"))
+    #expect(printed.error.hasPrefix("line 3: it has 3 cells; expected 2"))
     let piped = try await shell(
       "printf 'id,title\\n3,\\n4\\n' | devapp import x.sqlite Book - --format csv", in: folder)
     #expect(piped.status == 1)

@@ -177,11 +177,11 @@ import Testing
   }
 
   @Test(arguments: [
-    (["query", "none.sqlite", "T"], "there is no file ./none.sqlite"),
-    (["tables", "authors.csv"], "is no SQLite database"),
-    (["query", "x.sqlite", "Bok"], "there is no table Bok; there are: Author, Book"),
-    (["export", "x.sqlite", "Book", "--columns", "titel"], "no column \"titel\"; there are"),
-    (["query", "x.sqlite", "Book", "--where", "titel=1"], "no column \"titel\"; there are"),
+    (["query", "none.sqlite", "T"], "file not found: ./none.sqlite"),
+    (["tables", "authors.csv"], "is not an SQLite database"),
+    (["query", "x.sqlite", "Bok"], "no such table: Bok (tables: Author, Book)"),
+    (["export", "x.sqlite", "Book", "--columns", "titel"], "no column \"titel\"; columns"),
+    (["query", "x.sqlite", "Book", "--where", "titel=1"], "no column \"titel\"; columns"),
     (["query", "x.sqlite", "Book", "--where", "title>1"], "title has texts, of which"),
     (
       ["export", "x.sqlite", "Book", "--to", "/no/folder/b.csv"],
@@ -206,7 +206,7 @@ import Testing
     ),
     (
       ["import", "no/new.sqlite", "Book", "authors.csv", "--create"],
-      "./no/new.sqlite cannot be made: there is no folder ./no; make it first"
+      "./no/new.sqlite cannot be created: no such folder: ./no. Create it first"
     ),
   ])
   func `what fails says why, and changes nothing`(arguments: [String], text: String) async throws {

@@ -33,7 +33,7 @@ extension SQLiteRecordDatabase {
   ///   `CancellationError`.
   public func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
     guard zone == .default else {
-      throw RecordError(.unsupported("a file of SQLite has no zones, and so none \(zone.name)"))
+      throw RecordError(.unsupported("no zone \(zone.name): SQLite has only the default zone"))
     }
     return try await read { [limits] connection in
       try connection.changes(since: token, atMost: limits.page)
@@ -48,7 +48,8 @@ extension SQLiteRecordDatabase {
       for type in types {
         guard try connection.table(type) != nil else {
           let names = try connection.tables().joined(separator: ", ")
-          throw RecordError(.invalid("there is no table \(type); there are: \(names)"))
+          throw RecordError(
+            .invalid("no such table: \(type) (tables: \(names.isEmpty ? "none" : names))"))
         }
         _ = try connection.trackedTable(type, making: nil)
       }

@@ -79,7 +79,10 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     guard RecordTransaction.isEntered(of: path) else { return }
     throw RecordError(
       .invalid(
-        "within a transaction of \(path) the one that its body was given has to be used: the database itself waits for its end"
+        """
+        deadlock: this task is in a transaction of \(path), for whose end the database would wait; \
+        use the transaction that was passed to its body
+        """
       ))
   }
 

@@ -242,10 +242,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (["nme"], "there are: isbn, title"), (["title.name"], "title of Book is no reference"),
+    (["nme"], "columns: isbn, title"), (["title.name"], "title of Book is not a reference"),
     (["author.nme"], "Author has no column \"nme\" (in the column author.nme)"),
     (["title", "title"], "named twice"), ([], "none is named"),
-    ((0...2_000).map { "c\($0)" }, "2001 columns are named, and SQLite gives at most 2000"),
+    ((0...2_000).map { "c\($0)" }, "2001 columns are named, but SQLite returns at most 2000"),
   ])
   func `a column that is not there is told with those that are`(
     columns: [String], text: String

@@ -81,7 +81,7 @@ import Testing
       "$2" fill "$1/disk" "$1/in.csv"
       """
     let lines = try await MountShell.lines(script, folder.path, MountShell.recordProgram)
-    #expect(lines.first?.contains("no room") == true)
+    #expect(lines.first?.contains("is full") == true)
     #expect(lines.dropFirst() == ["0", "[\"records.sqlite\"]", "1"], "\(lines)")
   }
 

@@ -95,15 +95,15 @@ import Testing
     #expect(imported.recordCount == 2)
     #expect(
       imported.problems.map { "\($0)" } == [
-        "line 2: the column a has \"x\", and takes whole numbers of 64 bits (INTEGER)",
-        "line 5: it has 3 cells, and not 4 as there are columns",
+        "line 2: the column a has \"x\", but takes 64-bit integers (INTEGER)",
+        "line 5: it has 3 cells; expected 4, one for each column",
         "line 6: T.b must not be null",
-        "line 7: another record has the same T.id, and existing ones are neither updated nor kept",
-        "line 8: the check of the table is not kept: b <> 'no'",
-        "line 9: a reference leads to a row that is not there (p)",
-        "line 10: the column a has \"9223372036854775808\", and takes whole numbers of 64 bits (INTEGER)",
-        "line 11: the column a has \"1.5\", and takes whole numbers of 64 bits (INTEGER)",
-        "line 12: it has 5 cells, and not 4 as there are columns",
+        "line 7: another record has the same T.id, and existing rows are neither updated nor kept",
+        "line 8: CHECK constraint failed: b <> 'no'",
+        "line 9: foreign key violation: a referenced row does not exist (p)",
+        "line 10: the column a has \"9223372036854775808\", but takes 64-bit integers (INTEGER)",
+        "line 11: the column a has \"1.5\", but takes 64-bit integers (INTEGER)",
+        "line 12: it has 5 cells; expected 4, one for each column",
         imported.problems.last.map { "\($0)" } ?? "none",
       ])
     #expect(imported.problems.last?.line == 13)
@@ -258,7 +258,7 @@ import Testing
     #expect(try await FetchChanges(in: database).run().get().changed.count == 2)
     // Without names they get some, and a table that was made so gets further columns.
     let typed = await problems { try await load("title,pags\nPersuasion,249\n", into: "Book") }
-    #expect(typed == ["Book has no column \"pags\"; there are: id, title"])
+    #expect(typed == ["Book has no column \"pags\"; columns: id, title"])
     _ = try await load("title,pages\nPersuasion,249\n", into: "Book", addsColumns: true)
     let other = try #require(
       try await database.all(RecordQuery("Book", where: Field("title") == "Persuasion")).first)
@@ -285,7 +285,7 @@ import Testing
     try execute(["CREATE TABLE U (a)"], in: database.path)
     let lines = "{\"a\":1}\n{\"b\":2}\n{\"a\":\"x\"}\n"
     let others = try await load(lines, into: "U", as: .jsonLines, badRows: .skipped(atMost: 1))
-    #expect(others.problems.map { "\($0)" } == ["line 2: U has no column \"b\"; there are: a"])
+    #expect(others.problems.map { "\($0)" } == ["line 2: U has no column \"b\"; columns: a"])
     #expect(try await rows("U", "a") == ["1", "'x'"])
   }
 
@@ -372,7 +372,7 @@ import Testing
         try await load("id,title\n1,x\n", into: "Other", references: [key: "Author"])
       }
       #expect(found.isEmpty == (key == "title"))
-      if key != "title" { #expect(found.first?.contains("which the file has not") == true) }
+      if key != "title" { #expect(found.first?.contains("the file has no column \"b\"") == true) }
     }
   }
 
@@ -429,7 +429,7 @@ import Testing
     ),
     (
       ["CREATE TABLE U (a)", "CREATE TABLE T (a REFERENCES U(a))"],
-      "neither the primary key there nor unique"
+      "neither the primary key nor unique"
     ),
     (
       ["CREATE TABLE T (a)", "CREATE TRIGGER t AFTER INSERT ON T BEGIN SELECT own(1); END"],
@@ -466,7 +466,7 @@ import Testing
     try execute(["CREATE TABLE T (a)", "CREATE VIEW V AS SELECT a FROM T"], in: database.path)
     try Data("a\n1\n".utf8).write(to: URL(fileURLWithPath: file))
     let existing = SQLiteRecordDatabase(database.path, SQLiteOptions(access: .existing))
-    for (type, text) in [("X", "there are: T, V"), ("V", "view")] {
+    for (type, text) in [("X", "(tables: T, V)"), ("V", "view")] {
       let error = await ImportRecords(type, into: existing, from: file, as: .csv).run().error
       #expect("\(try #require(error))".contains(text))
     }
@@ -585,7 +585,8 @@ import Testing
     }
     #expect(
       error?.description == """
-        rows of T lead to rows that are not there at the end: 1 by b to U v, 2 by up to T
+        foreign key violation at the end of the transaction: rows of T refer to rows that do \
+        not exist: 1 in b to U v, 2 in up to T
         """)
     #expect(try await rows("T", "a", "up") == ["1,2", "2,1"])
   }
@@ -672,7 +673,7 @@ import Testing
     let found = await problems { try await load("a\n1\n1\n", badRows: .skipped(atMost: 1)) }
     #expect(
       found == [
-        "line 3: another record has the same T.a, and existing ones are neither updated nor kept"
+        "line 3: another record has the same T.a, and existing rows are neither updated nor kept"
       ])
   }
 

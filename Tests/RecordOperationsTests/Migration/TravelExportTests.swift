@@ -187,7 +187,7 @@ import Testing
     #expect(
       try text(of: path) == "ZNAME,ZVISITS,ZCOUNTRY,ZLAST\nCardiff,3,1,785505784.123\n")
     let error = try #require(await export("ZCOUNTRY.ZNAME").error)
-    #expect("\(error)".contains("no reference"))
+    #expect("\(error)".contains("not a reference"))
     #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
   }
 }

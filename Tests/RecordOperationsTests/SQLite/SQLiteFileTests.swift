@@ -24,12 +24,12 @@ import Testing
   }
 
   static let damages: [(Damage, word: String, part: String, AccountStatus)] = [
-    (.missing, "storage", "there is no file", .noAccount),
+    (.missing, "storage", "file not found", .noAccount),
     (.folder, "storage", "is a folder", .couldNotDetermine),
-    (.noDatabase, "storage", "is no SQLite database", .couldNotDetermine),
+    (.noDatabase, "storage", "is not an SQLite database", .couldNotDetermine),
     (.truncated, "storage", "is damaged", .couldNotDetermine),
     (.overwritten, "storage", "is damaged", .available),
-    (.empty, "invalid", "there is no table Book", .available),
+    (.empty, "invalid", "no such table: Book", .available),
   ]
 
   @Test(arguments: damages)
@@ -181,7 +181,7 @@ import Testing
       return RecordChange.save(record, .ifUnchanged)
     }
     let (word, text) = await failure { _ = try await database.modify(RecordBatch(records)) }
-    #expect(word == "storage" && text.contains("room"))
+    #expect(word == "storage" && text.contains("is full"))
     #expect(try await database.all(RecordQuery("Book")).count == 1)
     try await database.save(DatabaseRecord("Book", "2"))
   }

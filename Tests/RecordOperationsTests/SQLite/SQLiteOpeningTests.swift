@@ -103,7 +103,7 @@ import Testing
         let outcome = try await Self.query(Self.database(copy, access))
         let error = try #require((outcome.error as? RecordQueryError)?.cause as? RecordError)
         #expect(error.name == "notPermitted" && "\(error)".contains("\(copy.file())-wal"))
-        #expect("\(error)".contains("Copy both to a folder that can be written"))
+        #expect("\(error)".contains("Copy both files to a writable folder"))
       }
       #expect(try folder.names.count == 3)
     }
@@ -115,8 +115,8 @@ import Testing
       try Self.make(folder)
       try await Self.forbidWriting(folder, files: 0o666) {
         for (name, part) in [
-          ("records.sqlite", "SQLite has to make files in its folder"),
-          ("new", "cannot be made: its folder cannot be written"),
+          ("records.sqlite", "SQLite must create files in its folder"),
+          ("new", "cannot be created: its folder is not writable"),
         ] {
           let database = SQLiteRecordDatabase(folder.file(name))
           let (word, text) = await database.refusal(of: record("c", type: "Row"))
@@ -159,7 +159,7 @@ import Testing
     let database = SQLiteRecordDatabase(folder.file("no/records.sqlite"))
     let (word, text) = await database.refusal(of: record("c"))
     #expect(
-      word == "storage" && text.contains("there is no folder \(folder.file("no"))"), "\(text)")
+      word == "storage" && text.contains("no such folder: \(folder.file("no"))"), "\(text)")
   }
 
   @Test func `a file that is opened as immutable is not written, and has nothing beside it`()

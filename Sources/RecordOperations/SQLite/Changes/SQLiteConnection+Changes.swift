@@ -96,7 +96,7 @@ extension SQLiteConnection {
       let names = tables.joined(separator: ", ")
       throw RecordError(
         .unsupported(
-          "\(file) keeps no changes of its tables yet: have it do so with keepChanges(of:), for \(names)"
+          "\(file) does not track changes yet: call keepChanges(of:) for its tables (\(names))"
         ))
     }
     let token = SQLitePosition(identity: "", sequence: 0, beginning: 0).token

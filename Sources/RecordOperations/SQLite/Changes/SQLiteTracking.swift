@@ -70,7 +70,7 @@ extension SQLiteConnection {
   func track(_ table: SQLiteTable) throws {
     guard table.kind == .table, table.key != .none else {
       throw RecordError(
-        .unsupported("\(table.name) is not a table whose rows have a key: it can only be queried"))
+        .unsupported("\(table.name) can only be queried: it is not a table whose rows have a key"))
     }
     if try !hasStates() {
       for sql in SQLiteTracking.tables { try run(sql) }

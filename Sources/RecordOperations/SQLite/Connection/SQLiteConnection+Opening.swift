@@ -16,7 +16,7 @@ extension SQLiteConnection {
   ) throws -> SQLiteConnection {
     guard sqlite3_libversion_number() >= 3_038_000 else {
       let version = unsafe String(cString: sqlite3_libversion())
-      throw RecordError(.unsupported("SQLite 3.38 or later is needed, and this is \(version)"))
+      throw RecordError(.unsupported("SQLite 3.38 or later is required (this is \(version))"))
     }
     let file = SQLiteFile(path)
     try check(file, for: purpose, options.access)
@@ -25,7 +25,7 @@ extension SQLiteConnection {
     let handle = try SQLiteHandle.open(file, for: purpose, options)
     let connection = SQLiteConnection(handle, making: madeFile)
     if purpose == .writing, connection.isReadOnly {
-      throw RecordError(.notPermitted("\(path) may be read, but not be written"))
+      throw RecordError(.notPermitted("\(path) can be read, but not written"))
     }
     // The header is read here, so that what is no database says so before anything else.
     do { _ = try connection.first("PRAGMA schema_version") { $0.integer(at: 0) } } catch let error
@@ -48,26 +48,27 @@ extension SQLiteConnection {
     if path.utf8.contains(0) {
       throw RecordError(
         .storage(
-          "there is a NUL in the name \(path.debugDescription), where the system would end it"))
+          "the path \(path.debugDescription) contains a NUL, at which the system would cut it off"))
     }
     if access == .readOnly || access == .immutable, purpose == .writing {
-      throw RecordError(.notPermitted("\(path) was opened to be read only"))
+      throw RecordError(
+        .notPermitted("\(path) cannot be written: its access is .\(access.rawValue)"))
     }
     switch file.kind {
     case .file: break
     case .missing:
       if access != .create {
-        let advice = purpose == .writing ? ", and only the access .create makes one" : ""
-        throw RecordError(.storage("there is no file \(path)\(advice)"))
+        let advice = purpose == .writing ? "; use the access .create to create it" : ""
+        throw RecordError(.storage("file not found: \(path)\(advice)"))
       }
-    case .folder: throw RecordError(.storage("\(path) is a folder, and no SQLite database"))
+    case .folder: throw RecordError(.storage("\(path) is a folder, not an SQLite database"))
     case .other:
-      throw RecordError(.storage("\(path) is a pipe or a device, and no SQLite database"))
+      throw RecordError(.storage("\(path) is a pipe or a device, not an SQLite database"))
     case .unknown(let code):
-      throw RecordError(.notPermitted("\(path) cannot be looked at (errno \(code))"))
+      throw RecordError(.notPermitted("\(path) cannot be accessed (errno \(code))"))
     }
     if case .file = file.kind, !file.isReadable {
-      throw RecordError(.notPermitted("\(path) may not be read"))
+      throw RecordError(.notPermitted("\(path) is not readable"))
     }
   }
 
@@ -124,7 +125,7 @@ extension SQLiteHandle {
     let code = unsafe sqlite3_open_v2(name, &pointer, flags | SQLITE_OPEN_NOMUTEX, nil)
     // There is one in most cases of failure, too, and it is closed with the handle.
     guard let opened = unsafe pointer else {
-      throw SQLiteError(code: code, message: "there is no memory", file: file.path)
+      throw SQLiteError(code: code, message: "out of memory", file: file.path)
     }
     let handle = unsafe SQLiteHandle(
       owning: opened, of: file.path, busyTimeout: options.busyTimeout)
@@ -161,14 +162,16 @@ extension SQLiteFile {
   fileprivate var whyLogCannotBeRead: String {
     if hasLog {
       return """
-        \(path) cannot be read here: some of its changes are still in \(path)-wal, and to read them SQLite has to make \
-        a file in the folder, which cannot be written. Copy both to a folder that can be written, and open the copy
+        \(path) cannot be read here: some of its changes are still in \(path)-wal. To read them, \
+        SQLite must create a file in the folder, which is not writable. Copy both files to a \
+        writable folder, and open the copy
         """
     }
     return """
-      \(path) cannot be read here: it is in WAL mode, for which SQLite has to make a file in the folder, which cannot be \
-      written. If nothing writes the database meanwhile, open it as immutable; otherwise make the folder writable, or \
-      run PRAGMA journal_mode = DELETE on the database where it can be written
+      \(path) cannot be read here: it is in WAL mode, for which SQLite must create a file in the \
+      folder, which is not writable. If nothing writes the database while it is open, open it as \
+      immutable; otherwise make the folder writable, or run PRAGMA journal_mode = DELETE on the \
+      database where it can be written
       """
   }
 }

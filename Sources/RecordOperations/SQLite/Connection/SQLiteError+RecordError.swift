@@ -37,34 +37,37 @@ extension SQLiteError {
     // As an error of a statement, and as one of the file, whose checks are read with it.
     if message.contains("unsafe use of") {
       return .notPermitted(
-        "\(message): \(file) itself asks for it; trust its schema if it comes from somebody you trust"
+        "\(message) by the schema of \(file): set trustsSchema if you trust the source of the file"
       )
     }
     return switch primaryCode {
     case SQLITE_BUSY, SQLITE_LOCKED:
-      .unavailable("somebody else has locked \(file) (\(message))")
-    case SQLITE_PROTOCOL: .unavailable("too many want to lock \(file) at once (\(message))")
+      .unavailable("\(file) is locked by another connection (\(message))")
+    case SQLITE_PROTOCOL: .unavailable("too many connections lock \(file) at once (\(message))")
     case SQLITE_FULL:
       .storage(
-        "there is no room for \(file) on its disk, or it is as large as it may get: make room")
+        "the disk of \(file) is full, or the file has reached its maximum size: free some space")
     case SQLITE_IOERR:
-      .storage("\(file) could not be read or written (\(message), \(code)): look at its disk")
+      .storage("\(file) could not be read or written (\(message), \(code)): check its disk")
     case SQLITE_CORRUPT:
-      .storage("\(file) is damaged (\(message)): bring back a copy, or try the .recover of sqlite3")
+      .storage("\(file) is damaged (\(message)): restore a backup, or try .recover in sqlite3")
     case SQLITE_NOTADB:
-      .storage("\(file) is no SQLite database, or is encrypted: look whether it is the right file")
+      .storage("\(file) is not an SQLite database, or is encrypted: check the path")
     case SQLITE_CANTOPEN: unopened
-    case SQLITE_NOMEM: .storage("there is no memory left for \(file)")
+    case SQLITE_NOMEM: .storage("out of memory for \(file)")
     case SQLITE_READONLY where isUnwritableFolder: .notPermitted(unwritableFolder)
     case SQLITE_READONLY where code == Self.readOnlyRollback:
       .notPermitted(
-        "\(file) cannot be read here: a transaction was interrupted, and SQLite has to undo it in the file, which cannot be written. Open the file once where it can be written"
+        """
+        \(file) cannot be read here: a transaction was interrupted, and SQLite must roll it back \
+        in the file, which is not writable. Open the file once where it can be written
+        """
       )
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
-      .notPermitted("\(file) may not be written (\(message))")
+      .notPermitted("\(file) cannot be written (\(message))")
     case SQLITE_TOOBIG: .invalid("a value or a statement is too large for SQLite (\(message))")
     case SQLITE_CONSTRAINT: .invalid(constraint)
-    case SQLITE_MISMATCH: .invalid("a value is of another kind than its column (\(message))")
+    case SQLITE_MISMATCH: .invalid("a value does not match the type of its column (\(message))")
     case SQLITE_ERROR: .invalid(unmetNeed ?? description)
     default: .invalid(description)
     }
@@ -77,24 +80,25 @@ extension SQLiteError {
   private var unmetNeed: String? {
     for (words, kind) in Self.partsOfPrograms where message.hasPrefix(words) {
       return """
-        \(file) uses the \(kind) \(message.dropFirst(words.count)), which is a part of the program that made the file: \
-        use that program for what needs it
+        \(file) uses the \(kind) \(message.dropFirst(words.count)), which is part of the program \
+        that created the file: use that program instead
         """
     }
     for (words, kind) in [("no such table: ", "table"), ("no such column: ", "column")]
     where message.hasPrefix(words) {
       let name = message.dropFirst(words.count)
       return """
-        a view, trigger or foreign key of \(file) uses the \(kind) \(name.hasPrefix("main.") ? name.dropFirst(5) : name), \
-        which does not exist: make it, or drop what uses it
+        a view, trigger or foreign key of \(file) uses the \(kind) \
+        \(name.hasPrefix("main.") ? name.dropFirst(5) : name), which does not exist: create it, or \
+        drop the object that uses it
         """
     }
     if message.hasPrefix("foreign key mismatch") {
       return
-        "\(message), whose columns it names are neither the primary key there nor unique (\(file))"
+        "\(message), where the referenced columns are neither the primary key nor unique (\(file))"
     }
     for words in Self.limits where message.hasPrefix(words) {
-      return "it is more than SQLite takes at once (\(message)): use fewer columns or conditions"
+      return "a limit of SQLite is exceeded (\(message)): use fewer columns or conditions"
     }
     return nil
   }
@@ -112,18 +116,18 @@ extension SQLiteError {
     let database = SQLiteFile(file)
     if database.isMissing, SQLiteFile(database.folder).isMissing {
       return .storage(
-        "\(file) cannot be made: there is no folder \(database.folder); make it first")
+        "\(file) cannot be created: no such folder: \(database.folder). Create it first")
     }
     if !database.hasWritableFolder {
       return .notPermitted(
         database.isMissing
-          ? "\(file) cannot be made: its folder cannot be written" : unwritableFolder)
+          ? "\(file) cannot be created: its folder is not writable" : unwritableFolder)
     }
     return .storage("\(file) could not be opened: \(message)")
   }
 
   private var unwritableFolder: String {
-    "\(file) cannot be written: SQLite has to make files in its folder, which cannot be written"
+    "\(file) cannot be written: SQLite must create files in its folder, which is not writable"
   }
 
   /// What of a constraint is not kept. SQLite names the columns behind a colon.
@@ -132,8 +136,8 @@ extension SQLiteError {
     return switch code >> 8 {
     case 5: "\(columns) must not be null"
     case 6, 8, 10: "another record has the same \(columns)"
-    case 1: "the check of the table is not kept: \(columns)"
-    case 12: "a value is of another kind than its column: \(message)"
+    case 1: "CHECK constraint failed: \(columns)"
+    case 12: "a value does not match the type of its column: \(message)"
     default: message
     }
   }

@@ -42,7 +42,7 @@ public struct SQLiteOptions: Sendable {
     trustsSchema: Bool = false, busyTimeout: Duration = .seconds(5), readers: Int = 4,
     limits: RecordLimits = RecordLimits()
   ) {
-    precondition(readers >= 1, "At least 1 reader, and not \(readers).")
+    precondition(readers >= 1, "`readers` must be at least 1 (was \(readers))")
     self.access = access
     self.durability = durability
     self.trustsSchema = trustsSchema

@@ -34,7 +34,7 @@ internal import CSQLite
       unsafe sqlite3_finalize(pointer)
       throw SQLiteError(
         code: SQLITE_MISUSE,
-        message: isOne ? "there is no statement in it" : "there is more than one statement in it",
+        message: isOne ? "it contains no statement" : "it contains more than one statement",
         sql: sql, file: handle.file)
     }
     unsafe self.init(owning: prepared, sql, on: handle)

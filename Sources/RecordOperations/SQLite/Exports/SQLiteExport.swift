@@ -22,13 +22,13 @@ struct SQLiteExport {
     if let reason = query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
     guard query.zone == .default else {
       throw RecordError(
-        .unsupported("a file of SQLite has no zones, and so none \(query.zone.name)"))
+        .unsupported("no zone \(query.zone.name): SQLite has only the default zone"))
     }
     guard let table = try connection.table(query.type) else {
       let names = try connection.tables().joined(separator: ", ")
       throw RecordError(
         .invalid(
-          "there is no table \(query.type); there \(names.isEmpty ? "is none" : "are: \(names)")"))
+          "no such table: \(query.type) (tables: \(names.isEmpty ? "none" : names))"))
     }
     let paths = columns ?? table.columns.filter { !$0.isHidden }.map(\.name)
     try Self.check(paths, of: table, connection.columnLimit)
@@ -50,12 +50,15 @@ struct SQLiteExport {
   private static func check(_ paths: [String], of table: SQLiteTable, _ limit: Int) throws {
     guard !paths.isEmpty else {
       throw RecordError(
-        .invalid("a file of \(table.name) has a column at least, and none is named"))
+        .invalid("an export of \(table.name) needs at least 1 column, and none is named"))
     }
     guard paths.count <= limit else {
       throw RecordError(
         .invalid(
-          "\(paths.count) columns are named, and SQLite gives at most \(limit): export them to several files"
+          """
+          \(paths.count) columns are named, but SQLite returns at most \(limit): export them to \
+          several files
+          """
         ))
     }
     var seen: Set<[UInt8]> = []
@@ -204,7 +207,7 @@ extension SQLiteStatement {
     var found: [UInt8] = []
     found.append(bytes)
     return FieldValueError(
-      .bytes(found), isNot: "text in UTF-8: mend or transform it, or leave out the column"
+      .bytes(found), isNot: "text in UTF-8: repair or transform it, or leave out the column"
     ).at(cell.path)
   }
 }

@@ -57,7 +57,7 @@ struct SQLitePaths {
     }
     guard let (parent, key) = try parent(of: column, in: table) else {
       throw RecordError(
-        .invalid("the column \(column.name) of \(table.name) is no reference (in \(path))"))
+        .invalid("the column \(column.name) of \(table.name) is not a reference (in \(path))"))
     }
     let next = nextAlias()
     let cell = try cell(keys, of: parent, next, path)

@@ -81,13 +81,16 @@ struct SQLiteImport {
       """, [.text(type)]
     ) { row in
       let (column, parent) = (row.text(at: 1) ?? "", row.text(at: 2) ?? "")
-      return "\(max(1, row.integer(at: 0))) by \(column) to \(parent)"
+      return "\(max(1, row.integer(at: 0))) in \(column) to \(parent)"
     }
     // It may be another table, in which a trigger has put something.
     guard !found.isEmpty else { return }
     throw RecordError(
       .invalid(
-        "rows of \(type) lead to rows that are not there at the end: \(found.joined(separator: ", "))"
+        """
+        foreign key violation at the end of the transaction: rows of \(type) refer to rows that do \
+        not exist: \(found.joined(separator: ", "))
+        """
       ))
   }
 
@@ -103,12 +106,12 @@ struct SQLiteImport {
       table = found
     } else {
       throw RecordError(
-        .invalid("there is no table \(type), and the file has no header that names its columns"))
+        .invalid("no such table: \(type), and the file has no header that names its columns"))
     }
     let names = header ?? table.columns.filter(\.isWritable).map(\.name)
     for name in references.keys where !names.contains(name) {
       throw RecordError(
-        .invalid("references are said to be in the column \(name.shown), which the file has not"))
+        .invalid("the file has no column \(name.shown), for which a referenced type is given"))
     }
     let plan = try makePlan(names, of: table)
     planOfCells = plan
@@ -143,7 +146,7 @@ struct SQLiteImport {
       guard references[name] == nil || column.meaning == .keptReference else {
         throw RecordError(
           .invalid(
-            "the column \(name.shown) of \(table.name) is not one of references that are kept"))
+            "the column \(name.shown) of \(table.name) does not hold .keep references"))
       }
       return try SQLiteImportColumn(column, of: table, referencesTo: references[name])
     }
@@ -167,15 +170,15 @@ struct SQLiteImport {
       throw RecordFileError(
         path, "has no usable header",
         because: """
-          column \(index + 1) has no name in its first line. Name it there, or remove the column, also a delimiter at \
-          the end of each line
+          column \(index + 1) has no name in its first line. Name it there, or remove the column, \
+          including a delimiter at the end of each line
           """)
     }
     var seen: Set<[UInt8]> = []
     for name in header where !seen.insert(SQLiteName.folded(name)).inserted {
       throw RecordFileError(
         path, "has no usable header",
-        because: "its first line has the name \(name.shown) twice")
+        because: "its first line contains the name \(name.shown) twice")
     }
   }
 
@@ -187,8 +190,7 @@ struct SQLiteImport {
       let names = try connection.tables().joined(separator: ", ")
       throw RecordError(
         .invalid(
-          "there is no table \(type); \(names.isEmpty ? "there is none at all" : "there are: \(names)")"
-        ))
+          "no such table: \(type) (tables: \(names.isEmpty ? "none" : names))"))
     }
     guard table.kind != .view else {
       throw RecordError(.unsupported("\(table.name) is a view, which can only be queried"))

@@ -33,7 +33,7 @@ final class SQLiteImportColumn: Sendable {
   init(_ column: SQLiteColumn, of table: SQLiteTable, referencesTo type: String?) throws {
     guard column.isWritable else {
       throw RecordError(
-        .invalid("the column \(column.name) of \(table.name) is computed, and cannot be set"))
+        .invalid("the column \(column.name) of \(table.name) is computed: it cannot be set"))
     }
     self.column = column
     referredType = type
@@ -126,20 +126,20 @@ final class SQLiteImportColumn: Sendable {
   private func refusal(of value: FieldValue) -> ImportRefusal {
     let expected =
       switch kind {
-      case .integer: "whole numbers (\(column.declaredType))"
-      case .real: "numbers, and whole ones only if they can be exactly that"
-      case .numeric, .any: "numbers and texts"
-      case .text: "texts (\(column.declaredType))"
-      case .bytes: "bytes in base64"
-      case .date: "moments as texts"
+      case .integer: "integers (\(column.declaredType))"
+      case .real: "numbers, and integers only if a double represents them exactly"
+      case .numeric, .any: "numbers and text"
+      case .text: "text (\(column.declaredType))"
+      case .bytes: "base64-encoded bytes"
+      case .date: "dates as text"
       case .list: "lists"
-      case .reference: "references as texts"
+      case .reference: "references as text"
       }
     return refusal(value.shown, expected)
   }
 
   private func refusal(_ found: String, _ expected: String) -> ImportRefusal {
-    ImportRefusal(text: "the column \(column.name) has \(found), and takes \(expected)")
+    ImportRefusal(text: "the column \(column.name) has \(found), but takes \(expected)")
   }
 
   private var notText: ImportRefusal { refusal("bytes that are not UTF-8", "text") }
@@ -159,7 +159,7 @@ final class SQLiteImportColumn: Sendable {
     {
       return whole
     }
-    throw refusal(text.shown, "whole numbers of 64 bits (\(column.declaredType))")
+    throw refusal(text.shown, "64-bit integers (\(column.declaredType))")
   }
 
   private func double(_ bytes: UnsafeRawBufferPointer) throws -> Double {
@@ -183,19 +183,19 @@ final class SQLiteImportColumn: Sendable {
     case .integer, .real, .text, .numeric, .any: return .text(text)
     case .bytes:
       guard let data = Data(base64Encoded: text) else {
-        throw refusal(text.shown, "bytes in base64")
+        throw refusal(text.shown, "base64-encoded bytes")
       }
       return .blob(Array(data))
     case .date:
       guard let date = Date(importedText: text) else {
         throw refusal(
-          text.shown, "moments in UTC: 2026-11-22T12:03:04.123Z, 2026-11-22T12:03:04Z or 2026-11-22"
+          text.shown, "dates in UTC: 2026-11-22T12:03:04.123Z, 2026-11-22T12:03:04Z or 2026-11-22"
         )
       }
       return .text(date.text)
     case .list:
       guard case .list(let values)? = FieldValue(listText: text) else {
-        throw refusal(text.shown, "lists in JSON: [\"a\",1]")
+        throw refusal(text.shown, "JSON lists, such as [\"a\",1]")
       }
       return try list(values)
     case .reference:
@@ -205,7 +205,7 @@ final class SQLiteImportColumn: Sendable {
       guard let id = RecordID(referenceText: text) else {
         throw refusal(
           text.shown,
-          "references with a type, Author/jane, unless the import says to which type they lead")
+          "references with a type, such as Author/jane, if the import does not give the type")
       }
       return .text(try id.referenceText())
     }
@@ -213,7 +213,7 @@ final class SQLiteImportColumn: Sendable {
 
   private func list(_ values: [FieldValue]) throws -> SQLiteValue {
     do { return .text(try FieldValue.listText(values)) } catch let error as RecordError {
-      throw ImportRefusal(text: "the column \(column.name) has a list, and \(error)")
+      throw ImportRefusal(text: "the column \(column.name) cannot store a list: \(error)")
     }
   }
 }

@@ -45,7 +45,7 @@ struct SQLiteImportPlan {
       places.append("lower(hex(randomblob(16)))")
     }
     guard !names.isEmpty else {
-      throw ImportRefusal(text: "it has no value at all")
+      throw ImportRefusal(text: "it has no values")
     }
     let verb = resolvesConflicts ? "INSERT OR ABORT" : "INSERT"
     parts = (
@@ -71,8 +71,11 @@ struct SQLiteImportPlan {
       throw RecordError(
         .invalid(
           keys.isEmpty
-            ? "\(table.name) has no key, so that no row of it can be known again"
-            : "rows of \(table.name) are known by \(keys.joined(separator: ", ")), and the file has not all of that"
+            ? "\(table.name) has no primary key that identifies existing rows"
+            : """
+            rows of \(table.name) are identified by \(keys.joined(separator: ", ")), and the file \
+            does not have all of these columns
+            """
         ))
     }
     let target = " ON CONFLICT (\(try keys.map(SQLiteName.quoted).joined(separator: ", ")))"
@@ -107,7 +110,7 @@ struct SQLiteImportPlan {
         guard cells.count == columns.count else {
           let found = cells.count == 1 ? "1 cell" : "\(cells.count) cells"
           throw ImportRefusal(
-            text: "it has \(found), and not \(columns.count) as there are columns")
+            text: "it has \(found); expected \(columns.count), one for each column")
         }
         for index in columns.indices {
           let cell = batch.cells[cells.lowerBound + index]
@@ -241,7 +244,7 @@ struct SQLiteImportPlan {
           }
           let inserted = connection.changeCount
           if tellsDropped, inserted == 0 {
-            throw ImportRefusal(text: "the table has dropped it, by a trigger or a rule of its own")
+            throw ImportRefusal(text: "the table discarded it, by a trigger or another rule")
           }
           count += inserted
         } catch let refusal as ImportRefusal {
@@ -256,10 +259,13 @@ struct SQLiteImportPlan {
 
   private func text(of error: SQLiteError) -> String {
     if refusesExisting, error.isDuplicate {
-      return "\(error.translated), and existing ones are neither updated nor kept"
+      return "\(error.translated), and existing rows are neither updated nor kept"
     }
     // SQLite does not say which one.
     guard error.isReferenceViolation else { return "\(error.translated)" }
-    return "a reference leads to a row that is not there (\(references.joined(separator: ", ")))"
+    return """
+      foreign key violation: a referenced row does not exist \
+      (\(references.joined(separator: ", ")))
+      """
   }
 }

@@ -28,13 +28,16 @@ struct SQLiteConditions {
     if ordersTexts || order.ordersTexts, try !connection.isUTF8 {
       throw RecordError(
         .unsupported(
-          "\(connection.file) has its texts in UTF-16, whose order is another one: they are not sorted, nor compared for less and greater or by their beginnings"
+          """
+          \(connection.file) stores text in UTF-16, which has a different order: its text cannot \
+          be sorted, compared with < or >, or matched by prefix
+          """
         ))
     }
     let limit = connection.valueLimit
     if values.count > limit {
       throw RecordError(
-        .invalid("it is compared with \(values.count) values, and a query may have \(limit)"))
+        .invalid("the query compares with \(values.count) values; at most \(limit) are allowed"))
     }
   }
 

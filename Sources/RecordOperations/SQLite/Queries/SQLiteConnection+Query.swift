@@ -50,7 +50,7 @@ extension SQLiteConnection {
 
   private static func offset(_ cursor: RecordCursor) throws -> Int {
     guard cursor.values.count == 1, case .integer(let offset)? = cursor.values.first, offset >= 0
-    else { throw RecordError(.invalid("the cursor is that of another query")) }
+    else { throw RecordError(.invalid("the cursor belongs to another query")) }
     return Int(offset)
   }
 }

@@ -37,7 +37,7 @@ struct SQLiteOrder {
       let parts = SQLiteOperand.referenceParts(name)
       return [parts.type, parts.name]
     case .list:
-      throw RecordError(.invalid("the field \(column.name) is a list, and nothing is sorted by it"))
+      throw RecordError(.invalid("cannot sort by the field \(column.name), which is a list"))
     }
   }
 
@@ -51,7 +51,7 @@ struct SQLiteOrder {
   func isBehind(_ cursor: RecordCursor, in conditions: inout SQLiteConditions) throws -> String {
     let values = cursor.values.compactMap { SQLiteValue(cursorValue: $0) }
     guard values.count == terms.count, cursor.values.count == terms.count else {
-      throw RecordError(.invalid("the cursor is that of another query"))
+      throw RecordError(.invalid("the cursor belongs to another query"))
     }
     return isBehind(zip(terms, values).map { ($0, $1) }[...], &conditions)
   }

@@ -21,13 +21,14 @@ extension SQLiteConnection {
     access: SQLiteOptions.Access
   ) throws -> RecordPage {
     if let reason = query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
-    guard count >= 1 else { throw RecordError(.invalid("a page has at least 1 record")) }
+    guard count >= 1 else { throw RecordError(.invalid("a page must hold at least 1 record")) }
     if query.zone == .default, let table = try table(query.type) {
       return try page(of: query, in: table, after: cursor, atMost: count)
     }
     guard access == .create || query.zone != .default else {
       let names = try tables().joined(separator: ", ")
-      throw RecordError(.invalid("there is no table \(query.type); there are: \(names)"))
+      throw RecordError(
+        .invalid("no such table: \(query.type) (tables: \(names.isEmpty ? "none" : names))"))
     }
     return RecordPage([], cursor: nil)
   }

@@ -35,7 +35,7 @@ extension SQLiteRequest {
         state = .ended
         return .refuse
       case .waiting, .running, .interrupting, .interrupted, .ended:
-        preconditionFailure("A request is submitted in the state \(state).")
+        preconditionFailure("request submitted in state \(state)")
       }
     }
 
@@ -66,7 +66,7 @@ extension SQLiteRequest {
     /// The connection has been interrupted.
     mutating func interruptionMade() -> DispatchSemaphore {
       guard case .interrupting(let waiter, let semaphore) = state else {
-        preconditionFailure("An interruption ends in the state \(state).")
+        preconditionFailure("interruption finished in state \(state)")
       }
       state = .interrupted(waiter)
       return semaphore
@@ -82,7 +82,7 @@ extension SQLiteRequest {
         return true
       case .ended: return false
       case .new, .refused, .running, .interrupting, .interrupted:
-        preconditionFailure("A request starts in the state \(state).")
+        preconditionFailure("request started in state \(state)")
       }
     }
 
@@ -99,7 +99,7 @@ extension SQLiteRequest {
         return .resume(waiter)
       case .interrupting(_, let semaphore): return .waitForInterruption(semaphore)
       case .new, .refused, .waiting, .ended:
-        preconditionFailure("A request ends in the state \(state).")
+        preconditionFailure("request finished in state \(state)")
       }
     }
 

@@ -14,21 +14,21 @@ extension FieldValue {
     case .null: return "null"
     case .integer(let number): return "\(number)"
     case .double(let number):
-      guard !number.isNaN else { throw RecordError(.invalid("it has what is not a number")) }
+      guard !number.isNaN else { throw RecordError(.invalid("it contains NaN")) }
       return JSONText.number(number)
     case .string(let text): return JSONText.string(text)
     case .bytes(let bytes): return "{\"bytes\":\"\(Data(bytes).base64EncodedString())\"}"
     case .date(let date):
       guard Date.texts.contains(date) else {
-        throw RecordError(.invalid("it has a moment before the year 1 or after 9999"))
+        throw RecordError(.invalid("it contains a date before the year 1 or after 9999"))
       }
       return "{\"date\":\"\(date.text)\"}"
     case .reference(let reference):
       guard reference.onDelete == .keep else {
-        throw RecordError(.invalid("it has a reference that is not of the kind that is kept"))
+        throw RecordError(.invalid("it contains a reference without the rule .keep"))
       }
       return "{\"reference\":\(JSONText.string(try reference.id.referenceText()))}"
-    case .list: throw RecordError(.invalid("it has a list in it"))
+    case .list: throw RecordError(.invalid("it contains another list"))
     }
   }
 
@@ -78,11 +78,11 @@ extension RecordID {
   ///
   /// - Throws: A ``RecordError`` if its type has the mark in it that ends the type, or if it is in another zone.
   func referenceText() throws -> String {
-    guard zone == .default else { throw RecordError(.invalid("it leads to another zone")) }
+    guard zone == .default else { throw RecordError(.invalid("it refers to another zone")) }
     guard !type.isEmpty, !type.utf8.contains(UInt8(ascii: "/")) else {
       throw RecordError(
         .invalid(
-          "it leads to a record of the type \(type.debugDescription), which is empty or has a / in it"
+          "it refers to the type \(type.debugDescription), which is empty or contains a /"
         ))
     }
     return "\(type)/\(name)"

@@ -12,7 +12,7 @@ extension SQLiteColumn {
   /// - Throws: A ``RecordError`` that names the field, the type, the column and the value if it does not take it.
   func stored(_ value: FieldValue, of type: String, isOwn: Bool) throws -> SQLiteValue {
     guard isWritable else {
-      throw RecordError(.invalid("the field \(name) of \(type) is computed, and cannot be set"))
+      throw RecordError(.invalid("the field \(name) of \(type) is computed: it cannot be set"))
     }
     do {
       if let stored = try stored(value, isOwn: isOwn) { return stored }
@@ -23,13 +23,13 @@ extension SQLiteColumn {
     }
     throw RecordError(
       .invalid(
-        "the field \(name) of \(type) is \(value.shown), and its column takes \(expectation)"))
+        "the field \(name) of \(type) is \(value.shown), but its column takes \(expectation)"))
   }
 
   /// - Returns: Nil if it is a value of another kind.
   private func stored(_ value: FieldValue, isOwn: Bool) throws -> SQLiteValue? {
     if case .double(let number) = value, number.isNaN {
-      throw RecordError(.invalid("a database has no value for what is not a number"))
+      throw RecordError(.invalid("a database cannot store NaN"))
     }
     switch (meaning, value) {
     case (_, .null): return .null
@@ -76,18 +76,18 @@ extension SQLiteColumn {
     switch meaning {
     case .plain:
       switch affinity {
-      case .integer: "whole numbers (\(declaredType))"
-      case .real: "numbers (\(declaredType)), and whole ones only if they can be exactly that"
+      case .integer: "integers (\(declaredType))"
+      case .real: "numbers (\(declaredType)), and integers only if a double represents them exactly"
       case .numeric: "numbers (\(declaredType))"
-      case .text: "texts (\(declaredType))"
-      case .blob: takesAll ? "numbers, texts and bytes" : "bytes (\(declaredType))"
+      case .text: "text (\(declaredType))"
+      case .blob: takesAll ? "numbers, text and bytes" : "bytes (\(declaredType))"
       }
-    case .date: "moments (\(declaredType))"
+    case .date: "dates (\(declaredType))"
     case .list: "lists (\(declaredType))"
-    case .keptReference: "references that are kept (\(declaredType))"
+    case .keptReference: "references with the rule .keep (\(declaredType))"
     case .foreignKey(let type, let rule):
       "references to \(type) with the rule .\(rule.rawValue)"
-        + (affinity == .integer ? " and a whole number as name" : "")
+        + (affinity == .integer ? " and an integer as the name" : "")
     }
   }
 }
@@ -134,7 +134,10 @@ extension Date {
     guard Self.texts.contains(self) else {
       throw RecordError(
         .invalid(
-          "it is \(timeIntervalSince1970) seconds after the first moment of 1970, and moments are kept from the year 1 to the year 9999 of the Gregorian calendar"
+          """
+          it is \(timeIntervalSince1970) seconds after the beginning of 1970; only dates from the \
+          year 1 to the year 9999 of the Gregorian calendar can be stored
+          """
         ))
     }
     return text

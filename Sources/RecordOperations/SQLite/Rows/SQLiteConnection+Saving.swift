@@ -10,7 +10,7 @@ extension SQLiteConnection {
   func make(_ change: RecordChange) throws -> RecordReply {
     guard change.id.zone == .default else {
       throw RecordError(
-        .unsupported("a file of SQLite has no zones, and so none \(change.id.zone.name)"))
+        .unsupported("no zone \(change.id.zone.name): SQLite has only the default zone"))
     }
     switch change {
     case .save(let record, let policy): return .saved(try save(record, policy))
@@ -29,7 +29,10 @@ extension SQLiteConnection {
     guard let key = table.key.values(of: name) else {
       throw RecordError(
         .invalid(
-          "\(name.debugDescription) is no name of a record of \(table.name): that is \(table.key.expectation)"
+          """
+          \(name.debugDescription) is not a record name of \(table.name): \
+          expected \(table.key.expectation)
+          """
         ))
     }
     let state = try state(of: key, in: table)
@@ -84,7 +87,10 @@ extension SQLiteConnection {
     guard key[index] == value else {
       throw RecordError(
         .invalid(
-          "the field \(column.name) of \(table.name) is part of the name, which has another value for it"
+          """
+          the field \(column.name) of \(table.name) is part of the record name, which has another \
+          value for it
+          """
         ))
     }
   }
@@ -135,7 +141,7 @@ extension SQLiteConnection {
   ) throws -> DatabaseRecord {
     let state = try state(of: key, in: table)
     guard let tag = state.tag else {
-      throw RecordError(.invalid("a trigger of \(table.name) has kept it from being saved"))
+      throw RecordError(.invalid("a trigger of \(table.name) prevented the save"))
     }
     var fields = record.fields
     for (column, value) in values { fields[column.name] = column.fieldValue(value) }

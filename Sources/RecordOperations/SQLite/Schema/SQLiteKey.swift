@@ -105,11 +105,11 @@ package enum SQLiteKey: Hashable, Sendable {
   /// What names have to be like, for errors.
   var expectation: String {
     switch self {
-    case .text: "a text"
-    case .integer, .rowID: "a whole number in decimal"
+    case .text: "text"
+    case .integer, .rowID: "a decimal integer"
     case .values(let columns):
-      "a list in JSON with the values of \(columns.joined(separator: ", ")), such as [1,\"a\"]"
-    case .none: "nothing, because it is a view, which can only be queried"
+      "a JSON list of the values of \(columns.joined(separator: ", ")), such as [1,\"a\"]"
+    case .none: "none, because it is a view, which can only be queried"
     }
   }
 }

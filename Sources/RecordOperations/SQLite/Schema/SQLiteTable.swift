@@ -57,7 +57,7 @@ package final class SQLiteTable: Sendable {
   func missing(_ key: String, _ place: String = "") -> RecordError {
     let names = columns.filter { !$0.isHidden }.map(\.name).joined(separator: ", ")
     return RecordError(
-      .invalid("\(name) has no column \(key.shown)\(place); there are: \(names)"))
+      .invalid("\(name) has no column \(key.shown)\(place); columns: \(names)"))
   }
 
   /// The column for a field.
@@ -67,13 +67,13 @@ package final class SQLiteTable: Sendable {
     if let column = column(named: key) {
       guard !self.key.isName(column.name) else {
         throw RecordError(
-          .invalid("the column \(key) of \(name) has the name of the record, and is no field of it")
+          .invalid("the column \(key) of \(name) is the name of the record, not a field of it")
         )
       }
       return column
     }
     let names = fields.map(\.name).joined(separator: ", ")
-    throw RecordError(.invalid("\(name) has no column \(key); there are: \(names)"))
+    throw RecordError(.invalid("\(name) has no column \(key); columns: \(names)"))
   }
 }
 

@@ -23,7 +23,7 @@ extension SQLiteConnection {
     }
     guard entry.name.utf8.elementsEqual(name.utf8) else {
       throw RecordError(
-        .invalid("there is a table \(entry.name), which SQLite takes for the same as \(name)"))
+        .invalid("\(name) differs from the table \(entry.name) only in case, which SQLite ignores"))
     }
     let table = try read(entry)
     schema.tables[name] = table

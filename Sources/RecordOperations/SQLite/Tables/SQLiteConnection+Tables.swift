@@ -45,9 +45,9 @@ extension SQLiteConnection {
     let folded = SQLiteName.folded(type)
     for prefix in ["sqlite_", "_record"] where folded.starts(with: prefix.utf8) {
       throw RecordError(
-        .invalid("no type can be called \(type): SQLite or the records use \(prefix)"))
+        .invalid("the type name \(type) is reserved: it begins with \(prefix)"))
     }
-    if type.isEmpty { throw RecordError(.invalid("the name of a type is empty")) }
+    if type.isEmpty { throw RecordError(.invalid("a type name must not be empty")) }
   }
 
   /// One with row numbers. They cost an index for the names, and without them each row of some size has to be moved
@@ -107,19 +107,23 @@ extension SQLiteConnection {
     if count <= columnLimit { return }
     throw RecordError(
       .invalid(
-        "\(table) would have too many columns: \(count), and a table of SQLite has at most \(columnLimit). Divide them among several tables"
+        """
+        \(table) would have too many columns: \(count) (SQLite allows at most \(columnLimit)). \
+        Divide them among several tables
+        """
       ))
   }
 
   private func sameColumn(_ column: String, _ key: String, of table: String) -> RecordError {
     RecordError(
-      .invalid("\(table) has a column \(column), which SQLite takes for the same as \(key)"))
+      .invalid(
+        "\(key) differs from the column \(column) of \(table) only in case, which SQLite ignores"))
   }
 
   private func definition(
     of key: String, for value: FieldValue, in table: String
   ) throws -> String {
-    if key.isEmpty { throw RecordError(.invalid("a field of \(table) has no name")) }
+    if key.isEmpty { throw RecordError(.invalid("a field of \(table) has an empty name")) }
     return "\(try SQLiteName.quoted(key)) \(try value.declaration { try keyColumn(of: $0) })"
   }
 
@@ -131,7 +135,7 @@ extension SQLiteConnection {
     case .text(let column, _)?: return ("TEXT", try SQLiteName.quoted(column))
     case .integer(let column, _)?: return ("INTEGER", try SQLiteName.quoted(column))
     case .rowID?, .values?, .none?, nil:
-      throw RecordError(.invalid("\(type) has no column that a reference could lead to"))
+      throw RecordError(.invalid("\(type) has no key column that a reference can use"))
     }
   }
 }

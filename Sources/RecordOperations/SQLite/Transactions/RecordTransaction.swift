@@ -155,7 +155,8 @@ public final class RecordTransaction: RecordDatabase {
   }
 
   public func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
-    throw RecordError(.unsupported("a transaction tells no changes; its database does, behind it"))
+    throw RecordError(
+      .unsupported("a transaction cannot list changes; ask its database after the commit"))
   }
 
   private func request<Response: Sendable>(
@@ -176,11 +177,11 @@ public final class RecordTransaction: RecordDatabase {
   /// - Throws: A ``RecordError`` if it is over, or if this task is in a part of it.
   private func checkUse() throws {
     if hasEnded.withLock(\.self) {
-      throw RecordError(.invalid("the transaction, or this part of it, has ended"))
+      throw RecordError(.invalid("the transaction or savepoint has ended"))
     }
     if Self.entered.contains(where: { $0.outer === self && !$0.hasEnded.withLock(\.self) }) {
       throw RecordError(
-        .invalid("within a savepoint the database that it was given has to be used"))
+        .invalid("this task is in a savepoint: use the database passed to its body"))
     }
   }
 }
@@ -189,7 +190,7 @@ extension SQLiteConnection {
   /// - Throws: A ``RecordError`` if there is none any more. To begin a savepoint would begin another one.
   fileprivate func checkTransaction() throws {
     if isInTransaction { return }
-    throw RecordError(.storage("the transaction was rolled back by an error before this"))
+    throw RecordError(.storage("the transaction has already been rolled back by an error"))
   }
 
   fileprivate func begin(_ kind: Transaction) throws { try run(kind.rawValue) }

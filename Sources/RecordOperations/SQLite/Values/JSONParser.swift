@@ -9,13 +9,13 @@ struct JSONParser {
   mutating func whole() throws(JSONSyntaxError) -> JSONText.Value {
     let value = try value(depth: 0)
     scanner.skipSpace()
-    if scanner.next != nil { throw scanner.unexpected("nothing behind the value") }
+    if scanner.next != nil { throw scanner.unexpected("the end of the text") }
     return value
   }
 
   private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONText.Value {
     scanner.skipSpace()
-    guard depth < Self.deepest else { throw scanner.unexpected("nothing that is deeper") }
+    guard depth < Self.deepest else { throw scanner.unexpected("less nesting") }
     switch scanner.next {
     case .openingBracket: return try list(depth)
     case .openingBrace: return try object(depth)

@@ -7,7 +7,7 @@ package enum SQLiteName {
   /// - Throws: A ``RecordError`` if it has a NUL in it, at which SQLite would stop to read.
   package static func quoted(_ name: String) throws -> String {
     guard !name.utf8.contains(0) else {
-      throw RecordError(.invalid("the name \(name.debugDescription) has a NUL in it"))
+      throw RecordError(.invalid("the name \(name.debugDescription) contains a NUL"))
     }
     return "\"" + doubling("\"", in: name) + "\""
   }
@@ -17,7 +17,7 @@ package enum SQLiteName {
   /// - Throws: A ``RecordError`` if it has a NUL in it, at which SQLite would stop to read.
   static func literal(_ text: String) throws -> String {
     guard !text.utf8.contains(0) else {
-      throw RecordError(.invalid("the name \(text.debugDescription) has a NUL in it"))
+      throw RecordError(.invalid("the name \(text.debugDescription) contains a NUL"))
     }
     return "'" + doubling("'", in: text) + "'"
   }
