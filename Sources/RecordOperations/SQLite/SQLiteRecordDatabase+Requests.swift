@@ -1,21 +1,36 @@
 extension SQLiteRecordDatabase {
+  /// Saves and deletes records, in one transaction.
+  ///
+  /// - Parameter batch: At most as many records and bytes as ``limits`` allow.
+  /// - Returns: One reply for each change, in the order of the batch.
+  /// - Throws: A ``RecordError`` if the batch exceeds the limits, the file cannot be written, or
+  ///   this task is in a transaction of the file; `CancellationError`.
   public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
     try limits.check(batch)
     return try await write { try $0.make(batch) }
   }
 
+  /// Reads records by their names.
+  ///
+  /// - Parameters:
+  ///   - ids: At most as many as ``limits`` allow for a batch.
+  ///   - keys: The fields to read; nil for all.
+  /// - Returns: The records that exist.
+  /// - Throws: A ``RecordError`` if the limit is exceeded, a table has no column for a key, or the
+  ///   file cannot be read; `CancellationError`.
   public func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord]
   {
     guard ids.count <= limits.items else { throw RecordError(.limitExceeded) }
     return try await read { try $0.lookup(ids, keys: keys) }
   }
 
-  /// Finds records.
+  /// Returns a page of the records that match a query.
   ///
-  /// A type that has no table has no records, if the database is one that makes tables. In a file that has to be there
-  /// it is an error.
+  /// A type without a table has no records if the access is ``SQLiteOptions/Access/create``. With
+  /// any other access it is an error.
   ///
-  /// - Throws: A ``RecordError`` if the table has no column for a key, or cannot be read; `CancellationError`.
+  /// - Throws: A ``RecordError`` if the query is invalid, the table has no column for a key, or the
+  ///   file cannot be read; `CancellationError`.
   public func query(
     _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
   ) async throws -> RecordPage {
@@ -24,13 +39,14 @@ extension SQLiteRecordDatabase {
     }
   }
 
-  /// Tells what has changed: of the tables that were made here, and of those whose changes are kept since the first
-  /// that was made here, or since ``keepChanges(of:)``. Adopted tables are told of as a whole then.
+  /// Returns a page of changes since a token.
   ///
-  /// It does not tell of a table that was dropped.
+  /// The changes of a table are tracked from its creation if it was created here. Any other table
+  /// is tracked from the first change that is made here, or from ``keepChanges(of:)``; all of its
+  /// records then count as changed. Dropping a table is not reported.
   ///
-  /// - Throws: A ``RecordError`` if the changes since then are not known any more, or if no table has its changes kept;
-  ///   `CancellationError`.
+  /// - Throws: A ``RecordError`` if the token has expired, no table is tracked, the zone is not the
+  ///   default one, or the file cannot be read; `CancellationError`.
   public func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
     guard zone == .default else {
       throw RecordError(.unsupported("no zone \(zone.name): SQLite has only the default zone"))
@@ -40,9 +56,12 @@ extension SQLiteRecordDatabase {
     }
   }
 
-  /// Has the changes of tables kept from now on, and gives their records tags, as the first change would.
+  /// Tracks the changes of tables from now on.
   ///
-  /// - Throws: A ``RecordError`` if there is no such table, or if it cannot be written; `CancellationError`.
+  /// Gives their records tags, as the first change made here would.
+  ///
+  /// - Throws: A ``RecordError`` if a table does not exist or cannot be written, or if this task is
+  ///   in a transaction of the file; `CancellationError`.
   public func keepChanges(of types: [String]) async throws {
     try await write { connection in
       for type in types {
@@ -56,7 +75,7 @@ extension SQLiteRecordDatabase {
     }
   }
 
-  /// Whether the file is there and can be read, or can be made if that is asked for.
+  /// Returns whether the file exists and can be read, or can be created if the access allows it.
   ///
   /// - Throws: `CancellationError`.
   public func accountStatus() async throws -> AccountStatus {

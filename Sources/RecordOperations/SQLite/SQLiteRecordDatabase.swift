@@ -1,4 +1,5 @@
-/// Records in a file of SQLite: a type is a table of it, a record a row, and a field a column.
+/// A database of records in an SQLite file: a type is a table, a record a row, and a field a
+/// column.
 ///
 /// ```swift
 /// import RecordOperations
@@ -9,42 +10,55 @@
 /// let reply = try await database.modify(RecordBatch([.save(book, .ifUnchanged)]))
 /// ```
 ///
-/// The first record of a type makes its table, and the first value for a key its column: `INTEGER`, `REAL`, `TEXT` or
-/// `BLOB` by the kind of the value, `TEXT DATE` for moments, `TEXT LIST` for lists, which are JSON, and `TEXT
-/// REFERENCE` for references that are kept. The other references are foreign keys, which SQLite itself watches over. A
-/// value of another kind than that of its column is refused.
+/// The first record of a type creates its table, and the first value of a field creates its column:
 ///
-/// Any other file of SQLite is one of records, too. The text of the key of a row is the name of its record: that of a
-/// column of texts or of whole numbers, otherwise the number of the row, and a list in JSON where the key has several
-/// columns. A row with null or bytes in a column of texts for the key has no name and is no record, but is exported. Views can be queried. Whatever the file has in it: what SQLite does not take for the text that it should be
-/// is given as bytes, and nothing of it becomes a part of a statement.
+/// | value | column |
+/// |---|---|
+/// | number, string or bytes | `INTEGER`, `REAL`, `TEXT` or `BLOB` |
+/// | date | `TEXT DATE` |
+/// | list | `TEXT LIST`, which holds JSON |
+/// | reference with the rule `.keep` | `TEXT REFERENCE` |
+/// | any other reference | a foreign key, which SQLite enforces |
 ///
-/// Tags and changes come from triggers, so that the changes of everybody count who writes the file; but for a row that
-/// another program's `REPLACE` throws out by a second unique column: SQLite tells triggers of it only if that program has
-/// set `recursive_triggers`. The tables made
-/// here have them; those of others get them with the first change that is made here, or with ``keepChanges(of:)``, and
-/// until then their records have no tags. What the triggers write is in tables whose names begin with `_record`.
+/// A value that does not match the type of its column is an error.
 ///
-/// Each request runs in one transaction: those that write one after another, and a few of those that read at the same
-/// time. A cancelled one is interrupted. The file is opened by the first request, and closed when the database is gone.
+/// Files of other programs can be used, too. The name of a record is the key of its row: the value
+/// of a single key column of text or integers, a JSON list if the key has several columns, and
+/// otherwise the row ID. A row whose text key column holds null or bytes has no name: it is not a
+/// record, but it is exported. Views can be queried. Text that is not UTF-8 is returned as bytes.
+/// Values are bound and names are quoted, so no content of a file runs as SQL.
+///
+/// Tags and changes come from triggers, so that changes by other programs count. There is one
+/// exception: a `REPLACE` of another program that deletes a row because of a second unique column.
+/// SQLite runs the triggers for that row only if the program has set `recursive_triggers`. Tables
+/// that are created here have the triggers. Other tables get them with the first change that is
+/// made here, or with ``keepChanges(of:)``; until then their records have no tags. The triggers
+/// write to tables whose names begin with `_record`.
+///
+/// Each request runs in one transaction. Writing requests run one at a time, and up to
+/// ``SQLiteOptions/readers`` reading requests run concurrently. Cancelling a request interrupts it.
+/// The first request opens the file, which is closed when the database is deallocated.
 public final class SQLiteRecordDatabase: RecordDatabase {
-  /// Where the file is.
+  /// The path of the file.
   public let path: String
+  /// How the file is opened and used.
   public let options: SQLiteOptions
 
   private let writer: SQLiteWorker
   private let readers: SQLiteReaders
-  /// Held by who writes, and by who begins a transaction of his own until it has begun: one at a time waits for a lock.
+  /// Serializes writers, and the start of explicit transactions: only one of them waits for a lock.
   let turn = RecordTurn()
 
+  /// The limits of ``options``.
   public var limits: RecordLimits { options.limits }
+  /// All capabilities.
   public var capabilities: RecordCapabilities { .all }
 
-  /// A database in a file. It is opened by the first request.
+  /// Creates a database for a file, which the first request opens.
   ///
   /// - Parameters:
-  ///   - path: Of the file; relative ones begin in the working folder.
-  ///   - options: How it is opened.
+  ///   - path: The path of the file, absolute or relative to the working directory.
+  ///   - options: How the file is opened and used.
   public init(_ path: String, _ options: SQLiteOptions = SQLiteOptions()) {
     self.path = path
     self.options = options
@@ -56,25 +70,27 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     }
   }
 
-  /// Closes the file as soon as the requests are through that were made before. One that follows opens it again.
+  /// Closes the file after the pending requests. A later request opens it again.
   ///
-  /// It need not be called: the file is closed, too, when the database is gone.
+  /// Calling it is optional: the file is closed when the database is deallocated.
   public func close() async {
     await readers.close()
     await writer.close()
   }
 
-  /// A connection of its own, for what is more than one request: a transaction that takes its time.
+  /// Returns a worker with a connection of its own, for a long transaction of several requests.
   package func worker(for purpose: SQLiteConnection.Purpose) -> SQLiteWorker {
     SQLiteWorker("SQLite worker") { [path, options] in
       try SQLiteConnection.open(path, for: purpose, options)
     }
   }
 
-  /// How many write, or wait for that.
+  /// The number of writers that run or wait.
   package var writerCount: Int { turn.count }
 
-  /// - Throws: A ``RecordError`` if this task is in a transaction of it, for whose end it would wait.
+  /// Checks that this task is not in a transaction of the file, for whose end a request would wait.
+  ///
+  /// - Throws: A ``RecordError`` if it is.
   func checkNoTransaction() throws {
     guard RecordTransaction.isEntered(of: path) else { return }
     throw RecordError(
@@ -86,10 +102,10 @@ public final class SQLiteRecordDatabase: RecordDatabase {
       ))
   }
 
-  /// Runs a body in a transaction that sees the database as it is at its beginning.
+  /// Runs a body in a transaction that sees the database as it is at the first read.
   ///
-  /// - Throws: What the body throws, a ``SQLiteError`` translated; a ``RecordError`` if the file cannot be read;
-  ///   `CancellationError`.
+  /// - Throws: The error of the body, where a ``SQLiteError`` becomes a ``RecordError``; a
+  ///   ``RecordError`` if the file cannot be read; `CancellationError`.
   package func read<Response: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
@@ -98,10 +114,11 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     }
   }
 
-  /// Runs a body, which may make several transactions, while nobody else writes by this database.
+  /// Runs a body, which may use several transactions, while no other request of this database
+  /// writes.
   ///
-  /// - Throws: What the body throws, a ``SQLiteError`` translated; a ``RecordError`` if the file cannot be written;
-  ///   `CancellationError`.
+  /// - Throws: The error of the body, where a ``SQLiteError`` becomes a ``RecordError``; a
+  ///   ``RecordError`` if the file cannot be written; `CancellationError`.
   package func withWriter<Response: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
@@ -111,10 +128,10 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     return try await writer.run(body)
   }
 
-  /// Runs a body in a transaction during which nobody else writes; what it does is undone if it throws.
+  /// Runs a body in a transaction that excludes other writers, and rolls back if the body throws.
   ///
-  /// - Throws: What the body throws, a ``SQLiteError`` translated; a ``RecordError`` if the file cannot be written;
-  ///   `CancellationError`.
+  /// - Throws: The error of the body, where a ``SQLiteError`` becomes a ``RecordError``; a
+  ///   ``RecordError`` if the file cannot be written; `CancellationError`.
   package func write<Response: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {

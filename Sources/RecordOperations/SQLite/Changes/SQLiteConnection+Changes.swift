@@ -4,12 +4,13 @@
   internal import Foundation
 #endif
 
-/// Up to where changes are known, as a token says it: `identity:sequence:beginning`.
+/// A position in the sequence of changes. As a token: `identity:sequence:beginning`.
 private struct SQLitePosition {
-  /// Which database it is; empty for one in which there was nothing yet.
+  /// The identity of the database; empty if it had no changes yet.
   let identity: String
   let sequence: Int64
-  /// The last sequence when somebody began with nothing: what was deleted until then, they never had.
+  /// The last sequence when the caller fetched without a token. Records that were deleted before
+  /// are not reported, because the caller never had them.
   let beginning: Int64
 
   init(identity: String, sequence: Int64, beginning: Int64) {
@@ -30,10 +31,11 @@ private struct SQLitePosition {
 }
 
 extension SQLiteConnection {
-  /// What has changed since a token. It is called within a transaction.
+  /// Returns a page of changes since a token. Must be called in a transaction.
   ///
-  /// - Parameter count: How many changes there are on the page at most.
-  /// - Throws: A ``SQLiteError``; a ``RecordError`` if the changes are not known any more, or are not kept at all.
+  /// - Parameter count: The maximum number of changes on the page.
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if the token has expired, or if no table is
+  ///   tracked.
   func changes(since token: ChangeToken?, atMost count: Int) throws -> ChangePage {
     guard try hasStates(), let database = try database() else { return try noChanges(since: token) }
     let start = try start(token, in: database)
@@ -55,7 +57,7 @@ extension SQLiteConnection {
     var page = ChangePage(changed: [], deleted: [], token: start.token, hasMore: false)
     for state in states.prefix(count) {
       let id = RecordID(state.type, state.name)
-      // A table that was dropped has deleted nothing, as its triggers saw it.
+      // Dropping a table runs no triggers, so the states of its records remain.
       if !state.isDeleted, let table = try table(state.type),
         let record = try record(state.name, in: table)
       {
@@ -74,13 +76,15 @@ extension SQLiteConnection {
     return page
   }
 
-  /// - Throws: A ``RecordError`` if the changes since then are not known any more.
+  /// Returns the position of a token.
+  ///
+  /// - Throws: A ``RecordError`` if the token has expired.
   private func start(
     _ token: ChangeToken?, in database: (identity: String, forgotten: Int64, last: Int64)
   ) throws -> SQLitePosition {
     let new = SQLitePosition(identity: database.identity, sequence: 0, beginning: database.last)
     guard let token else { return new }
-    // One of another kind of database is as good as none.
+    // A token of another kind of database counts as expired.
     guard let position = SQLitePosition(token) else { throw RecordError(.tokenExpired) }
     if position.identity.isEmpty { return new }
     guard position.identity == database.identity, position.sequence <= database.last,
@@ -113,9 +117,9 @@ extension SQLiteConnection {
     ) { ($0.text(at: 0) ?? "", $0.integer(at: 1), $0.integer(at: 2)) }
   }
 
-  /// Forgets which records were deleted before a moment. Who asks for changes since then begins anew.
+  /// Deletes the states of records that were deleted before a date. Older tokens expire.
   ///
-  /// - Returns: How many.
+  /// - Returns: The number of states that were deleted.
   /// - Throws: A ``SQLiteError``.
   func forgetDeletions(before date: Date) throws -> Int {
     guard try hasStates() else { return 0 }

@@ -1,12 +1,13 @@
-/// How the states of records are kept: by triggers, so that every change of a row counts, whoever makes it.
+/// The tables and triggers that record the state of each record, so that changes by other programs
+/// count.
 ///
-/// `_record_states` has one row for each record that is or was in a tracked table. Its sequence is the tag of the
-/// record, and those of all records are in the order in which they changed.
+/// `_record_states` has one row for each record that is or was in a tracked table. Its sequence is
+/// the tag of the record. Sequences increase in the order of the changes.
 enum SQLiteTracking {
-  /// The moment as `Date.text` has it.
+  /// The current time, in the format of `Date.text`.
   static let now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
 
-  /// The tables for all of it.
+  /// The statements that create the tables.
   static let tables = [
     """
     CREATE TABLE "_record_states" (
@@ -14,11 +15,11 @@ enum SQLiteTracking {
       modified TEXT NOT NULL, deleted INTEGER NOT NULL, UNIQUE (type, name)
     )
     """,
-    // The types whose tables were made for them.
+    // The types whose tables were created here.
     """
     CREATE TABLE "_record_types" (type TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID
     """,
-    // Which database it is, and up to where deleted records have been forgotten.
+    // The identity of the database, and the last sequence whose deletion was forgotten.
     """
     CREATE TABLE "_record_database" (identity TEXT NOT NULL, forgotten INTEGER NOT NULL)
     """,
@@ -31,11 +32,12 @@ enum SQLiteTracking {
     ["inserted", "updated", "renamed", "deleted"].map { "_record_\($0)_\(table)" }
   }
 
-  /// What makes the triggers of a table.
+  /// Returns the statements that create the triggers of a table.
   ///
-  /// None of them replaces a row in one statement: a trigger of `INSERT OR IGNORE` would ignore it.
+  /// The triggers delete and insert instead of using `REPLACE`, because a trigger adopts the
+  /// conflict policy of its statement: within `INSERT OR IGNORE`, it would not replace the row.
   ///
-  /// - Throws: A ``RecordError`` if its name cannot be one.
+  /// - Throws: A ``RecordError`` if the name of the table contains a NUL.
   static func triggers(for table: SQLiteTable) throws -> [String] {
     let names = try triggerNames(for: table.name).map(SQLiteName.quoted)
     let target = try SQLiteName.quoted(table.name)
@@ -64,9 +66,9 @@ enum SQLiteTracking {
 }
 
 extension SQLiteConnection {
-  /// Has the states of all records of a table kept from now on. It is called within a transaction.
+  /// Tracks the states of all records of a table from now on. Must be called in a transaction.
   ///
-  /// - Throws: A ``SQLiteError``; a ``RecordError`` if it is none whose rows can be told apart, or no table.
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if it is not a table, or its rows have no key.
   func track(_ table: SQLiteTable) throws {
     guard table.kind == .table, table.key != .none else {
       throw RecordError(
@@ -75,7 +77,7 @@ extension SQLiteConnection {
     if try !hasStates() {
       for sql in SQLiteTracking.tables { try run(sql) }
     }
-    // Those of a table that was called otherwise before.
+    // Triggers from before the table was renamed.
     let others = try rows(
       """
       SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 \
@@ -91,8 +93,8 @@ extension SQLiteConnection {
     let type = try SQLiteName.literal(table.name)
     try run("DELETE FROM \"_record_states\" WHERE type = \(type)")
     if changeCount > 0 {
-      // It was another table before, or was changed without its triggers. What has become of its records, nobody knows:
-      // who asks for changes since then has to begin anew.
+      // The table was replaced, or changed without its triggers, so the changes since then are
+      // unknown. Older tokens expire.
       try run("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = '_record_states'")
       try run(
         """

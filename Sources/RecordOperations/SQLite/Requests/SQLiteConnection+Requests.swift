@@ -1,20 +1,20 @@
 extension SQLiteConnection {
-  /// The records of these names that are there.
+  /// Returns the records with these names that exist.
   ///
   /// - Throws: A ``SQLiteError``; a ``RecordError``.
   func lookup(_ ids: [RecordID], keys: [String]?) throws -> [RecordID: DatabaseRecord] {
     var found: [RecordID: DatabaseRecord] = [:]
     for id in ids where id.zone == .default {
-      // Of a type without a table, none is there.
+      // A type without a table has no records.
       guard let table = try table(id.type), table.key != .none else { continue }
       if let record = try record(id.name, in: table, keys: keys) { found[id] = record }
     }
     return found
   }
 
-  /// The next page of a query.
+  /// Returns the next page of a query.
   ///
-  /// - Parameter access: Whether a type without a table has no records, or is an error.
+  /// - Parameter access: Decides whether a type without a table has no records or is an error.
   /// - Throws: A ``SQLiteError``; a ``RecordError``.
   func page(
     of query: RecordQuery, after cursor: RecordCursor?, atMost count: Int,
@@ -33,9 +33,9 @@ extension SQLiteConnection {
     return RecordPage([], cursor: nil)
   }
 
-  /// Makes the changes of a batch. It is called within a transaction.
+  /// Makes the changes of a batch. Must be called in a transaction.
   ///
-  /// - Throws: A ``SQLiteError`` or a ``RecordError`` if it is not about one of them.
+  /// - Throws: A ``SQLiteError`` or a ``RecordError`` that concerns the whole request.
   func make(_ batch: RecordBatch) throws -> [RecordReply] {
     try keepStates(for: batch.changes)
     guard batch.isAtomic else { return try makeEach(batch.changes) }
@@ -44,20 +44,20 @@ extension SQLiteConnection {
     }
   }
 
-  /// Has the states kept of tables that are there: before the changes, so that they stay where those are undone. Who is
-  /// told of a conflict needs the tag that the record has then.
+  /// Tracks the existing tables of the changes. This happens before the changes, so that rolling
+  /// them back keeps it: the reply to a conflict needs the current tag of the record.
   private func keepStates(for changes: [RecordChange]) throws {
     for type in Set(changes.lazy.filter { $0.id.zone == .default }.map(\.id.type)) {
-      // What is wrong with any other one, its changes are told.
+      // For other tables, the replies to their changes report the error.
       guard let table = try table(type), table.kind == .table, table.key != .none, !table.isTracked
       else { continue }
       _ = try trackedTable(type, making: nil)
     }
   }
 
-  /// Makes changes, each by itself.
+  /// Makes each change separately.
   ///
-  /// - Throws: A ``SQLiteError`` if it is not about one of them.
+  /// - Throws: A ``SQLiteError`` that concerns the whole request.
   private func makeEach(_ changes: [RecordChange]) throws -> [RecordReply] {
     try changes.map { change in
       do { return try savepoint { try make(change) } } catch {
@@ -66,10 +66,10 @@ extension SQLiteConnection {
     }
   }
 
-  /// Makes all changes.
+  /// Makes all changes or none.
   ///
-  /// - Throws: An ``AtomicFailure`` if one of them cannot be made, so that none is; a ``SQLiteError`` if it is not about
-  ///   one of them.
+  /// - Throws: An ``AtomicFailure`` if a change fails; a ``SQLiteError`` that concerns the whole
+  ///   request.
   private func makeAll(_ changes: [RecordChange]) throws -> [RecordReply] {
     try changes.enumerated().map { index, change in
       do { return try make(change) } catch {
@@ -82,7 +82,9 @@ extension SQLiteConnection {
     }
   }
 
-  /// - Throws: The error if the whole request has failed.
+  /// Returns the error of a change.
+  ///
+  /// - Throws: The error itself if it concerns the whole request.
   private func failure(_ error: any Error, of change: RecordChange) throws -> RecordError {
     guard isInTransaction else { throw error }
     switch error {
@@ -98,13 +100,15 @@ extension SQLiteConnection {
   }
 }
 
-/// An atomic batch that is undone, and what each of its changes is told.
+/// The rollback of an atomic batch, with the reply to each change.
 private struct AtomicFailure: Error {
   let replies: [RecordReply]
 }
 
 extension RecordLimits {
-  /// - Throws: A ``RecordError`` if a batch is more than they allow.
+  /// Checks the size of a batch.
+  ///
+  /// - Throws: A ``RecordError`` if a batch exceeds the limits.
   func check(_ batch: RecordBatch) throws(RecordError) {
     let byteCount = batch.changes.reduce(0) { $0 + $1.byteCount }
     if batch.changes.count > items || byteCount > bytes { throw RecordError(.limitExceeded) }

@@ -1,10 +1,10 @@
 internal import CompositeOperations
 
-/// Workers that read the same file at the same time.
+/// A pool of connections that read the same file concurrently.
 final class SQLiteReaders: Sendable {
   private let capacity: Int
   private let open: @Sendable () throws -> SQLiteConnection
-  /// The workers, with how many requests each has.
+  /// The workers, each with the number of its requests.
   private let readers = Lock<[(worker: SQLiteWorker, load: Int)]>([])
 
   init(capacity: Int, open: @escaping @Sendable () throws -> SQLiteConnection) {
@@ -12,10 +12,10 @@ final class SQLiteReaders: Sendable {
     self.open = open
   }
 
-  /// Gives a connection to a body, on its thread: one that is idle, a new one if there may be more, or the one with
-  /// the shortest line.
+  /// Runs a body on the thread of a connection: an idle one, a new one below the capacity, or the
+  /// one with the shortest queue.
   ///
-  /// - Throws: What ``SQLiteWorker/run(_:)`` throws.
+  /// - Throws: Errors of ``SQLiteWorker/run(_:)``.
   func run<Response: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
@@ -24,7 +24,7 @@ final class SQLiteReaders: Sendable {
     return try await worker.run(body)
   }
 
-  /// Closes the files when the requests are through that are in the lines now.
+  /// Closes the connections after their pending requests.
   func close() async {
     for worker in readers.withLock({ $0.map(\.worker) }) { await worker.close() }
   }

@@ -1,22 +1,22 @@
 internal import Dispatch
 
 extension SQLiteRequest {
-  /// Where a request is on its way through the line of a connection.
+  /// The state of a request in the queue of a connection.
   ///
-  /// What it is for: a connection is interrupted for a request only while that one runs. So a request that has run to
-  /// its end waits until who is interrupting it has done so.
+  /// A connection is interrupted only while the request that was cancelled runs. So a request that
+  /// has finished waits until a concurrent interruption has been made.
   struct StateMachine {
     private enum State {
-      /// Nobody waits for it yet.
+      /// Not submitted.
       case new
-      /// It was cancelled before anybody waited.
+      /// Cancelled before it was submitted.
       case refused
       case waiting(Waiter)
-      /// It has the connection; nil as long as that is being opened.
+      /// Runs on the connection; nil while that is being opened.
       case running(Waiter, SQLiteHandle?)
-      /// Somebody is about to interrupt the connection, and signals when it is done.
+      /// A canceller is about to interrupt the connection, and signals afterwards.
       case interrupting(Waiter, DispatchSemaphore)
-      /// It still runs, and shall not for long.
+      /// Cancelled, but still running.
       case interrupted(Waiter)
       case ended
     }
@@ -25,7 +25,7 @@ extension SQLiteRequest {
 
     enum Submission { case enqueue, refuse }
 
-    /// Somebody waits for it.
+    /// The request was submitted.
     mutating func submitted(_ waiter: Waiter) -> Submission {
       switch state {
       case .new:
@@ -63,7 +63,7 @@ extension SQLiteRequest {
       }
     }
 
-    /// The connection has been interrupted.
+    /// The connection was interrupted.
     mutating func interruptionMade() -> DispatchSemaphore {
       guard case .interrupting(let waiter, let semaphore) = state else {
         preconditionFailure("interruption finished in state \(state)")
@@ -72,9 +72,9 @@ extension SQLiteRequest {
       return semaphore
     }
 
-    /// It is its turn.
+    /// The connection is free for the request.
     ///
-    /// - Returns: Whether it is still wanted.
+    /// - Returns: Whether to run it; false if it was cancelled.
     mutating func started(_ handle: SQLiteHandle?) -> Bool {
       switch state {
       case .waiting(let waiter):
@@ -91,7 +91,7 @@ extension SQLiteRequest {
       case waitForInterruption(DispatchSemaphore)
     }
 
-    /// It has run to its end.
+    /// The body has returned or thrown.
     mutating func finished() -> End {
       switch state {
       case .running(let waiter, _), .interrupted(let waiter):

@@ -1,7 +1,7 @@
 internal import CompositeOperations
 internal import Dispatch
 
-/// What a task wants of a connection, and waits for in its line.
+/// A body that waits in the queue of a connection, and the continuation of its task.
 final class SQLiteRequest<Response: Sendable>: Sendable {
   typealias Waiter = CheckedContinuation<Response, any Error>
 
@@ -10,7 +10,9 @@ final class SQLiteRequest<Response: Sendable>: Sendable {
 
   init(_ body: @escaping @Sendable (SQLiteConnection) throws -> Response) { self.body = body }
 
-  /// - Returns: Whether it is to be put in the line.
+  /// Registers the continuation of the task.
+  ///
+  /// - Returns: Whether to enqueue the request; false if it was cancelled before.
   func submit(_ waiter: Waiter) -> Bool {
     switch machine.withLock({ $0.submitted(waiter) }) {
     case .enqueue: return true
@@ -30,12 +32,12 @@ final class SQLiteRequest<Response: Sendable>: Sendable {
     }
   }
 
-  /// Runs it on the thread of its connection, if it is still wanted.
+  /// Runs the body on the thread of its connection, unless it was cancelled.
   ///
   /// - Parameters:
-  ///   - connection: Where it runs; nil as long as none is open.
-  ///   - open: Opens one.
-  /// - Returns: The connection that there is afterwards.
+  ///   - connection: The connection; nil if none is open.
+  ///   - open: Opens a connection.
+  /// - Returns: The connection to keep; nil if none is open or it has failed.
   func run(on connection: SQLiteConnection?, open: () throws -> SQLiteConnection)
     -> SQLiteConnection?
   {
@@ -47,7 +49,8 @@ final class SQLiteRequest<Response: Sendable>: Sendable {
     do {
       let opened = try connection ?? open()
       connection = opened
-      // It finds out, too, what was cancelled in the moment in which a statement began: to that, SQLite is deaf.
+      // SQLite ignores an interruption just before a statement starts, so statements poll for it,
+      // too.
       opened.handle.isCancelled = { [self] in machine.withLock { $0.isCancelled } }
       defer { opened.handle.isCancelled = { false } }
       result = .success(try body(opened))
@@ -64,7 +67,7 @@ final class SQLiteRequest<Response: Sendable>: Sendable {
     while true {
       switch machine.withLock({ $0.finished() }) {
       case .resume(let waiter): return waiter
-      // It takes as long as a call of a function that sets a flag.
+      // The wait is short: it ends when `sqlite3_interrupt`, which sets a flag, has returned.
       case .waitForInterruption(let semaphore): semaphore.wait()
       }
     }

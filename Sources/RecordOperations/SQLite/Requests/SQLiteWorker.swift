@@ -1,12 +1,12 @@
 internal import Dispatch
 
-/// A connection with a thread for its requests, which run one after another.
+/// A connection with a serial queue for its requests.
 ///
-/// The file is opened by the first of them, and again by the next one as long as that fails. It is closed when the
-/// worker is gone and its line is empty.
+/// The first request opens the file. If that fails, the next request tries again. The file is
+/// closed when the worker is deallocated, after its last request.
 ///
-/// It is `@unchecked Sendable` because of its connection, which nothing but a request on the serial queue gets at, and
-/// the end of the worker, when no request is left.
+/// `@unchecked Sendable` because of the connection: only requests on the serial queue and the
+/// deinitializer, after the last request, access it.
 package final class SQLiteWorker: @unchecked Sendable {
   private let queue: DispatchQueue
   private let open: @Sendable () throws -> SQLiteConnection
@@ -19,13 +19,13 @@ package final class SQLiteWorker: @unchecked Sendable {
     self.open = open
   }
 
-  /// Gives the connection to a body, on its thread.
+  /// Runs a body with the connection, on its thread.
   ///
-  /// A body whose task is cancelled has its statement interrupted, and each further one fails; one that waits for its
-  /// turn never gets it.
+  /// If the task is cancelled, the running statement is interrupted, and every later one fails. A
+  /// body that has not started never runs.
   ///
-  /// - Throws: What the body throws, a ``SQLiteError`` translated; a ``RecordError`` if the file cannot be opened;
-  ///   `CancellationError`.
+  /// - Throws: The error of the body, where a ``SQLiteError`` becomes a ``RecordError``; a
+  ///   ``RecordError`` if the file cannot be opened; `CancellationError`.
   package func run<Response: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
@@ -40,8 +40,8 @@ package final class SQLiteWorker: @unchecked Sendable {
     }
   }
 
-  /// Gives the connection to a body, on its thread, whether the task is cancelled or not; to none if the file is not
-  /// open.
+  /// Runs a body with the connection, on its thread, even if the task is cancelled. Does not run it
+  /// if the file is not open.
   func finish(_ body: @escaping @Sendable (SQLiteConnection) -> Void) async {
     await withCheckedContinuation { waiter in
       queue.async { [self] in
@@ -51,7 +51,7 @@ package final class SQLiteWorker: @unchecked Sendable {
     }
   }
 
-  /// Closes the file when the requests are through that are in the line now.
+  /// Closes the file after the pending requests.
   package func close() async {
     await withCheckedContinuation { waiter in
       queue.async { [self] in

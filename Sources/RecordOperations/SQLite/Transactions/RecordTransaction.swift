@@ -1,22 +1,22 @@
 public import CompositeOperations
 
-/// A transaction of a database, or a part of one that can be undone by itself: a database for the operations in it.
+/// A transaction of a database, or a savepoint within one: a database for the operations in it.
 ///
-/// A ``TransactionOperation`` makes it. Its requests come one after another, each as a whole. Behind the end of the
-/// transaction, or of the savepoint, each is refused.
+/// Created by a ``TransactionOperation``. Its requests run one at a time, each as a whole. After
+/// the transaction or the savepoint has ended, every request throws.
 public final class RecordTransaction: RecordDatabase {
   private let worker: SQLiteWorker
   private let path: String
   private let options: SQLiteOptions
-  /// The turn of the database.
+  /// Serializes the start of transactions with the writers of the database.
   private let beginning: RecordTurn
-  /// Whose savepoint it is; nil for that of the whole transaction.
+  /// The enclosing transaction or savepoint; nil for the transaction itself.
   private let outer: RecordTransaction?
-  /// Held by a request, and by a savepoint as long as it is open.
+  /// Held by a request, and by a savepoint while it is open.
   private let turn = RecordTurn()
   private let hasEnded = Lock(false)
 
-  /// The transactions and savepoints in which this task is, from the outermost one. It may outlive them.
+  /// The transactions and savepoints of this task, outermost first. The task may outlive them.
   @TaskLocal private static var entered: [RecordTransaction] = []
 
   init(of database: SQLiteRecordDatabase) {
@@ -35,11 +35,12 @@ public final class RecordTransaction: RecordDatabase {
     self.outer = outer
   }
 
+  /// The limits of the database.
   public var limits: RecordLimits { options.limits }
-  /// All but changes, which are told of when they have happened.
+  /// All capabilities except changes, which the database reports after the commit.
   public var capabilities: RecordCapabilities { .all.subtracting(.changes) }
 
-  // MARK: Its way
+  // MARK: Lifecycle
 
   func begin() async throws {
     try await beginning.take()
@@ -47,14 +48,14 @@ public final class RecordTransaction: RecordDatabase {
     try await worker.run { try $0.begin(.writing) }
   }
 
-  /// Runs a body that is within it.
+  /// Runs a body as part of the transaction.
   nonisolated(nonsending) func entered<Result>(
     _ body: nonisolated(nonsending) () async throws -> Result
   ) async throws -> Result {
     try await Self.$entered.withValue(Self.entered + [self], operation: body)
   }
 
-  /// Whether this task is in a transaction of a file that has not ended.
+  /// Returns whether this task is in a transaction of the file that has not ended.
   static func isEntered(of path: String) -> Bool {
     entered.contains {
       $0.outer == nil && !$0.hasEnded.withLock(\.self)
@@ -64,7 +65,7 @@ public final class RecordTransaction: RecordDatabase {
 
   func commit() async throws {
     hasEnded.withLock { $0 = true }
-    // Behind what is left of it, which finds out that it has ended.
+    // Remaining requests come first, and find that it has ended.
     try await turn.take()
     defer { turn.giveBack() }
     try await worker.run { connection in
@@ -74,7 +75,7 @@ public final class RecordTransaction: RecordDatabase {
     await worker.close()
   }
 
-  /// Undoes all, if it is not committed.
+  /// Rolls back, unless it was committed.
   func abandon() async {
     hasEnded.withLock { $0 = true }
     await worker.finish { connection in
@@ -84,15 +85,19 @@ public final class RecordTransaction: RecordDatabase {
     await worker.close()
   }
 
-  // MARK: Parts
+  // MARK: Savepoints
 
-  /// Runs an operation so that what it has saved is undone if it does not end in a result.
+  /// Returns an operation that runs another one in a savepoint, and rolls its changes back unless
+  /// it succeeds.
   ///
-  /// While it runs, other requests and savepoints of this transaction wait: those of a `ParallelOperation` come one after
-  /// another. Within it, the database that it is given has to be used, or nothing could be undone; the one around it
-  /// refuses with ``RecordError/Reason/invalid(_:)``.
+  /// While it runs, other requests and savepoints of this transaction wait, so the savepoints of a
+  /// `ParallelOperation` run one at a time. Operations in the savepoint must use the database that
+  /// is passed to the body. A request to the enclosing transaction throws
+  /// ``RecordError/Reason/invalid(_:)``, because the savepoint could not undo it.
   ///
-  /// - Parameter body: Makes the operation, with the part of the transaction that it is to use.
+  /// - Parameter body: Makes the operation, given the database of the savepoint.
+  /// - Returns: The operation. It fails with the error of `body` or of its operation, or with a
+  ///   ``RecordError`` if the transaction has ended.
   public func savepoint<Body: ComposableOperation>(
     _ body: @escaping @Sendable (RecordTransaction) throws -> Body
   ) -> some ComposableOperation<Body.Success> {
@@ -132,13 +137,23 @@ public final class RecordTransaction: RecordDatabase {
 
   // MARK: Requests
 
+  /// Returns ``AccountStatus/available``.
   public func accountStatus() async throws -> AccountStatus { .available }
 
+  /// Saves and deletes records within the transaction.
+  ///
+  /// - Throws: A ``RecordError`` if the batch exceeds the limits, the file cannot be written, the
+  ///   transaction has ended, or this task is in a savepoint of it; `CancellationError`.
   public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
     try limits.check(batch)
     return try await request { try $0.make(batch) }
   }
 
+  /// Reads records by their names, with the changes of the transaction.
+  ///
+  /// - Throws: A ``RecordError`` if the limit is exceeded, a table has no column for a key, the file
+  ///   cannot be read, the transaction has ended, or this task is in a savepoint of it;
+  ///   `CancellationError`.
   public func lookup(
     _ ids: [RecordID], keys: [String]?
   ) async throws -> [RecordID: DatabaseRecord] {
@@ -146,6 +161,11 @@ public final class RecordTransaction: RecordDatabase {
     return try await request { try $0.lookup(ids, keys: keys) }
   }
 
+  /// Returns a page of the records that match a query, with the changes of the transaction.
+  ///
+  /// - Throws: A ``RecordError`` if the query is invalid, the table has no column for a key, the
+  ///   file cannot be read, the transaction has ended, or this task is in a savepoint of it;
+  ///   `CancellationError`.
   public func query(
     _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
   ) async throws -> RecordPage {
@@ -154,6 +174,9 @@ public final class RecordTransaction: RecordDatabase {
     }
   }
 
+  /// Not supported: the database reports changes after the commit.
+  ///
+  /// - Throws: A ``RecordError`` in any case.
   public func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
     throw RecordError(
       .unsupported("a transaction cannot list changes; ask its database after the commit"))
@@ -167,14 +190,16 @@ public final class RecordTransaction: RecordDatabase {
     defer { turn.giveBack() }
     try checkUse()
     return try await worker.run { connection in
-      // It may have ended while this was in the line.
+      // It may have ended while this request waited.
       try self.checkUse()
       try connection.checkTransaction()
       return try body(connection)
     }
   }
 
-  /// - Throws: A ``RecordError`` if it is over, or if this task is in a part of it.
+  /// Checks that requests are possible.
+  ///
+  /// - Throws: A ``RecordError`` if it has ended, or if this task is in a savepoint of it.
   private func checkUse() throws {
     if hasEnded.withLock(\.self) {
       throw RecordError(.invalid("the transaction or savepoint has ended"))
@@ -187,7 +212,9 @@ public final class RecordTransaction: RecordDatabase {
 }
 
 extension SQLiteConnection {
-  /// - Throws: A ``RecordError`` if there is none any more. To begin a savepoint would begin another one.
+  /// Checks that the transaction is open. Otherwise `SAVEPOINT` would begin a new one.
+  ///
+  /// - Throws: A ``RecordError`` if SQLite has rolled back the transaction.
   fileprivate func checkTransaction() throws {
     if isInTransaction { return }
     throw RecordError(.storage("the transaction has already been rolled back by an error"))

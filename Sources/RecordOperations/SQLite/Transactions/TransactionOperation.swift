@@ -1,7 +1,7 @@
 public import CompositeOperations
 
-/// Runs an operation in one transaction of a database: what it saves is there when it has ended in a result, all of it,
-/// and otherwise none of it.
+/// An operation that runs another one in a transaction: commits its changes if it succeeds, and
+/// rolls all of them back otherwise.
 ///
 /// ```swift
 /// import CompositeOperations
@@ -20,21 +20,25 @@ public import CompositeOperations
 /// let moved = try await move.run().get()
 /// ```
 ///
-/// The transaction is a database itself, for the operations in it, which see what is done in it; nobody else sees it
-/// before its end, and nobody else writes the file meanwhile: what its operations do by the database itself, instead of by
-/// the transaction, finds what was there before, and is refused where it would write. A part of it that may fail without
-/// the rest has a savepoint, ``RecordTransaction/savepoint(_:)``.
+/// The operations in the transaction use it as their database, and see its changes. Other readers
+/// see them after the commit, and other writers of the file wait. An operation in the transaction
+/// that uses the database itself reads the old state, and throws if it writes. For a part that may
+/// fail on its own, use a savepoint: ``RecordTransaction/savepoint(_:)``.
 ///
-/// An error and a cancellation undo all; so does the end of the program. A cancellation that comes when the transaction is
-/// being committed may be too late: the outcome is cancelled all the same, and the result is what came late.
+/// An error or a cancellation rolls back all changes, and so does the end of the process. A
+/// cancellation during the commit may come too late to roll back. The outcome is cancelled all the
+/// same, and the result is the late outcome.
 public struct TransactionOperation<Success: Sendable>: ComposableOperation {
+  /// The database of the transaction.
   public let database: SQLiteRecordDatabase
 
   private let body: @Sendable (RecordTransaction) throws -> AnyOperation<Success>
 
+  /// Creates an operation that runs another one in a transaction.
+  ///
   /// - Parameters:
-  ///   - database: Where.
-  ///   - body: Makes the operation that is run in the transaction.
+  ///   - database: The database of the transaction.
+  ///   - body: Makes the operation, given the transaction.
   public init<Body: ComposableOperation>(
     in database: SQLiteRecordDatabase,
     _ body: @escaping @Sendable (RecordTransaction) throws -> Body
