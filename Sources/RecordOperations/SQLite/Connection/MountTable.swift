@@ -12,8 +12,8 @@
 /// writing elsewhere, as containers do with folders of their host. Only this table shows whether
 /// the disk itself is read-only.
 package struct MountTable {
-  /// Local file systems. The disk of any other one, such as NFS or overlay, can be written by other machines or by way
-  /// of another mount, even where this one is read-only.
+  /// Local file systems. The disk of any other one, such as NFS or overlay, can be written by other
+  /// machines or through another mount, even if this mount is read-only.
   private static let localTypes: Set<Substring> = [
     "btrfs", "cramfs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs", "hfs", "hfsplus",
     "iso9660",
@@ -24,10 +24,10 @@ package struct MountTable {
 
   package init(_ text: String) { lines = text.split(separator: "\n") }
 
-  /// Whether a disk is read-only for every process of this machine, however it is mounted.
+  /// Returns whether a disk is read-only for every process of this machine, however it is mounted.
   ///
-  /// - Parameter device: Its numbers, as the table has them: `8:1`.
-  /// - Returns: False also where the table does not say so.
+  /// - Parameter device: The device numbers in the format of the table, such as `8:1`.
+  /// - Returns: False also if the table does not list the device.
   package func isReadOnly(device: String) -> Bool {
     lines.contains { line in
       // 36 35 98:0 /root /mount ro,noatime master:1 - ext4 /dev/sda ro,errors=continue
@@ -43,7 +43,7 @@ package struct MountTable {
 
 #if os(Linux) || os(Android)
   extension MountTable {
-    /// The mounts that this thread sees, which may differ from others; nil if the system does not
+    /// The mounts that this thread sees, which other threads may not; nil if the system does not
     /// list them.
     static var current: MountTable? {
       guard let file = unsafe fopen("/proc/thread-self/mountinfo", "re") else { return nil }

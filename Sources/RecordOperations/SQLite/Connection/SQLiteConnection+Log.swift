@@ -1,20 +1,21 @@
 internal import CSQLite
 
-// A transaction goes to the log of the database first, whatever its size. The log keeps that size, also if the transaction
-// is rolled back. It can be cut only when everything that is committed in it was copied to the file. On a full disk that
-// fails if the file has to grow for it, so the log is copied before a large transaction begins.
+// SQLite writes a transaction to the write-ahead log (WAL) first, whatever its size. The WAL file
+// keeps its size, even after a rollback. It can be truncated only after its committed part has been
+// copied to the database file. On a full disk that fails if the file has to grow, so the WAL is
+// copied before a large transaction begins.
 extension SQLiteConnection {
-  /// How large SQLite lets a log become before it copies it to the file, in bytes: 1,000 pages.
+  /// The size from which SQLite copies the WAL to the file, in bytes: 1,000 pages.
   package static let ordinaryLogSize = 1_000 * 4_096
 
-  /// Copies the committed part of the log to the file, as far as connections that read allow it, so that the next
-  /// transaction writes the log from its beginning.
+  /// Copies the committed part of the WAL to the file, as far as reading connections allow it, so
+  /// that the next transaction overwrites the WAL from its beginning.
   func copyLog() {
     guard SQLiteFile(file).logSize > 0 else { return }
     checkpoint("PASSIVE")
   }
 
-  /// Cuts a log that has become large, unless another connection is reading or writing; does not wait for one.
+  /// Truncates a large WAL, unless another connection is reading or writing. Does not wait for one.
   func cutLog() {
     guard SQLiteFile(file).logSize > Self.ordinaryLogSize else { return }
     checkpoint("TRUNCATE")
@@ -23,7 +24,8 @@ extension SQLiteConnection {
   private func checkpoint(_ mode: String) {
     guard !isInTransaction else { return }
     uninterrupted {
-      // If it fails, SQLite tries again with the next transaction, and when the last connection is closed.
+      // If it fails, SQLite tries again with the next transaction, and when the last connection
+      // closes.
       withoutWaiting { try? run("PRAGMA wal_checkpoint(\(mode))") }
     }
   }

@@ -1,16 +1,17 @@
 internal import CSQLite
 
 extension SQLiteConnection {
-  /// What a connection is for.
+  /// The purpose of a connection.
   package enum Purpose: Sendable { case reading, writing }
 
   /// Opens a file.
   ///
-  /// One that is written gets a log for its changes, so that others read it meanwhile; one that is only read stays as
-  /// it is, and has as little beside it as can be. Reading does not need the right to write, whatever the access is.
+  /// Opening it for writing turns on WAL mode, so that others can read meanwhile. Opening it for
+  /// reading leaves its journal mode as it is, and creates as few files next to it as possible.
+  /// Reading does not need write permission, whatever the access is.
   ///
-  /// - Throws: A ``RecordError`` if it is not there, or may not be opened for that; a ``SQLiteError`` if it is no
-  ///   database.
+  /// - Throws: A ``RecordError`` if the file does not exist, or cannot be opened for the purpose; a
+  ///   ``SQLiteError`` if it is not a database.
   package static func open(
     _ path: String, for purpose: Purpose, _ options: SQLiteOptions
   ) throws -> SQLiteConnection {
@@ -27,7 +28,7 @@ extension SQLiteConnection {
     if purpose == .writing, connection.isReadOnly {
       throw RecordError(.notPermitted("\(path) can be read, but not written"))
     }
-    // The header is read here, so that what is no database says so before anything else.
+    // This reads the header, so that a file which is not a database fails here.
     do { _ = try connection.first("PRAGMA schema_version") { $0.integer(at: 0) } } catch let error
       as SQLiteError where error.isMissingFileBeside && purpose == .reading && handle.usesLog
     {
@@ -73,17 +74,20 @@ extension SQLiteConnection {
   }
 
   private func prepareForWriting(_ durability: SQLiteOptions.Durability) throws {
-    // It stays as it is where others are using it right now, or where the file system has no shared memory.
+    // The mode does not change while others use the file, or if the file system has no shared
+    // memory.
     let journal = try? first("PRAGMA journal_mode = WAL") { $0.text(at: 0) }
-    // Without the log, the file itself is only safe if the disk is waited for.
+    // Without a WAL, the file is safe only if a commit waits for the disk.
     let isSafe = journal == "wal" && durability == .normal
     try run("PRAGMA synchronous = \(isSafe ? "NORMAL" : "FULL")")
-    // Kibibytes. What a transaction has changed beyond that is written before its end, and perhaps again.
+    // In KiB. Changes of a transaction beyond that are written before its end, perhaps repeatedly.
     try run("PRAGMA cache_size = -16384")
   }
 }
 
 extension SQLiteHandle {
+  /// Opens a file with the flags for an access and a purpose.
+  ///
   /// - Throws: A ``SQLiteError``.
   fileprivate static func open(
     _ file: SQLiteFile, for purpose: SQLiteConnection.Purpose, _ options: SQLiteOptions
@@ -93,7 +97,7 @@ extension SQLiteHandle {
       case (.create, .writing): SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       case (.existing, .writing): SQLITE_OPEN_READWRITE
       case (.create, .reading) where file.isMissing: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-      // A connection that only reads cannot remove the log that it has made.
+      // A read-only connection cannot remove the WAL files that it has created.
       case (.create, .reading) where file.isWritable, (.existing, .reading) where file.isWritable:
         SQLITE_OPEN_READWRITE
       case (.create, .reading), (.existing, .reading), (.readOnly, _), (.immutable, _): nil
@@ -102,19 +106,21 @@ extension SQLiteHandle {
     return try openReadOnly(file, options)
   }
 
+  /// Opens a file for reading only.
+  ///
   /// - Throws: A ``SQLiteError``.
   private static func openReadOnly(
     _ file: SQLiteFile, _ options: SQLiteOptions
   ) throws -> SQLiteHandle {
     let plain = try open(file.path, SQLITE_OPEN_READONLY, of: file, options)
-    // An immutable file is read without its log, which may have changes that are not in the file yet.
+    // An immutable file is read without its WAL, which may contain changes that the file lacks.
     guard plain.usesLog, !file.hasLog else { return plain }
-    // SQLite has to make a file beside the database, which is not necessary where nothing writes the database.
+    // SQLite has to create a file next to the database, unless nothing writes the database.
     if options.access == .immutable || file.isImmutable {
       return try open(
         file.immutableAddress, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, of: file, options)
     }
-    // A connection that only reads could not remove that file when it is closed.
+    // A read-only connection could not remove that file when it closes.
     return file.isWritable ? try open(file.path, SQLITE_OPEN_READWRITE, of: file, options) : plain
   }
 
@@ -123,7 +129,7 @@ extension SQLiteHandle {
   ) throws -> SQLiteHandle {
     var pointer: OpaquePointer?
     let code = unsafe sqlite3_open_v2(name, &pointer, flags | SQLITE_OPEN_NOMUTEX, nil)
-    // There is one in most cases of failure, too, and it is closed with the handle.
+    // SQLite usually returns a handle on failure, too. It has to be closed.
     guard let opened = unsafe pointer else {
       throw SQLiteError(code: code, message: "out of memory", file: file.path)
     }
@@ -135,30 +141,30 @@ extension SQLiteHandle {
       (SQLITE_DBCONFIG_ENABLE_FKEY, true), (SQLITE_DBCONFIG_DEFENSIVE, true),
       (SQLITE_DBCONFIG_TRUSTED_SCHEMA, options.trustsSchema),
       (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false),
-      // A name in double quotes that is no column is an error, and no text.
+      // A name in double quotes that is not a column is an error, not a string.
       (SQLITE_DBCONFIG_DQS_DML, false), (SQLITE_DBCONFIG_DQS_DDL, false),
     ] { unsafe composite_sqlite_configure(opened, option, isOn ? 1 : 0) }
     for (limit, value) in [
-      // VACUUM attaches one.
+      // `VACUUM` attaches a database.
       (SQLITE_LIMIT_ATTACHED, Int32(1)), (SQLITE_LIMIT_WORKER_THREADS, 0),
       (SQLITE_LIMIT_TRIGGER_DEPTH, 1_000), (SQLITE_LIMIT_EXPR_DEPTH, 1_000),
     ] { unsafe sqlite3_limit(opened, limit, value) }
     return handle
   }
 
-  /// Whether changes of the file go to a log beside it.
+  /// Whether the file is in WAL mode.
   fileprivate var usesLog: Bool { unsafe composite_sqlite_uses_log(pointer) != 0 }
 }
 
 extension SQLiteError {
-  /// Whether SQLite needs a file beside the database, which cannot be made.
+  /// Whether SQLite has to create a file next to the database, and cannot.
   fileprivate var isMissingFileBeside: Bool {
     primaryCode == SQLITE_CANTOPEN || isUnwritableFolder
   }
 }
 
 extension SQLiteFile {
-  /// Why a file in WAL mode cannot be read, and what to do.
+  /// The reason why a file in WAL mode cannot be read, and the remedy.
   fileprivate var whyLogCannotBeRead: String {
     if hasLog {
       return """

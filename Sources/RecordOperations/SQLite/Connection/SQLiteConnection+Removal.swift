@@ -10,20 +10,21 @@ internal import SystemFiles
 #endif
 
 extension SQLiteConnection {
-  /// Removes the file, with this connection, if this connection has made it, nothing is in it and no other connection
-  /// uses it. Otherwise the file stays.
+  /// Removes the file if this connection has created it, it is empty, and no other connection uses
+  /// it. Otherwise the file stays.
   ///
-  /// A connection that has read a file in WAL mode holds a lock until it is closed, so the exclusive lock cannot be had. A
-  /// connection that has opened the file and not read it yet holds no lock. It will find that the file is no database;
-  /// otherwise it would write records into a file that no longer has a name.
+  /// A connection that has read a file in WAL mode holds a lock until it closes, so the exclusive
+  /// lock is not available. A connection that has opened the file but not read it yet holds no
+  /// lock. It will find that the file is not a database; otherwise it would write records into a
+  /// file without a name.
   func removeUnusedFile() {
     guard let madeFile, !isInTransaction else { return }
-    // The file is not in WAL mode from here on. The next request opens it, or makes it, anew.
+    // The file leaves WAL mode here. The next request opens or creates it again.
     hasFailed = true
     uninterrupted {
       withoutWaiting {
         do {
-          // Fails while there is another connection.
+          // Fails if there is another connection.
           let journal = try first("PRAGMA journal_mode = DELETE") { $0.text(at: 0) }
           guard journal == "delete" else { return }
           try run("BEGIN EXCLUSIVE")
@@ -37,7 +38,7 @@ extension SQLiteConnection {
     }
   }
 
-  /// Whether the file has neither tables nor anything else that a program has put into it.
+  /// Whether the file has no tables, and nothing else that a program has stored in it.
   private var isEmpty: Bool {
     get throws {
       let numbers = try [
@@ -49,12 +50,13 @@ extension SQLiteConnection {
 }
 
 extension SQLiteFile {
-  /// Makes it, empty, unless there is a file of that name.
+  /// Creates the file, empty, unless a file of that name exists.
   ///
-  /// The file gets its name by a link, when it is closed already: a process that closes a file loses the locks that its
-  /// connections have on it.
+  /// The file is closed before a link gives it its name: a process that closes a file loses the
+  /// locks of all its connections to it.
   ///
-  /// - Returns: Which file it is; nil if it was not made, also where the file system has no links.
+  /// - Returns: The identity of the file; nil if it was not created, for example because the file
+  ///   system has no links.
   func make() -> FileStatus.Identity? {
     let temporary = ReplacementFile.name(beside: path)
     do {

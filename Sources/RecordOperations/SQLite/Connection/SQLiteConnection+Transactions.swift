@@ -1,15 +1,15 @@
 extension SQLiteConnection {
-  /// How a transaction begins.
+  /// The kind of a transaction.
   package enum Transaction: String, Sendable {
-    /// It sees the database as it is at its first look, whatever others save meanwhile.
+    /// Sees the database as it is at the first read, whatever others write meanwhile.
     case reading = "BEGIN DEFERRED"
-    /// Nobody else writes from its beginning to its end.
+    /// Excludes other writers from its beginning to its end.
     case writing = "BEGIN IMMEDIATE"
   }
 
-  /// Runs a body in a transaction, which is rolled back if it throws.
+  /// Runs a body in a transaction, and rolls back if the body throws.
   ///
-  /// - Throws: A ``SQLiteError`` if it does not begin or cannot be committed; what the body throws.
+  /// - Throws: A ``SQLiteError`` if the transaction cannot begin or commit; the error of the body.
   package func transaction<Result>(
     _ kind: Transaction, _ body: () throws -> Result
   ) throws -> Result {
@@ -26,9 +26,9 @@ extension SQLiteConnection {
     }
   }
 
-  /// Runs a body within the transaction so that what it does is undone if it throws.
+  /// Runs a body in a savepoint of the transaction, and rolls its changes back if it throws.
   ///
-  /// - Throws: A ``SQLiteError``; what the body throws.
+  /// - Throws: A ``SQLiteError``; the error of the body.
   package func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
     try run("SAVEPOINT \"item\"")
     do {
@@ -42,19 +42,19 @@ extension SQLiteConnection {
     }
   }
 
-  /// Undoes something, whether the task is cancelled or not.
+  /// Runs a statement that rolls back, even if the task is cancelled.
   func rollBack(_ sql: String) {
     schema.rolledBack()
-    // Whoever is cancelled still has to leave the transaction.
+    // A cancelled task has to leave the transaction, too.
     uninterrupted {
-      // SQLite itself rolls back a transaction after a full disk or an interruption.
+      // SQLite itself rolls back after a full disk or an interruption.
       guard isInTransaction else { return }
-      // It fails if the file cannot be read any more; then the next statement says so.
+      // This fails if the file cannot be read any more. The next statement reports that.
       try? run(sql)
     }
   }
 
-  /// Runs a body whose statements a cancellation does not end.
+  /// Runs a body whose statements ignore cancellation.
   func uninterrupted(_ body: () -> Void) {
     let isCancelled = handle.isCancelled
     handle.isCancelled = { false }
@@ -62,7 +62,7 @@ extension SQLiteConnection {
     body()
   }
 
-  /// Runs a body whose statements fail at once where another connection has locked the file.
+  /// Runs a body whose statements fail at once if another connection has locked the file.
   func withoutWaiting(_ body: () -> Void) {
     handle.waitsForLocks = false
     defer { handle.waitsForLocks = true }

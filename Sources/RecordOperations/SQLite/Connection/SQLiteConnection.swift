@@ -3,49 +3,50 @@ internal import SystemFiles
 
 /// A connection to a file.
 ///
-/// It belongs to one thread at a time, and so is not `Sendable`: ``SQLiteWorker`` has one, and gives it to one request
-/// after another.
+/// Belongs to one thread at a time, and is therefore not `Sendable`. A ``SQLiteWorker`` owns it,
+/// and passes it to one request after another.
 package final class SQLiteConnection {
   package let file: String
   let handle: SQLiteHandle
-  /// What is known of the tables.
+  /// The cached schema.
   let schema = SQLiteSchemaCache()
-  /// Whether it cannot be used any more: it could not leave a transaction, or its file may have been removed.
+  /// Whether the connection is unusable: a rollback failed, or its file may have been removed.
   var hasFailed = false
-  /// The file, if this connection has made it.
+  /// The identity of the file if this connection has created it.
   let madeFile: FileStatus.Identity?
   private var kept = SQLiteStatementCache()
 
-  /// - Parameter madeFile: The file, if it was made for this connection.
+  /// - Parameter madeFile: The identity of the file if it was created for this connection.
   init(_ handle: SQLiteHandle, making madeFile: FileStatus.Identity? = nil) {
     self.handle = handle
     self.madeFile = madeFile
     file = handle.file
   }
 
-  /// Gives a prepared statement to a body, and keeps it for the next time.
+  /// Runs a body with a prepared statement, which is cached.
   ///
-  /// - Throws: A ``SQLiteError`` if it is not SQL, or names what is not there; what the body throws.
+  /// - Throws: A ``SQLiteError`` if the SQL is invalid or names something that does not exist; the
+  ///   error of the body.
   package func withStatement<Result>(
     _ sql: String, _ body: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     let entry = try kept.take(sql) { try SQLiteStatement(sql, on: handle, isKept: true) }
     defer {
-      // Before it is kept: what it has bound may be large, and what it stands at holds a lock.
+      // Cleared before it is cached: bound values may be large, and the current row holds a lock.
       entry.statement.clear()
       kept.giveBack(entry)
     }
     return try body(entry.statement)
   }
 
-  /// A prepared statement for one use that may be long.
+  /// Prepares a statement for a single, possibly long, use.
   ///
-  /// - Throws: A ``SQLiteError`` if it is not SQL, or names what is not there.
+  /// - Throws: A ``SQLiteError`` if the SQL is invalid or names something that does not exist.
   package func statement(_ sql: String) throws -> SQLiteStatement {
     try SQLiteStatement(sql, on: handle, isKept: false)
   }
 
-  /// Runs a statement to its end.
+  /// Runs a statement to completion.
   ///
   /// - Throws: A ``SQLiteError``.
   package func run(_ sql: String, _ values: [SQLiteValue] = []) throws {
@@ -55,9 +56,9 @@ package final class SQLiteConnection {
     }
   }
 
-  /// The rows of a statement, each as a body makes something of it.
+  /// Runs a statement, and maps each row by a body.
   ///
-  /// - Throws: A ``SQLiteError``; what the body throws.
+  /// - Throws: A ``SQLiteError``; the error of the body.
   package func rows<Row>(
     _ sql: String, _ values: [SQLiteValue] = [], _ body: (SQLiteStatement) throws -> Row
   ) throws -> [Row] {
@@ -69,9 +70,9 @@ package final class SQLiteConnection {
     }
   }
 
-  /// The first row of a statement; nil if there is none.
+  /// Runs a statement, and maps its first row by a body. Returns nil if there is none.
   ///
-  /// - Throws: A ``SQLiteError``; what the body throws.
+  /// - Throws: A ``SQLiteError``; the error of the body.
   package func first<Row>(
     _ sql: String, _ values: [SQLiteValue] = [], _ body: (SQLiteStatement) throws -> Row
   ) throws -> Row? {
@@ -81,13 +82,15 @@ package final class SQLiteConnection {
     }
   }
 
-  /// How many rows the last statement has inserted, changed or deleted, those of its triggers not counted.
+  /// The number of rows that the last statement has inserted, changed or deleted, without the
+  /// changes of its triggers.
   package var changeCount: Int { Int(unsafe sqlite3_changes64(handle.pointer)) }
 
-  /// Whether there is a transaction.
+  /// Whether a transaction is open.
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle.pointer) == 0 }
 
-  /// Whether there are references that lead nowhere, which is looked at again at the end of the transaction.
+  /// Whether deferred foreign keys are violated. SQLite checks them again at the end of the
+  /// transaction.
   var hasUnmetReferences: Bool {
     var (count, highest) = (Int32(0), Int32(0))
     let code = unsafe sqlite3_db_status(
@@ -95,22 +98,22 @@ package final class SQLiteConnection {
     return code == SQLITE_OK && count > 0
   }
 
-  /// Whether the file cannot be written by it.
+  /// Whether the connection cannot write the file.
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 }
 
-  /// Whether texts are UTF-8 in the file.
+  /// Whether the file stores text in UTF-8.
   var isUTF8: Bool {
     get throws { try first("PRAGMA encoding") { $0.text(at: 0) == "UTF-8" } ?? true }
   }
 
-  /// How many values can be bound to a statement.
+  /// The maximum number of values that can be bound to a statement.
   var valueLimit: Int { limit(SQLITE_LIMIT_VARIABLE_NUMBER) }
 
-  /// How many columns a table, or the result of a query, can have.
+  /// The maximum number of columns of a table or a result.
   var columnLimit: Int { limit(SQLITE_LIMIT_COLUMN) }
 
   private func limit(_ kind: Int32) -> Int { Int(unsafe sqlite3_limit(handle.pointer, kind, -1)) }
 
-  /// Whether those who wait for what it does have lost interest.
+  /// Whether the task of the current request is cancelled.
   package var isCancelled: Bool { handle.isCancelled() }
 }

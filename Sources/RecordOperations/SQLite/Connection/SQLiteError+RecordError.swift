@@ -1,13 +1,14 @@
 internal import CSQLite
 
 extension SQLiteError {
-  /// It as whoever asked for records is told: a ``RecordError``, or a `CancellationError` if it was interrupted.
+  /// The error for callers of the database: a ``RecordError``, or a `CancellationError` after an
+  /// interruption.
   package var translated: any Error {
     if primaryCode == SQLITE_INTERRUPT { return CancellationError() }
     return RecordError(reason)
   }
 
-  /// Whether the whole request has failed, and not just the record that it came from.
+  /// Whether the error concerns the whole request, and not only one record.
   var endsRequest: Bool {
     switch primaryCode {
     case SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE, SQLITE_ERROR: false
@@ -15,26 +16,26 @@ extension SQLiteError {
     }
   }
 
-  /// Whether a record leads to one that is not there, or would.
+  /// Whether a record refers, or would refer, to a record that does not exist.
   var isReferenceViolation: Bool {
-    // What is restricted is refused by what the library calls a trigger of its own.
+    // SQLite implements RESTRICT by an internal trigger, and reports that.
     code == Self.foreignKey || code == Self.trigger && message.hasPrefix("FOREIGN KEY")
   }
 
-  /// Whether there is a record with the same key, and not with the same value of another column.
+  /// Whether a record with the same key exists. Duplicates in other columns do not count.
   var isDuplicate: Bool { primaryCode == SQLITE_CONSTRAINT && [6, 10].contains(code >> 8) }
 
-  /// Whether SQLite cannot make a file in the folder of the database.
+  /// Whether SQLite cannot create a file in the folder of the database.
   var isUnwritableFolder: Bool { code == Self.readOnlyFolder }
 
-  // Their macros are made of others, and not imported.
+  // The C macros of these codes are not imported.
   private static let foreignKey = SQLITE_CONSTRAINT | (3 << 8)
   private static let trigger = SQLITE_CONSTRAINT | (7 << 8)
   private static let readOnlyFolder = SQLITE_READONLY | (6 << 8)
   private static let readOnlyRollback = SQLITE_READONLY | (3 << 8)
 
   private var reason: RecordError.Reason {
-    // As an error of a statement, and as one of the file, whose checks are read with it.
+    // This concerns a statement, or the schema of the file, which SQLite parses with it.
     if message.contains("unsafe use of") {
       return .notPermitted(
         "\(message) by the schema of \(file): set trustsSchema if you trust the source of the file"
@@ -73,8 +74,8 @@ extension SQLiteError {
     }
   }
 
-  /// The explanation of a statement that needs something which the database or SQLite does not have, with advice; nil for
-  /// other errors.
+  /// The explanation of a statement that needs something which the database or SQLite does not
+  /// have, with advice; nil for other errors.
   ///
   /// SQLite has one code for all of them, so only its messages distinguish them.
   private var unmetNeed: String? {
@@ -130,7 +131,7 @@ extension SQLiteError {
     "\(file) cannot be written: SQLite must create files in its folder, which is not writable"
   }
 
-  /// What of a constraint is not kept. SQLite names the columns behind a colon.
+  /// The violated constraint. SQLite names the columns after a colon.
   private var constraint: String {
     let columns = message.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? message
     return switch code >> 8 {

@@ -1,12 +1,12 @@
 internal import CSQLite
 
-/// What SQLite says against a statement, or against a file.
+/// An error that SQLite reports for a statement or a file.
 package struct SQLiteError: Error, CustomStringConvertible {
   /// The extended result code.
   package let code: Int32
-  /// What SQLite says about it.
+  /// SQLite's message.
   package let message: String
-  /// The beginning of the statement; empty where there is none.
+  /// The beginning of the statement; empty if there is none.
   package let sql: String
   /// The path of the database.
   package let file: String
@@ -18,17 +18,17 @@ package struct SQLiteError: Error, CustomStringConvertible {
     self.file = file
   }
 
-  /// The last one of a database.
+  /// Creates an error from the last error of a connection.
   init(_ code: Int32, of handle: SQLiteHandle, sql: String = "") {
     let extended = unsafe sqlite3_extended_errcode(handle.pointer)
     let text = unsafe sqlite3_errmsg(handle.pointer).map { unsafe String(cString: $0) }
-    // The code of the database is that of its last call, which need not be this one.
+    // The code of the connection is the one of its last call, which may be another call.
     self.init(
       code: extended & 0xFF == code & 0xFF ? extended : code, message: text ?? "",
       sql: sql, file: handle.file)
   }
 
-  /// The result code without what is said more precisely.
+  /// The result code without its extension.
   package var primaryCode: Int32 { code & 0xFF }
 
   package var description: String {

@@ -6,13 +6,13 @@
   internal import Darwin
 #endif
 
-/// What there is at a path, as far as it decides how it is opened.
+/// The properties of a file that determine how it is opened.
 struct SQLiteFile {
   let path: String
 
-  /// - Parameter path: Of a file; relative ones are those of the working folder.
+  /// - Parameter path: The path of the file, absolute or relative to the working directory.
   init(_ path: String) {
-    // SQLite has names with a meaning of their own: those in memory, and those that are addresses.
+    // This prefix keeps SQLite from giving a name a special meaning, such as `:memory:` or a URI.
     self.path = path.hasPrefix("/") || path.hasPrefix("./") ? path : "./" + path
   }
 
@@ -35,7 +35,7 @@ struct SQLiteFile {
 
   var isMissing: Bool { if case .missing = kind { true } else { false } }
 
-  /// Whether both paths lead to one file.
+  /// Returns whether both paths name the same file.
   func isSame(as other: SQLiteFile) -> Bool {
     var (one, two) = (stat(), stat())
     return unsafe path == other.path
@@ -43,22 +43,22 @@ struct SQLiteFile {
         && one.st_ino == two.st_ino
   }
 
-  /// Whether this process may read it.
+  /// Whether this process may read the file.
   var isReadable: Bool { isAllowed(R_OK, path) }
 
-  /// Whether this process may write it, and make files beside it.
+  /// Whether this process may write the file, and create files next to it.
   var isWritable: Bool { isAllowed(W_OK, path) && hasWritableFolder }
 
-  /// Whether this process may make files in its folder.
+  /// Whether this process may create files in the folder.
   var hasWritableFolder: Bool { isAllowed(W_OK | X_OK, folder) }
 
-  /// By the effective user, as the system decides when the file is opened.
+  /// Checks the effective user, as the system does when it opens the file.
   private func isAllowed(_ access: Int32, _ path: String) -> Bool {
     unsafe faccessat(AT_FDCWD, path, access, AT_EACCESS) == 0
   }
 
-  /// Whether no process can write it: its disk is read-only for all of them, or the permissions of the file and of its
-  /// folder deny writing to every user. Root can write it all the same.
+  /// Whether no process can write the file: its disk is read-only for all of them, or the
+  /// permissions of the file and of its folder deny writing to every user. Root can still write it.
   var isImmutable: Bool {
     if isOnReadOnlyDisk { return true }
     // A connection that was opened before the permissions changed keeps writing.
@@ -81,7 +81,7 @@ struct SQLiteFile {
       guard unsafe statvfs(path, &system) == 0, UInt(system.f_flag) & UInt(ST_RDONLY) != 0,
         let device = status("")?.st_dev
       else { return false }
-      // Two numbers in one, as Linux packs them.
+      // Linux packs the major and the minor number into one.
       let number = UInt64(device)
       let major = number >> 8 & 0xFFF | number >> 32 & 0xFFFF_F000
       let minor = number & 0xFF | number >> 12 & 0xFFFF_FF00
@@ -91,10 +91,10 @@ struct SQLiteFile {
     #endif
   }
 
-  /// Whether it has a log of what was written and is not in the file itself yet.
+  /// Whether a WAL has changes that may not be in the file yet.
   var hasLog: Bool { logSize > 0 }
 
-  /// How large its log is, in bytes; 0 where there is none.
+  /// The size of the WAL file, in bytes; 0 if it does not exist.
   var logSize: Int { status("-wal").map { Int($0.st_size) } ?? 0 }
 
   private func status(_ suffix: String) -> stat? {
@@ -102,12 +102,12 @@ struct SQLiteFile {
     return unsafe stat(path + suffix, &status) == 0 ? status : nil
   }
 
-  /// The folder it is in.
+  /// The folder of the file.
   var folder: String {
     path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 
-  /// It as an address by which it is opened as one that never changes.
+  /// The URI that opens the file as immutable.
   var immutableAddress: String {
     let digits = Array("0123456789ABCDEF")
     let escaped = path.utf8.reduce(into: "") { text, byte in

@@ -1,30 +1,31 @@
 internal import CSQLite
 
-/// An open database of the library: closed, once, when the connection and all of its statements are gone.
+/// An owned `sqlite3` pointer, closed when the connection and all of its statements are
+/// deallocated.
 ///
-/// It is `Sendable` because another thread may call ``interrupt()``, which the library allows as long as the database
-/// is open, and it is as long as there is a handle. All else belongs to the thread of the connection, which is not
-/// `Sendable` and alone gives access to it.
+/// `@unchecked Sendable` because another thread may call ``interrupt()``. SQLite allows this while
+/// the database is open, which it is as long as the handle exists. Everything else is used only on
+/// the thread of the connection, which is not `Sendable` and alone gives access to it.
 @safe final class SQLiteHandle: @unchecked Sendable {
   let pointer: OpaquePointer
-  /// The file, for errors.
+  /// The path of the file, for errors.
   let file: String
-  /// Whether those who wait for what the connection does have lost interest.
+  /// Returns whether the task of the current request is cancelled.
   var isCancelled: () -> Bool = { false }
-  /// Whether it waits while other connections have the file locked.
+  /// Whether to wait while other connections have locked the file.
   var waitsForLocks = true
-  /// How long it does.
+  /// How long to wait for a lock.
   private let busyTimeout: Duration
   private var busySince: ContinuousClock.Instant?
 
-  /// Takes over a database.
+  /// Takes ownership of a database, and installs its handlers.
   init(owning pointer: OpaquePointer, of file: String, busyTimeout: Duration) {
     unsafe self.pointer = unsafe pointer
     self.file = file
     self.busyTimeout = busyTimeout
-    // It is not retained: no statement runs any more when it goes away.
+    // Unretained is safe: no statement runs when the handle is deallocated.
     let this = unsafe Unmanaged.passUnretained(self).toOpaque()
-    // So many instructions of the library's machine take less than a millisecond.
+    // 10,000 instructions of SQLite's virtual machine take less than a millisecond.
     unsafe sqlite3_progress_handler(
       pointer, 10_000,
       { context in
@@ -43,16 +44,19 @@ internal import CSQLite
 
   deinit { unsafe sqlite3_close_v2(pointer) }
 
-  /// Ends what it does at this moment. It may be called from any thread.
+  /// Interrupts the running statement. Can be called from any thread.
   func interrupt() { unsafe sqlite3_interrupt(pointer) }
 
-  /// - Parameter attempts: How often it has waited for the same lock already.
+  /// Waits before the next attempt to get a lock.
+  ///
+  /// - Parameter attempts: The number of earlier attempts to get this lock.
+  /// - Returns: Whether to try again.
   private func waitsOn(_ attempts: Int32) -> Bool {
     guard waitsForLocks else { return false }
     let now = ContinuousClock.now
     if attempts == 0 { busySince = now }
     guard let busySince, now - busySince < busyTimeout, !isCancelled() else { return false }
-    // Milliseconds: at first short ones, since most locks are.
+    // In milliseconds. The first waits are short, because most locks are.
     sqlite3_sleep(min(attempts + 1, 20))
     return true
   }

@@ -1,42 +1,66 @@
-/// How a file is opened, and what is asked of it at once.
+/// Options for how a file is opened and used.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let options = SQLiteOptions(access: .readOnly, busyTimeout: .seconds(10))
+/// let archive = SQLiteRecordDatabase("archive.sqlite", options)
+/// ```
 public struct SQLiteOptions: Sendable {
+  /// The access to a file: whether it is created, written or only read.
   public enum Access: String, Sendable, CaseIterable {
-    /// It has to be there, and is only read: neither it nor how it keeps its journal is changed.
+    /// The file must exist, and is only read: neither its content nor its journal mode is changed.
     case readOnly
-    /// The file must exist, is only read, and no process writes it as long as it is open.
+    /// The file must exist, is only read, and no process writes it while it is open.
     ///
-    /// SQLite then takes no locks and makes no file beside it, so that a file in WAL mode can be read where its folder
-    /// cannot be written. That nothing writes the file is up to the caller: if a process writes it, queries return wrong
-    /// records or fail. The other kinds of access read a file in this way by themselves where it is certain that
-    /// nothing can write it, as on a read-only disk.
+    /// SQLite then takes no locks and creates no file next to it, so that a file in WAL mode can be
+    /// read in a folder that is not writable. The caller must ensure that nothing writes the file.
+    /// If a process does, queries return wrong records or fail. With any other access, a file is
+    /// read in this way only if nothing can write it, as on a read-only disk.
     case immutable
-    /// It has to be there.
+    /// The file must exist, and can be written.
     case existing
-    /// It is made if it is not there.
+    /// The file is created if it does not exist.
     case create
   }
 
-  /// What a commit waits for.
+  /// The durability of committed changes.
   public enum Durability: String, Sendable, CaseIterable {
-    /// For the system: what was committed outlives the program, but the last of it may be lost when the power fails.
-    /// The file stays whole.
+    /// A commit waits for the operating system. Committed changes survive the end of the process,
+    /// but a power failure may lose the last ones. The file stays intact.
+    ///
+    /// If the file is not in WAL mode, commits wait for the disk.
     case normal
-    /// For the disk: what was committed outlives a failure of the power. It takes about ten times as long.
+    /// A commit waits for the disk, so that committed changes survive a power failure. This takes
+    /// about ten times as long.
     case full
   }
 
+  /// Whether the file is created, written or only read.
   public var access: Access
+  /// Whether a commit waits for the disk.
   public var durability: Durability
-  /// Whether what the file itself has computed, in its views, triggers and checks, may use functions that could do harm
-  /// in a file of somebody else. Before 3.43, SQLite counts those for JSON among them.
+  /// Whether expressions of the schema, in views, triggers and checks, may use functions that could
+  /// do harm in a file from an untrusted source. Before version 3.43, SQLite counts its JSON
+  /// functions among them.
   public var trustsSchema: Bool
-  /// How long a request waits for another connection that has locked the file.
+  /// The maximum time that a request waits for a lock of another connection.
   public var busyTimeout: Duration
-  /// How many requests read at the same time.
+  /// The maximum number of concurrent reading requests.
   public var readers: Int
+  /// The limits of a batch and a page.
   public var limits: RecordLimits
 
-  /// - Precondition: `readers` is not below 1.
+  /// Creates options.
+  ///
+  /// - Parameters:
+  ///   - access: Whether the file is created, written or only read.
+  ///   - durability: Whether a commit waits for the disk.
+  ///   - trustsSchema: Whether the schema may use functions that could do harm.
+  ///   - busyTimeout: The maximum time that a request waits for a lock of another connection.
+  ///   - readers: The maximum number of concurrent reading requests.
+  ///   - limits: The limits of a batch and a page.
+  /// - Precondition: `readers` is at least 1.
   public init(
     access: Access = .create, durability: Durability = .normal,
     trustsSchema: Bool = false, busyTimeout: Duration = .seconds(5), readers: Int = 4,

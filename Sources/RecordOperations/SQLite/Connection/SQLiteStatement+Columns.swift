@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// The columns of the row that it stands at.
+/// The columns of the current row.
 extension SQLiteStatement {
   package var columnCount: Int { Int(unsafe sqlite3_column_count(pointer)) }
 
@@ -10,18 +10,18 @@ extension SQLiteStatement {
 
   package func isNull(at index: Int) -> Bool { storageClass(at: index) == .null }
 
-  /// A whole number; what is none as SQLite makes one of it, and 0 for null.
+  /// Returns an integer. Other values are converted by SQLite; null is 0.
   package func integer(at index: Int) -> Int64 {
     unsafe sqlite3_column_int64(pointer, Int32(index))
   }
 
-  /// A number; what is none as SQLite makes one of it, and 0 for null.
+  /// Returns a number. Other values are converted by SQLite; null is 0.
   package func double(at index: Int) -> Double {
     unsafe sqlite3_column_double(pointer, Int32(index))
   }
 
-  /// The bytes of a text or a blob, where SQLite has them: nothing is copied. Those of a number are its text, and
-  /// null has none.
+  /// Passes the bytes of text or a blob to a body, without copying them. A number has the bytes of
+  /// its text, and null has none.
   package func withBytes<Result, Failure: Error>(
     at index: Int, _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -31,7 +31,8 @@ extension SQLiteStatement {
     }
   }
 
-  /// The bytes of a blob, or of the text of anything else, where SQLite has them as long as the body runs.
+  /// Passes the bytes of a blob, or of the text of any other value, to a body. They are valid only
+  /// in the body.
   @unsafe func withUnsafeBytes<Result, Failure: Error>(
     at index: Int, isBlob: Bool, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -40,19 +41,19 @@ extension SQLiteStatement {
       isBlob
       ? unsafe sqlite3_column_blob(pointer, index)
       : unsafe UnsafeRawPointer(sqlite3_column_text(pointer, index))
-    // In this order: to ask for a text may change how many bytes there are.
+    // The order matters: requesting text may convert the value, and change the number of bytes.
     let count = Int(unsafe sqlite3_column_bytes(pointer, index))
-    // They stay where they are until the next step, and the body ends before.
+    // The bytes are valid until the next step, and the body ends before.
     return try unsafe body(
       UnsafeRawBufferPointer(start: address, count: address == nil ? 0 : count))
   }
 
-  /// The bytes of a text or a blob.
+  /// Returns a copy of the bytes of text or a blob.
   package func bytes(at index: Int) -> [UInt8] {
     withBytes(at: index) { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
   }
 
-  /// A text; nil for null, and for bytes that are no UTF-8.
+  /// Returns text; nil for null, and for bytes that are not UTF-8.
   package func text(at index: Int) -> String? {
     guard !isNull(at: index) else { return nil }
     return withBytes(at: index) { span in

@@ -1,17 +1,20 @@
 internal import CSQLite
 
-/// A prepared statement, finalised when it goes away.
+/// A prepared statement, finalized when it is deallocated.
 ///
-/// It belongs to the thread of its connection, and is not `Sendable`.
+/// Belongs to the thread of its connection, and is not `Sendable`.
 ///
-/// What is bound is numbered from 1 and columns from 0, as SQLite does.
+/// Parameters are numbered from 1 and columns from 0, as in SQLite.
 @safe package final class SQLiteStatement {
   package let sql: String
   let pointer: OpaquePointer
   let handle: SQLiteHandle
   private var isRunning = false
 
-  /// - Throws: A ``SQLiteError`` if it is not SQL, or not one statement, or names what is not there.
+  /// Prepares a statement.
+  ///
+  /// - Throws: A ``SQLiteError`` if the SQL is invalid, is not a single statement, or names
+  ///   something that does not exist.
   convenience init(_ sql: String, on handle: SQLiteHandle, isKept: Bool) throws {
     var pointer: OpaquePointer?
     var length = 0
@@ -40,7 +43,7 @@ internal import CSQLite
     unsafe self.init(owning: prepared, sql, on: handle)
   }
 
-  /// Takes over a statement.
+  /// Takes ownership of a statement.
   private init(owning pointer: OpaquePointer, _ sql: String, on handle: SQLiteHandle) {
     unsafe self.pointer = unsafe pointer
     self.sql = sql
@@ -49,14 +52,14 @@ internal import CSQLite
 
   deinit { unsafe sqlite3_finalize(pointer) }
 
-  /// Goes on to the next row.
+  /// Advances to the next row.
   ///
-  /// - Returns: Whether there is one.
-  /// - Throws: A ``SQLiteError``; one that says interrupted if nobody waits for it any more.
-  // The optimiser of Swift 6.3 fails in a function that this one is a part of.
+  /// - Returns: Whether there is a next row.
+  /// - Throws: A ``SQLiteError``; its code is `SQLITE_INTERRUPT` if the task is cancelled.
+  // The optimizer of Swift 6.3 fails in a function into which this one is inlined.
   @inline(never)
   package func step() throws -> Bool {
-    // What interrupts a connection between two statements is forgotten by it.
+    // SQLite ignores an interruption between two statements.
     if !isRunning, handle.isCancelled() {
       throw SQLiteError(
         code: SQLITE_INTERRUPT, message: "cancelled", sql: sql, file: handle.file)
@@ -68,7 +71,7 @@ internal import CSQLite
       isRunning = false
       return false
     case let code:
-      // The busy handler has given up the wait of somebody who is gone.
+      // The busy handler stops waiting if the task is cancelled.
       let interrupted = code & 0xFF == SQLITE_BUSY && handle.isCancelled()
       let error = SQLiteError(interrupted ? SQLITE_INTERRUPT : code, of: handle, sql: sql)
       reset()
@@ -76,20 +79,20 @@ internal import CSQLite
     }
   }
 
-  /// Steps to its end.
+  /// Steps to the end, and resets the statement.
   package func run() throws {
     while try step() {}
     reset()
   }
 
-  /// Makes it ready to run again, with the same values.
+  /// Resets the statement for another run, with the same values.
   package func reset() {
     isRunning = false
-    // It says again what the last step said.
+    // The result is the error of the last step.
     unsafe sqlite3_reset(pointer)
   }
 
-  /// Makes it ready to run again, with nulls.
+  /// Resets the statement for another run, with nulls.
   package func clear() {
     reset()
     unsafe sqlite3_clear_bindings(pointer)
@@ -99,7 +102,9 @@ internal import CSQLite
 // MARK: Binding
 
 extension SQLiteStatement {
-  /// - Throws: A ``SQLiteError`` if there is no such place, or if the value is too large.
+  /// Binds a value.
+  ///
+  /// - Throws: A ``SQLiteError`` if there is no such parameter, or if the value is too large.
   package func bind(_ value: SQLiteValue, at index: Int) throws {
     switch value {
     case .null: try bindNull(at: index)
@@ -132,20 +137,20 @@ extension SQLiteStatement {
     }
   }
 
-  /// Binds values from the first place on.
+  /// Binds values from parameter 1.
   package func bind(_ values: [SQLiteValue]) throws {
     for index in values.indices { try bind(values[index], at: index + 1) }
   }
 
-  /// Binds bytes as a text.
+  /// Binds bytes as text.
   ///
-  /// - Parameter isCopied: False where they stay as they are until the statement has been reset and has something
-  ///   else bound in their place.
+  /// - Parameter isCopied: Whether SQLite copies the bytes. Pass false only if they stay valid
+  ///   until the statement has been reset and another value is bound in their place.
   package func bindText(
     _ bytes: UnsafeRawBufferPointer, at index: Int, isCopied: Bool
   ) throws {
     let copying = unsafe isCopied ? composite_sqlite_transient() : nil
-    // Without an address it would be null.
+    // Without an address, SQLite would bind null.
     guard let address = bytes.baseAddress, bytes.count > 0 else {
       return try check(unsafe sqlite3_bind_text64(pointer, Int32(index), "", 0, nil, utf8))
     }
@@ -155,10 +160,10 @@ extension SQLiteStatement {
         UInt64(bytes.count), copying, utf8))
   }
 
-  /// Binds bytes as such.
+  /// Binds bytes as a blob.
   ///
-  /// - Parameter isCopied: False where they stay as they are until the statement has been reset and has something
-  ///   else bound in their place.
+  /// - Parameter isCopied: Whether SQLite copies the bytes. Pass false only if they stay valid
+  ///   until the statement has been reset and another value is bound in their place.
   package func bindBlob(
     _ bytes: UnsafeRawBufferPointer, at index: Int, isCopied: Bool
   ) throws {

@@ -1,8 +1,8 @@
-/// Statements that were prepared, and are kept for the next time: those that were used last.
+/// A cache of the most recently used prepared statements.
 struct SQLiteStatementCache {
   private static let capacity = 256
 
-  /// One of them. It is a class so that its use changes nothing in the table of them.
+  /// A cached statement. A class, so that using it does not change the dictionary.
   final class Entry {
     let statement: SQLiteStatement
     fileprivate(set) var isInUse = true
@@ -14,10 +14,10 @@ struct SQLiteStatementCache {
   private var entries: [String: Entry] = [:]
   private var useCount = 0
 
-  /// A statement that nobody uses.
+  /// Returns a statement that is not in use.
   ///
-  /// - Parameter make: Prepares one. That is not kept if one with the same text is in use.
-  /// - Throws: What `make` throws.
+  /// - Parameter make: Prepares a statement. It is not cached if one with the same SQL is in use.
+  /// - Throws: The error of `make`.
   mutating func take(_ sql: String, _ make: () throws -> SQLiteStatement) rethrows -> Entry {
     if let entry = entries[sql] {
       guard entry.isInUse else {
