@@ -1,21 +1,22 @@
-/// The rows of a query in the form of a file.
+/// The rows of a query, in the form of a file.
 struct SQLiteExport {
   private let connection: SQLiteConnection
   private let cells: [SQLitePaths.Cell]
   private let sql: String
   private let values: [SQLiteValue]
 
-  /// What the columns are called.
+  /// The names of the columns.
   var columns: [String] { cells.map(\.path) }
-  /// How many rows there are to be, if that can be said at once.
+  /// The number of rows; nil if it is not known in advance.
   let total: Int?
 
-  /// It is called within a transaction.
+  /// Prepares an export. Must be called in a transaction.
   ///
   /// - Parameters:
-  ///   - columns: Paths of keys; nil for all columns of the table.
-  ///   - limit: How many rows there are at most; nil for all.
-  /// - Throws: A ``SQLiteError``; a ``RecordError`` if there is no such table or column, or if it cannot be asked.
+  ///   - columns: The key paths of the columns; nil for all columns of the table.
+  ///   - limit: The maximum number of rows; nil for all.
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if there is no such table or column, or if the
+  ///   query is invalid.
   init(
     _ query: RecordQuery, columns: [String]?, limit: Int?, on connection: SQLiteConnection
   ) throws {
@@ -70,12 +71,12 @@ struct SQLiteExport {
   /// Writes the file.
   ///
   /// - Parameters:
-  ///   - formatter: How.
-  ///   - write: Gets the next bytes of it, and takes them away.
-  ///   - report: Told how many rows are written, from time to time.
-  /// - Returns: How many rows there are.
-  /// - Throws: A ``SQLiteError``; a ``FieldValueError`` that names row and column for a value that the file cannot have;
-  ///   what else the formatter and `write` throw.
+  ///   - formatter: The format of the file.
+  ///   - write: Consumes the next bytes.
+  ///   - report: Called from time to time with the number of rows that have been written.
+  /// - Returns: The number of rows.
+  /// - Throws: A ``SQLiteError``; a ``FieldValueError`` with row and column for a value that the
+  ///   file cannot contain; errors of the formatter and of `write`.
   func write(
     as formatter: some RecordFormatter, _ write: (inout [UInt8]) throws -> Void,
     report: (Int) -> Void
@@ -108,7 +109,8 @@ struct SQLiteExport {
 
   private typealias RowAppender = (SQLiteStatement, inout [UInt8]) throws -> Void
 
-  /// What adds a row. A format of this module takes the cells from where SQLite has them; another one gets values.
+  /// Returns a closure that appends a row. Formats of this module read cells directly from SQLite's
+  /// memory; other formats get values.
   private func rowAppender(for formatter: some RecordFormatter) -> RowAppender {
     switch formatter {
     case let csv as CSVFormatter: cellAppender(for: csv.cellWriter(for: columns))
@@ -137,7 +139,7 @@ struct SQLiteExport {
       let values = try cells.enumerated().map { index, cell in
         let value = row.value(of: cell, at: index)
         let written = try formatter.transform(value, of: cell.path)
-        // Whoever has made something else of it knows what it is.
+        // A changed value is not checked: the formatter has handled it.
         if written == value { try row.checkText(cell, at: index) }
         return written
       }
@@ -157,9 +159,9 @@ extension SQLiteConnection {
 }
 
 extension SQLiteStatement {
-  /// What a file has for a column of the row that it stands at.
+  /// Returns the value of a column in the current row for the file.
   ///
-  /// A key of another table that is a number stays one, as it is in the other table.
+  /// An integer that is the key of another table stays an integer, as in that table.
   fileprivate func value(of cell: SQLitePaths.Cell, at index: Int) -> FieldValue {
     if cell.isOfBytes, !isNull(at: index) { return .bytes(bytes(at: index)) }
     let value = value(at: index)
@@ -167,7 +169,8 @@ extension SQLiteStatement {
     return cell.meaning.fieldValue(value)
   }
 
-  /// Gives a body the cell of a column where SQLite has it, or its value where the two are not the same.
+  /// Passes a body the cell of a column in SQLite's memory, or its value if the file has another
+  /// form of it.
   @inline(__always)
   fileprivate func withCell(
     _ cell: SQLitePaths.Cell, at index: Int,
@@ -193,7 +196,9 @@ extension SQLiteStatement {
     }
   }
 
-  /// - Throws: If the cell is a text that is not in UTF-8.
+  /// Checks the encoding of a cell.
+  ///
+  /// - Throws: A ``FieldValueError`` if the cell is text that is not UTF-8.
   fileprivate func checkText(_ cell: SQLitePaths.Cell, at index: Int) throws {
     guard storageClass(at: index) == .text, !cell.isOfBytes else { return }
     try unsafe withUnsafeBytes(at: index, isBlob: false) { bytes in
@@ -202,7 +207,7 @@ extension SQLiteStatement {
     }
   }
 
-  /// In base64 it would come back as another text.
+  /// Text that is not UTF-8 is an error: in base64, it would be imported as other text.
   private static func noText(_ bytes: Span<UInt8>, _ cell: SQLitePaths.Cell) -> FieldValueError {
     var found: [UInt8] = []
     found.append(bytes)

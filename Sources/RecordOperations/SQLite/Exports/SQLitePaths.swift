@@ -1,14 +1,14 @@
-/// What statements say for the columns that paths of keys lead to: `title`, `author.name`, `author.country.code`.
+/// SQL expressions for key paths of columns: `title`, `author.name`, `author.country.code`.
 ///
-/// A key that is followed by others is a reference, and what it leads to is looked up for each row: a row is never left
-/// out or there twice, wherever its references lead.
+/// Every key but the last is a reference, which a subquery resolves for each row. So no row is left
+/// out or repeated, whatever its references are.
 struct SQLitePaths {
-  /// A column, or what was computed of some.
+  /// A column, or an expression of columns.
   struct Cell {
     let path: String
     let expression: String
     let meaning: SQLiteMeaning
-    /// Whether it is of a column of bytes, all of whose values a file has in base64.
+    /// Whether the column holds bytes: all of its values are base64 in the file.
     let isOfBytes: Bool
   }
 
@@ -17,21 +17,22 @@ struct SQLitePaths {
 
   init(_ connection: SQLiteConnection) { self.connection = connection }
 
-  /// The cell that a path leads to in the rows of a table, which are called `t`. It is called within a transaction.
+  /// Returns the cell of a path for the rows of a table with the alias `t`. Must be called in a
+  /// transaction.
   ///
-  /// - Throws: A ``SQLiteError``; a ``RecordError`` that says where the path leads nowhere.
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` that names the key which does not exist.
   mutating func cell(_ path: String, of table: SQLiteTable) throws -> Cell {
     try cell(Substring(path), of: table, "t", path)
   }
 
   /// - Parameters:
-  ///   - keys: What is left of the path.
-  ///   - row: What a row of the table is called in the statement.
+  ///   - keys: The rest of the path.
+  ///   - row: The alias of the table in the statement.
   ///   - path: The whole path, for errors.
   private mutating func cell(
     _ keys: Substring, of table: SQLiteTable, _ row: String, _ path: String
   ) throws -> Cell {
-    // A column may have dots in its name.
+    // The name of a column may contain dots.
     if let column = table.column(named: String(keys)) {
       return Cell(
         path: path, expression: "\(row).\(column.quoted)", meaning: column.meaning,
@@ -70,7 +71,7 @@ struct SQLitePaths {
         """, meaning: cell.meaning, isOfBytes: cell.isOfBytes)
   }
 
-  /// The table that a foreign key of one column leads to, and by which of its columns.
+  /// Returns the table that the foreign key of a column references, and the referenced column.
   private func parent(
     of column: SQLiteColumn, in table: SQLiteTable
   ) throws -> (table: SQLiteTable, key: String)? {
@@ -87,7 +88,8 @@ struct SQLitePaths {
     return nil
   }
 
-  /// References that are kept may lead to any table: to which they do is looked up.
+  /// Returns the cell of a path across `.keep` references. They may refer to any tables, which are
+  /// looked up.
   private mutating func cell(
     _ keys: Substring, acrossKept reference: String, _ column: SQLiteColumn, _ table: SQLiteTable,
     _ path: String
@@ -116,7 +118,7 @@ struct SQLitePaths {
           WHERE \(try parent.key.isRow(next, named: name)) LIMIT 1)
           """
       } catch let error as RecordError {
-        // Where they lead to several tables, one that has the column is enough.
+        // If they refer to several tables, one with the column is enough.
         problem = problem ?? error
       }
     }
@@ -137,13 +139,13 @@ struct SQLitePaths {
 }
 
 extension SQLiteKey {
-  /// What holds for the row whose name is what an expression computes.
+  /// Returns a condition for the row whose name is the value of an expression.
   fileprivate func isRow(_ row: String, named name: String) throws -> String {
     let parts = try expressions(of: row)
     switch self {
     case .text: return "\(parts[0]) = \(name) COLLATE BINARY"
     case .integer, .rowID:
-      // By the index first, and then as the name is written.
+      // The first comparison uses the index; the second one compares the exact name.
       return "\(parts[0]) = CAST(\(name) AS INTEGER) AND CAST(\(parts[0]) AS TEXT) = \(name)"
     case .values, .none: return "\(try self.name(of: row)) = \(name)"
     }

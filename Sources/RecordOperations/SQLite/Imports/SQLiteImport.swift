@@ -1,21 +1,21 @@
-/// Puts rows of a file into a table.
+/// Inserts the rows of a file into a table.
 struct SQLiteImport {
-  /// Where the file is, for errors.
+  /// The path of the file, for errors.
   private let path: String
   private let type: String
   private let existing: ExistingRowPolicy
-  /// The types to which references lead whose cells have names alone, by column.
+  /// The types of references whose cells contain only names, by column.
   private let references: [String: String]
   private let addsColumns: Bool
   private let access: SQLiteOptions.Access
   private let connection: SQLiteConnection
-  /// Whether the table is made by this import.
+  /// Whether this import creates the table.
   private var isNew = false
-  /// How rows of cells are put in.
+  /// The plan for rows of cells.
   private var planOfCells: SQLiteImportPlan?
-  /// Whether the table says itself what becomes of rows that are in the way of others; nil until it is looked up.
+  /// Whether the table has a conflict clause of its own; nil until it is looked up.
   private var resolvesConflicts: Bool?
-  /// How objects are put in.
+  /// The plans for objects, by their keys.
   private var plans: [Names: SQLiteImportPlan] = [:]
 
   init(
@@ -28,10 +28,11 @@ struct SQLiteImport {
     (self.access, self.connection) = (access, connection)
   }
 
-  /// Puts rows in. It is called within a transaction.
+  /// Inserts rows. Must be called in a transaction.
   ///
-  /// - Returns: How many records were put in or updated.
-  /// - Throws: What ends the import: a ``SQLiteError``, a ``RecordError``, ``ImportLedger/Full``.
+  /// - Returns: The number of records that were inserted or updated.
+  /// - Throws: An error that ends the import: a ``SQLiteError``, a ``RecordError``,
+  ///   ``ImportLedger/Full``.
   mutating func insert(_ rows: ImportedRows, _ ledger: inout ImportLedger) throws -> Int {
     var problems = rows.problems
     var count = 0
@@ -49,7 +50,7 @@ struct SQLiteImport {
         rest = rest.dropFirst(same.count)
         count += try plan.insert(same, &problems)
       } catch {
-        // Its columns are none of the table, and none can be made.
+        // The table does not have its columns, and they cannot be created.
         guard let text = Self.refusal(error) else { throw error }
         problems.append(first.problem(text))
         rest = rest.dropFirst()
@@ -59,7 +60,7 @@ struct SQLiteImport {
     return count
   }
 
-  /// Why an object is none of the table; nil if the error is not about it.
+  /// Returns the reason why the table rejects an object; nil if the error is not about the object.
   private static func refusal(_ error: any Error) -> String? {
     switch error {
     case let refusal as ImportRefusal: refusal.text
@@ -68,8 +69,8 @@ struct SQLiteImport {
     }
   }
 
-  /// Tells of references that the table lets stand until the end of the transaction, where SQLite says no more than that
-  /// there are some which lead nowhere. It is called there.
+  /// Reports violated foreign keys that are deferred to the end of the transaction, because SQLite
+  /// does not name them. Must be called at the end of the transaction.
   ///
   /// - Throws: A ``RecordError`` that names them; a ``SQLiteError``.
   func checkReferences() throws {
@@ -83,7 +84,7 @@ struct SQLiteImport {
       let (column, parent) = (row.text(at: 1) ?? "", row.text(at: 2) ?? "")
       return "\(max(1, row.integer(at: 0))) in \(column) to \(parent)"
     }
-    // It may be another table, in which a trigger has put something.
+    // The violation may be in another table, into which a trigger has inserted rows.
     guard !found.isEmpty else { return }
     throw RecordError(
       .invalid(
@@ -122,7 +123,7 @@ struct SQLiteImport {
     for object: JSONBatch.Object, _ names: Names
   ) throws -> SQLiteImportPlan {
     if let plan = plans[names], plan.takes(object) { return plan }
-    // Columns that were made before one that cannot be are not left behind.
+    // If a column cannot be created, the columns before it are rolled back.
     let table = try connection.savepoint { try preparedTable(for: object.fields) }
     for (name, _) in object.fields where table.column(named: name) == nil {
       throw ImportRefusal(text: table.missing(name).description)
@@ -132,7 +133,7 @@ struct SQLiteImport {
       guard object.fields[index].value == .null, table.isOwn else { return false }
       return table.column(named: object.fields[index].key)?.isUntyped ?? false
     }
-    // Of a file whose objects have other keys each, few would be of use again.
+    // If every object of a file has other keys, plans are hardly reused.
     if plans.count >= 1_000 { plans = [:] }
     plans[names] = plan
     return plan
@@ -157,7 +158,7 @@ struct SQLiteImport {
       table, columns, existing, resolvesConflicts: resolvesConflicts, on: connection)
   }
 
-  /// The names of the columns of an object, told apart byte by byte.
+  /// The keys of an object, compared byte by byte.
   private struct Names: Hashable {
     private let names: [[UInt8]]
 
@@ -198,7 +199,7 @@ struct SQLiteImport {
     return table
   }
 
-  /// The table, with columns for some fields where it was made for records and gets them.
+  /// Returns the table. If it was created here, it may get columns for the fields.
   private mutating func preparedTable(
     for fields: [(key: String, value: FieldValue)]
   ) throws -> SQLiteTable {
@@ -219,7 +220,7 @@ struct SQLiteImport {
 }
 
 extension SQLiteConnection {
-  /// Whether a table says itself what becomes of rows that are in the way of others.
+  /// Returns whether a table has a conflict clause of its own.
   fileprivate func resolvesConflicts(_ table: String) throws -> Bool {
     try first(
       "SELECT 1 FROM sqlite_schema WHERE name = ?1 AND sql LIKE '%ON%CONFLICT%'", [.text(table)]
@@ -228,7 +229,7 @@ extension SQLiteConnection {
 }
 
 extension JSONBatch.Object {
-  /// Whether it has the same keys in the same order, byte by byte.
+  /// Returns whether both have the same keys in the same order, byte by byte.
   fileprivate func hasNames(of other: JSONBatch.Object) -> Bool {
     fields.count == other.fields.count
       && zip(fields, other.fields).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) }

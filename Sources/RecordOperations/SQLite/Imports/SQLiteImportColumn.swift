@@ -4,32 +4,32 @@
   internal import Foundation
 #endif
 
-/// Why a value is none of its column.
+/// The reason why a value or a row is rejected.
 struct ImportRefusal: Error {
   let text: String
 }
 
-/// How the values of a file are put into a column.
+/// Binds the values of a file to a column.
 ///
-/// It is a class because it is asked for every cell: a structure would be copied each time.
+/// A class because it is used for every cell: a structure would be copied each time.
 final class SQLiteImportColumn: Sendable {
   private enum Kind {
     case integer, real, text, bytes, date, list, reference
-    /// Texts, of which SQLite makes numbers if they look like some.
+    /// Text, which SQLite converts to a number if it looks like one.
     case numeric
-    /// A column without a type takes everything as it is.
+    /// A column without a type stores every value unchanged.
     case any
   }
 
   let column: SQLiteColumn
   private let kind: Kind
-  /// The type to which the references lead; nil if their cells say it.
+  /// The type of the references; nil if the cells contain it.
   private let referredType: String?
-  /// Whether it has the names of records, which are texts, also where a file has numbers for them.
+  /// Whether it holds record names, which are text even if the file has numbers.
   private let hasNames: Bool
 
-  /// - Parameter type: The type to which its references lead; nil if their cells say it.
-  /// - Throws: A ``RecordError`` if it cannot be written.
+  /// - Parameter type: The type of its references; nil if the cells contain it.
+  /// - Throws: A ``RecordError`` if the column cannot be written.
   init(_ column: SQLiteColumn, of table: SQLiteTable, referencesTo type: String?) throws {
     guard column.isWritable else {
       throw RecordError(
@@ -51,18 +51,20 @@ final class SQLiteImportColumn: Sendable {
       }
   }
 
-  /// Whether an empty cell may be a text of it.
+  /// Whether an empty cell can be text of the column.
   var takesTexts: Bool { kind == .text || kind == .any }
 
-  /// Whether an empty cell in quotes is a value of it. Of one column alone, null is written so.
+  /// Whether an empty cell in quotes is a value. A file of a single column contains null in this
+  /// form.
   var takesEmpty: Bool { takesTexts || kind == .numeric || kind == .bytes }
 
-  /// Binds the value that a text is.
+  /// Binds the value of a cell.
   ///
   /// - Parameters:
-  ///   - isText: Whether it is known already that the bytes are UTF-8.
-  ///   - staysInPlace: Whether the bytes stay as they are until the statement has run.
-  /// - Throws: An ``ImportRefusal`` if it is none of the column; a ``SQLiteError`` if it is too large.
+  ///   - isText: Whether the bytes are known to be UTF-8.
+  ///   - staysInPlace: Whether the bytes stay valid until the statement has run.
+  /// - Throws: An ``ImportRefusal`` if the column does not take the value; a ``SQLiteError`` if it
+  ///   is too large.
   @inline(__always) @unsafe
   func bind(
     _ bytes: UnsafeRawBufferPointer, isText: Bool, staysInPlace: Bool, at index: Int,
@@ -70,7 +72,7 @@ final class SQLiteImportColumn: Sendable {
   ) throws {
     switch kind {
     case .numeric:
-      // SQLite makes numbers of the others.
+      // SQLite converts other numbers.
       if let number = unsafe Self.infinity(bytes) {
         return try statement.bind(number, at: index)
       }
@@ -93,9 +95,10 @@ final class SQLiteImportColumn: Sendable {
     }
   }
 
-  /// Binds a value of JSON.
+  /// Binds a JSON value.
   ///
-  /// - Throws: An ``ImportRefusal`` if it is none of the column; a ``SQLiteError`` if it is too large.
+  /// - Throws: An ``ImportRefusal`` if the column does not take the value; a ``SQLiteError`` if it
+  ///   is too large.
   func bind(_ value: FieldValue, at index: Int, of statement: SQLiteStatement) throws {
     switch (value, kind) {
     case (.null, _): try statement.bindNull(at: index)
@@ -154,7 +157,7 @@ final class SQLiteImportColumn: Sendable {
     let digits = text.withoutSpaceAround
     if let number = Int64(digits) { return number }
     if let number = Double(decimal: digits), let whole = Int64(exactly: number),
-      // A larger one has been rounded already.
+      // A larger number may have been rounded.
       number.magnitude < 9_007_199_254_740_992
     {
       return whole
@@ -171,13 +174,13 @@ final class SQLiteImportColumn: Sendable {
     return number
   }
 
-  /// As they are written to files.
+  /// Returns an infinity, in the form that exports write.
   private static func infinity(_ bytes: UnsafeRawBufferPointer) -> Double? {
     if unsafe bytes.elementsEqual("inf".utf8) { return .infinity }
     return unsafe bytes.elementsEqual("-inf".utf8) ? -.infinity : nil
   }
 
-  /// What is bound for a text in a column of something else.
+  /// Returns the value to bind for a cell that is not plain text or a number.
   private func value(_ text: String) throws -> SQLiteValue {
     switch kind {
     case .integer, .real, .text, .numeric, .any: return .text(text)

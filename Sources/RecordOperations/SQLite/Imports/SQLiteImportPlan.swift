@@ -1,35 +1,36 @@
-/// How rows that have the same columns are put into a table: many by one statement, and where that fails, one by one.
+/// Inserts rows with the same columns: many rows in one statement or, if that fails, one by one.
 struct SQLiteImportPlan {
-  /// How many values a statement has about. More make it slower again.
+  /// The approximate number of values in a statement. More are slower.
   private static let valuesPerStatement = 500
-  /// How many statements for many rows are undone together when one of them fails.
+  /// The number of statements for many rows that are rolled back together when one of them fails.
   private static let statementsPerBlock = 10
 
   private let connection: SQLiteConnection
   private let columns: [SQLiteImportColumn]
-  /// The columns that lead to other rows.
+  /// The columns of foreign keys.
   private let references: [String]
-  /// The places of columns that have no type yet, because they have had no value: the first one gives them theirs.
+  /// The indices of columns that have had no value, and therefore no type. The first value
+  /// determines it.
   var nulls: [Int] = []
   private let rowsPerStatement: Int
-  /// Whether a row that is not put in is one that a trigger has dropped.
+  /// Whether a row that is not inserted was dropped by a trigger.
   private let tellsDropped: Bool
   private let refusesExisting: Bool
   private let insertsOne: String
-  /// What is in a statement for many rows: its start, each row, its end.
+  /// The parts of a statement for many rows: its start, each row, its end.
   private let parts: (start: String, row: String, end: String)
 
-  /// - Parameter resolvesConflicts: Whether the table itself says what becomes of rows that are in the way of others. It
-  ///   would replace them, or drop them without a word.
-  /// - Throws: A ``RecordError`` if no row of the table could be known again by these columns; an ``ImportRefusal`` if
-  ///   there are none.
+  /// - Parameter resolvesConflicts: Whether the table has a conflict clause of its own, which would
+  ///   silently replace or drop rows.
+  /// - Throws: A ``RecordError`` if these columns do not identify existing rows; an
+  ///   ``ImportRefusal`` if there are no columns.
   init(
     _ table: SQLiteTable, _ columns: [SQLiteImportColumn], _ existing: ExistingRowPolicy,
     resolvesConflicts: Bool, on connection: SQLiteConnection
   ) throws {
     (self.connection, self.columns) = (connection, columns)
     references = table.foreignKeys.flatMap(\.columns)
-    // Within a statement a row could lead to one behind it, depending on where the statement ends.
+    // In one statement, a row could refer to a later one, depending on where the statement ends.
     let leadsToItself = table.foreignKeys.contains {
       SQLiteName.folded($0.parent) == SQLiteName.folded(table.name)
     }
@@ -55,7 +56,7 @@ struct SQLiteImportPlan {
     insertsOne = parts.start + parts.row + parts.end
   }
 
-  /// It is long, and never asked for where the rows of a file have now these columns and now those.
+  /// Computed on demand: it is long, and not needed if the columns change from row to row.
   private var insertsMany: String {
     let rows = Array(repeating: parts.row, count: rowsPerStatement)
     return parts.start + rows.joined(separator: ", ") + parts.end
@@ -82,8 +83,8 @@ struct SQLiteImportPlan {
     let others = columns.map(\.column).filter { !keys.contains($0.name) }
     if existing == .kept || others.isEmpty { return "\(target) DO NOTHING" }
     let settings = others.map { "\($0.quoted) = excluded.\($0.quoted)" }
-    // A row that is so already stays as it is, with its tag. A thousand comparisons that are joined by OR would be nested
-    // deeper than SQLite allows.
+    // An equal row stays unchanged, with its tag. Comparing row values avoids a thousand
+    // comparisons joined by OR, which SQLite rejects as too deeply nested.
     let old = others.map(\.quoted).joined(separator: ", ")
     let new = others.map { "excluded.\($0.quoted)" }.joined(separator: ", ")
     return
@@ -92,12 +93,14 @@ struct SQLiteImportPlan {
 
   // MARK: Rows
 
-  /// Whether an object that has its columns leaves those as they are.
+  /// Returns whether an object with these columns has only nulls for the columns without a type.
   func takes(_ object: JSONBatch.Object) -> Bool {
     nulls.allSatisfy { object.fields[$0].value == .null }
   }
 
-  /// - Returns: How many records were put in or updated.
+  /// Inserts rows of cells.
+  ///
+  /// - Returns: The number of records that were inserted or updated.
   /// - Throws: A ``SQLiteError`` that ends the import.
   func insert(
     _ batch: RowBatch, _ rows: Range<Int>, isText: Bool, emptyIsNull: Bool,
@@ -120,7 +123,7 @@ struct SQLiteImportPlan {
           {
             try statement.bindNull(at: place + index)
           } else {
-            // They stay where they are until the statement has run, and nothing else uses what is bound.
+            // The bytes stay valid until the statement has run, and nothing else uses the bindings.
             let text = unsafe UnsafeRawBufferPointer(rebasing: bytes[cell.range])
             try unsafe column.bind(
               text, isText: isText, staysInPlace: true, at: place + index, of: statement)
@@ -130,8 +133,10 @@ struct SQLiteImportPlan {
     }
   }
 
-  /// - Parameter objects: They have the keys that are called as the columns, in their order.
-  /// - Returns: How many records were put in or updated.
+  /// Inserts objects.
+  ///
+  /// - Parameter objects: Objects whose keys are the names of the columns, in their order.
+  /// - Returns: The number of records that were inserted or updated.
   /// - Throws: A ``SQLiteError`` that ends the import.
   func insert(
     _ objects: ArraySlice<JSONBatch.Object>, _ problems: inout [RowProblem]
@@ -144,10 +149,10 @@ struct SQLiteImportPlan {
     }
   }
 
-  /// What is wrong with a row.
+  /// Makes a problem of a row.
   private typealias ProblemMaker = (_ row: Int, _ text: String) -> RowProblem
 
-  /// Binds a row to a statement, from a place on.
+  /// Binds a row to a statement, from a parameter on.
   private typealias RowBinder = (_ row: Int, SQLiteStatement, _ place: Int) throws -> Void
 
   private func insert(
@@ -179,7 +184,7 @@ struct SQLiteImportPlan {
     _ rows: Range<Int>, _ problems: inout [RowProblem], _ problem: ProblemMaker, _ bind: RowBinder
   ) throws -> Int {
     var count = 0
-    // Those that are bound already, and that one statement for many has no place for in the end.
+    // Bound rows. Those that do not fill a statement are inserted one by one at the end.
     var waiting: [Int] = []
     if rows.count < rowsPerStatement {
       return try insertSingly(rows, &problems, problem, bind)
@@ -196,7 +201,7 @@ struct SQLiteImportPlan {
         if waiting.count == rowsPerStatement {
           try statement.run()
           let inserted = connection.changeCount
-          // One by one it is found which.
+          // Inserting the rows one by one shows which row was dropped.
           if tellsDropped, inserted < waiting.count { throw DroppedRows() }
           count += inserted
           waiting.removeAll(keepingCapacity: true)
@@ -207,7 +212,7 @@ struct SQLiteImportPlan {
     return try count + insertSingly(waiting, &problems, problem, bind)
   }
 
-  /// Puts rows in by a statement each, and fails if one fails.
+  /// Inserts rows with one statement each. Fails if one fails.
   private func insertSingly(
     _ rows: some Sequence<Int>, _ problems: inout [RowProblem], _ problem: ProblemMaker,
     _ bind: RowBinder
@@ -261,7 +266,7 @@ struct SQLiteImportPlan {
     if refusesExisting, error.isDuplicate {
       return "\(error.translated), and existing rows are neither updated nor kept"
     }
-    // SQLite does not say which one.
+    // SQLite does not name the foreign key.
     guard error.isReferenceViolation else { return "\(error.translated)" }
     return """
       foreign key violation: a referenced row does not exist \
