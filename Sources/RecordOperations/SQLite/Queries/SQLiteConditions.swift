@@ -4,26 +4,28 @@
   internal import Foundation
 #endif
 
-/// Makes conditions of SQL out of predicates, and collects the values that are bound.
+/// Translates predicates into SQL conditions, and collects the bound values.
 ///
-/// A condition may be null where it does not hold. `AND` and `OR` keep that so, and what is negated is asked for
-/// `IS NOT TRUE`: thus there are two values in the end, as ``RecordPredicate`` has them.
+/// A condition may be null where it does not hold. `AND` and `OR` preserve this, and a negation
+/// uses `IS NOT TRUE`. So the result has two values, like ``RecordPredicate``.
 struct SQLiteConditions {
   let table: SQLiteTable
   private(set) var values: [SQLiteValue] = []
-  /// Whether texts are compared for less and greater.
+  /// Whether text is compared with < or >.
   private var ordersTexts = false
 
   init(_ table: SQLiteTable) { self.table = table }
 
-  /// The place of a value in the statement.
+  /// Adds a value, and returns its parameter.
   mutating func bind(_ value: SQLiteValue) -> String {
     values.append(value)
     return "?\(values.count)"
   }
 
-  /// - Throws: A ``RecordError`` if there are more values than a statement can have, or if the file has its texts in another
-  ///   order.
+  /// Checks that the file can run the conditions in an order.
+  ///
+  /// - Throws: A ``RecordError`` if there are more values than a statement can have, or if the file
+  ///   sorts text differently.
   func check(for connection: SQLiteConnection, _ order: SQLiteOrder) throws {
     if ordersTexts || order.ordersTexts, try !connection.isUTF8 {
       throw RecordError(
@@ -41,7 +43,10 @@ struct SQLiteConditions {
     }
   }
 
-  /// - Throws: A ``RecordError`` if the table has no column for a key, or if it cannot be asked.
+  /// Returns the SQL condition for a predicate.
+  ///
+  /// - Throws: A ``RecordError`` if the table has no column for a key, or if the predicate is
+  ///   invalid.
   mutating func condition(_ predicate: RecordPredicate) throws -> String {
     switch predicate {
     case .comparison(let key, let comparison, let value):
@@ -137,7 +142,7 @@ struct SQLiteConditions {
     ordersTexts = true
     let bytes = Array(prefix.utf8)
     guard let last = bytes.last else { return "(\(operand.condition))" }
-    // No byte of UTF-8 is the greatest, so there is always one after it.
+    // The byte 255 never occurs in UTF-8, so every byte has a successor.
     let end = Array(bytes.dropLast()) + [last + 1]
     return """
       (\(operand.condition) AND \(expression) >= \(bind(.text(prefix))) \
@@ -151,14 +156,15 @@ struct SQLiteConditions {
     let texts = try texts(ofElement: value)
     guard !texts.isEmpty else { return "0" }
     let places = texts.map { bind(.text($0)) }.joined(separator: ", ")
-    // By the texts of the elements: as values, numbers would be rounded and texts would end at a NUL.
+    // Elements are compared as JSON text: as values, numbers would be rounded, and text would end
+    // at a NUL.
     return """
       CASE WHEN \(SQLiteOperand.isOfMeaning(.list, name)) THEN EXISTS \
       (SELECT 1 FROM json_each(\(name)) AS e WHERE \(name) -> e.fullkey IN (\(places))) ELSE 0 END
       """
   }
 
-  /// The texts of all elements that are the same for a query.
+  /// Returns the JSON text of all elements that equal the value in a query.
   private func texts(ofElement value: FieldValue) throws -> [String] {
     switch value {
     case .integer(let number):
@@ -167,7 +173,7 @@ struct SQLiteConditions {
     case .double(let number):
       guard let whole = Int64(exactly: number) else { return [JSONText.number(number)] }
       return try texts(ofElement: .integer(whole))
-    // Which rule a reference has is no part of what it leads to.
+    // The delete rule of a reference does not affect its equality.
     case .reference(let reference):
       return (try? FieldValue.reference(RecordReference(reference.id)).elementText()).map { [$0] }
         ?? []
@@ -177,7 +183,7 @@ struct SQLiteConditions {
     }
   }
 
-  /// Conditions joined in pairs: one after another, they would soon be nested deeper than SQLite allows.
+  /// Joins conditions in pairs. In a chain, they would exceed the nesting depth of SQLite.
   private func joined(_ parts: [String], _ word: String, none: String) -> String {
     guard parts.count > 2 else {
       return parts.isEmpty ? none : parts.map { "(\($0))" }.joined(separator: " \(word) ")

@@ -1,7 +1,7 @@
 extension SQLiteConnection {
-  /// A page of what a query finds. It is called within a transaction.
+  /// Returns a page of the records that match a query. Must be called in a transaction.
   ///
-  /// - Throws: A ``SQLiteError``; a ``RecordError`` if it cannot be asked.
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if the query is invalid.
   func page(
     of query: RecordQuery, in table: SQLiteTable, after cursor: RecordCursor?, atMost count: Int
   ) throws -> RecordPage {
@@ -24,7 +24,7 @@ extension SQLiteConnection {
     sql += " FROM \(table.texts.table) AS t"
     if !parts.isEmpty { sql += " WHERE \(parts.map { "(\($0))" }.joined(separator: " AND "))" }
     if !order.terms.isEmpty { sql += " ORDER BY \(order.sql)" }
-    // One more says whether this is the last page.
+    // One more row shows whether this is the last page.
     sql += " LIMIT \(count == .max ? -1 : count + 1) OFFSET \(offset)"
     return try withStatement(sql) { statement in
       try statement.bind(conditions.values)
@@ -56,7 +56,7 @@ extension SQLiteConnection {
 }
 
 extension RecordQuery {
-  /// Without what is repeated: where two are equal by a field, they are so the second time.
+  /// The order without repeated keys, which have no effect.
   var distinctOrder: [RecordOrder] {
     var seen: Set<String> = []
     return order.filter { seen.insert($0.key).inserted }

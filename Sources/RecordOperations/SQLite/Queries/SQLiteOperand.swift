@@ -4,22 +4,22 @@
   internal import Foundation
 #endif
 
-/// A column beside a value of one kind that it is compared with.
+/// A column that is compared with a value of one kind.
 ///
-/// Values of different kinds are neither equal nor in any order, and a column may have several in it; so each
-/// comparison is one of the rows alone where the column has that kind.
+/// Values of different kinds are neither equal nor ordered, and a column may hold several kinds. So
+/// each comparison covers only the rows where the column has that kind.
 struct SQLiteOperand {
-  /// What is compared with what: by the first, where they are equal by the second, and so on.
+  /// The compared pairs: the second decides if the first are equal, and so on.
   var terms: [(expression: String, value: SQLiteValue)]
-  /// What holds where the column has a value of that kind.
+  /// A condition that the column has a value of that kind.
   var condition: String
-  /// Whether that is so of all that is equal, too.
+  /// Whether equality implies the condition.
   var isImplied = false
 
   /// - Parameters:
-  ///   - column: One that is not compared with null, and not with a list.
-  ///   - name: What the column is called in the statement.
-  /// - Returns: Nil if the column can have no values of that kind.
+  ///   - column: The compared column.
+  ///   - name: The expression for the column in the statement.
+  /// - Returns: Nil if the column cannot hold values of that kind, and for null and lists.
   init?(_ column: SQLiteColumn, _ name: String, _ value: FieldValue) {
     switch value {
     case .null, .list: return nil
@@ -44,12 +44,12 @@ struct SQLiteOperand {
 
   private init(number: SQLiteValue, _ column: SQLiteColumn, _ name: String) {
     var isNatural = column.affinity != .text
-    // An index of such a column would round it.
+    // An index of a REAL column would round the number.
     if case .integer(let number) = number, column.affinity == .real, Double(exactly: number) == nil
     {
       isNatural = false
     }
-    // With a sign before it, a column does not make of what it is compared with what would be put into it.
+    // The unary plus removes the affinity of the column, which would convert the other operand.
     let expression = isNatural ? name : "+\(name)"
     if case .foreignKey = column.meaning {
       self.init(
@@ -79,7 +79,8 @@ struct SQLiteOperand {
 
   private init?(date: Date, _ column: SQLiteColumn, _ name: String) {
     guard column.meaning == .date else { return nil }
-    // Beyond the first and the last text there is one that is less, and one that is greater than all.
+    // Outside the range of stored dates, compare with text that is less or greater than all of
+    // them.
     let text = Date.texts.contains(date) ? date.text : date < Date.texts.lowerBound ? "" : ":"
     self.init(
       terms: [("\(name) COLLATE BINARY", .text(text))],
@@ -121,22 +122,22 @@ struct SQLiteOperand {
     }
   }
 
-  /// What is compared for less and greater, where that is something else.
+  /// The terms for < and >, if they differ from ``terms``.
   private(set) var ordered: [(expression: String, value: SQLiteValue)]?
-  /// Whether the terms alone say what is equal.
+  /// Whether ``terms`` are sufficient for equality.
   private var isWhole = false
 
-  /// What is compared for equal; those of ``ordered`` where there is nothing simpler.
+  /// The terms for equality: those in ``ordered`` if there are no simpler ones.
   var equated: [(expression: String, value: SQLiteValue)] {
     if let ordered, !isWhole { return ordered }
     return terms
   }
 
-  /// What holds where the value of a column is one of those that are its meaning, and no odd text.
+  /// Returns a condition that the column has a value of this meaning, and not other text.
   static func isOfMeaning(_ meaning: SQLiteMeaning, _ name: String) -> String {
     switch meaning {
     case .plain, .foreignKey: "typeof(\(name)) = 'text'"
-    // With a modifier, the 30th of February becomes the 2nd of March.
+    // With a modifier, SQLite turns February 30 into March 2, which differs from the text.
     case .date:
       "typeof(\(name)) = 'text' AND strftime('%Y-%m-%dT%H:%M:%fZ', \(name), '+0 days') = \(name)"
     case .list:
@@ -145,7 +146,8 @@ struct SQLiteOperand {
     }
   }
 
-  /// What computes type and name of a reference that is kept. As bytes, because texts end at a NUL for `substr`.
+  /// Returns expressions for the type and the name of a `.keep` reference. They use bytes, because
+  /// `substr` ends text at a NUL.
   static func referenceParts(_ name: String) -> (type: String, name: String) {
     let bytes = "CAST(\(name) AS BLOB)"
     let mark = "instr(\(bytes), x'2F')"

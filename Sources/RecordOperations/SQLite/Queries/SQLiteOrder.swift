@@ -1,16 +1,16 @@
-/// The order of a query, and where in it a page begins.
+/// The order of a query, and the start of a page in it.
 struct SQLiteOrder {
   struct Term {
     let expression: String
     let isDescending: Bool
   }
 
-  /// What the records are sorted by, down to what no two of them have in common.
+  /// The sort terms. The last ones are a unique key, except for a view.
   let terms: [Term]
-  /// Whether texts are sorted by it, and not only to have the pages in some order.
+  /// Whether the query sorts by text. The terms for the unique key do not count.
   let ordersTexts: Bool
 
-  /// - Throws: A ``RecordError`` if the table has no column for a key, or none that can be sorted by.
+  /// - Throws: A ``RecordError`` if the table has no column for a key, or if a list is a key.
   init(_ order: [RecordOrder], of table: SQLiteTable) throws {
     var terms: [Term] = []
     for order in order {
@@ -45,9 +45,9 @@ struct SQLiteOrder {
     terms.map { $0.expression + ($0.isDescending ? " DESC" : "") }.joined(separator: ", ")
   }
 
-  /// What holds for the rows behind one of which the terms have these values.
+  /// Returns a condition for the rows after the one whose terms have these values.
   ///
-  /// - Throws: A ``RecordError`` if those are not of this order.
+  /// - Throws: A ``RecordError`` if the values do not match the order.
   func isBehind(_ cursor: RecordCursor, in conditions: inout SQLiteConditions) throws -> String {
     let values = cursor.values.compactMap { SQLiteValue(cursorValue: $0) }
     guard values.count == terms.count, cursor.values.count == terms.count else {
@@ -72,13 +72,13 @@ struct SQLiteOrder {
     if terms.count == 1 { return behind }
     let rest = isBehind(terms.dropFirst(), &conditions)
     let all = "(\(behind) OR \(expression) IS \(place) AND (\(rest)))"
-    // The same once more, but so that an index begins there.
+    // Redundant, but an index search can start there.
     return !term.isDescending && value != .null ? "(\(expression) >= \(place) AND \(all))" : all
   }
 }
 
 extension SQLiteTable {
-  /// The columns that no two rows have in common, and that cost the least to sort by; none for a view.
+  /// A unique key that is cheap to sort by; empty for a view.
   fileprivate var distinction: [String] {
     if case .rowID(let name) = key { return [name] }
     if case .integer(let column, isRowID: true) = key { return [column] }

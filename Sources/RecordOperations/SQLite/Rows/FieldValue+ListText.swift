@@ -4,11 +4,11 @@
   internal import Foundation
 #endif
 
-/// Lists as texts, `[1,"a",{"date":"2026-11-22T12:03:04.123Z"}]`: JSON as other programs read it, too.
+/// Lists as JSON text that other programs can read: `[1,"a",{"date":"2026-11-22T12:03:04.123Z"}]`.
 extension FieldValue {
-  /// The JSON of an element of a list; the same for the same value.
+  /// Returns the JSON of a list element. Equal values have equal text.
   ///
-  /// - Throws: A ``RecordError`` if a list cannot have it.
+  /// - Throws: A ``RecordError`` if a list cannot contain the value.
   func elementText() throws -> String {
     switch self {
     case .null: return "null"
@@ -32,12 +32,14 @@ extension FieldValue {
     }
   }
 
-  /// - Throws: A ``RecordError`` if it has an element that a list cannot have.
+  /// Returns the JSON of a list.
+  ///
+  /// - Throws: A ``RecordError`` if a list cannot contain one of the elements.
   static func listText(_ elements: [FieldValue]) throws -> String {
     "[" + (try elements.map { try $0.elementText() }.joined(separator: ",")) + "]"
   }
 
-  /// The list that a text is; nil if it is none of ours.
+  /// Parses a list; nil if the text is not a list in this format.
   init?(listText: String) {
     guard case .list(let parts)? = JSONText.parse(listText) else { return nil }
     var elements: [FieldValue] = []
@@ -74,9 +76,10 @@ extension FieldValue {
 }
 
 extension RecordID {
-  /// It in a column of references that are kept: `Author/jane`.
+  /// Returns the text of a `.keep` reference: `Author/jane`.
   ///
-  /// - Throws: A ``RecordError`` if its type has the mark in it that ends the type, or if it is in another zone.
+  /// - Throws: A ``RecordError`` if the type is empty or contains a slash, or if the zone is not
+  ///   the default one.
   func referenceText() throws -> String {
     guard zone == .default else { throw RecordError(.invalid("it refers to another zone")) }
     guard !type.isEmpty, !type.utf8.contains(UInt8(ascii: "/")) else {

@@ -5,13 +5,13 @@
 #endif
 
 extension SQLiteColumn {
-  /// The value of a field, as its meaning makes it.
+  /// Returns the value of a field, according to the meaning of the column.
   package func fieldValue(_ value: SQLiteValue) -> FieldValue { meaning.fieldValue(value) }
 }
 
 extension SQLiteMeaning {
-  /// The value of a field. What is not as the column says is given as SQLite has it, and a text whose bytes are no
-  /// UTF-8 as bytes.
+  /// Returns the value of a field. A value that does not match the meaning is returned as SQLite
+  /// stores it, and text that is not UTF-8 as bytes.
   func fieldValue(_ value: SQLiteValue) -> FieldValue {
     switch (self, value) {
     case (.date, .text(let text)): Date(text: text).map { .date($0) } ?? .string(text)

@@ -5,11 +5,12 @@
 #endif
 
 extension SQLiteColumn {
-  /// What is put into the column for a value of a field.
+  /// Returns the value to store in the column for a field.
   ///
-  /// - Parameter isOwn: Whether the table was made for records. Others have no columns for moments, which are texts
-  ///   there.
-  /// - Throws: A ``RecordError`` that names the field, the type, the column and the value if it does not take it.
+  /// - Parameter isOwn: Whether the table was created here. Other tables have no date columns, and
+  ///   store dates as text.
+  /// - Throws: A ``RecordError`` with the field, the type, the column and the value if the column
+  ///   does not take it.
   func stored(_ value: FieldValue, of type: String, isOwn: Bool) throws -> SQLiteValue {
     guard isWritable else {
       throw RecordError(.invalid("the field \(name) of \(type) is computed: it cannot be set"))
@@ -26,7 +27,7 @@ extension SQLiteColumn {
         "the field \(name) of \(type) is \(value.shown), but its column takes \(expectation)"))
   }
 
-  /// - Returns: Nil if it is a value of another kind.
+  /// - Returns: Nil if the column does not take this kind of value.
   private func stored(_ value: FieldValue, isOwn: Bool) throws -> SQLiteValue? {
     if case .double(let number) = value, number.isNaN {
       throw RecordError(.invalid("a database cannot store NaN"))
@@ -56,10 +57,10 @@ extension SQLiteColumn {
     case (.real, .integer(let number)): Double(exactly: number).map { .real($0) }
     case (.real, .double(let number)), (.numeric, .double(let number)): .real(number)
     case (.text, .string(let text)): .text(text)
-    // It would become a number where it looks like one.
+    // SQLite would convert text that looks like a number.
     case (.numeric, .string(let text)): text.looksLikeNumber ? nil : .text(text)
     case (.blob, .bytes(let bytes)): .blob(bytes)
-    // A column without a type takes everything as it is.
+    // A column without a type stores every value unchanged.
     case (.blob, .integer(let number)) where takesAll: .integer(number)
     case (.blob, .double(let number)) where takesAll: .real(number)
     case (.blob, .string(let text)) where takesAll: .text(text)
@@ -93,10 +94,11 @@ extension SQLiteColumn {
 }
 
 extension FieldValue {
-  /// How the column of a table for records is declared whose first value this is: empty for null, which does not say.
+  /// Returns the declaration of a column in a table that is created here, whose first value this
+  /// is. It is empty for null, which determines no type.
   ///
-  /// - Parameter keyColumn: Gives the declared type and the name of the key of a table, in quotes.
-  /// - Throws: What `keyColumn` throws.
+  /// - Parameter keyColumn: Returns the declared type and the quoted name of the key of a table.
+  /// - Throws: The error of `keyColumn`.
   func declaration(
     _ keyColumn: (_ type: String) throws -> (type: String, name: String)
   ) throws -> String {
@@ -118,7 +120,7 @@ extension FieldValue {
 }
 
 extension RecordReference.DeleteRule {
-  /// What a foreign key does by this rule; nil if it needs none.
+  /// The action of the foreign key; nil if the rule needs no foreign key.
   fileprivate var action: String? {
     switch self {
     case .keep: nil
@@ -145,6 +147,7 @@ extension Date {
 }
 
 extension String {
-  /// Whether SQLite makes a number of it in a column for numbers: it skips the space around one.
+  /// Whether SQLite converts it to a number in a numeric column. Whitespace around a number is
+  /// ignored.
   fileprivate var looksLikeNumber: Bool { Double(decimal: withoutSpaceAround) != nil }
 }

@@ -4,9 +4,11 @@
   internal import Foundation
 #endif
 
-/// Changes of single records, each within a transaction.
+/// Changes of single records, in a transaction.
 extension SQLiteConnection {
-  /// - Throws: A ``SQLiteError``; a ``RecordError`` that says why it cannot be made.
+  /// Makes a change.
+  ///
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` with the reason why the change fails.
   func make(_ change: RecordChange) throws -> RecordReply {
     guard change.id.zone == .default else {
       throw RecordError(
@@ -57,8 +59,8 @@ extension SQLiteConnection {
     return try saved(record, values, policy, key, in: table)
   }
 
-  /// A record that was read of another program's table before that had tags, with the tag that it has now: if all that was
-  /// read is still so.
+  /// Returns a record with its current tag if it was read from another program's table before that
+  /// had tags, and all fields that were read are unchanged.
   private func tagged(_ record: DatabaseRecord) throws -> DatabaseRecord? {
     guard record.tag == nil, let read = record.asRead, let table = try table(record.id.type),
       !table.isOwn, let now = try self.record(record.id.name, in: table, keys: read.keys),
@@ -78,7 +80,7 @@ extension SQLiteConnection {
     }
   }
 
-  /// Columns of the key are fields, too, where there are several. They are what the name says.
+  /// With several key columns, these are fields, too. Their values must match the name.
   private func check(
     _ value: SQLiteValue, of column: SQLiteColumn, isIn key: [SQLiteValue], of table: SQLiteTable
   ) throws {
@@ -124,7 +126,7 @@ extension SQLiteConnection {
       "\($0.element.column.quoted) = ?\(key.count + $0.offset + 1)"
     }
     if settings.isEmpty, let column = table.key.columns.first {
-      // What is saved has a new tag, with nothing changed in it, too.
+      // A save always gives the record a new tag, even if it changes nothing.
       settings = ["\(try SQLiteName.quoted(column)) = \(try SQLiteName.quoted(column))"]
     }
     try run(
@@ -134,7 +136,7 @@ extension SQLiteConnection {
       """, key + values.map(\.value))
   }
 
-  /// The record for the reply: as it is now, as far as it is known.
+  /// Returns the record for the reply, as far as its current fields are known.
   private func saved(
     _ record: DatabaseRecord, _ values: [(column: SQLiteColumn, value: SQLiteValue)],
     _ policy: SavePolicy, _ key: [SQLiteValue], in table: SQLiteTable
@@ -178,7 +180,8 @@ extension SQLiteConnection {
 // MARK: References
 
 extension SQLiteConnection {
-  /// Which of the references leads to a record that is not there. SQLite does not say.
+  /// Returns an error with the reference whose record does not exist, because SQLite does not name
+  /// it.
   private func violation(
     bySaving values: [(column: SQLiteColumn, value: SQLiteValue)]
   ) throws -> RecordError? {
@@ -192,10 +195,11 @@ extension SQLiteConnection {
     return nil
   }
 
-  /// A record that leads to one that was to be deleted, or to one that would be deleted with it, and does not let it.
+  /// Returns an error with the record that prevents a deletion: its reference is to the deleted
+  /// record, or to a record that would be deleted with it.
   private func violation(byDeleting name: String, of parent: SQLiteTable) throws -> RecordError? {
     let children = try tables().compactMap { try table($0) }
-    // Of those that go with it, as many as are worth the time.
+    // The search stops at 10,000 records that would be deleted, too, to limit its time.
     var going: Set<RecordID> = [RecordID(parent.name, name)]
     var open = [RecordID(parent.name, name)]
     while let next = open.popLast(), going.count < 10_000 {

@@ -4,32 +4,32 @@
   internal import Foundation
 #endif
 
-/// How rows are read as records.
+/// Reads rows as records.
 struct SQLiteRowReader {
   let table: SQLiteTable
   let columns: [SQLiteColumn]
 
-  /// - Parameter keys: The fields that are wanted; nil for all.
+  /// - Parameter keys: The fields to read; nil for all.
   /// - Throws: A ``RecordError`` if there is no column for one of them.
   init(_ table: SQLiteTable, keys: [String]?) throws {
     self.table = table
     columns = try keys?.map { try table.column($0) } ?? table.fields
   }
 
-  /// What a statement selects of rows that it calls `t`: first the name, then the fields.
+  /// The selected expressions for rows with the alias `t`: the name, then the fields.
   var selection: String {
     columns.reduce(into: table.texts.name) { $0 += ", t." + $1.quoted }
   }
 
-  /// How many columns there are in the selection.
+  /// The number of selected expressions.
   var width: Int { 1 + columns.count }
 
-  /// The record of a row.
+  /// Returns the record of a row.
   ///
   /// - Parameters:
-  ///   - name: What it is called; nil if that is what the selection says.
-  ///   - state: Gives the state of a record by its name.
-  /// - Throws: What `state` throws.
+  ///   - name: The name of the record; nil to read it from the row.
+  ///   - state: Returns the state of a record by its name.
+  /// - Throws: The error of `state`.
   func record(
     _ row: SQLiteStatement, name: String? = nil, state: (_ name: String) throws -> SQLiteRowState
   ) rethrows -> DatabaseRecord {
@@ -45,7 +45,7 @@ struct SQLiteRowReader {
   }
 }
 
-/// Which state of a record a row is.
+/// The state of the record of a row.
 struct SQLiteRowState {
   static let none = SQLiteRowState(isThere: false, tag: nil, modified: nil)
 
@@ -55,7 +55,7 @@ struct SQLiteRowState {
 }
 
 extension SQLiteConnection {
-  /// A record as it is now; nil if there is none of that name.
+  /// Returns a record; nil if there is none with this name.
   ///
   /// - Throws: A ``SQLiteError``; a ``RecordError`` if there is no column for one of the keys.
   func record(_ name: String, in table: SQLiteTable, keys: [String]? = nil) throws
@@ -70,9 +70,9 @@ extension SQLiteConnection {
     ) { row in reader.record(row, name: name) { _ in state } }
   }
 
-  /// The state of a row.
+  /// Returns the state of a row.
   ///
-  /// - Parameter key: What is in its key.
+  /// - Parameter key: The values of its key.
   /// - Throws: A ``SQLiteError``.
   func state(of key: [SQLiteValue], in table: SQLiteTable) throws -> SQLiteRowState {
     try first(table.texts.state, key) { row in
@@ -82,12 +82,12 @@ extension SQLiteConnection {
     } ?? .none
   }
 
-  /// Gives the states of records one after another.
+  /// Passes a body a function that returns the state of a record by its name.
   ///
-  /// It looks for each by itself: to join them to the rows would do so before the rows are sorted, and for those that
-  /// are on other pages.
+  /// Each state is looked up separately. A join would look them up before the rows are sorted, and
+  /// for rows on other pages.
   ///
-  /// - Throws: A ``SQLiteError``; what the body throws.
+  /// - Throws: A ``SQLiteError``; the error of the body.
   func withStates<Result>(
     of table: SQLiteTable, _ body: ((_ name: String) throws -> SQLiteRowState) throws -> Result
   ) throws -> Result {

@@ -1,27 +1,27 @@
-/// What of a row is the name of its record.
+/// The part of a row that is the name of its record.
 package enum SQLiteKey: Hashable, Sendable {
-  /// The text in a column.
+  /// The text of a column.
   case text(column: String, collation: String)
-  /// The whole number in a column, in decimal.
+  /// The integer of a column, in decimal.
   case integer(column: String, isRowID: Bool)
-  /// The number of the row, in decimal, under one of its names that no column has.
+  /// The row ID, in decimal, under one of its aliases that is not a column.
   case rowID(String)
-  /// The values of columns, as a list in JSON.
+  /// The values of columns, as a JSON list.
   case values(columns: [String])
-  /// Nothing: the rows of a view.
+  /// No name: the rows of a view, or of a table without a key.
   case none
 
-  /// That of the tables that are made for records.
+  /// The key of tables that are created here.
   static let own = SQLiteKey.text(column: ownColumn, collation: "BINARY")
   static let ownColumn = "id"
 
-  /// One of the names of the row's number that no column has; nil if each is taken.
+  /// Returns an alias of the row ID that is not a column; nil if all are columns.
   static func rowIDName(beside columns: [SQLiteColumn]) -> String? {
     let taken = Set(columns.map { SQLiteName.folded($0.name) })
     return ["rowid", "_rowid_", "oid"].first { !taken.contains(SQLiteName.folded($0)) }
   }
 
-  /// Whether a column is the name, and so no field.
+  /// Returns whether a column is the name, and therefore not a field.
   func isName(_ column: String) -> Bool {
     switch self {
     case .text(let own, _), .integer(let own, _): own == column
@@ -29,7 +29,7 @@ package enum SQLiteKey: Hashable, Sendable {
     }
   }
 
-  /// The columns that it is made of.
+  /// The columns of the key.
   var columns: [String] {
     switch self {
     case .text(let column, _), .integer(let column, _), .rowID(let column): [column]
@@ -38,19 +38,19 @@ package enum SQLiteKey: Hashable, Sendable {
     }
   }
 
-  /// Those, in quotes, behind the name of a row and a dot.
+  /// Returns the quoted columns, qualified by the alias of a row.
   func expressions(of row: String) throws -> [String] {
     try columns.map { "\(row).\(try SQLiteName.quoted($0))" }
   }
 
-  /// What computes the name.
+  /// Returns an expression for the name.
   func name(of row: String) throws -> String {
     let parts = try expressions(of: row)
     switch self {
     case .text: return parts[0]
     case .integer, .rowID: return "CAST(\(parts[0]) AS TEXT)"
     case .values:
-      // What SQLite has for JSON may not be used in triggers of a schema that is not trusted.
+      // The JSON functions of SQLite may not be allowed in triggers of an untrusted schema.
       let values = parts.map {
         """
         CASE typeof(\($0)) WHEN 'blob' THEN '{"hex":"' || hex(\($0)) || '"}' WHEN 'null' THEN 'null' \
@@ -63,7 +63,8 @@ package enum SQLiteKey: Hashable, Sendable {
     }
   }
 
-  /// What holds for the rows that have a name; nil if all have. A column for texts may have none in it.
+  /// Returns a condition for the rows that have a name; nil if all have. A text column may also
+  /// hold null or bytes.
   func isNamed(_ row: String) throws -> String? {
     switch self {
     case .text: "typeof(\(try expressions(of: row)[0])) = 'text'"
@@ -72,12 +73,12 @@ package enum SQLiteKey: Hashable, Sendable {
     }
   }
 
-  /// What holds for the row of one name, whose values ``values(of:in:)`` gives.
+  /// Returns a condition for the row with a name, whose parameters are ``values(of:)``.
   func isRow(_ row: String) throws -> String {
     let parts = try expressions(of: row)
     switch self {
     case .text(_, let collation) where collation != "BINARY":
-      // By the index first, and then byte by byte.
+      // The first comparison uses the index; the second one compares byte by byte.
       return "\(parts[0]) = ?1 AND \(parts[0]) = ?1 COLLATE BINARY"
     case .text, .integer, .rowID: return "\(parts[0]) = ?1"
     case .values:
@@ -86,7 +87,7 @@ package enum SQLiteKey: Hashable, Sendable {
     }
   }
 
-  /// What a record of that name has in the columns; nil if it can be the name of none.
+  /// Returns the values of the columns for a record name; nil if no record can have it.
   func values(of name: String) -> [SQLiteValue]? {
     switch self {
     case .text: return [.text(name)]
@@ -102,7 +103,7 @@ package enum SQLiteKey: Hashable, Sendable {
     }
   }
 
-  /// What names have to be like, for errors.
+  /// A description of valid names, for errors.
   var expectation: String {
     switch self {
     case .text: "text"

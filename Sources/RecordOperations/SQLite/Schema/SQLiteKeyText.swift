@@ -1,6 +1,6 @@
-/// Names of records that are lists of values: `[1,"a",{"hex":"00FF"}]`.
+/// Record names that are JSON lists of values: `[1,"a",{"hex":"00FF"}]`.
 enum SQLiteKeyText {
-  /// The values of a name; nil if it is none.
+  /// Returns the values of a name; nil if it is not such a list.
   static func values(of name: String) -> [SQLiteValue]? {
     guard case .list(let parts)? = JSONText.parse(name) else { return nil }
     var values: [SQLiteValue] = []

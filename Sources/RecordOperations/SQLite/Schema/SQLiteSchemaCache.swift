@@ -1,6 +1,6 @@
-/// What a connection knows of the tables of its file, as long as they stay as they are.
+/// The schema of a file as a connection has read it, for one schema version.
 final class SQLiteSchemaCache {
-  /// Names, kinds and so on of everything that is a table for records.
+  /// A table or view that can hold records.
   struct Entry {
     let name: String
     let kind: SQLiteTable.Kind
@@ -12,21 +12,22 @@ final class SQLiteSchemaCache {
   var tables: [String: SQLiteTable] = [:]
   private var hasChanged = false
 
-  /// Forgets everything if it is not of that version.
+  /// Clears the cache if it is of another version.
   func use(_ version: Int64) {
     guard self.version != version else { return }
-    // It may be one that this connection is just making.
+    // The new version may be an uncommitted change of this connection.
     changed()
     self.version = version
   }
 
-  /// A table was made or changed by this connection.
+  /// Called after this connection has created or changed a table.
   func changed() {
     hasChanged = true
     forget()
   }
 
-  /// The versions since the last change are there no more, and will be there again with other tables.
+  /// Clears the cache if the transaction has changed the schema. Other changes will reuse the
+  /// numbers of the versions that were rolled back.
   func rolledBack() {
     if hasChanged { forget() }
   }

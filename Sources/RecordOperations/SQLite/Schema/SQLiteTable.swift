@@ -4,22 +4,22 @@ package final class SQLiteTable: Sendable {
 
   package let name: String
   package let kind: Kind
-  /// Whether its rows have numbers.
+  /// Whether its rows have row IDs.
   package let hasRowID: Bool
   package let columns: [SQLiteColumn]
   package let foreignKeys: [SQLiteForeignKey]
-  /// What its records are called by.
+  /// The key that contains the names of its records.
   package let key: SQLiteKey
-  /// Whether it was made for records, and not by somebody else.
+  /// Whether it was created here, and not by another program.
   package let isOwn: Bool
-  /// Whether the states of its rows are kept.
+  /// Whether triggers track the states of its rows.
   package let isTracked: Bool
-  /// What statements say for it.
+  /// SQL fragments for the table.
   let texts: SQLiteTableTexts
 
   private let columnsByName: [String: SQLiteColumn]
 
-  /// - Throws: A ``RecordError`` if a name cannot be one.
+  /// - Throws: A ``RecordError`` if a name contains a NUL.
   init(
     name: String, kind: Kind, hasRowID: Bool, columns: [SQLiteColumn],
     foreignKeys: [SQLiteForeignKey], key: SQLiteKey, isOwn: Bool, isTracked: Bool
@@ -36,33 +36,33 @@ package final class SQLiteTable: Sendable {
     texts = try SQLiteTableTexts(name: name, key: key, isTracked: isTracked)
   }
 
-  /// A column by its name, byte by byte; nil if there is none.
+  /// Returns the column with a name, compared byte by byte; nil if there is none.
   func column(named name: String) -> SQLiteColumn? {
     if let column = columnsByName[name], column.name.utf8.elementsEqual(name.utf8) { return column }
     return columns.first { $0.name.utf8.elementsEqual(name.utf8) }
   }
 
-  /// What of a row is in the fields of its record: the name has the rest.
+  /// The columns that are fields of a record, without its name.
   package var fields: [SQLiteColumn] { columns.filter { !$0.isHidden && !key.isName($0.name) } }
 
-  /// A column that is compared or sorted by: one for a field, or for the name of the record.
+  /// Returns a column for a condition or an order: a field, or the name of the record.
   ///
-  /// - Throws: A ``RecordError`` that names those that there are.
+  /// - Throws: A ``RecordError`` that lists the existing columns.
   func queriedColumn(_ key: String) throws -> SQLiteColumn {
     if let column = column(named: key), !column.isHidden { return column }
     throw missing(key)
   }
 
-  /// What is said of a column that is not there.
+  /// Returns the error for a column that does not exist.
   func missing(_ key: String, _ place: String = "") -> RecordError {
     let names = columns.filter { !$0.isHidden }.map(\.name).joined(separator: ", ")
     return RecordError(
       .invalid("\(name) has no column \(key.shown)\(place); columns: \(names)"))
   }
 
-  /// The column for a field.
+  /// Returns the column of a field.
   ///
-  /// - Throws: A ``RecordError`` that names those that there are.
+  /// - Throws: A ``RecordError`` that lists the existing columns.
   func column(_ key: String) throws -> SQLiteColumn {
     if let column = column(named: key) {
       guard !self.key.isName(column.name) else {
@@ -77,16 +77,16 @@ package final class SQLiteTable: Sendable {
   }
 }
 
-/// Columns of a table whose values are keys of another.
+/// A foreign key.
 package struct SQLiteForeignKey: Sendable {
   package let columns: [String]
   package let parent: String
-  /// The columns of the other table; empty if it is its primary key.
+  /// The referenced columns; empty for the primary key.
   package let parentColumns: [String]
-  /// What becomes of a row when the one that it leads to is deleted, as SQLite calls it.
+  /// The action when the referenced row is deleted, as SQLite names it.
   package let onDelete: String
 
-  /// A default is about as good as null: the row stays, and does not lead there any more.
+  /// The delete rule. A default counts as null: the row stays, but no longer has the reference.
   var rule: RecordReference.DeleteRule {
     switch onDelete {
     case "CASCADE": .cascade

@@ -1,15 +1,16 @@
-/// What statements say for one table, in which a row of it is called `t`.
+/// SQL fragments for a table whose rows have the alias `t`.
 struct SQLiteTableTexts: Sendable {
-  /// The table, in quotes.
+  /// The quoted name of the table.
   let table: String
-  /// What computes the name of a row.
+  /// An expression for the name of a row.
   let name: String
-  /// What holds for the row of a name; the values of the name come first.
+  /// A condition for the row with a name. The values of the name are the first parameters.
   let isRow: String
-  /// What selects the state of the row of a name: whether it is there, its sequence, and when it was modified.
+  /// A query for the state of the row with a name: whether it exists, its sequence, and when it was
+  /// modified.
   let state: String
 
-  /// - Throws: A ``RecordError`` if a name cannot be one.
+  /// - Throws: A ``RecordError`` if a name contains a NUL.
   init(name table: String, key: SQLiteKey, isTracked: Bool) throws {
     self.table = try SQLiteName.quoted(table)
     name = try key.name(of: "t")

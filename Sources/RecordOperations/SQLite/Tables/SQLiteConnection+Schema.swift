@@ -1,19 +1,19 @@
 internal import CSQLite
 
 extension SQLiteConnection {
-  /// The names of the tables and views, in their order; those that SQLite and the records have for themselves are
-  /// left out.
+  /// Returns the sorted names of the tables and views, without the internal ones of SQLite and of
+  /// this module.
   ///
   /// - Throws: A ``SQLiteError``.
   package func tables() throws -> [String] {
     try entries().filter { $0.kind != .shadow }.map(\.name)
   }
 
-  /// A table or a view.
+  /// Returns a table or a view.
   ///
-  /// - Returns: Nil if there is none of that name.
-  /// - Throws: A ``SQLiteError``; a ``RecordError`` if there is one whose name differs in upper and lower case alone,
-  ///   which is the same to SQLite.
+  /// - Returns: Nil if there is none with this name.
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if there is one whose name differs only in
+  ///   case, which SQLite ignores.
   package func table(_ name: String) throws -> SQLiteTable? {
     let entries = try entries()
     if let table = schema.tables[name], table.name.utf8.elementsEqual(name.utf8) { return table }
@@ -30,7 +30,7 @@ extension SQLiteConnection {
     return table
   }
 
-  /// Reads what has changed since the last look. It holds for the transaction that it is called in.
+  /// Clears the cached schema if it has changed. The result is valid for the current transaction.
   func lookAtSchema() throws {
     let version = try first("PRAGMA schema_version") { $0.integer(at: 0) } ?? 0
     schema.use(version)
@@ -126,7 +126,7 @@ extension SQLiteConnection {
       let parents = try entries().filter {
         SQLiteName.folded($0.name) == SQLiteName.folded(key.parent)
       }
-      // One that is not there yet can only be meant by its name.
+      // A reference to a table that does not exist yet can only use its record names.
       guard let parent = parents.first else { return .foreignKey(type: key.parent, key.rule) }
       guard let parentKey = try nameColumn(of: parent.name) else { return .plain }
       guard
@@ -143,7 +143,7 @@ extension SQLiteConnection {
     }
   }
 
-  /// The one column of a table whose values are the names of its records; nil if there is no such one.
+  /// Returns the only key column of a table, which contains its record names; nil if there is none.
   private func nameColumn(of table: String) throws -> String? {
     let keys = try rows(
       "SELECT name, type FROM pragma_table_xinfo(?1) WHERE pk > 0", [.text(table)]
@@ -162,7 +162,7 @@ extension SQLiteConnection {
     if keys.count == 1, let key = keys.first {
       if key.affinity == .text { return .text(column: key.name, collation: key.collation) }
       if key.affinity == .integer {
-        // INT PRIMARY KEY is none, and may have texts in it.
+        // INT PRIMARY KEY is not a row ID, and may hold text.
         let isRowID = entry.hasRowID && key.declaredType.uppercased() == "INTEGER"
         return .integer(column: key.name, isRowID: isRowID)
       }
@@ -187,7 +187,7 @@ extension SQLiteConnection {
     return count == 4
   }
 
-  /// Whether the file has the tables in which the states of records are kept.
+  /// Returns whether the file has the tables for the states of records.
   package func hasStates() throws -> Bool {
     try first(
       "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_record_states'", [],

@@ -1,19 +1,20 @@
 extension SQLiteConnection {
-  /// The table in which a record is to be saved, with the columns for its fields: made where they are missing, in the order
-  /// of the fields. It is called within a transaction.
+  /// Returns the table to save a record in, and creates missing columns for its fields, in the
+  /// order of the fields. Must be called in a transaction.
   ///
-  /// - Throws: A ``SQLiteError``; a ``RecordError`` if a name cannot be one, or the table cannot be written.
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if a name is invalid, or the table cannot be
+  ///   written.
   func table(
     toSave fields: [(key: String, value: FieldValue)], as type: String
   ) throws -> SQLiteTable {
     var table = try trackedTable(type, making: fields)
     let missing = fields.filter { [table] key, value in
       guard let column = table.column(named: key) else { return true }
-      // A column of a table for records has no type as long as it has had no value.
+      // A column of a table that was created here has no type until it has a value.
       return table.isOwn && column.isUntyped && value != .null
     }
     if missing.isEmpty { return table }
-    // Another program's table stays as that program has made it.
+    // Another program's table gets no new columns.
     if !table.isOwn, let (key, _) = missing.first { throw table.missing(key) }
     for (key, value) in missing {
       try makeColumn(key, for: value, of: table)
@@ -22,11 +23,11 @@ extension SQLiteConnection {
     return table
   }
 
-  /// A table whose records are to be changed, with their states kept.
+  /// Returns a table whose records are to change, and tracks their states.
   ///
-  /// - Parameter fields: Those with whose columns it is made if it is not there; nil if it is not made.
-  /// - Throws: A ``SQLiteError``; a ``RecordError`` if the name cannot be one, or if there is no such table, or if
-  ///   it cannot be written.
+  /// - Parameter fields: The fields whose columns a new table gets; nil to create none.
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if the name is invalid, there is no such table,
+  ///   or it cannot be written.
   func trackedTable(
     _ type: String, making fields: [(key: String, value: FieldValue)]?
   ) throws -> SQLiteTable {
@@ -40,7 +41,7 @@ extension SQLiteConnection {
   }
 
   private func check(_ type: String) throws {
-    // One that is known was found to be right.
+    // A cached name has been checked before.
     if schema.tables[type] != nil { return }
     let folded = SQLiteName.folded(type)
     for prefix in ["sqlite_", "_record"] where folded.starts(with: prefix.utf8) {
@@ -50,10 +51,12 @@ extension SQLiteConnection {
     if type.isEmpty { throw RecordError(.invalid("a type name must not be empty")) }
   }
 
-  /// One with row numbers. They cost an index for the names, and without them each row of some size has to be moved
-  /// again and again to keep all in the order of their names, which come at random.
+  /// Creates a table with row IDs. They cost an index for the names. Without them, larger rows
+  /// would be moved again and again to keep all in the order of their names, which arrive in random
+  /// order.
   ///
-  /// Columns that lead to other tables are left out: those may have to be made before, or be this one.
+  /// Columns with foreign keys are omitted: the referenced tables may have to be created first, or
+  /// may be this one.
   private func makeTable(
     _ type: String, for fields: [(key: String, value: FieldValue)] = []
   ) throws -> SQLiteTable? {
@@ -90,7 +93,7 @@ extension SQLiteConnection {
       guard column.name.utf8.elementsEqual(key.utf8) else {
         throw sameColumn(column.name, key, of: table.name)
       }
-      // Another program has put some into it, as it is.
+      // Another program may have stored values in it, which stay as they are.
       let isEmpty =
         try first("SELECT 1 FROM \(target) WHERE \(column.quoted) IS NOT NULL") { _ in false }
         ?? true
@@ -127,7 +130,8 @@ extension SQLiteConnection {
     return "\(try SQLiteName.quoted(key)) \(try value.declaration { try keyColumn(of: $0) })"
   }
 
-  /// The declared type and the name of the key of a table to which references lead: one that is made if there is none.
+  /// Returns the declared type and the quoted name of the key of a referenced table, which is
+  /// created if it does not exist.
   private func keyColumn(of type: String) throws -> (type: String, name: String) {
     try check(type)
     let parent = try table(type) ?? makeTable(type)

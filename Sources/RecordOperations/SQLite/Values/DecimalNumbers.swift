@@ -1,5 +1,5 @@
 extension Int64 {
-  /// The number that digits are, with a sign perhaps; nil if they are none of 64 bits.
+  /// Parses up to 18 decimal digits with an optional sign; nil for anything else.
   @inline(__always)
   init?(decimal bytes: UnsafeRawBufferPointer) {
     var index = 0
@@ -8,7 +8,7 @@ extension Int64 {
       isNegative = sign == UInt8(ascii: "-")
       index = 1
     }
-    // Eighteen digits are always one of 64 bits; `Int64.init` looks at longer ones.
+    // 18 digits always fit into 64 bits. Callers use `Int64.init` for longer text.
     guard bytes.count > index, bytes.count - index <= 18 else { return nil }
     var number: Int64 = 0
     while index < bytes.count {
@@ -22,10 +22,11 @@ extension Int64 {
 }
 
 extension Double {
-  /// The number that few digits are, with a fraction and a sign perhaps, such as `-255.07`; nil for all others.
+  /// Parses a short decimal number with an optional sign and fraction, such as `-255.07`; nil for
+  /// anything else.
   ///
-  /// With at most 15 digits the digits are a number exactly, and so is the power of ten: one division rounds once, and
-  /// gives the nearest number.
+  /// At most 15 digits are an exact `Double`, and so is the power of ten. So the division rounds
+  /// once, and returns the nearest number.
   @inline(__always)
   init?(shortDecimal bytes: UnsafeRawBufferPointer) {
     var index = 0
@@ -60,7 +61,8 @@ extension Double {
     1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
   ]
 
-  /// The number that a decimal text is; nil for what else `Double` takes: hexadecimal digits, and words.
+  /// Parses a decimal number; nil for other text that `Double` accepts: hexadecimal digits and
+  /// words.
   package init?(decimal text: String) {
     let marks = Set("+-.eE0123456789".utf8)
     guard text.utf8.allSatisfy(marks.contains), let number = Double(text) else { return nil }
@@ -69,7 +71,7 @@ extension Double {
 }
 
 extension String {
-  /// Without the spaces that SQLite does not see around numbers.
+  /// The string without the whitespace that SQLite ignores around numbers.
   var withoutSpaceAround: String {
     let spaces: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D]
     let isSpace = { (byte: UInt8) in spaces.contains(byte) }

@@ -1,4 +1,4 @@
-/// Reads one value of JSON.
+/// Parses a single JSON value.
 struct JSONParser {
   private static let deepest = 8
 
@@ -52,9 +52,9 @@ struct JSONParser {
     return .object(members)
   }
 
-  /// Goes into brackets.
+  /// Enters a list or an object, and leaves it if it is empty.
   ///
-  /// - Returns: Whether there is nothing in them, and it is behind them.
+  /// - Returns: Whether it is empty.
   private mutating func passesEmpty(_ end: UInt8) -> Bool {
     scanner.pass()
     scanner.skipSpace()

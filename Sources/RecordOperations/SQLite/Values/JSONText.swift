@@ -1,5 +1,5 @@
-/// JSON as SQLite writes it, and reads it, for the values that are kept so: byte by byte the same for the same value,
-/// so that texts can be compared.
+/// JSON text in the format of SQLite. Equal values have equal text, byte by byte, so that the text
+/// can be compared.
 enum JSONText {
   enum Value: Equatable {
     case null
@@ -31,8 +31,8 @@ enum JSONText {
     return result + "\""
   }
 
-  /// The shortest text that is this number, and with which it is no integer. JSON has no infinity: what is larger than
-  /// the largest is read as it.
+  /// Returns the shortest text that is parsed as this number, and not as an integer. JSON has no
+  /// infinity, so text for a number beyond the largest double represents it.
   static func number(_ number: Double) -> String {
     number.isInfinite ? (number < 0 ? "-1e999" : "1e999") : "\(number)"
   }
@@ -57,7 +57,7 @@ enum JSONText {
     return bytes
   }
 
-  /// The value that a text is; nil if it is none, or one that is nested deeper than any of ours.
+  /// Parses a value; nil if the text is not JSON, or nested deeper than any stored value.
   static func parse(_ text: String) -> Value? {
     var parser = JSONParser(text)
     return try? parser.whole()

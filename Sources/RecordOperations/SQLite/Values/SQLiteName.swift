@@ -1,10 +1,10 @@
-/// The names of tables and columns in statements.
+/// Quotes names of tables and columns for statements.
 ///
-/// This is the one way by which what comes from outside gets into the text of a statement. Values are bound.
+/// This is the only way for external text into a statement. Values are bound.
 package enum SQLiteName {
-  /// A name between quotes, whatever is in it.
+  /// Returns a quoted name.
   ///
-  /// - Throws: A ``RecordError`` if it has a NUL in it, at which SQLite would stop to read.
+  /// - Throws: A ``RecordError`` if it contains a NUL, at which SQLite would stop reading.
   package static func quoted(_ name: String) throws -> String {
     guard !name.utf8.contains(0) else {
       throw RecordError(.invalid("the name \(name.debugDescription) contains a NUL"))
@@ -12,9 +12,9 @@ package enum SQLiteName {
     return "\"" + doubling("\"", in: name) + "\""
   }
 
-  /// A text as a literal, for triggers, which can have nothing bound.
+  /// Returns a string literal, for triggers, which cannot have bound values.
   ///
-  /// - Throws: A ``RecordError`` if it has a NUL in it, at which SQLite would stop to read.
+  /// - Throws: A ``RecordError`` if it contains a NUL, at which SQLite would stop reading.
   static func literal(_ text: String) throws -> String {
     guard !text.utf8.contains(0) else {
       throw RecordError(.invalid("the name \(text.debugDescription) contains a NUL"))
@@ -22,7 +22,8 @@ package enum SQLiteName {
     return "'" + doubling("'", in: text) + "'"
   }
 
-  /// By scalars: a quote with an accent behind it is one character, and no quote to `String`.
+  /// Works on scalars: for `String`, a quote followed by a combining accent is a different
+  /// character.
   private static func doubling(_ quote: Unicode.Scalar, in text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: quote)) else { return text }
     var doubled = String.UnicodeScalarView()
@@ -33,7 +34,7 @@ package enum SQLiteName {
     return String(doubled)
   }
 
-  /// A name as SQLite compares it with others: without regard to upper and lower case of the letters A to Z.
+  /// Returns a name in the form that SQLite compares: with the letters A to Z in lower case.
   static func folded(_ name: String) -> [UInt8] {
     name.utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
   }

@@ -1,14 +1,14 @@
-/// What SQLite keeps in a row, and what is bound to a statement.
+/// A value that SQLite stores or binds.
 package enum SQLiteValue: Hashable, Sendable {
   case null
   case integer(Int64)
   case real(Double)
   case text(String)
-  /// A text whose bytes are no UTF-8.
+  /// Text whose bytes are not UTF-8.
   case illFormedText([UInt8])
   case blob([UInt8])
 
-  /// The classes of values, by what `sqlite3_column_type` gives.
+  /// The storage classes of values, with the codes of `sqlite3_column_type`.
   package enum StorageClass: Int32, Sendable {
     case integer = 1
     case real = 2
@@ -17,7 +17,7 @@ package enum SQLiteValue: Hashable, Sendable {
     case null = 5
   }
 
-  /// It for a cursor, from which ``init(cursorValue:)`` makes it again.
+  /// The value in a cursor, the inverse of ``init(cursorValue:)``.
   var cursorValue: FieldValue {
     switch self {
     case .null: .null
@@ -29,7 +29,7 @@ package enum SQLiteValue: Hashable, Sendable {
     }
   }
 
-  /// Nil if that is none of a cursor.
+  /// Creates a value from its form in a cursor; nil if a cursor cannot contain it.
   init?(cursorValue: FieldValue) {
     switch cursorValue {
     case .null: self = .null
