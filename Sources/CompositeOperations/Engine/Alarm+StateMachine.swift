@@ -21,7 +21,7 @@ extension Alarm {
     mutating func branchEnded() -> Waiter? {
       switch state {
       case .silent(branches: 0, _):
-        preconditionFailure("A branch ended that had not begun.")
+        preconditionFailure("branchEnded() without a matching branchBegan()")
       case .silent(branches: 1, let waiter):
         state = .silent(branches: 0, nil)
         return waiter
@@ -52,7 +52,7 @@ extension Alarm {
         state = .silent(branches: branches, waiter)
         return nil
       case .silent(_, .some):
-        preconditionFailure("An alarm has one waiter.")
+        preconditionFailure("wait() was called while another task waits for the alarm")
       }
     }
   }

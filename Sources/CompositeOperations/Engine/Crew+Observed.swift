@@ -115,7 +115,7 @@ extension Crew {
 
     func end() -> (OperationScope, Ending) {
       guard let scope = scope.take(), let ending = ending.take() else {
-        preconditionFailure("A child ended that had not begun.")
+        preconditionFailure("end() was called without a running child and its ending")
       }
       return (scope, ending)
     }
@@ -124,7 +124,7 @@ extension Crew {
 
 extension Crew.Puller {
   fileprivate var attended: Crew.Observed {
-    guard let observed else { preconditionFailure("Nobody observes the children.") }
+    guard let observed else { preconditionFailure("the run has no observers") }
     return observed
   }
 }

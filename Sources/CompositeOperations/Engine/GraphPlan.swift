@@ -62,7 +62,7 @@
     let count = nodes.count
     precondition(
       max(count, inputs.count) < Int(Int32.max),
-      "A graph has less than \(Int32.max) nodes, which have less needs than that.")
+      "a graph must have fewer than \(Int32.max) nodes and inputs (was \(count), \(inputs.count))")
     self.nodes = nodes
     self.inputs = inputs
     self.size = size

@@ -38,7 +38,9 @@ internal import Synchronization
 
   /// - Parameter limit: How many children may be in flight, `Int.max` for any number.
   @usableFromInline init(count: Int, limit: Int, goal: Goal) {
-    precondition(count <= Int(UInt32.max), "A parallel composite has at most 4294967295 children.")
+    precondition(
+      count <= Int(UInt32.max),
+      "a parallel composite can have at most 4294967295 children (was \(count))")
     self.count = count
     self.goal = goal
     places = Atomic(limit)

@@ -23,7 +23,7 @@ extension Turnstile {
     /// - Returns: The waiter that is inside now, or the waiters for an idle turnstile if there is
     ///   none.
     mutating func left() -> [Waiter] {
-      precondition(isOccupied, "A turnstile was left that was idle.")
+      precondition(isOccupied, "leave() was called on an idle turnstile")
       if let next = queue.popFirst() { return [next] }
       isOccupied = false
       if idleWaiters.isEmpty { return [] }

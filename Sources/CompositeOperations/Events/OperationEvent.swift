@@ -140,16 +140,16 @@ extension OperationEvent: CustomStringConvertible {
     case .waitingBegan(let wait): "waits for \(wait)"
     case .waitingEnded(let wait): "has waited for \(wait)"
     case .retryScheduled(let attempt, let delay, let error):
-      "is tried again, attempt \(attempt) after \(delay), because: \(error)"
+      "retry scheduled: attempt \(attempt) after \(delay), because: \(error)"
     case .progressed(let completed, let total, let unit):
-      "is at \(completed)" + (total.map { " of \($0)" } ?? "") + (unit.map { " \($0)" } ?? "")
+      "progress: \(completed)" + (total.map { " of \($0)" } ?? "") + (unit.map { " \($0)" } ?? "")
     case .childrenExpected(.count(let count)): "expects \(count) children"
     case .childrenExpected(.weight(let weight)): "expects children of weight \(weight)"
-    case .logged(let level, let text): "says (\(level)): \(text)"
+    case .logged(let level, let text): "logged (\(level)): \(text)"
     case .cancellationRequested(let reason):
       "asked to cancel" + (reason.map { " because \($0)" } ?? "")
     case .finishedAgain(let outcome): "finished again: \(outcome)"
-    case .abandonedBodyEnded(let outcome): "left a body behind that ended: \(outcome)"
+    case .abandonedBodyEnded(let outcome): "abandoned body ended: \(outcome)"
     case .ended(let outcome, let late):
       "ended: \(outcome)" + (late.map { " (late: \($0))" } ?? "")
     }
@@ -163,7 +163,7 @@ extension OperationEvent.Wait: CustomStringConvertible {
     case .permits(let names), .conditions(let names): names.joined(separator: ", ")
     case .rate: "its turn"
     case .time(let time): "\(time)"
-    case .moment: "a moment"
+    case .moment: "a point in time"
     case .sharedResult(let key): "the shared result for \(key)"
     }
   }

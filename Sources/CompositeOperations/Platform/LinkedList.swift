@@ -31,7 +31,7 @@ struct LinkedList<Element: Sendable>: Sendable {
   /// The element at a place, and the place of the next one.
   func entry(at place: Place) -> (element: Element, next: Place?) {
     guard let element = slots[place.slot].element else {
-      preconditionFailure("A place of a list is used after its element was removed.")
+      preconditionFailure("entry(at:) was called with the place of a removed element")
     }
     return (element, self.place(slots[place.slot].next))
   }
@@ -54,7 +54,7 @@ struct LinkedList<Element: Sendable>: Sendable {
   mutating func remove(_ place: Place) {
     let (previous, next) = (slots[place.slot].previous, slots[place.slot].next)
     guard slots[place.slot].element != nil else {
-      preconditionFailure("An element of a list is removed twice.")
+      preconditionFailure("remove(_:) was called with the place of a removed element")
     }
     if previous == Self.none { firstSlot = next } else { slots[previous].next = next }
     if next == Self.none { lastSlot = previous } else { slots[next].previous = previous }

@@ -85,7 +85,7 @@ enum NestedCalls {
       unsafe calls.deinitialize(count: Kind.count)
       unsafe calls.deallocate()
     }
-    precondition(status == 0, "pthread_key_create failed with error \(status).")
+    precondition(status == 0, "pthread_key_create failed (error \(status))")
     return key
   }()
 
@@ -98,7 +98,7 @@ enum NestedCalls {
     let calls = UnsafeMutablePointer<Calls>.allocate(capacity: Kind.count)
     unsafe calls.initialize(repeating: Calls(), count: Kind.count)
     let status = unsafe pthread_setspecific(key, calls)
-    precondition(status == 0, "pthread_setspecific failed with error \(status).")
+    precondition(status == 0, "pthread_setspecific failed (error \(status))")
     return unsafe calls + kind.rawValue
   }
 }

@@ -25,12 +25,12 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
   /// What whoever names files can do about it.
   package var advice: String {
     switch code {
-    case ENOENT, ENOTDIR: "Make its folder first, or name another place."
-    case EACCES, EPERM, EROFS: "Name a place that may be written to."
-    case EISDIR: "Name a file in that folder."
-    case ENOSPC, EDQUOT, EFBIG: "Make room, or name a place on another disk."
-    case EMFILE, ENFILE: "Close other files first: too many are open."
-    default: "Try again, or name another place."
+    case ENOENT, ENOTDIR: "Create the folder first, or use another path."
+    case EACCES, EPERM, EROFS: "Use a path that is writable."
+    case EISDIR: "Use the path of a file in that folder."
+    case ENOSPC, EDQUOT, EFBIG: "Free disk space, or use a path on another disk."
+    case EMFILE, ENFILE: "Too many files are open: close some of them first."
+    default: "Try again, or use another path."
     }
   }
 }

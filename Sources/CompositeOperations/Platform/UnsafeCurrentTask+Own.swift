@@ -7,7 +7,7 @@ extension UnsafeCurrentTask {
   /// - Precondition: Tasks call this.
   @usableFromInline @inline(never) static var own: UnsafeCurrentTask {
     guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else {
-      preconditionFailure("Whoever asks for its own task has to be one.")
+      preconditionFailure("`UnsafeCurrentTask.own` must be used within a task")
     }
     return unsafe task
   }

@@ -39,7 +39,7 @@ struct DeadlineHeap: Sendable {
 
   /// - Precondition: The deadline is in no heap.
   mutating func insert(_ deadline: Deadline, at time: Int64) {
-    precondition(deadline.position < 0, "A deadline can be pending only once.")
+    precondition(deadline.position < 0, "the deadline is already pending")
     entries.append(Entry(time: time, deadline: deadline))
     moveUp(from: entries.count - 1)
   }

@@ -27,7 +27,7 @@ import Testing
       let path = folder[action == .write ? "no/b" : "none"].path
       let advice =
         action == .write
-        ? "Make its folder first, or name another place." : "Name one that is there."
+        ? "Create the folder first, or use another path." : "Name one that is there."
       #expect(
         fileError(await operation.run())?.description
           == "Cannot \(action.rawValue) \(path): No such file or directory. \(advice)")
@@ -41,7 +41,7 @@ import Testing
       #expect(
         fileError(await operation.run())?.description
           == "Cannot \(action.rawValue) \(folder["no/b"].path): No such file or directory. "
-          + "Make its folder first, or name another place.")
+          + "Create the folder first, or use another path.")
     }
   }
 
@@ -78,7 +78,7 @@ import Testing
     defer { _ = unsafe chmod(folder["closed"].path, 0o700) }
     let (closed, open) = (folder["closed/a"], folder["open/a"])
     let denied = "Permission denied."
-    let (ask, elsewhere) = ("Ask for the right to use it.", "Name a place that may be written to.")
+    let (ask, elsewhere) = ("Ask for the right to use it.", "Use a path that is writable.")
     for (operation, said) in [
       (
         AnyOperation(FileRemovalOperation(closed, on: place)),

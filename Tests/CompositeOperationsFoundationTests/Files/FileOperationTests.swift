@@ -80,7 +80,7 @@ import Testing
     let directory = fileError(await FileReadOperation(folder.url).run())
     #expect(directory?.reason == .system(code: EISDIR))
     let noFolder = fileError(await FileWriteOperation(bytes(1), to: folder["no/a"]).run())
-    #expect(noFolder?.description.contains("Make its folder first") == true)
+    #expect(noFolder?.description.contains("Create the folder first") == true)
     let full = FileWriteOperation(bytes(10), to: URL(fileURLWithPath: "/dev/full"))
     let noRoom = fileError(await full.run())
     #expect(noRoom?.reason == .system(code: ENOSPC) && noRoom?.path == "/dev/full")

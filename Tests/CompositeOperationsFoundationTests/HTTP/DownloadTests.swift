@@ -115,7 +115,7 @@ import Testing
     #expect(error.path == full.path)
     #expect(
       error.description == "GET \(server.url("/a"))?key=…: the file \(full.path) cannot be "
-        + "written: No space left on device. Make room, or name a place on another disk.")
+        + "written: No space left on device. Free disk space, or use a path on another disk.")
     #expect(!error.isRetryable)
     #expect(try folder.names() == ["full"])
   }
@@ -151,7 +151,7 @@ import Testing
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(.init("contents"))
     let places = [
-      (folder["no/such/file"], "Make its folder first"), (folder.url, "It is a folder."),
+      (folder["no/such/file"], "Create the folder first"), (folder.url, "It is a folder."),
       (folder[String(repeating: "n", count: 300)], "File name too long"),
       (URL(fileURLWithPath: "/proc/file"), "/proc/file"),
     ]

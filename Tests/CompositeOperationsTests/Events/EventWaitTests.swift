@@ -38,7 +38,10 @@ import Testing
     let second = Duration.seconds(1)
     let waits: [(wait: String, operation: (ManualClock) -> any ComposableOperation<Int>)] = [
       ("\(second)", { _ in one.delayed(by: second) }),
-      ("a moment", { clock in one.delayed(until: clock.now.advanced(by: second), on: clock) }),
+      (
+        "a point in time",
+        { clock in one.delayed(until: clock.now.advanced(by: second), on: clock) }
+      ),
       ("\(second)", { _ in one.repeating(times: 2, backoff: .constant(second)) }),
     ]
     for (wait, operation) in waits {

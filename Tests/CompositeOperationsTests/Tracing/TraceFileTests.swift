@@ -106,9 +106,9 @@ import Testing
     #expect(error.path == "/nowhere/at/all/trace.json")
     #expect(
       error.description == "The trace cannot be written to /nowhere/at/all/trace.json: "
-        + "No such file or directory. Make its folder first, or name another place.")
+        + "No such file or directory. Create the folder first, or use another path.")
     let folder = try #require(throws: TraceFileError.self) { try TraceFile("/") }
-    #expect(folder.description.contains("Name a file in that folder."))
+    #expect(folder.description.contains("Use the path of a file in that folder."))
   }
 
   #if os(Linux)
