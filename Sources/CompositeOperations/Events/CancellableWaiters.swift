@@ -13,14 +13,18 @@ struct CancellableWaiters: Sendable {
   private var waiters: [Int: Waiting] = [:]
   private var lastNumber = 0
 
-  /// - Returns: The number of a new waiter.
+  /// Registers a task that is about to wait.
+  ///
+  /// - Returns: The number of the new waiter.
   mutating func register() -> Int {
     lastNumber += 1
     waiters[lastNumber] = .registered
     return lastNumber
   }
 
-  /// - Returns: The waiter itself, to be resumed, if it was cancelled before.
+  /// Stores the continuation of a registered task.
+  ///
+  /// - Returns: The continuation, to be resumed, if the task was cancelled before.
   mutating func waits(_ waiter: Waiter, as number: Int) -> Waiter? {
     if case .cancelled = waiters.removeValue(forKey: number) { return waiter }
     waiters[number] = .waits(waiter)
@@ -30,7 +34,9 @@ struct CancellableWaiters: Sendable {
   /// Removes a waiter that has nothing left to wait for.
   mutating func remove(_ number: Int) { waiters[number] = nil }
 
-  /// - Returns: The waiter to resume, if it waits.
+  /// Removes a waiter whose task was cancelled.
+  ///
+  /// - Returns: The waiter to resume, if it is suspended.
   mutating func cancelled(_ number: Int) -> Waiter? {
     switch waiters[number] {
     case .waits(let waiter):
@@ -43,7 +49,7 @@ struct CancellableWaiters: Sendable {
     }
   }
 
-  /// The event has happened.
+  /// Removes the suspended waiters, because the event has happened.
   ///
   /// - Returns: The waiters to resume.
   mutating func removeAll() -> [Waiter] {

@@ -1,8 +1,8 @@
-/// Notifies observers of cancellations outside the lock under which Swift calls cancellation handlers.
+/// Reports of cancellations, made outside the lock that Swift holds for cancellation handlers.
 ///
 /// Swift calls the handlers of a task, and of its child tasks, on the cancelling thread and under a
-/// lock of the task. A thread that resumes the task blocks on the same lock. So handlers only record
-/// what to report, and the cancelling thread reports it after it has cancelled the tasks.
+/// lock of the task. A thread that resumes the task blocks on the same lock. So handlers only
+/// record what to report, and the cancelling thread reports it after it has cancelled the tasks.
 enum CancellationReports {
   private typealias Reports = [@Sendable () -> Void]
 
@@ -11,8 +11,8 @@ enum CancellationReports {
 
   /// Cancels tasks, and then makes the reports that their cancellation handlers have deferred.
   ///
-  /// - Parameter cancel: Cancels tasks on the calling thread. Of nested calls the outermost one
-  ///   reports.
+  /// - Parameter cancel: Cancels tasks on the calling thread. In nested calls, the outermost call
+  ///   makes the reports.
   static func deferring(_ cancel: () -> Void) {
     if unsafe deferred.value != nil { return cancel() }
     var reports: Reports = []

@@ -1,21 +1,22 @@
-/// Keeps the last events of one run and of everything below it, for whoever wants to see them, until it has
-/// ended.
+/// An observer that keeps the last events of one run and of everything below it until the run ends.
 final class EventLog: OperationObserver {
   private let machine: Lock<StateMachine>
 
-  /// - Parameter capacity: How many events are kept.
+  /// - Parameter capacity: The number of events to keep.
   init(keeping capacity: Int) { machine = Lock(StateMachine(capacity: capacity)) }
 
   func observe(_ event: OperationEvent) {
-    // What is forgotten may hold somebody's values, which are freed outside the lock.
+    // The dropped event may hold user values, which are released outside the lock.
     let (forgotten, waiters) = machine.withLock { $0.observed(event) }
     withExtendedLifetime(forgotten) {}
     for waiter in waiters { waiter.resume() }
   }
 
-  /// The event at a place in the order of all of them, or the next one that is kept; waits for it.
+  /// Waits for an event and returns it.
   ///
-  /// - Returns: Nil behind the last one, and when the task is cancelled.
+  /// - Parameter index: The position of the event among all events. If it has been dropped, the
+  ///   oldest kept event is returned.
+  /// - Returns: The event and its position; nil after the last event, or if the task is cancelled.
   nonisolated(nonsending) func event(
     at index: Int
   ) async -> (event: OperationEvent, index: Int)? {
@@ -38,7 +39,7 @@ final class EventLog: OperationObserver {
 }
 
 extension EventLog {
-  /// The events that are kept, and who waits for the next one.
+  /// The kept events, and the tasks that wait for the next one.
   struct StateMachine: Sendable {
     typealias Waiter = CancellableWaiters.Waiter
 
@@ -49,7 +50,7 @@ extension EventLog {
     }
 
     private let capacity: Int
-    /// By the index modulo the capacity.
+    /// A ring buffer: the position of an event is its index modulo the capacity.
     private var kept: [OperationEvent] = []
     private var count = 0
     private var outermost: OperationID?
@@ -59,7 +60,7 @@ extension EventLog {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// - Returns: The event that is kept no longer, and who is to be told of the new one.
+    /// - Returns: The dropped event, for the caller to release, and the waiters to resume.
     mutating func observed(_ event: OperationEvent) -> (OperationEvent?, [Waiter]) {
       if hasEnded { return (nil, []) }
       outermost = outermost ?? event.id

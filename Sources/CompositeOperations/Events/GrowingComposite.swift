@@ -1,2 +1,4 @@
-/// A composite that takes children while it runs. What it takes is told where operations are known.
+/// A composite that accepts children while it runs.
+///
+/// An environment refers to a ``Growth`` by this protocol, because it does not know operations.
 protocol GrowingComposite: AnyObject, Sendable {}

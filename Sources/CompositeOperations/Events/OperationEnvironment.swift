@@ -1,11 +1,11 @@
-/// What a run and everything below it stand in: time, chance, observers, and where bodies run.
+/// The clock, random numbers, observers and executor of a run and of everything below it.
 ///
 /// ```swift
 /// let environment = OperationEnvironment(clock: manualClock, randomness: .seeded(7))
 /// let outcome = await sync.run(in: environment)
 /// ```
 public struct OperationEnvironment: Sendable {
-  /// The clock that operations wait by. `ContinuousClock` by default.
+  /// The clock that operations use to wait. `ContinuousClock` by default.
   public var clock: any Clock<Duration> {
     get { choices.clock ?? ContinuousClock() }
     set { choose { $0.clock = newValue is ContinuousClock ? nil : newValue } }
@@ -14,31 +14,31 @@ public struct OperationEnvironment: Sendable {
   /// The clock, if it is not a `ContinuousClock`.
   var customClock: (any Clock<Duration>)? { box?.choices.clock }
 
-  /// The random numbers that operations draw. The system's by default.
+  /// The random numbers that operations use. The system's by default.
   public var randomness: OperationRandomness {
     get { choices.randomness ?? .system }
     set { choose { $0.randomness = newValue } }
   }
 
-  /// Who sees the events of the run and of everything below it. Nobody by default.
+  /// The observers of the run and of everything below it. None by default.
   public var observers: [any OperationObserver] {
     get { choices.observers }
     set { choose { $0.observers = newValue } }
   }
 
-  /// Where bodies run, or nil for where the caller's run: Swift's own thread pool as a rule.
+  /// The executor that runs bodies; nil for the caller's, which is usually Swift's own thread pool.
   public var executor: (any TaskExecutor)? {
     get { choices.executor }
     set { choose { $0.executor = newValue } }
   }
 
-  /// The composite that takes children from the bodies in it, if one does.
+  /// The innermost growing composite, which accepts children from the bodies in it; nil for none.
   var growth: (any GrowingComposite)? {
     get { choices.growth }
     set { choose { $0.growth = newValue } }
   }
 
-  /// The same for a run that is in no composite.
+  /// The environment without the growing composite, for a run outside that composite.
   var withoutGrowth: OperationEnvironment {
     if growth == nil { return self }
     var copy = self
@@ -46,7 +46,7 @@ public struct OperationEnvironment: Sendable {
     return copy
   }
 
-  /// What was chosen instead of the defaults.
+  /// The settings that replace the defaults.
   private struct Choices: Sendable {
     /// Nil for a `ContinuousClock`.
     var clock: (any Clock<Duration>)?
@@ -56,7 +56,7 @@ public struct OperationEnvironment: Sendable {
     var growth: (any GrowingComposite)?
 
     func tellObservers(of event: OperationEvent) {
-      // Where they lie, without a copy of each.
+      // A span, because a loop over the array would copy each observer.
       let observers = observers.span
       for index in observers.indices { observers[index].observe(event) }
     }
@@ -67,7 +67,7 @@ public struct OperationEnvironment: Sendable {
     init(_ choices: Choices) { self.choices = choices }
   }
 
-  // By one reference, because every observed run has a copy of its environment, on all processors.
+  // One reference, because every observed run copies its environment, on all processors.
   private var box: Box?
   private var choices: Choices { box?.choices ?? Choices() }
 
@@ -77,11 +77,13 @@ public struct OperationEnvironment: Sendable {
     box = Box(choices)
   }
 
+  /// Creates an environment.
+  ///
   /// - Parameters:
-  ///   - clock: What operations wait by; nil for a `ContinuousClock`.
-  ///   - randomness: What operations draw; nil for the system's random numbers.
-  ///   - observers: Who sees the events of the run and of everything below it.
-  ///   - executor: Where bodies run; nil for where the caller's run.
+  ///   - clock: The clock that operations use to wait; nil for a `ContinuousClock`.
+  ///   - randomness: The random numbers that operations use; nil for the system's.
+  ///   - observers: The observers of the run and of everything below it.
+  ///   - executor: The executor that runs bodies; nil for the caller's.
   public init(
     clock: (any Clock<Duration>)? = nil, randomness: OperationRandomness? = nil,
     observers: [any OperationObserver] = [], executor: (any TaskExecutor)? = nil
@@ -92,20 +94,20 @@ public struct OperationEnvironment: Sendable {
       Choices(clock: clock, randomness: randomness, observers: observers, executor: executor))
   }
 
-  /// Whether anybody sees the events.
+  /// Whether there are observers.
   var isObserved: Bool {
     guard let box else { return false }
     return !box.choices.observers.isEmpty
   }
 
-  /// Whether operations find in it what they would find without it.
+  /// Whether everything that operations see of it is the default.
   var isPlain: Bool {
     guard let choices = box?.choices else { return true }
     return choices.observers.isEmpty && choices.clock == nil && choices.randomness == nil
       && choices.growth == nil
   }
 
-  /// Whether an observer wants to see lines of a level.
+  /// Whether an observer wants log messages of a level.
   func wantsLines(of level: OperationLogLevel) -> Bool {
     guard let box else { return false }
     return box.choices.observers.contains { observer in

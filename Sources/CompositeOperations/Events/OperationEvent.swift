@@ -1,110 +1,113 @@
-/// Something that happened to a run.
+/// An event of a run, as an ``OperationObserver`` receives it.
 ///
-/// A run's first event is ``Kind/created``, and its last ``Kind/ended(_:late:)``; only
-/// ``Kind/finishedAgain(_:)`` and ``Kind/abandonedBodyEnded(_:)`` may still follow. Between the two
-/// comes ``Kind/started``, unless the run was cancelled before, and then a ``Kind/childStarted(_:)``
-/// for every operation that it runs. The ends of its children come before its own. What a body runs that
-/// was left behind may be told of later.
+/// The first event of a run is ``Kind/created``, and the last one ``Kind/ended(_:late:)``. Only
+/// ``Kind/finishedAgain(_:)`` and ``Kind/abandonedBodyEnded(_:)`` can follow the end. Unless the
+/// run was cancelled before, ``Kind/started`` follows the creation, and then a
+/// ``Kind/childStarted(_:)`` for every operation that the run runs. Children end before their
+/// parent. Only the operations that an abandoned body runs can report events later.
 ///
-/// What a run waits for is told between ``Kind/waitingBegan(for:)`` and ``Kind/waitingEnded(for:)``; before it
-/// starts only a place in a pool is. A child of a composite is created when there is a place for it.
+/// A wait is a pair of ``Kind/waitingBegan(for:)`` and ``Kind/waitingEnded(for:)``. Before it
+/// starts, a run can wait only for a place in a pool. A composite creates a child when there is a
+/// place for it.
 ///
-/// Where children run side by side, the events that tell of them may arrive at the same time. So may
-/// ``Kind/cancellationRequested(reason:)``, at any moment between the first event and the last.
+/// Children that run in parallel report their events concurrently. So does the thread that cancels
+/// a run: ``Kind/cancellationRequested(reason:)`` can arrive at any time between the first and the
+/// last event.
 public struct OperationEvent: Sendable {
-  /// What happened.
+  /// A kind of event.
   public enum Kind: Sendable {
-    /// The run has an identity; its body has not begun.
+    /// The run was created. Its body has not started.
     case created
-    /// The body begins.
+    /// The body starts.
     case started
-    /// The run runs another operation; that one's own events follow.
+    /// The run starts another operation as a child, which reports events of its own.
     case childStarted(OperationID)
-    /// The run waits.
+    /// The run begins to wait.
     case waitingBegan(for: Wait)
-    /// The run has what it waited for, or waits for it no longer.
+    /// The run stops waiting, with or without what it waited for.
     case waitingEnded(for: Wait)
-    /// An attempt failed, and another one follows.
+    /// An attempt failed, and the run will make another one.
     ///
     /// - Parameters:
-    ///   - attempt: The number of the next one; the first one of all has the number 1.
-    ///   - delay: How long it waits.
-    ///   - error: What the attempt before failed by.
+    ///   - attempt: The number of the next attempt. The very first attempt has the number 1.
+    ///   - delay: The time until the next attempt.
+    ///   - error: The error of the failed attempt.
     case retryScheduled(attempt: Int, after: Duration, because: any Error)
-    /// The body told how far it is.
+    /// The body reported its progress.
     ///
     /// - Parameters:
-    ///   - completed: How many units it has done.
-    ///   - total: How many it will have done in the end; nil if it does not know.
-    ///   - unit: What it counts.
+    ///   - completed: The number of completed units.
+    ///   - total: The total number of units; nil if it is unknown.
+    ///   - unit: The name of the unit.
     case progressed(completed: Int, total: Int?, unit: String?)
-    /// The run knows how many children it is going to run, or what they weigh together for its progress.
+    /// The run declared the number of its children, or their total weight for its progress.
     case childrenExpected(ExpectedChildren)
-    /// The body has something to say.
+    /// The body logged a message.
     case logged(OperationLogLevel, String)
-    /// The run was cancelled, with the reason if one was given. Often reported under a lock of the
-    /// task: see ``OperationObserver``.
-    case cancellationRequested(reason: String?)
-    /// A callback operation was finished a second time; this outcome was dropped.
-    case finishedAgain(Outcome<any Sendable>)
-    /// A body has ended that the run had left behind, and what it came to was given up.
-    case abandonedBodyEnded(Outcome<any Sendable>)
-    /// The run is over.
+    /// The run was cancelled, with the reason if one was given.
     ///
-    /// `late` is what the body came to although the outcome is ``Outcome/cancelled``: a value or
-    /// an error that came after the cancellation, or the evidence of a composite, which is a
-    /// ``ParallelOperationError``, a ``SequentialOperationError`` or an ``OperationGraphError``. Nil if
-    /// there is nothing more to know.
+    /// Often reported under a lock of the task: see ``OperationObserver``.
+    case cancellationRequested(reason: String?)
+    /// A callback operation was finished a second time. This outcome was dropped.
+    case finishedAgain(Outcome<any Sendable>)
+    /// A body that the run had abandoned has ended. Its outcome was discarded.
+    case abandonedBodyEnded(Outcome<any Sendable>)
+    /// The run ended.
+    ///
+    /// `late` is what the body produced although the outcome is ``Outcome/cancelled``: a value or
+    /// an error after the cancellation, or the error of a composite that shows how its children
+    /// ended (a ``ParallelOperationError``, a ``SequentialOperationError`` or an
+    /// ``OperationGraphError``). Nil if there is none.
     case ended(Outcome<any Sendable>, late: Outcome<any Sendable>?)
   }
 
-  /// What a run knows of its children before it runs them.
+  /// The children that a run declares before it runs them.
   public enum ExpectedChildren: Hashable, Sendable {
-    /// How many they are. Those that have not begun count as if they weighed 1.
+    /// The number of children. A child that has not started counts with a weight of 1.
     case count(Int)
-    /// What they weigh together.
+    /// The total weight of the children.
     case weight(Double)
   }
 
-  /// What a run waits for.
+  /// The reason why a run waits.
   public enum Wait: Hashable, Sendable {
     /// A place in a pool.
     case place
-    /// Permits, by their names.
+    /// Permits, with their names.
     case permits([String])
-    /// Its turn by a rate.
+    /// A rate limit.
     case rate
-    /// Conditions, by their names.
+    /// Conditions, with their names.
     case conditions([String])
-    /// A time to pass.
+    /// The end of a delay.
     case time(Duration)
-    /// A moment of another clock.
+    /// An instant of a clock that `delayed(until:on:)` was given.
     case moment
-    /// A run that others share, by its key.
+    /// The result of a shared run, with its key.
     case sharedResult(String)
   }
 
-  /// What happened.
+  /// The kind of the event.
   public let kind: Kind
-  /// When it happened, by the clock of the machine and not by that of the environment.
+  /// When it happened, on the machine's clock, not on the clock of the environment.
   public var instant: ContinuousClock.Instant { time.instant }
-  /// Which run it happened to.
+  /// The identity of the run.
   public var id: OperationID { place.id }
-  /// The run that runs this one, or nil for an outermost run.
+  /// The identity of the parent run; nil for an outermost run.
   public var parent: OperationID? { place.parent?.id }
   /// The name of the operation.
   public var name: String { place.name }
-  /// The number of the attempt, of ``ComposableOperation/retrying(attempts:backoff:within:when:)``, that the
-  /// run is; 1 where nobody retries it.
+  /// The number of the attempt, as counted by
+  /// ``ComposableOperation/retrying(attempts:backoff:within:when:)``; 1 without retries.
   public var attempt: Int { place.attempt }
   /// The names from the outermost run to this one.
   public var path: OperationPath { OperationPath(place: place) }
 
-  /// Whether this is the run of a modifier, such as `retrying`, with the name of the operation that it
-  /// runs as a child.
+  /// Whether this is the run of a modifier, such as `retrying`, with the name of the operation that
+  /// it runs as a child.
   package var isOfModifier: Bool { place.share.isOfModifier }
 
-  /// The kind, if it is one of those that most runs have.
+  /// The kind as a step, if it is one.
   let step: Step?
   let place: OperationPlace
   let time: EventTime
@@ -118,20 +121,22 @@ public struct OperationEvent: Sendable {
 }
 
 extension OperationEvent {
-  /// What happens to most runs.
+  /// The kinds of event that most runs have.
   ///
-  /// A `switch` over a ``Kind``, which can hold values of any type, copies all of it first; one over this does not.
+  /// A `switch` over a ``Kind``, which can hold values of any type, first copies the whole kind. A
+  /// `switch` over this type does not.
   enum Step: UInt8, Sendable {
     case created, started, childStarted
-    /// Ended in a result, with nothing that came too late.
+    /// Ended in a result, without a late outcome.
     case endedInResult
   }
 }
 
 extension OperationEvent: CustomStringConvertible {
+  /// The path and the identity of the run, and the kind: `Sync/Fetch #2 waits for database`.
   public var description: String { "\(path) \(id) \(what)" }
 
-  /// What happened, in words.
+  /// A description of the kind, without the run.
   var what: String {
     switch kind {
     case .created: "created"
@@ -157,6 +162,7 @@ extension OperationEvent: CustomStringConvertible {
 }
 
 extension OperationEvent.Wait: CustomStringConvertible {
+  /// The object of "waits for", such as the names of the permits.
   public var description: String {
     switch self {
     case .place: "a place"

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The identity of one run, unique within the process.
 ///
-/// An operation is a value that can run many times; each time has an identity of its own. Later
-/// runs have greater identities.
+/// An operation is a value that can run many times. Each run has its own identity, and later runs
+/// have greater ones.
 public struct OperationID: Hashable, Comparable, Sendable, CustomStringConvertible {
   let number: UInt64
 
@@ -15,5 +15,6 @@ public struct OperationID: Hashable, Comparable, Sendable, CustomStringConvertib
     left.number < right.number
   }
 
+  /// The number of the run: `#42`.
   public var description: String { "#\(number)" }
 }

@@ -1,24 +1,25 @@
-/// How much a line of a log matters.
+/// The severity of a log message.
 public enum OperationLogLevel: Int, Sendable, CaseIterable, Comparable, CustomStringConvertible {
-  /// Every single step, for whoever follows one run closely.
+  /// Every single step of a run.
   case trace
-  /// What helps to find a fault.
+  /// Information that helps to find a fault.
   case debug
-  /// What went as it should.
+  /// Information about normal operation.
   case info
-  /// What is out of the ordinary, and no fault.
+  /// An unusual condition that is not a fault.
   case notice
-  /// What may become a fault, or was one that is dealt with.
+  /// A condition that can become a fault, or a fault that has been handled.
   case warning
   /// A fault.
   case error
-  /// A fault that concerns more than this flow.
+  /// A fault that affects more than this flow.
   case critical
 
   public static func < (left: OperationLogLevel, right: OperationLogLevel) -> Bool {
     left.rawValue < right.rawValue
   }
 
+  /// The name of the level, such as `warning`.
   public var description: String {
     switch self {
     case .trace: "trace"

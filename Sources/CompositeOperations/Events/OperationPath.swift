@@ -1,11 +1,11 @@
 /// The names from the outermost run down to one run: `Sync/ParallelOperation/FetchIssues`.
 ///
-/// A path is a link to its parent's, so it costs nothing to take along; the names are collected
-/// when they are asked for.
+/// A path is a reference to a chain of runs, so copying it is cheap. ``names`` collects the names
+/// when it is called.
 public struct OperationPath: Sendable, CustomStringConvertible {
   let place: OperationPlace?
 
-  /// The names, the outermost first; empty for a run that nobody observes.
+  /// The names, the outermost first; empty for a run without observers.
   ///
   /// - Complexity: O(*depth*).
   public var names: [String] {
@@ -18,8 +18,8 @@ public struct OperationPath: Sendable, CustomStringConvertible {
     return names.reversed()
   }
 
-  /// The names, separated by slashes. A path of more than 64 names shows the first 32, the number of names
-  /// left out, and the last 32.
+  /// The names, separated by slashes. A path of more than 64 names shows the first 32, the number
+  /// of names left out, and the last 32.
   public var description: String {
     let names = names
     let half = 32
@@ -29,18 +29,18 @@ public struct OperationPath: Sendable, CustomStringConvertible {
   }
 }
 
-/// What a run is called, and below which other one it stands.
+/// The identity and the name of a run, and its parent.
 ///
-/// Apart from the scope, so that events can be kept without whoever observes them: an observer that
-/// records would else hold itself.
+/// Separate from the scope, which holds the observers: an observer that stores events would
+/// otherwise retain itself.
 final class OperationPlace: Sendable {
-  /// The place of what nobody observes and nobody can ask for.
+  /// The place of a scope without a run, which reports no events.
   static let nowhere = OperationPlace(below: nil, name: "")
 
   let id = OperationID()
   let parent: OperationPlace?
   let name: String
-  /// Which attempt the run is, from 1.
+  /// The number of the attempt that the run is, from 1.
   var attempt: Int { Int(shortAttempt) }
   private let shortAttempt: Int32
   let share: ProgressShare

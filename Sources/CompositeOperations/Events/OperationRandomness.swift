@@ -1,21 +1,26 @@
 internal import Synchronization
 
-/// The source of random numbers that comes with an environment.
+/// The source of random numbers of an environment.
 ///
-/// The system's by default. With a seed it draws from one sequence that all operations of the
-/// environment share, so a run repeats itself as far as the order of its draws does; under an
-/// executor that repeats itself that is entirely.
+/// ```swift
+/// let environment = OperationEnvironment(randomness: .seeded(7))
+/// let outcome = await sync.run(in: environment)
+/// ```
+///
+/// All operations of an environment with a seed share one sequence of numbers. So a run is
+/// reproducible as far as the order of its draws is: completely under a deterministic executor.
 public struct OperationRandomness: RandomNumberGenerator, Sendable {
   private let sequence: SplitMix64?
 
   /// The system's random numbers.
   public static let system = OperationRandomness(sequence: nil)
 
-  /// Always the same random numbers for the same seed.
+  /// Random numbers that are the same for the same seed.
   public static func seeded(_ seed: UInt64) -> OperationRandomness {
     OperationRandomness(sequence: SplitMix64(seed: seed))
   }
 
+  /// Returns the next random number.
   public func next() -> UInt64 {
     guard let sequence else {
       var system = SystemRandomNumberGenerator()
@@ -38,7 +43,7 @@ private final class SplitMix64: Sendable {
 }
 
 extension UInt64 {
-  /// Bits that look random, other ones for every other number: the last step of SplitMix64.
+  /// The number with its bits mixed by the last step of SplitMix64, which is a bijection.
   var mixed: UInt64 {
     var bits = self
     bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9

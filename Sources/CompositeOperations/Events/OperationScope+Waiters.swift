@@ -5,7 +5,7 @@ extension OperationScope {
     typealias Waiter = CancellableWaiters.Waiter
 
     private struct Lists: Sendable {
-      /// The run itself: its end is reported after its cancellation.
+      /// The run itself, which reports its end after its cancellation.
       var report: Waiter?
       /// Tasks that wait until the run has finished.
       var end = CancellableWaiters()
@@ -37,7 +37,7 @@ extension OperationScope {
     /// - Returns: The waiter to resume, if it waits for the end.
     mutating func cancelled(_ number: Int) -> Waiter? { withLists { $0.end.cancelled(number) } }
 
-    /// - Returns: Those that wait for the end, to be resumed.
+    /// - Returns: The tasks that wait for the end, to be resumed.
     mutating func finished() -> [Waiter] { withLists { $0.end.removeAll() } }
   }
 }

@@ -1,21 +1,21 @@
 internal import Synchronization
 
-/// One run: its identity, what it stands in, and the point at which its end is decided.
+/// The identity, the environment and the state of one run.
 ///
-/// Everything that costs hangs off the scope. A run has one if somebody looks, if its environment
-/// is not the plain one, or if it was started and has a handle.
+/// A run has a scope only if it needs one: if it has observers, an environment that is not plain,
+/// or a handle. Other runs do not pay for it.
 @usableFromInline final class OperationScope: Sendable {
   let place: OperationPlace
   let environment: OperationEnvironment
-  /// The outermost enclosing run; nil if this is it. Only that run has a handle, and so a reason for its
-  /// cancellation.
+  /// The outermost enclosing run; nil if this is it. Only that run has a handle, and therefore a
+  /// cancellation reason.
   private let outermost: OperationScope?
 
   private enum State: UInt8, AtomicRepresentable {
     case running
     /// Cancelled by its handle while it was running.
     case cancelled
-    /// The body has returned, and how the run ends is decided.
+    /// The body has returned, and the outcome is decided.
     case ended
   }
 
@@ -28,13 +28,13 @@ internal import Synchronization
   private let state = Atomic(State.running)
   private let cancellationReport = Atomic(Report.none)
   private let completion = Atomic(Completion.pending)
-  /// How many modifiers have not been reached yet whose observers have joined this run.
+  /// The number of modifiers that have not run yet and whose observers already observe this run.
   private let joined: Atomic<Int32>
   /// The first cancellation through the handle.
   private let cancellation = AtomicLazyReference<HandleCancellation>()
   private let waiters = Lock(Waiters())
 
-  /// The permits that are held by this run or above it.
+  /// The permits that this run and the enclosing runs hold.
   let hold: PermitHold?
 
   init(
@@ -45,14 +45,14 @@ internal import Synchronization
     outermost = parent.map { $0.outermost ?? $0 }
     self.environment = environment
     self.hold = hold
-    // A run that nobody observes has no name to stand below.
+    // A parent without observers has no name.
     place = OperationPlace(
       below: parent?.isObserved == true ? parent?.place : nil, name: name, attempt: attempt,
       share: share)
   }
 
-  /// A part of a run, which holds permits or stands in another environment. In everything else it is
-  /// the run, if that has a scope.
+  /// Creates a scope for a part of a run that holds permits or has another environment. Its
+  /// identity is the run's, if the run has a scope.
   private init(
     within run: OperationScope?, holding hold: PermitHold?, in environment: OperationEnvironment
   ) {
@@ -73,8 +73,8 @@ internal import Synchronization
 
   var isObserved: Bool { environment.isObserved }
 
-  /// Whether the observers of the modifier that asks see this run already. The modifiers of a run
-  /// are reached one after another, the outermost first.
+  /// Returns whether the observers of the calling modifier already observe this run. The modifiers
+  /// of a run call this one after another, the outermost first.
   func takeJoinedObservers() -> Bool {
     guard joined.load(ordering: .relaxed) > 0 else { return false }
     joined.wrappingSubtract(1, ordering: .relaxed)
@@ -86,22 +86,22 @@ internal import Synchronization
   /// Whether the handle cancelled the run while it was running.
   var isCancelled: Bool { state.load(ordering: .acquiring) == .cancelled }
 
-  /// Whether the body has returned: what is run through it from then on is no longer its child.
+  /// Whether the body has returned. Operations that it runs after that are not its children.
   var hasEnded: Bool { state.load(ordering: .acquiring) == .ended }
 
   /// Cancels the run unless it has been cancelled or has ended.
   ///
-  /// - Returns: Whether this call did it. The task is to be cancelled then.
+  /// - Returns: Whether this call cancelled the run. The caller then cancels the task.
   func cancel(because reason: String?) -> Bool {
     guard state.load(ordering: .acquiring) == .running else { return false }
-    // The first call decides the reason. It is there before the state says that the run is cancelled.
+    // The first call sets the reason, before the state becomes `cancelled`.
     _ = cancellation.storeIfNil(HandleCancellation(reason: reason))
     return state.compareExchange(
       expected: .running, desired: .cancelled, ordering: .acquiringAndReleasing
     ).exchanged
   }
 
-  /// Decides the end: from here on a cancellation comes too late.
+  /// Decides the outcome. A later cancellation has no effect.
   ///
   /// - Returns: Whether the handle cancelled the run before.
   func decideEnd() -> Bool {
@@ -110,12 +110,14 @@ internal import Synchronization
 
   // MARK: Events
 
+  /// Notifies observers of an event.
+  ///
   /// - Parameters:
-  ///   - step: The kind once more, if it is one of those.
-  ///   - time: When it happened. What happens at once can have one moment: taking one costs more than
-  ///     anything else that is done for an event.
-  // Not inlined: what it makes would take room in the frames of those who call it, and so the first memory of
-  // their task.
+  ///   - step: The same as `kind`, if it is one of these.
+  ///   - time: When it happened. Simultaneous events can share one reading of the clock, which
+  ///     costs more than everything else that is done for an event.
+  // Not inlined: its temporaries would enlarge the frames of its callers, and with them the first
+  // allocation of their tasks.
   @inline(never)
   func report(
     _ kind: consuming OperationEvent.Kind, step: OperationEvent.Step? = nil,
@@ -128,19 +130,20 @@ internal import Synchronization
 
   // MARK: The report of a cancellation
 
-  /// Notifies observers of the cancellation, once. If the calling thread is cancelling tasks, it
-  /// does so after that.
+  /// Notifies observers of the cancellation, once. If the calling thread is cancelling tasks, this
+  /// is deferred until it has cancelled them.
   func reportCancellation() {
     guard claimReport() else { return }
     CancellationReports.make { [self] in notifyOfCancellation() }
   }
 
-  /// The same, now and before the end of the run is reported.
+  /// Notifies observers of the cancellation now, unless another call has begun to. Called before
+  /// the end of the run is reported.
   func reportCancellationBeforeEnd() {
     if claimReport() { notifyOfCancellation() }
   }
 
-  /// Whether a thread is about to notify observers of the cancellation, or is doing so.
+  /// Whether a thread is notifying observers of the cancellation, or is about to.
   var isReportingCancellation: Bool {
     cancellationReport.load(ordering: .acquiring) == .inProgress
   }
@@ -178,7 +181,8 @@ internal import Synchronization
 
   // MARK: Waiting for the end
 
-  /// The run has ended and its observers have been notified.
+  /// Resumes the tasks that wait for the end. Called when the observers of the run have been
+  /// notified of it.
   func finished() {
     let before = completion.exchange(.finished, ordering: .acquiringAndReleasing)
     guard before == .awaited else { return }

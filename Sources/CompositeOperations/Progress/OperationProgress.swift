@@ -1,23 +1,32 @@
-/// How far a run is.
+/// The progress of a run.
+///
+/// ```swift
+/// let progress = OperationProgress(fraction: 0.42, completed: 420, total: 1_000, unit: "files")
+/// print(progress)  // 42 %, 420 of 1000 files
+/// ```
 public struct OperationProgress: Sendable, Equatable {
-  /// From 0, nothing done, to 1, when it has ended in a result; nil as long as nobody knows how much there is to
-  /// do. Where it failed or was cancelled it stays where it was.
+  /// The completed fraction, from 0 (nothing is done) to 1 (the run ended in a result); nil while
+  /// it is unknown.
   ///
-  /// For one run it never goes back.
+  /// It never decreases for a run. A run that fails or is cancelled keeps its last fraction.
   public let fraction: Double?
-  /// How many units are done: what the body told or, if that told nothing, the sum of what its children told
-  /// in one unit.
+  /// The number of completed units.
+  ///
+  /// If the body reported none, this is the sum of the counts that its children reported, in the
+  /// unit of the first child that reported any.
   public let completed: Int
-  /// How many units there are to do; nil if nobody knows.
+  /// The total number of units; nil if it is unknown.
   public let total: Int?
-  /// What is counted; nil if nobody said.
+  /// The name of the unit, such as `files`; nil if none was reported.
   public let unit: String?
 
+  /// Creates a progress value.
+  ///
   /// - Parameters:
-  ///   - fraction: From 0 to 1; nil if nobody knows.
-  ///   - completed: How many units are done.
-  ///   - total: How many there are to do; nil if nobody knows.
-  ///   - unit: What is counted.
+  ///   - fraction: The completed fraction, from 0 to 1; nil if it is unknown.
+  ///   - completed: The number of completed units.
+  ///   - total: The total number of units; nil if it is unknown.
+  ///   - unit: The name of the unit; nil for none.
   public init(
     fraction: Double? = nil, completed: Int = 0, total: Int? = nil, unit: String? = nil
   ) {
@@ -29,16 +38,16 @@ public struct OperationProgress: Sendable, Equatable {
 }
 
 extension OperationProgress {
-  /// The fraction in percent, rounded down; nil as long as nobody knows how much there is to do.
+  /// The fraction in percent, rounded down; nil while it is unknown.
   public var percent: Int? {
     guard let fraction, fraction.isFinite else { return nil }
-    // So that 57 of 100, which is a little less than 0.57, is 57.
+    // As a `Double`, 0.57 is a little less than 57 percent, and would be rounded down to 56.
     return Int(min(max(0, fraction), 1) * 100 + 1e-9)
   }
 }
 
 extension OperationProgress: CustomStringConvertible {
-  /// `42 %, 420 of 1000 files`, or as much of it as is known.
+  /// The known parts of `42 %, 420 of 1000 files`; `under way` if nothing is known.
   public var description: String {
     var parts: [String] = []
     if let percent { parts.append("\(percent) %") }

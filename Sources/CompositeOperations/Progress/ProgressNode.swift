@@ -1,6 +1,6 @@
-/// How far one run is, from what its body tells and what its children come to.
+/// The progress of one run, computed from the reports of its body and the progress of its children.
 struct ProgressNode: Sendable {
-  /// What a body counts.
+  /// The units that a body reports.
   struct Units: Sendable {
     var completed: Int
     var total: Int?
@@ -14,21 +14,21 @@ struct ProgressNode: Sendable {
     fileprivate let weight: Double
   }
 
-  /// What a parent has taken over of a child so far.
+  /// The part of a parent's progress that comes from one child.
   struct Contribution: Sendable {
     fileprivate var fraction = 0.0
     fileprivate var completed = 0
   }
 
   private let share: ProgressShare
-  /// What its body told.
+  /// The units that the body reported.
   private var own: Units?
-  /// What its children told, in the unit of the first of them that told anything.
+  /// The units that children reported, in the unit of the first child that reported any.
   private var ofChildren: Units?
   private var expected: OperationEvent.ExpectedChildren?
   private var begunCount = 0
   private var begunWeight = 0.0
-  /// Of its children, each as far as it is.
+  /// The sum of each child's weight times its fraction.
   private var doneWeight = 0.0
 
   private(set) var fraction: Double?
@@ -64,19 +64,19 @@ struct ProgressNode: Sendable {
     reachWithChildren()
   }
 
-  /// How a run has ended, as far as it matters for the progress.
+  /// The kinds of outcome that progress distinguishes.
   enum End { case result, error, cancelled }
 
   mutating func ended(in end: End) {
-    // Where it failed or was cancelled it stays where it was.
+    // A run that failed or was cancelled keeps its last fraction.
     if end == .result { reach(1) }
   }
 
-  /// Takes over what a child has come to since the last time.
+  /// Adds the progress that a child has made since the last call.
   ///
   /// - Parameters:
-  ///   - contribution: The part of the parent's progress that comes from the child so far.
-  ///   - end: How the child has ended; nil if it continues.
+  ///   - contribution: The part of the parent's progress that already comes from the child.
+  ///   - end: The outcome of the child; nil if it has not ended.
   /// - Returns: Whether the progress has changed.
   mutating func takeOver(
     _ child: Report, _ contribution: inout Contribution, end: End?
@@ -84,19 +84,21 @@ struct ProgressNode: Sendable {
     let before = fraction
     if end != nil { endedCount += 1 }
     let hasMoreUnits = takeOverUnits(child, &contribution) && own == nil
-    // Of a child that failed nothing is left to do; one that was cancelled may have been so for another attempt.
+    // A failed child has nothing left to do. A cancelled one may be tried again.
     let reached = end == .error ? 1 : child.fraction ?? 0
     if !share.isThatOfChild {
       doneWeight += (reached - contribution.fraction) * child.weight
       contribution.fraction = reached
       reachWithChildren()
     } else if end == nil, own == nil, child.fraction != nil {
-      // The end of a child is not that of the run: an attempt may have failed.
+      // Not at the end of the child: it may be a failed attempt, and the run then continues.
       reach(reached)
     }
     return hasMoreUnits || fraction != before
   }
 
+  /// Adds the units that a child has completed since the last call.
+  ///
   /// - Returns: Whether anything has changed.
   private mutating func takeOverUnits(
     _ child: Report, _ contribution: inout Contribution
@@ -127,13 +129,14 @@ struct ProgressNode: Sendable {
     reach(doneWeight / max(begunWeight + max(0, rest), .leastNonzeroMagnitude))
   }
 
-  /// The smallest change of a fraction, about 10⁻¹⁵. Smaller changes accumulate until they reach it.
+  /// The smallest change of a fraction, about 10⁻¹⁵. Smaller changes accumulate until they reach
+  /// it.
   ///
-  /// A change is passed up as long as it changes the parent. If every level halves it, a `Double` shows it a
-  /// thousand levels up; with this limit it is fifty.
+  /// A change propagates upwards as long as it changes the parent. If every level halves it, a
+  /// `Double` propagates it a thousand levels up; this limit reduces that to fifty.
   private static let smallestStep = 0x1p-50
 
-  /// Never goes back.
+  /// Sets the fraction, unless it would decrease.
   private mutating func reach(_ fraction: Double) {
     let fraction = max(0, min(fraction, 1))
     let next = self.fraction.map { $0 + Self.smallestStep } ?? 0

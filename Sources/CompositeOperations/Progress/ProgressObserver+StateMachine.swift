@@ -1,8 +1,8 @@
 extension ProgressObserver {
-  /// The runs that go on, as a tree, and what is to be told of the whole.
+  /// The tree of the unfinished runs, and the progress to report for all of them.
   struct StateMachine: Sendable {
     private struct Run: Sendable {
-      /// A parent that the observer has seen begin.
+      /// A parent whose creation the observer has seen.
       struct Parent: Sendable {
         let slot: Int
         let id: OperationID
@@ -15,20 +15,22 @@ extension ProgressObserver {
       var waits: [OperationEvent.Wait] = []
     }
 
-    /// The unfinished runs, each in a slot. A slot is nil after the end of its run, until it is reused.
+    /// The unfinished runs, each in a slot. A slot is nil after the end of its run, until it is
+    /// reused.
     private var runs: [Run?] = []
     /// The progress of the runs, and the part of it that their parents include, by slot.
     private var nodes: [ProgressNode] = []
     private var contributions: [ProgressNode.Contribution] = []
     private var freeSlots: [Int] = []
     private var slots: [OperationID: Int] = [:]
-    /// The outermost runs that go on.
+    /// The unfinished outermost runs.
     private var outermost: Set<OperationID> = []
-    /// Those that have ended since none went on: how many, and how far they came.
+    /// The number of outermost runs that have ended since the last time that none was running, and
+    /// the progress of the last one.
     private var ended = (count: 0, last: OperationProgress())
-    /// The fractions of the outermost runs that go on, together.
+    /// The sum of the known fractions of the unfinished outermost runs.
     private var doneSum = 0.0
-    /// How many of them there are whose fraction is known.
+    /// The number of unfinished outermost runs whose fraction is known.
     private var knownCount = 0
     private var told = OperationProgress()
     private var isTelling = false
@@ -57,7 +59,7 @@ extension ProgressObserver {
     }
 
     private mutating func created(_ event: OperationEvent) {
-      // A parent that was there before the observer is none for it.
+      // A run whose parent was created before the observer joined counts as outermost.
       let parent = event.parent.flatMap { id in slots[id].map { Run.Parent(slot: $0, id: id) } }
       let run = Run(id: event.id, place: event.place, began: event.time, parent: parent)
       let node = ProgressNode(share: event.place.share)
@@ -104,9 +106,9 @@ extension ProgressObserver {
 
     private func isOutermost(_ slot: Int) -> Bool { runs[slot]?.parent == nil }
 
-    /// Tells those above of it, as far up as that changes anything.
+    /// Propagates the progress of a run upwards, as long as it changes the parent.
     ///
-    /// - Parameter end: How it has ended; nil if it continues.
+    /// - Parameter end: The outcome of the run; nil if it has not ended.
     private mutating func handOn(_ slot: Int, end: ProgressNode.End?) {
       var (child, end) = (slot, end)
       while let parent = parent(of: child) {
@@ -119,13 +121,13 @@ extension ProgressObserver {
       }
     }
 
-    /// Takes note of how far an outermost run has come, or that it does not go on any more.
+    /// Updates the sums after the fraction of an outermost run has changed or the run has ended.
     private mutating func recount(from before: Double?, to after: Double?) {
       knownCount += (after == nil ? 0 : 1) - (before == nil ? 0 : 1)
       doneSum = knownCount == 0 ? 0 : doneSum + (after ?? 0) - (before ?? 0)
     }
 
-    // MARK: The whole
+    // MARK: Overall progress
 
     var progress: OperationProgress {
       if outermost.count + ended.count == 1 {
@@ -136,7 +138,9 @@ extension ProgressObserver {
       return OperationProgress(fraction: min(1, done / Double(outermost.count + ended.count)))
     }
 
-    /// - Returns: Whether the caller is to tell of it.
+    /// Records an event.
+    ///
+    /// - Returns: Whether the caller reports the progress, by ``toTell()`` until that returns nil.
     mutating func observedForTelling(_ event: OperationEvent) -> Bool {
       observed(event)
       if isTelling || progress == told { return false }
@@ -144,7 +148,7 @@ extension ProgressObserver {
       return true
     }
 
-    /// What the one who tells is to tell next; nil if nothing has changed any more.
+    /// The progress that the caller reports next; nil if it has not changed since the last call.
     mutating func toTell() -> OperationProgress? {
       let progress = progress
       if progress == told {
@@ -155,12 +159,12 @@ extension ProgressObserver {
       return progress
     }
 
-    // MARK: What runs
+    // MARK: Unfinished runs
 
-    /// Each behind its parent.
+    /// The unfinished runs, each after its parent.
     var branches: [Branch] {
       var below: [Int: [Int]] = [:]
-      // The last one first, as it is taken from a stack.
+      // In descending order, because the stack returns the last element first.
       var stack: [(slot: Int, level: Int)] = []
       for (_, slot) in slots.sorted(by: { $0.key > $1.key }) {
         if let parent = parent(of: slot) {

@@ -1,4 +1,4 @@
-/// Sees how far runs are, and everything below them.
+/// An observer that computes the progress of runs and of everything below them.
 ///
 /// ```swift
 /// let progress = ProgressObserver()
@@ -7,34 +7,41 @@
 /// for branch in progress.branches { print("\(branch.name): \(branch.progress)") }
 /// ```
 ///
-/// A run is as far as its body tells by ``OperationContext/report(_:of:unit:)``. One that tells nothing is as
-/// far as its children are together, each by its weight, if it is known how many there will be: composites of
-/// lists, graphs and linear sequences know it, and a body can say it by
-/// ``OperationContext/expectChildren(_:)``. Of others it is known when they have ended in a result. What was
-/// tried again is as far as the attempt that came furthest; a child that failed counts as done, one that was cancelled
-/// as far as it came.
+/// The progress of a run is what its body reports by ``OperationContext/report(_:of:unit:)``. If
+/// the body reports nothing, it is the weighted average of its children's progress, provided that
+/// the number of children is known: composites of lists, graphs and linear sequences declare it,
+/// and a body can declare it by ``OperationContext/expectChildren(_:)``. The fraction of any other
+/// run is unknown until it ends in a result. A retried operation has the progress of its furthest
+/// attempt. A failed child counts as completed, and a cancelled child keeps the progress that it
+/// has made.
 ///
-/// What it keeps grows with the runs that go on, and not with those that have ended.
+/// The memory in use grows with the number of unfinished runs, not with the number of ended ones.
 public final class ProgressObserver: OperationObserver {
   private let machine: Lock<StateMachine>
   private let onChange: (@Sendable (OperationProgress) -> Void)?
 
-  /// - Parameter onChange: Called where the progress of the whole has changed; never twice at a time, and what
-  ///   changes meanwhile is told by one call behind it.
+  /// Creates an observer.
+  ///
+  /// - Parameter onChange: Called when ``progress`` has changed, on the thread that reports the
+  ///   event. Calls do not overlap: one further call reports the changes during a call.
   public init(onChange: (@Sendable (OperationProgress) -> Void)? = nil) {
     machine = Lock(StateMachine())
     self.onChange = onChange
   }
 
-  /// The progress of the outermost run that is seen or was seen last. Where several go on at once, all of them
-  /// count the same, those that ended since none went on included; when one more begins it falls.
+  /// The progress of the outermost run, or of the last one if none is running.
+  ///
+  /// If several outermost runs overlap, this is the average of their fractions. An ended run counts
+  /// as completed until all have ended, and an unknown fraction as 0. The average decreases when
+  /// another run begins.
   public var progress: OperationProgress { machine.withLock { $0.progress } }
 
-  /// What runs, each behind its parent, and how far it is.
+  /// The unfinished runs and their progress, each run after its parent.
   ///
-  /// - Complexity: O(*n* log *n*) in the number of runs that go on.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of unfinished runs.
   public var branches: [Branch] { machine.withLock { $0.branches } }
 
+  /// Nil: the observer needs no log messages.
   public var leastLogLevel: OperationLogLevel? { nil }
 
   public func observe(_ event: OperationEvent) {
@@ -43,21 +50,23 @@ public final class ProgressObserver: OperationObserver {
     while let progress = machine.withLock({ $0.toTell() }) { onChange(progress) }
   }
 
-  /// A run that goes on.
+  /// An unfinished run.
   public struct Branch: Sendable, Identifiable {
+    /// The identity of the run.
     public let id: OperationID
-    /// How many of the runs above it are seen; 0 for an outermost one.
+    /// The number of unfinished ancestors that the observer sees; 0 for an outermost run.
     public let level: Int
     /// The name of the operation.
     public let name: String
-    /// The number of the attempt that it is, from 1.
+    /// The number of the attempt that the run is, from 1.
     public let attempt: Int
-    /// When it came to be.
+    /// When the run was created.
     public let began: ContinuousClock.Instant
+    /// The progress of the run.
     public let progress: OperationProgress
-    /// What it waits for; nil if nothing.
+    /// The reason why the run waits; nil if it does not wait.
     public let wait: OperationEvent.Wait?
-    /// How many runs right below it have ended.
+    /// The number of direct children that have ended.
     public let endedCount: Int
   }
 }

@@ -1,16 +1,16 @@
-/// A deadline on a clock: a closure that sleeps until it, and one that returns whether it has
-/// passed.
+/// A deadline on a clock: a closure that sleeps until the deadline, and a closure that returns
+/// whether it has passed.
 @usableFromInline struct ClockAlarm: Sendable {
   let sleep: @Sendable () async throws -> Void
   let hasPassed: @Sendable () -> Bool
 
-  /// - Parameter moment: The instant of the deadline.
+  /// Creates a deadline at the instant `moment` of a clock.
   init<Time: Clock>(_ moment: Time.Instant, on clock: Time) where Time.Duration == Duration {
     sleep = { try await clock.sleep(until: moment, tolerance: nil) }
     hasPassed = { clock.now >= moment }
   }
 
-  /// - Parameter delay: The time from now to the deadline.
+  /// Creates a deadline that a clock reaches after a delay from now.
   init(in delay: Duration, by clock: some Clock<Duration>) {
     // At most about a century: a clock may not be able to represent much later instants.
     self.init(clock.now.advanced(by: min(delay, .seconds(3_000_000_000))), on: clock)
@@ -21,11 +21,13 @@
 @usableFromInline struct TimeLimit: Sendable {
   /// The limit, as errors show it.
   @usableFromInline let duration: Duration
-  /// The limit for the process's timer; at least 1 if the duration is positive.
+  /// The limit for the process's timer, in nanoseconds; at least 1 if the duration is positive.
   @usableFromInline let nanoseconds: Int64
   /// The deadline on a clock of the user; nil if the process's timer measures the limit.
   let alarm: ClockAlarm?
 
+  /// Creates a limit that begins now.
+  ///
   /// - Parameters:
   ///   - duration: The limit.
   ///   - clock: The clock that measures the limit; nil for the process's timer.
@@ -35,7 +37,7 @@
     alarm = clock.map { ClockAlarm(in: duration, by: $0) }
   }
 
-  /// - Parameter moment: The instant at which the time is over.
+  /// Creates a limit that ends at the instant `moment` of a clock.
   init<Time: Clock>(until moment: Time.Instant, on clock: Time) where Time.Duration == Duration {
     duration = clock.now.duration(to: moment)
     nanoseconds = duration.wholeNanoseconds
@@ -44,7 +46,7 @@
 }
 
 extension Duration {
-  /// In nanoseconds, rounded up; the greatest number for what does not fit.
+  /// The duration in nanoseconds, rounded up; `Int64.max` on overflow.
   @usableFromInline var wholeNanoseconds: Int64 {
     let nanoseconds = inNanoseconds
     return self > .nanoseconds(nanoseconds) && nanoseconds < .max ? nanoseconds + 1 : nanoseconds

@@ -15,17 +15,17 @@
   /// passes such work to ``HandlerThreads``.
   func reached() {}
 
-  /// Whether it may hold the last reference to a user's value, which must not be released on the
-  /// timer's thread.
+  /// Whether it may hold the last reference to a user's value. Such a value must not be released on
+  /// the timer's thread.
   var holdsUserValues: Bool { false }
 }
 
-/// Deadlines by their times, the earliest first.
+/// A priority queue of deadlines, the earliest first.
 ///
 /// A binary heap in which each deadline stores its position, so that removing one takes O(log *n*).
 struct DeadlineHeap: Sendable {
   private struct Entry: Sendable {
-    /// By the clock of ``EventTime``.
+    /// In nanoseconds, on the clock of ``EventTime``.
     let time: Int64
     let deadline: Deadline
   }
@@ -37,7 +37,7 @@ struct DeadlineHeap: Sendable {
   /// The time of the earliest deadline.
   var earliest: Int64? { entries.first?.time }
 
-  /// - Precondition: The deadline is in no heap.
+  /// - Precondition: The deadline is not in a heap.
   mutating func insert(_ deadline: Deadline, at time: Int64) {
     precondition(deadline.position < 0, "the deadline is already pending")
     entries.append(Entry(time: time, deadline: deadline))

@@ -1,4 +1,4 @@
-/// Calls each deadline when its time is reached.
+/// A timer that calls each deadline when its time is reached.
 ///
 /// The process has one timer with a thread of its own, so that deadlines are met even while
 /// operations occupy every thread of Swift's pool. Adding and removing a deadline takes a lock and
@@ -20,7 +20,7 @@ final class DeadlineTimer: Sendable {
 
   /// Adds a deadline.
   ///
-  /// - Parameter time: When it is reached, by the clock of ``EventTime``, in nanoseconds.
+  /// - Parameter time: When it is reached, in nanoseconds on the clock of ``EventTime``.
   func add(_ deadline: Deadline, at time: Int64) {
     switch state.withLock({ $0.added(deadline, at: time) }) {
     case .none: break

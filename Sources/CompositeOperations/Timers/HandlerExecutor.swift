@@ -1,7 +1,7 @@
-/// Runs jobs on the ``HandlerThreads``.
+/// An executor that runs jobs on the ``HandlerThreads``.
 ///
-/// For tasks that sleep on a clock of the user, and must continue while operations occupy every
-/// thread of Swift's pool.
+/// For tasks that sleep on a custom clock and must continue while operations occupy every thread of
+/// Swift's pool.
 final class HandlerExecutor: TaskExecutor {
   static let shared = HandlerExecutor()
 

@@ -1,5 +1,5 @@
-/// Runs user code that is due at a deadline, such as the cancellation handlers of an operation
-/// whose time is over.
+/// Threads for user code that is due at a deadline, such as the cancellation handlers of an
+/// operation whose time is over.
 ///
 /// Such code cannot run on the timer's thread, which serves the whole process. It cannot wait for a
 /// thread of Swift's pool either, because the operation itself may occupy it. One thread is enough

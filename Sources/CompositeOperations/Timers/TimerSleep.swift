@@ -12,9 +12,9 @@ final class TimerSleep: Deadline, @unchecked Sendable {
   // Written before the state becomes `sleeping`, and read by the thread that ends this state.
   private var waiter: TaskWaiter?
 
-  /// Sleeps for a time.
+  /// Suspends the calling task for a time.
   ///
-  /// - Parameter delay: In nanoseconds.
+  /// - Parameter delay: The time in nanoseconds.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   static nonisolated(nonsending) func sleep(nanoseconds delay: Int64) async throws {
     let time = EventTime.now.advanced(byNanoseconds: delay)
