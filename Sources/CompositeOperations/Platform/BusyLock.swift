@@ -6,24 +6,24 @@
   internal import Darwin
 #endif
 
-/// A lock for what many threads fight for, with the rules of a ``Lock``.
+/// A lock for contended state, with the rules of a ``Lock``.
 ///
-/// It is a pthread mutex. A `Synchronization.Mutex` takes no memory of its own, but on Linux it hands itself
-/// on to whoever waits: with more threads than processors every turn is then a change of threads, and
-/// several times as slow.
-// Sendable, because the state is reached between lock and unlock alone.
+/// It is a pthread mutex. A `Synchronization.Mutex` needs no allocation, but on Linux an unlock
+/// hands it to a waiting thread: with more threads than processors every acquisition is then a
+/// thread switch, and several times as slow.
+// Sendable, because the state is used only with the mutex locked.
 @safe package final class BusyLock<State: Sendable>: @unchecked Sendable {
-  // A pthread mutex must not move, so it has memory of its own from `init` to `deinit`.
+  // Allocated from `init` to `deinit`, because a pthread mutex must not move.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  // In memory of its own too: of a property of a class every access is checked at run time for others at the
-  // same time, which the lock rules out.
+  // Allocated too: the exclusivity of each access to a class property is checked at run time, which
+  // the lock makes unnecessary.
   private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
   package init(_ state: State) {
     unsafe self.state.initialize(to: state)
     unsafe mutex.initialize(to: pthread_mutex_t())
     #if canImport(Glibc)
-      // Looks a few times whether the lock is free before the thread goes to sleep.
+      // Spins for a short time before the thread sleeps.
       var attributes = pthread_mutexattr_t()
       unsafe pthread_mutexattr_init(&attributes)
       unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))

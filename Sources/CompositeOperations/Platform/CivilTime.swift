@@ -6,7 +6,7 @@
   internal import Darwin
 #endif
 
-/// A moment as a date and a time of the day, UTC, after ISO 8601: `2026-11-22T12:03:04.123Z`.
+/// A date and a time of day in UTC, printed in the format of ISO 8601: `2026-11-22T12:03:04.123Z`.
 struct CivilTime: CustomStringConvertible {
   private let seconds: Int64
   private let milliseconds: Int64

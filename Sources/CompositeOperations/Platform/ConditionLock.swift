@@ -6,19 +6,20 @@
   internal import Darwin
 #endif
 
-/// A lock with a condition variable: one of the package's own threads waits until another thread changes the state.
+/// A lock with a condition variable, for a thread of the package that waits until another thread
+/// changes the state.
 ///
-/// The rules of a ``Lock`` hold. No task waits here, because waiting blocks the thread.
+/// The rules of a ``Lock`` apply. Tasks must not wait here, because waiting blocks the thread.
 // Sendable: the state is used only with the mutex locked.
 @safe final class ConditionLock<State: Sendable>: @unchecked Sendable {
-  /// The decision of a waiting thread after it has checked the state.
+  /// The result of a waiting thread's check of the state.
   enum Decision<Result: Sendable> {
     case leave(Result)
     /// Check again after a signal, or after this many nanoseconds.
     case wait(atMost: Int64)
   }
 
-  // Neither may move, so both have memory of their own from `init` to `deinit`.
+  // Allocated from `init` to `deinit`, because neither must move.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
@@ -31,7 +32,7 @@
     #if canImport(Darwin)
       unsafe pthread_cond_init(condition, nil)
     #else
-      // Not the wall clock, which can be set.
+      // Not the wall clock, which can be adjusted.
       var attributes = pthread_condattr_t()
       unsafe pthread_condattr_init(&attributes)
       unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -64,15 +65,15 @@
 
   /// Blocks the calling thread until a check of the state gives a result.
   ///
-  /// - Parameter look: Checks the state. Called with the lock held: at first, after every signal
-  ///   and after every timeout.
+  /// - Parameter look: Checks the state with the lock held. Called first at once, and then after
+  ///   every signal and every timeout.
   func waiting<Result: Sendable>(_ look: (inout State) -> Decision<Result>) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     while true {
       switch unsafe look(&state.pointee) {
       case .leave(let result): return result
-      // At most an hour: not every system can represent much later times.
+      // At most an hour, because some systems cannot represent much later times.
       case .wait(let nanoseconds): wait(atMost: min(max(0, nanoseconds), 3_600_000_000_000))
       }
     }

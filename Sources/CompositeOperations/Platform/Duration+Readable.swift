@@ -1,5 +1,5 @@
 extension Duration {
-  /// In nanoseconds; the greatest or the least number for what does not fit.
+  /// The duration in nanoseconds; `Int64.max` or `Int64.min` on overflow.
   var inNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -7,7 +7,7 @@ extension Duration {
     return overflow || carry ? (seconds < 0 ? .min : .max) : sum
   }
 
-  /// `812 ns`, `12.4 µs`, `3.21 ms`, `1.24 s`, `2 min 5 s`: three figures that count.
+  /// Three significant digits and a unit: `812 ns`, `12.4 µs`, `3.21 ms`, `1.24 s`, `2 min 5 s`.
   var readable: String {
     let time = inNanoseconds
     if time < 0 { return "-" + Duration.nanoseconds(time == .min ? .max : -time).readable }
@@ -21,7 +21,7 @@ extension Duration {
       ? "\(seconds / 60) min \(seconds % 60) s" : "\(seconds / 3600) h \(seconds / 60 % 60) min"
   }
 
-  /// Nil if it takes more than three figures before the point.
+  /// Returns a time in a unit, with three significant digits; nil if it is 1,000 units or more.
   private static func threeFigures(of time: Int64, in size: Int64) -> String? {
     guard time < 1_000 * size else { return nil }
     let whole = time / size

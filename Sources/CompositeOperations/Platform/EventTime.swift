@@ -6,11 +6,11 @@
   internal import Darwin
 #endif
 
-/// A moment of `ContinuousClock` in nanoseconds: taking one takes half as long as asking that clock.
+/// An instant of `ContinuousClock` in nanoseconds, read in half the time that the clock takes.
 package struct EventTime: Sendable {
   package let nanoseconds: Int64
 
-  /// What `ContinuousClock` reads; this goes on while the machine sleeps.
+  /// The system clock of `ContinuousClock`, which continues while the machine sleeps.
   private static var clock: clockid_t {
     #if os(Linux)
       CLOCK_BOOTTIME
@@ -25,7 +25,7 @@ package struct EventTime: Sendable {
     return EventTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
-  /// Now by the clock on the wall, in nanoseconds since the beginning of 1970, UTC.
+  /// The current wall-clock time, in nanoseconds since the beginning of 1970, UTC.
   package static var wallClockNow: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -34,7 +34,8 @@ package struct EventTime: Sendable {
 
   private static let anchor = (time: EventTime.now, instant: ContinuousClock.now)
 
-  /// The moment by the clock on the wall as that goes now, in nanoseconds since the beginning of 1970, UTC.
+  /// The wall-clock time of the instant by the present setting of the wall clock, in nanoseconds
+  /// since the beginning of 1970, UTC.
   package var wallClock: Int64 { Self.wallClockNow - (Self.now.nanoseconds - nanoseconds) }
 
   var instant: ContinuousClock.Instant {

@@ -1,7 +1,7 @@
-/// The number of locks of the package that the calling thread holds. Tests use it to check that no
-/// user code runs under a lock.
+/// Counts the package's locks that the calling thread holds. Tests use it to check that no user
+/// code runs under a lock.
 ///
-/// Debug builds count the locks. In a release build the number is always 0, and counting costs nothing.
+/// Only debug builds count. In a release build the count is always 0 and costs nothing.
 package enum HeldLocks {
   #if DEBUG
     private static let word = ThreadLocalWord()

@@ -1,16 +1,15 @@
-/// Runs a job at once, on the thread of whoever enqueues it.
+/// An executor that runs each job immediately, on the thread that enqueues it.
 ///
-/// For a task of the engine's own that does next to nothing when it is resumed: waking another thread
-/// for it would take a hundred times longer. What the end of that task cancels is cancelled on the
-/// same thread, with the cancellation handlers of whoever has some, so nobody may resume it under a
-/// lock.
+/// For tasks of the engine that do very little when they are resumed: waking another thread for
+/// them would take a hundred times longer. If the end of such a task cancels other tasks, their
+/// cancellation handlers run on the resuming thread. So it must not be resumed under a lock.
 final class InlineExecutor: TaskExecutor {
   static let shared = InlineExecutor()
 
   private init() {}
 
   func enqueue(_ job: consuming ExecutorJob) {
-    // The reference that is not counted is valid, because the executor is never freed.
+    // The unowned reference is valid, because the executor is never freed.
     unsafe job.runSynchronously(on: asUnownedTaskExecutor())
   }
 }

@@ -1,4 +1,4 @@
-/// First in, first out, at a cost that does not depend on how many wait.
+/// A FIFO queue. Appending and removing an element takes amortized constant time.
 package struct Line<Element: Sendable>: Sendable {
   private var front: [Element] = []
   private var back: [Element] = []

@@ -1,8 +1,8 @@
-/// Elements in the order in which they were added. Removing one takes the same time wherever it is.
+/// A doubly linked list. Removing an element takes constant time, wherever it is.
 ///
-/// The links are positions in an array, so that elements need no memory of their own.
+/// The links are indices of an array, so that elements need no allocations of their own.
 struct LinkedList<Element: Sendable>: Sendable {
-  /// Where an element is, until it is removed.
+  /// The position of an element, until the element is removed.
   struct Place: Sendable {
     fileprivate let slot: Int
   }
@@ -10,7 +10,7 @@ struct LinkedList<Element: Sendable>: Sendable {
   private struct Slot: Sendable {
     var element: Element?
     var previous: Int
-    /// The next element; of a free slot, the next free one.
+    /// The slot of the next element, or of a free slot the next free slot.
     var next: Int
   }
 
@@ -28,7 +28,7 @@ struct LinkedList<Element: Sendable>: Sendable {
 
   private func place(_ slot: Int) -> Place? { slot == Self.none ? nil : Place(slot: slot) }
 
-  /// The element at a place, and the place of the next one.
+  /// Returns the element at a place, and the place of the next element.
   func entry(at place: Place) -> (element: Element, next: Place?) {
     guard let element = slots[place.slot].element else {
       preconditionFailure("entry(at:) was called with the place of a removed element")

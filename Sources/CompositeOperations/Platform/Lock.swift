@@ -2,16 +2,16 @@
   internal import Synchronization
 #endif
 
-/// The lock of the package; what many threads fight for has a ``BusyLock``, and nothing else touches a
-/// mutex.
+/// The package's lock. Contended state has a ``BusyLock``, and a thread that waits for a change of
+/// the state has a ``ConditionLock``; nothing else uses a mutex.
 ///
 /// No user code runs under it: no closure, `description`, `==` or `hash(into:)`, no `resume` and no
-/// `cancel`. Nor is a user's value freed under it, because a `deinit` is user code too. So move the
-/// values to use or to free out of the state, release the lock, then act. Tests check this with
+/// `cancel`. Nor is a user's value released under it, because a `deinit` is user code too. So move
+/// the values to use or to release out of the state, unlock, then act. Tests check this with
 /// ``HeldLocks``.
 ///
-/// It is a `Synchronization.Mutex`, and a pthread mutex where `SANITIZER` is defined: the thread
-/// sanitizer does not see the former on Linux and reports races on what it guards.
+/// It is a `Synchronization.Mutex`, or a pthread mutex if `SANITIZER` is defined: on Linux the
+/// thread sanitizer does not know the former, and reports races on the protected state.
 package struct Lock<State: Sendable>: ~Copyable, Sendable {
   #if SANITIZER
     private let mutex: BusyLock<State>

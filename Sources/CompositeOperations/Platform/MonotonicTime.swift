@@ -6,8 +6,8 @@
   internal import Darwin
 #endif
 
-/// The engine's own clock. Readings are plain nanoseconds since some moment in the past: the
-/// arithmetic of `Duration` takes longer than an empty operation.
+/// The engine's clock. A reading is a plain number of nanoseconds since an arbitrary instant,
+/// because the arithmetic of `Duration` takes longer than an empty operation.
 enum MonotonicTime {
   static var now: Int64 {
     var time = timespec()

@@ -8,8 +8,8 @@
 
 /// A trampoline: makes calls that nest to any depth on a bounded stack.
 ///
-/// The first levels nest as usual. Deeper calls are queued, and the outermost call of the thread makes them
-/// before it returns. So when a call that is not nested returns, everything below it is done.
+/// The first levels nest as usual. Deeper calls are queued, and the outermost call of the thread
+/// makes them before it returns. So when the outermost call returns, all nested calls are done.
 ///
 /// The state is thread-local: nothing here locks or waits.
 enum NestedCalls {
@@ -28,7 +28,8 @@ enum NestedCalls {
     fileprivate var limit: Int {
       switch self {
       case .release, .discard: 32
-      // Inside each call the Swift runtime cancels up to 48 levels of child tasks recursively: 15 KiB or more.
+      // In each call the Swift runtime cancels up to 48 levels of child tasks recursively, which
+      // takes 15 KiB or more.
       case .cancel: 2
       }
     }
@@ -60,11 +61,12 @@ enum NestedCalls {
     unsafe calls(of: kind).pointee.queue.append(call)
   }
 
-  /// Ends a call. The outermost call first makes the queued calls, including those that these queue.
+  /// Ends a call. The outermost call first makes the queued calls, including those that these
+  /// queue.
   @inline(__always) static func end(_ kind: Kind) {
     let calls = unsafe calls(of: kind)
     if unsafe calls.pointee.depth == 1 {
-      // Each is popped and freed while the depth is 1, so that what it frees nests here too.
+      // The depth is still 1 while a call is made and released, so that calls from it are nested.
       while let call = unsafe calls.pointee.queue.popLast() { call() }
     }
     unsafe calls.pointee.depth -= 1

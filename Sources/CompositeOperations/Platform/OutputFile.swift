@@ -6,18 +6,18 @@
   internal import Darwin
 #endif
 
-/// A file that is written from its beginning to its end. Whoever made it closes it, once.
+/// A file that is written sequentially. Its creator must close it exactly once.
 struct OutputFile: Sendable {
   private let descriptor: Int32
 
-  /// What is said to a person. It is not to be closed.
+  /// The standard error stream. It must not be closed.
   static let standardError = OutputFile(descriptor: STDERR_FILENO)
 
   private init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Makes the file, or empties the one that is there.
+  /// Creates a file, or truncates an existing one.
   ///
-  /// - Throws: What the system says against it.
+  /// - Throws: The error of the system call.
   init(creating path: String) throws(SystemError) {
     var descriptor: Int32
     repeat {
@@ -27,9 +27,10 @@ struct OutputFile: Sendable {
     self.descriptor = descriptor
   }
 
-  /// Writes all of it, in as many calls as the system wants.
+  /// Writes all bytes, in as many system calls as that takes.
   ///
-  /// - Throws: What the system says against it. A part may have been written.
+  /// - Throws: The error of the system call; `EIO` if it writes nothing. Some of the bytes may have
+  ///   been written.
   func write(_ bytes: [UInt8]) throws(SystemError) {
     let failure: SystemError? = unsafe bytes.withUnsafeBytes { bytes in
       var rest = unsafe bytes[...]
@@ -50,13 +51,15 @@ struct OutputFile: Sendable {
     if let failure { throw failure }
   }
 
-  /// - Throws: What the system says: what was written may not have come through.
+  /// Closes the file.
+  ///
+  /// - Throws: The error of the system call. Written bytes may have been lost.
   func close() throws(SystemError) {
-    // It is closed even where the call was interrupted.
+    // An interrupted call has closed the file, too.
     if Self.close(descriptor) != 0, errno != EINTR { throw .last }
   }
 
-  // The functions of the system, whose names the methods have too.
+  // The system's functions, which the methods of the same names hide.
   private static func write(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
     #if canImport(Glibc)
       unsafe Glibc.write(file, bytes, count)

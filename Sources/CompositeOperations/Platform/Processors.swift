@@ -7,6 +7,6 @@
 #endif
 
 enum Processors {
-  /// How many the machine has online, at least one.
+  /// The number of online processors, at least 1.
   static let count = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 }

@@ -1,4 +1,4 @@
-/// What this program is called: the name of its file, without the folder.
+/// The file name of the running program, without its folder.
 package enum ProgramName {
   package static var current: String {
     let path = CommandLine.arguments.first ?? ""

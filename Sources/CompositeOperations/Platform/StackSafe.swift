@@ -1,7 +1,7 @@
-/// A box for a value that may contain boxes of the same kind. Nested boxes are freed on a bounded stack.
+/// A box for a value that may contain boxes of the same kind, freed on a bounded stack.
 ///
-/// Swift frees nested values recursively: a thousand levels of operations, errors or results take most of a
-/// stack of 512 KiB. With a box at every level a loop frees them (see ``NestedCalls``).
+/// Swift frees nested values recursively: a thousand levels of operations, errors or results take
+/// most of a stack of 512 KiB. With a box at every level, a loop frees them (see ``NestedCalls``).
 @usableFromInline final class StackSafe<Value: Sendable>: Sendable {
   @usableFromInline let value: Value
   @usableFromInline let release = NestedRelease()
@@ -13,8 +13,9 @@
 
 /// Makes a class stack-safe: the last stored property of a class whose instances nest to any depth.
 ///
-/// The `deinit` of the class calls ``begin(_:)`` with the value that the instance holds. Swift then frees the
-/// stored properties in the order of their declarations; this one comes last and ends the call.
+/// The `deinit` of the class calls ``begin(_:)`` with the value that the instance holds. Swift then
+/// frees the stored properties in the order of their declarations. This one is the last, and ends
+/// the call.
 @usableFromInline struct NestedRelease: ~Copyable, Sendable {
   @inlinable init() {}
 

@@ -1,4 +1,4 @@
-/// How much time has passed by a clock since this was made.
+/// The time on a clock since the stopwatch was created.
 @usableFromInline struct Stopwatch: Sendable {
   private let read: @Sendable () -> Duration
 

@@ -6,14 +6,14 @@
   internal import Darwin
 #endif
 
-/// What a call of the system failed by.
+/// The error of a failed system call.
 package struct SystemError: Error, Equatable, CustomStringConvertible {
-  /// One of `errno`.
+  /// The value of `errno`.
   package let code: Int32
 
   package init(code: Int32) { self.code = code }
 
-  /// What the last call of this thread failed by.
+  /// The error of the last system call that failed on the calling thread.
   package static var last: SystemError { SystemError(code: errno) }
 
   package var description: String {
@@ -22,7 +22,7 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// What whoever names files can do about it.
+  /// A sentence that says what to do about the error of a call that was given a path.
   package var advice: String {
     switch code {
     case ENOENT, ENOTDIR: "Create the folder first, or use another path."

@@ -6,9 +6,9 @@
   internal import Darwin
 #endif
 
-/// Starts threads for work that must continue while every thread of Swift's pool is occupied.
+/// Threads for work that must continue while every thread of Swift's pool is occupied.
 enum SystemThread {
-  /// In bytes.
+  /// The smallest stack of a thread, in bytes.
   private static let smallestStack = 1 << 20
 
   /// Calls a function on a new, detached thread.
@@ -20,8 +20,7 @@ enum SystemThread {
     unsafe pthread_attr_init(&attributes)
     unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     defer { unsafe pthread_attr_destroy(&attributes) }
-    // Some systems give threads a smaller stack than cancellation handlers of deep compositions
-    // need.
+    // The default of some systems is too small for the cancellation handlers of deep compositions.
     var stackSize = 0
     unsafe pthread_attr_getstacksize(&attributes, &stackSize)
     if stackSize < smallestStack { unsafe pthread_attr_setstacksize(&attributes, smallestStack) }

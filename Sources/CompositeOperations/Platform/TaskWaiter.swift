@@ -1,7 +1,7 @@
-/// A task that waits to be resumed, once.
+/// A suspended task, which must be resumed exactly once.
 ///
-/// A checked continuation in debug builds. In others it is an unsafe one, because a state that may hold a checked
-/// continuation takes far longer to make, copy and free, whether it holds one or not.
+/// It is a checked continuation in debug builds, and an unsafe one in release builds: a state that
+/// can hold a checked continuation takes far longer to create, copy and free, even while empty.
 @safe struct TaskWaiter: Sendable {
   #if DEBUG
     private let continuation: CheckedContinuation<Void, Never>
@@ -11,7 +11,8 @@
 
   /// Suspends the current task until its waiter is resumed.
   ///
-  /// - Parameter body: Called at once. It must have the waiter resumed exactly once, on any thread.
+  /// - Parameter body: Called immediately. It must ensure that the waiter is resumed exactly once,
+  ///   on any thread.
   static nonisolated(nonsending) func wait(_ body: (TaskWaiter) -> Void) async {
     #if DEBUG
       await withCheckedContinuation { body(TaskWaiter(continuation: $0)) }

@@ -1,10 +1,10 @@
 extension UnsafeCurrentTask {
-  /// The task that calls this, for as long as it runs what asks.
+  /// The calling task. It is valid only while that task runs the caller.
   ///
-  /// Not inlined: the type's size is the system's to say, and every optional of it would have a piece of the task's
-  /// memory.
+  /// Not inlined: the size of the type is known only at run time, so the memory of every optional
+  /// of it would be allocated by the task.
   ///
-  /// - Precondition: Tasks call this.
+  /// - Precondition: A task calls this.
   @usableFromInline @inline(never) static var own: UnsafeCurrentTask {
     guard let task = unsafe withUnsafeCurrentTask(body: { unsafe $0 }) else {
       preconditionFailure("`UnsafeCurrentTask.own` must be used within a task")

@@ -1,13 +1,13 @@
-/// The one place where unstructured tasks are made, for what needs them by nature.
+/// The package's unstructured tasks. No other file creates any.
 ///
-/// Each copies priority and task-local values, and inherits nothing else.
+/// Each task copies the priority and the task-local values of its creator, and nothing else.
 @usableFromInline package enum UnstructuredTasks {
-  /// A task of its own.
+  /// Starts an unstructured task.
   ///
   /// - Parameters:
-  ///   - executor: Where it runs; nil for Swift's own thread pool.
-  ///   - priority: How urgent it is; nil for the priority of whoever calls this.
-  ///   - isImmediate: Whether it runs on the calling thread until it waits.
+  ///   - executor: The executor of the task; nil for Swift's own thread pool.
+  ///   - priority: The priority of the task; nil for the caller's.
+  ///   - isImmediate: Whether the task runs on the calling thread until it first suspends.
   package static func start<Value: Sendable>(
     on executor: (any TaskExecutor)?, at priority: TaskPriority? = nil, isImmediate: Bool = false,
     _ body: @escaping @Sendable () async -> Value
@@ -30,8 +30,9 @@
   /// Runs a body in an unstructured task, waits for it, and cancels it with the calling task.
   ///
   /// For work that a child task cannot do. In Swift 6.3.1 a child task never runs above the
-  /// priority of its parent. And the runtime cancels nested child tasks recursively, with 300 bytes
-  /// of stack for each level; between tasks started here ``NestedCalls`` limits the recursion.
+  /// priority of its parent. Also, the runtime cancels nested child tasks recursively, with 300
+  /// bytes of stack for each level; ``NestedCalls`` limits the recursion between tasks that this
+  /// method starts.
   ///
   /// - Parameter priority: The priority of the task; nil for the priority of the calling task.
   @usableFromInline static func run<Value: Sendable>(
@@ -45,7 +46,8 @@
     }
   }
 
-  /// Runs a body that does not throw in an unstructured task, waits for it, and cancels it with the calling task.
+  /// Runs a body that does not throw in an unstructured task, waits for it, and cancels it with the
+  /// calling task.
   @usableFromInline static func run<Value: Sendable>(
     _ body: @escaping @Sendable () async -> Value
   ) async -> Value {
@@ -57,9 +59,9 @@
     }
   }
 
-  /// Runs a body that is not cancelled with the calling task, and waits for its end.
+  /// Runs a body that the cancellation of the calling task does not cancel, and waits for it.
   ///
-  /// Not on the calling thread's stack: the body may run the very operation again that it belongs to.
+  /// The body does not run on the caller's stack, because it may run the same operation again.
   @usableFromInline package static func runShielded(
     _ body: @escaping @Sendable () async -> Void
   ) async {
