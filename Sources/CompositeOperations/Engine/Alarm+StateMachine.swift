@@ -1,5 +1,5 @@
 extension Alarm {
-  /// Who could still ring, and who waits for it.
+  /// The number of branches that can still ring, and the task that waits.
   struct StateMachine: Sendable {
     typealias Waiter = TaskWaiter
 
@@ -17,7 +17,7 @@ extension Alarm {
       }
     }
 
-    /// - Returns: The waiter, if the last branch that could ring is gone.
+    /// - Returns: The waiter, if the last branch has ended.
     mutating func branchEnded() -> Waiter? {
       switch state {
       case .silent(branches: 0, _):

@@ -1,19 +1,20 @@
-/// Brings the first failure from any depth of a crew to its outermost group, which cancels all.
+/// A signal that passes the first failure from a nested task group to the outermost group of a run,
+/// which then cancels all tasks.
 ///
-/// A task group learns of a failed child only from the child itself, and a group within a group
-/// fails only when all its children have ended. So one child of the outermost group waits here and
-/// throws when somebody rings. It is let go when no branch is left that could.
+/// A task group learns of a failure only from its own child task, and a nested group fails only
+/// when all of its tasks have ended. So one task of the outermost group waits here, and throws when
+/// a branch rings. The wait also ends when no branch is left that can ring.
 struct Alarm: ~Copyable, Sendable {
   private let machine = Lock(StateMachine())
 
-  /// A group that could ring has begun; to be followed by ``branchEnded()``.
+  /// Registers a task group that can ring. ``branchEnded()`` must follow.
   func branchBegan() { machine.withLock { $0.branchBegan() } }
 
   func branchEnded() { machine.withLock { $0.branchEnded() }?.resume() }
 
   func ring() { machine.withLock { $0.rung() }?.resume() }
 
-  /// Waits until somebody rings or no branch is left.
+  /// Waits until a branch rings or none is left.
   nonisolated(nonsending) func wait() async {
     await TaskWaiter.wait { waiter in machine.withLock { $0.waited(waiter) }?.resume() }
   }

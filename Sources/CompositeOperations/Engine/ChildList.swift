@@ -1,21 +1,23 @@
-/// The children of a parallel run and the memory for their results, by address: running a child
-/// neither copies nor counts it, and the engine is the same code for children of every type.
-// Sendable, and safe to pass around: the arrays and the memory behind the addresses outlive the
-// run (`ListRun` and `PackRun` see to that), nobody writes to the arrays, every slot is for a value of
-// its child's `Success` and written by the one task that runs the child; that task reads it to tell of
-// it, and others do when the group of all these tasks is over.
+/// The addresses of the children of a parallel run and of the memory for their results.
+///
+/// Running a child neither copies nor retains it, and the engine has the same code for children of
+/// every type.
+// Sendable, and safe to pass around: the arrays and the memory at the addresses outlive the run
+// (`ListRun` and `PackRun` ensure that), and no task writes to the arrays. A slot holds a value of
+// its child's `Success`. Only the task that runs the child writes it. That task reads it to report
+// the result, and other tasks read it when the group of all these tasks has ended.
 @safe @usableFromInline struct ChildList: @unchecked Sendable {
   @safe @usableFromInline enum Children {
-    /// Of one type, `stride` bytes apart.
+    /// Children of one type, `stride` bytes apart.
     case uniform(any ComposableOperation.Type, UnsafeRawPointer, stride: Int)
-    /// Of any types.
+    /// Children of any types.
     case mixed(UnsafePointer<any ComposableOperation>)
   }
 
   @safe @usableFromInline enum Results {
-    /// Side by side, `stride` bytes apart.
+    /// Consecutive slots, `stride` bytes apart.
     case uniform(UnsafeMutableRawPointer, stride: Int)
-    /// Anywhere.
+    /// Slots at any addresses.
     case mixed(UnsafePointer<ResultSlot>)
   }
 
@@ -31,12 +33,12 @@
       UnsafeMutableRawPointer(results), stride: MemoryLayout<Child.Success>.stride)
   }
 
-  /// Children of any types that give the same.
+  /// Creates a list of children of any types with the same type of result.
   @inlinable init<Value>(
     _ children: UnsafePointer<any ComposableOperation<Value>>, results: UnsafeMutablePointer<Value>
   ) {
-    // A box for operations of one result has the layout of a box for any operations: three words, the
-    // type and its conformance (Swift 6.3). What the compiler knows of the result takes no room in it.
+    // An existential with a constrained result has the layout of an unconstrained one: three words,
+    // the type and its conformance (Swift 6.3). The constraint takes no space.
     precondition(
       MemoryLayout<any ComposableOperation<Value>>.size
         == MemoryLayout<any ComposableOperation>.size)
@@ -51,7 +53,7 @@
     unsafe results = .mixed(slots)
   }
 
-  /// The type of the first child, of which there is one.
+  /// The type of the first child. There must be one.
   var firstType: any ComposableOperation.Type {
     switch children {
     case .uniform(let type, _, _): type
@@ -59,13 +61,14 @@
     }
   }
 
-  /// Where a child of a uniform list lies.
+  /// The addresses of a child of a uniform list and of its slot.
   @inline(__always) func listed(at index: Int) -> ListedOperation {
     guard case .uniform(_, let place, let stride) = children else { preconditionFailure() }
     return unsafe ListedOperation(at: place + index * stride, slot: slot(at: index))
   }
 
-  /// A scope for the run of a child below another run. The other run's observers have been told.
+  /// Creates a scope for the run of a child, and reports the start of the child to the observers of
+  /// its parent.
   func childScope(
     at index: Int, in context: OperationContext, at time: EventTime
   ) -> OperationScope {
@@ -81,7 +84,7 @@
     }
   }
 
-  /// What the first children weigh together for the progress of their parent.
+  /// The total weight of the first `count` children for the progress of their parent.
   func weight(of count: Int) -> Double {
     func open<Child: ComposableOperation>(
       _ type: Child.Type, at place: UnsafeRawPointer
@@ -96,7 +99,7 @@
     }
   }
 
-  /// A copy of the result of a child that has left one.
+  /// Returns a copy of the result of a child that has one.
   func value(at index: Int) -> any Sendable {
     func open<Child: ComposableOperation>(_ type: Child.Type) -> any Sendable {
       slot(at: index).value(as: Child.Success.self)
@@ -109,7 +112,7 @@
     return open(type)
   }
 
-  /// Where a child's result belongs.
+  /// The slot for the result of a child.
   @inline(__always) func slot(at index: Int) -> ResultSlot {
     switch results {
     case .uniform(let place, let stride): unsafe ResultSlot(at: place + index * stride)

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Children that are made one by one, each when there is a place for it.
-// Sendable, because only whoever is inside the turnstile reaches `advance` and what it captures.
+/// A source of children that are created one by one, each when there is a place for it.
+// Sendable, because only the task inside the turnstile uses `advance` and its captures.
 @safe @usableFromInline final class ChildSource: @unchecked Sendable {
-  /// Makes the next child; nil at the end.
+  /// Creates the next child, or returns nil after the last one.
   @usableFromInline enum Advance {
     case now(() -> (any ComposableOperation)?)
     case eventually(Eventually)
@@ -14,9 +14,9 @@ internal import Synchronization
 
   private let turnstile = Turnstile()
   private let advance: Advance
-  /// Called when a child has ended that was taken, if somebody wants to know.
+  /// Called when a child has ended, or was dropped because it was no longer needed.
   let childEnded: (@Sendable () -> Void)?
-  /// How many children there are going to be at least; 0 if nobody knows.
+  /// The minimum number of children; 0 if it is unknown.
   let expectedCount: Int
   private let exhaustion = Atomic(false)
   private let hasDropped = Atomic(false)
@@ -45,21 +45,22 @@ internal import Synchronization
     self.init(.eventually { try await iterator.next(isolation: #isolation) })
   }
 
-  /// Whether all children were taken that there were.
+  /// Whether all children of the source have been taken.
   var hasGivenAll: Bool { isExhausted && !hasDropped.load(ordering: .relaxed) }
 
   var isExhausted: Bool { exhaustion.load(ordering: .relaxed) }
 
-  /// Makes the next child; one at a time, in the order of the calls.
+  /// Creates the next child. Calls run one at a time, in their order.
   ///
   /// - Parameters:
-  ///   - isWanted: Whether there is still a use for a child: asked before it is made and after.
-  ///   - take: Takes the child before the next one can be made.
-  /// - Returns: What `take` made of it, or nil if none is left or wanted.
+  ///   - isWanted: Whether a child is still needed. Called before the child is created, and after.
+  ///   - take: Takes the child before the next one can be created.
+  /// - Returns: The value of `take`; nil if no child is left or needed.
+  /// - Throws: The error of the source.
   nonisolated(nonsending) func next<Taken>(
     ifWanted isWanted: () -> Bool, take: (any ComposableOperation) -> Taken?
   ) async throws -> Taken? {
-    // Here and not by `enter`, which would take a frame of its own.
+    // Not `enter()`, which would need an asynchronous frame of its own.
     if !turnstile.tryToEnter() { await turnstile.waitToEnter() }
     defer { turnstile.leave() }
     guard !isExhausted, isWanted() else { return nil }
@@ -83,9 +84,9 @@ internal import Synchronization
     }
   }
 
-  /// Waits until nobody waits for a child.
+  /// Waits until no task is creating a child or waiting for one.
   ///
-  /// - Returns: Whether there may be more of them.
+  /// - Returns: Whether there may be more children.
   nonisolated(nonsending) func isReady() async -> Bool {
     await turnstile.waitUntilIdle()
     return !isExhausted

@@ -1,13 +1,13 @@
-/// How far a child of a parallel composite came: one byte a child.
+/// The state of a child of a parallel composite: one byte per child.
 @usableFromInline enum ChildState: UInt8, Sendable {
   case notBegun
-  /// It ended in a result, which lies in its slot.
+  /// It ended in a result, which is in its slot.
   case result
-  /// It was cancelled, and a value came too late; the value lies in its slot.
+  /// It returned a value after it was cancelled. The value is in its slot.
   case lateResult
   case error
-  /// It stopped by itself, without an error.
+  /// It ended as cancelled, although it was not cancelled.
   case cancelledItself
-  /// It was cancelled with its composite, by a sibling's end or from outside.
+  /// It was cancelled with its composite, by the end of a sibling or from outside.
   case cancelledWithComposite
 }

@@ -1,6 +1,6 @@
-/// Children of a run that somebody observes: each is a run that tells of itself.
+/// Children of an observed run: each is a run that reports its own events.
 extension Crew {
-  /// Runs children, and tells the one that runs when the task is cancelled.
+  /// Runs children. If the task is cancelled, reports that for the running child.
   nonisolated(nonsending) func pullObserved(_ puller: Puller) async throws {
     let observed = Observed()
     let watch = observed.watch
@@ -13,7 +13,7 @@ extension Crew {
     }
   }
 
-  /// Runs the children that a puller takes, until it takes no more or one of them throws.
+  /// Runs the children that a puller takes, until it takes no more or a child throws.
   nonisolated(nonsending) func runObservedChildren(
     of puller: inout Puller, in task: UnsafeCurrentTask
   ) async throws {
@@ -22,7 +22,7 @@ extension Crew {
       var disposal: Disposal?
       switch list.children {
       case .uniform(let type, _, _):
-        // A list of one, because each child sees a context of its own.
+        // A list of one child, because each child has its own context.
         var only: ListedOperation? = list.listed(at: index)
         try await type.performListed(in: context) { left in
           disposal = left
@@ -35,13 +35,13 @@ extension Crew {
     }
   }
 
-  /// Tells that the child begins.
+  /// Reports the start of the child.
   ///
-  /// - Returns: What its body sees; nil if the body is not to begin.
+  /// - Returns: The context for its body; nil if the body must not start.
   private func beginObserved(
     _ puller: inout Puller, in task: UnsafeCurrentTask
   ) -> OperationContext? {
-    // Nothing but the observers' own time passes between the three events.
+    // One reading of the clock, because only observers run between the three events.
     let time = EventTime.now
     let scope = list.childScope(at: puller.child, in: context, at: time)
     scope.report(.created, step: .created, at: time)
@@ -53,9 +53,9 @@ extension Crew {
     return nil
   }
 
-  /// Decides how the child that runs ended, and tells it.
+  /// Decides how the running child ended, and reports it.
   ///
-  /// - Parameter ending: How it ended, cancelled or not.
+  /// - Parameter ending: Returns the ending of a child that was cancelled, or was not.
   @inline(never) func endObserved(
     _ puller: inout Puller, in task: UnsafeCurrentTask, _ ending: (_ wasCancelled: Bool) -> Ending
   ) {
@@ -76,7 +76,7 @@ extension Crew {
     tellEnd(of: &puller)
   }
 
-  /// Tells how the child ended, and notes it. Nobody tells of a cancellation any more.
+  /// Reports how the child ended, and records it. No thread reports its cancellation any more.
   private func tellEnd(of puller: inout Puller) {
     let (scope, ending) = puller.attended.end()
     let child = puller.child
@@ -85,22 +85,24 @@ extension Crew {
     childEnded(&puller, isToStop: note(ending, of: child))
   }
 
-  /// - Returns: Whether the run is to stop.
+  /// Records how a child ended.
+  ///
+  /// - Returns: Whether the run must stop.
   private func note(_ ending: Ending, of child: Int) -> Bool {
     if let error = ending.error { return board.ended(child, in: .error, error: error) }
     if !ending.isCancelled { return board.endedInResult(child, disposal: ending.disposal) }
-    // What came too late has been given up; a value still lies in its slot.
+    // The late outcome has been discarded. Its value is still in its slot.
     if ending.hasLateValue { return board.endedLate(child, disposal: nil) }
     return board.ended(child, in: ending.wasCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 }
 
 extension Crew {
-  /// What a puller of an observed run keeps of the child that runs.
+  /// The state of the observed child that a puller runs.
   final class Observed {
     let watch = Watch()
     private var scope: OperationScope?
-    /// How the child ended, until that is told.
+    /// How the child ended, until that has been reported.
     var ending: Ending?
 
     func begin(_ scope: OperationScope) {
@@ -108,9 +110,9 @@ extension Crew {
       watch.watch(scope)
     }
 
-    /// Decides the end of the child.
+    /// Decides the outcome of the child.
     ///
-    /// - Returns: Whether its handle cancelled it before.
+    /// - Returns: Whether the run's handle cancelled it before.
     func decideEnd() -> Bool { scope?.decideEnd() == true }
 
     func end() -> (OperationScope, Ending) {

@@ -1,32 +1,31 @@
 internal import Synchronization
 
-/// Runs the children of a parallel composite.
+/// The scheduler of the children of a parallel composite.
 ///
-/// A **puller** is a task that takes children and runs them one after another. The caller begins
-/// one as an immediate task, which runs on the caller's own thread; when a child waits, the caller
-/// gets its thread back and begins the next puller. So there are about as many tasks as children in
-/// flight, and children that never wait cost no task of their own. **Extra workers** do the same on
-/// other processors, each with a lane of its own; a ``StandbyWorker`` becomes one when a worker
-/// keeps its thread for long. Pullers beyond the first few are grouped in **shards**, and deep
-/// nesting continues on a fresh stack.
+/// A **puller** is a task that takes children and runs them one after another. The caller starts
+/// the first puller as an immediate task, which runs on the caller's own thread. When a child
+/// suspends, the caller gets its thread back and starts the next puller. So there are about as many
+/// tasks as children in flight, and children that never suspend cost no task of their own. **Extra
+/// workers** do the same on other processors, each with a lane of its own. A ``StandbyWorker``
+/// becomes an extra worker when a worker keeps its thread for long. Pullers beyond the first few
+/// are grouped in **shards**, and deep nesting continues on a fresh stack.
 ///
-/// It is itself the standby worker of the caller's worker, so that a run of a few light children
-/// makes no additional object.
+/// The crew is itself the standby worker of the caller's worker, so that a run of a few light
+/// children creates no further object.
 @safe final class Crew: StandbyWorker, @unchecked Sendable {
   typealias Group = WorkerReserve.Group
   typealias Stop = WorkerReserve.Stop
 
   let list: ChildList
   let board: ParallelBoard
-  /// What the children see.
+  /// The context of the children.
   let context: OperationContext
   let isObserved: Bool
-  /// Whether a preferred executor runs the tasks. Then nothing depends on clocks and on what else
-  /// goes on in the process, so that an executor that repeats itself makes the run repeat itself.
+  /// Whether a preferred executor runs the tasks. Then nothing depends on clocks or on other work
+  /// of the process, so that the run is reproducible under a deterministic executor.
   let isReproducible: Bool
   let hint: WorkHint
-  /// The standby worker of a worker other than the caller's, if there is one that has not been
-  /// started.
+  /// The standby worker of a worker other than the caller's, unless it has been started.
   fileprivate let spare = StandbyPlace<LaneStandby>()
 
   init(_ list: ChildList, board: ParallelBoard, in context: OperationContext) {
@@ -38,15 +37,15 @@ internal import Synchronization
     hint = board.laneCount > 1 ? WorkHint(for: list.firstType) : .unknown
   }
 
-  /// Runs the children, as many as begin before the run is to stop, and returns when they have ended.
-  // Inlined, as is what it calls: each additional asynchronous call takes a hundredth of a run of
+  /// Runs the children until the run stops, and returns when all that began have ended.
+  // Inlined, as are its callees: each additional asynchronous call takes a hundredth of a run of
   // two children.
   @inline(__always) nonisolated(nonsending) func run() async {
     if isObserved, board.goal != .firstResult {
       context.expectChildren(weighing: list.weight(of: board.count))
     }
     if context.isTooDeep { await leadOnFreshStack() } else { await lead() }
-    // Once is enough, unless a child cancels the very task it runs in and others are left over.
+    // Children can be left only if a child has cancelled its own task.
     while board.goesOn, !Task.isCancelled { await leadOnFreshStack() }
   }
 
@@ -55,7 +54,7 @@ internal import Synchronization
     await UnstructuredTasks.run { await fresh.lead() }
   }
 
-  /// The caller's lane, which begins the others.
+  /// Runs the caller's worker, which starts the others.
   @inline(__always) private nonisolated(nonsending) func lead() async {
     board.reserve.begin()
     try? await withThrowingDiscardingTaskGroup { group in
@@ -66,7 +65,7 @@ internal import Synchronization
     await board.reserve.waitUntilOver()
   }
 
-  /// Lets a task of the outermost group wait for a failure, unless one does already.
+  /// Adds a task that waits for a failure to the outermost group, unless there is one.
   private func attendAlarm(in group: inout Group) {
     guard board.reserve.claimAlarm() else { return }
     group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
@@ -77,21 +76,20 @@ internal import Synchronization
 
   // MARK: Extra workers
 
-  /// Whether extra workers begin only where they save time, and count toward the limit of the
-  /// process.
+  /// Whether extra workers start only when they save time, and count toward the process's limit.
   ///
-  /// False in a reproducible run, which may not depend on other runs. False also in a race, where a
-  /// contender that computes until it is cancelled must not keep the others from beginning.
+  /// False in a reproducible run, which must not depend on other runs. Also false in a race, where
+  /// a contender that computes until it is cancelled must not keep the others from starting.
   private var isCounting: Bool { !isReproducible && board.goal != .firstResult }
 
-  /// Whether extra workers begin before it is known how long the children of this run take.
+  /// Whether extra workers start before it is known how long the children of this run take.
   private var wantsExtraWorkers: Bool {
     board.laneCount > 1 && (isLong || hint.isHeavy || !isCounting)
   }
 
-  /// Begins as many extra workers as there is work for.
+  /// Starts as many extra workers as there is work for.
   ///
-  /// - Returns: Whether there are any.
+  /// - Returns: Whether it has started any.
   @inline(never) private func beginExtraWorkers(in group: inout Group) -> Bool {
     var hasBegun = false
     while board.hasWorkForHelper, !isCounting || ExtraWorkers.acquire() {
@@ -143,7 +141,7 @@ internal import Synchronization
     if board.isStopped { throw Stop() }
   }
 
-  /// Adds a standby worker for a worker beside the caller's, unless there is one.
+  /// Adds a standby worker for a worker other than the caller's, unless there is one.
   private func addSpare(to group: inout Group, behind lane: Int) -> LaneStandby? {
     if isStandingBy || !self.spare.claim() { return nil }
     let spare = LaneStandby(of: self, behind: lane)
@@ -168,12 +166,11 @@ internal import Synchronization
 
   // MARK: Pullers
 
-  /// Begins pullers on the current thread until no child is left to begin or no place is free.
+  /// Starts pullers on the current thread until no child is left or no place is free.
   ///
   /// - Parameters:
   ///   - isOutermost: Whether the group is the outermost one of the run.
-  ///   - isLater: Whether other work has preceded this, so that a new time slice has not just
-  ///     begun.
+  ///   - isLater: Whether other work has preceded this call.
   @inline(__always) private nonisolated(nonsending) func feed(
     lane: Int, into group: inout Group, isOutermost: Bool, isLater: Bool = true
   ) async {
@@ -199,16 +196,16 @@ internal import Synchronization
     if hasStandby { retire() }
   }
 
-  /// The pace of a puller that begins now. Where nobody asks how long its first child takes, and
-  /// where the slice has just begun, that takes no reading of the clock.
+  /// The pace of a puller that starts now. The clock is not read if the slice has just begun, or if
+  /// the duration of the first child does not matter.
   ///
-  /// - Parameter isLater: Whether something has taken its time since the slice began. Waking another
-  ///   processor does, and would make the first child look heavy enough for waking it the next time.
+  /// - Parameter isLater: Whether other work has taken time since the slice began. Waking another
+  ///   processor takes so long that the first child would look heavy, which would wake it again.
   private func pace(isLater: Bool, in slice: Slice) -> Pace {
     !isLater || isLong ? Pace(from: slice.start) : Pace(isReproducible: isReproducible)
   }
 
-  /// Begins a puller if a place is free. It runs on the current stack until a child of it waits.
+  /// Starts a puller if a place is free. It runs on the current stack until a child suspends.
   private func beginPuller(
     on lane: Int, in slice: Slice, at pace: Pace, into group: inout Group
   ) {
@@ -222,7 +219,7 @@ internal import Synchronization
     board.pullerReturned(to: lane)
   }
 
-  /// Begins a group of pullers within the group.
+  /// Starts a nested group of pullers.
   private func beginShard(on lane: Int, in slice: Slice, into group: inout Group) {
     board.reserve.alarm.branchBegan()
     group.addImmediateTask { [self] in
@@ -241,10 +238,9 @@ internal import Synchronization
 
   /// Runs children one after another.
   ///
-  /// Inlined, because a frame more would find no room in the first kilobyte of the task's memory.
+  /// Inlined, because another frame would not fit into the first kilobyte of the task's memory.
   @inline(__always) nonisolated(nonsending) func pull(_ puller: consuming Puller) async throws {
-    // The task is asked whether it is cancelled without being counted. It is valid here because it is
-    // the very task that runs this.
+    // An unretained reference, to check for cancellation. It is valid, because this task runs here.
     let task = unsafe UnsafeCurrentTask.own
     while puller.stage == .pulling {
       do {
@@ -262,7 +258,7 @@ internal import Synchronization
     if puller.stage == .stopping { throw Stop() }
   }
 
-  /// Runs the children that a puller takes, until it takes no more or one of them throws.
+  /// Runs the children that a puller takes, until it takes no more or a child throws.
   private nonisolated(nonsending) func runChildren(
     of puller: inout Puller, in task: UnsafeCurrentTask
   ) async throws {
@@ -288,7 +284,7 @@ extension ParallelBoard {
   @usableFromInline nonisolated(nonsending) func run(
     _ list: ChildList, in context: OperationContext
   ) async {
-    // Without children there is no lane either.
+    // Without children there are no lanes.
     if count > 0 { await Crew(list, board: self, in: context.oneDeeper).run() }
   }
 }
@@ -298,7 +294,7 @@ extension Crew {
   var isLong: Bool { board.count >= ParallelBoard.longCount }
 }
 
-/// The standby worker of a worker beside the caller's.
+/// The standby worker of a worker other than the caller's.
 private final class LaneStandby: StandbyWorker, @unchecked Sendable {
   private let crew: Crew
   private let lane: Int

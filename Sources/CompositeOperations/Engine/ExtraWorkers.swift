@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The extra workers of the whole process: workers beside the callers, at most one less than there are processors, so
-/// that composites inside composites do not flood the machine.
+/// The number of extra workers in the process, in addition to the callers' own workers. It is
+/// less than the number of processors, so that nested composites do not oversubscribe them.
 ///
 /// The count is a hint. No outcome and no order of results depends on it: a run that gets no extra
 /// worker has a ``StandbyWorker``.
@@ -26,10 +26,10 @@ enum ExtraWorkers {
   static func release() { count.wrappingSubtract(1, ordering: .relaxed) }
 }
 
-/// The recent durations of operations of one type: a hint whether a short list of them gets an
-/// extra worker at once.
+/// A hint from the recent durations of operations of one type, which decides whether a short list
+/// of them gets an extra worker at once.
 ///
-/// Types may share an entry, because a wrong hint only costs about a millisecond.
+/// Types may share an entry, because a wrong hint costs only about a millisecond.
 @safe struct WorkHint: Sendable {
   private static let size = 256
   private static let most = 64
@@ -43,7 +43,7 @@ enum ExtraWorkers {
 
   private nonisolated(unsafe) let entry: UnsafeMutablePointer<Atomic<Int>>
 
-  /// Of operations that never get an extra worker.
+  /// The hint for operations that never get an extra worker.
   static var unknown: WorkHint { WorkHint(for: Never.self) }
 
   init(for type: Any.Type) {
@@ -54,11 +54,11 @@ enum ExtraWorkers {
   /// Whether recent operations of the type justified an extra worker.
   var isHeavy: Bool { unsafe entry.pointee.load(ordering: .relaxed) > 0 }
 
-  /// Notes how many nanoseconds an operation took.
+  /// Records how many nanoseconds an operation took.
   func note(_ nanoseconds: Int64) {
     let now = unsafe entry.pointee.load(ordering: .relaxed)
     if nanoseconds > ExtraWorkers.worthwhile {
-      // Few, because a light operation takes long, too, when its thread is interrupted.
+      // Limited, because a light operation also takes long when its thread is interrupted.
       if now < Self.most { unsafe entry.pointee.wrappingAdd(4, ordering: .relaxed) }
     } else if now > 0 {
       unsafe entry.pointee.wrappingSubtract(1, ordering: .relaxed)

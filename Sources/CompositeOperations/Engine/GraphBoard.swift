@@ -1,40 +1,41 @@
 internal import Synchronization
 
-/// What the pullers of one run of a graph share: the results, how every node ended, and who is ready.
+/// The shared state of the pullers of one graph run: the results, how every node ended, and which
+/// nodes are ready.
 @safe @usableFromInline final class GraphBoard: Sendable {
-  /// How far a node came: one byte a node.
+  /// The state of a node: one byte per node.
   enum NodeState: UInt8, Sendable {
     case notBegun
     case result
-    /// It was cancelled, and a value came too late, which lies in its slot.
+    /// It returned a value after it was cancelled. The value is in its slot.
     case lateResult
     case error
     case cancelledItself
     case cancelledWithGraph
-    /// Something that it needs gave no result.
+    /// It could not begin, because a node that it needs gave no result.
     case withoutInput
 
-    /// Whether it ended without a result of its own accord.
+    /// Whether it failed or cancelled itself.
     var isOwnLoss: Bool { self == .error || self == .cancelledItself }
   }
 
   let plan: GraphPlan
   let reserve = WorkerReserve()
   let queue: GraphQueue
-  /// Whether somebody observes the run, so that the ends of nodes are told here.
+  /// Whether the run has observers. The bodies of the nodes then record how they ended.
   @usableFromInline let isObserved: Bool
   private let stopsAtFailure: Bool
   private let unfinished: Atomic<Int>
   private let hasStopped = Atomic(false)
-  /// Whether a node ended without a result. Set before those that need the node are counted down.
+  /// Whether a node ended without a result. Set before the node counts down its dependents.
   private let hasLosses = Atomic(false)
   private let failures = Lock(GraphFailures())
   private let held = Lock<[Int: Disposal]>([:])
 
-  // Raw memory, so that running a node counts no reference. A slot and the state of a node are written
-  // by the one task that runs the node, before it counts down what those wait for that need it, and
-  // read by those when their count is zero, or by others when the group of all tasks is over. Counts
-  // are atomic.
+  // Raw memory, so that running a node retains nothing. Only the task that runs a node writes the
+  // slot and the state of the node, before it counts down the dependents. A dependent reads them
+  // when its count is zero, and other tasks when the group of all tasks has ended. Counts are
+  // atomic.
   @usableFromInline nonisolated(unsafe) let slots: UnsafeMutableRawPointer
   private nonisolated(unsafe) let states: UnsafeMutablePointer<NodeState>
   private nonisolated(unsafe) let waitsFor: UnsafeMutablePointer<Atomic<Int32>>
@@ -68,7 +69,7 @@ internal import Synchronization
 
   @usableFromInline func slot(of node: Int) -> ResultSlot { slot(at: plan.nodes[node].offset) }
 
-  /// The memory for a result. The offset is in bytes.
+  /// The slot for a result, by its offset in bytes.
   @inlinable func slot(at offset: Int) -> ResultSlot { unsafe ResultSlot(at: slots + offset) }
 
   func state(of node: Int) -> NodeState { unsafe states[node] }
@@ -77,9 +78,10 @@ internal import Synchronization
     unsafe states[node] == .result || states[node] == .lateResult
   }
 
-  /// How a node ended that has ended; of one that could not begin, how that one did that is to blame.
+  /// Returns how a node ended. For a node that could not begin, this is how the node that prevented
+  /// it ended.
   ///
-  /// - Parameter value: Reads what its result is for the one who asks.
+  /// - Parameter value: Reads the result, as the dependent needs it.
   func outcome<Value>(of node: Int, value: () -> Value) -> Outcome<Value> {
     switch state(of: node) {
     case .result: .result(value())
@@ -90,13 +92,13 @@ internal import Synchronization
     }
   }
 
-  /// What a node is called: where its operation has not been made, by the type.
+  /// The name of a node. If its operation has not been created, this is the name of the type.
   func name(of node: Int) -> String {
     let work = plan.nodes[node].work
     return work.ownName ?? failures.withLock { $0.names[node] } ?? work.name
   }
 
-  /// The error that a node ended in.
+  /// The error of a node that failed.
   func error(of node: Int) -> (any Error)? { failures.withLock { $0.errors[node] } }
 
   // MARK: Stopping
@@ -104,13 +106,13 @@ internal import Synchronization
   var isStopped: Bool { hasStopped.load(ordering: .relaxed) }
   var isOver: Bool { unfinished.load(ordering: .acquiring) == 0 }
 
-  /// Lets nobody begin from now on.
+  /// Prevents further nodes from starting, and cancels those that run.
   func stop() {
     cancel()
     reserve.alarm.ring()
   }
 
-  /// Lets nobody begin from now on; those that run have been cancelled from outside.
+  /// Prevents further nodes from starting. Those that run have been cancelled from outside.
   func cancel() {
     hasStopped.store(true, ordering: .relaxed)
     queue.end()
@@ -123,7 +125,7 @@ internal import Synchronization
     if let disposal { held.withLock { $0[node] = disposal } }
   }
 
-  /// Notes what the operation of a node is called that fails, for the error.
+  /// Records the name of the operation of a node that fails, for the error.
   @usableFromInline func failed(_ node: Int, as name: String) {
     failures.withLock { $0.called(node, name) }
   }
@@ -143,14 +145,14 @@ internal import Synchronization
     }
   }
 
-  /// Notes the end of a run that was observed.
+  /// Records how an observed node ended.
   @usableFromInline func ended(_ node: Int, in ending: Ending) {
     if let error = ending.error {
       lost(node, in: .error, error)
     } else if !ending.isCancelled {
       endedInResult(node, disposal: ending.disposal)
     } else if ending.hasLateValue {
-      // It has been given up; the value still lies in its slot.
+      // The value has been discarded. It is still in its slot.
       endedLate(node, disposal: nil)
     } else {
       lost(node, in: ending.wasCancelled ? .cancelledWithGraph : .cancelledItself)
@@ -164,9 +166,9 @@ internal import Synchronization
     failures.withLock { $0.lost(node, error) }
   }
 
-  /// Stops the run if the end of a node is a reason to.
+  /// Stops the run if a node has failed or cancelled itself, and the graph does not tolerate that.
   ///
-  /// - Returns: Whether it was, which the caller then brings to its group.
+  /// - Returns: Whether it has stopped the run. The caller then throws, to cancel its group.
   func stop(behind node: Int) -> Bool {
     guard hasLosses.load(ordering: .relaxed), state(of: node).isOwnLoss else { return false }
     guard stopsAtFailure, !plan.isTolerated(node) else { return false }
@@ -174,10 +176,10 @@ internal import Synchronization
     return true
   }
 
-  /// Lets those begin that waited for a node which has ended.
+  /// Releases the dependents of a node that has ended.
   ///
-  /// - Parameter finished: Counts the nodes that have ended, to be told to ``finished(_:)``.
-  /// - Returns: One of them, which is the caller's to run.
+  /// - Parameter finished: Incremented by the number of ended nodes, for ``finished(_:)``.
+  /// - Returns: A dependent that has become ready, which the caller runs. The others are queued.
   func release(behind node: Int, finished: inout Int) -> Int? {
     var first: Int?
     var hasOthers = false
@@ -197,7 +199,7 @@ internal import Synchronization
     return first
   }
 
-  /// Lets those begin, or go without, that waited for a node which cannot begin.
+  /// Marks a node that cannot begin, and releases its dependents: each is queued or cannot begin.
   private func releaseWithout(_ node: Int, _ finished: inout Int) {
     var lost = [node]
     while let node = lost.popLast() {
@@ -219,9 +221,11 @@ internal import Synchronization
     }
   }
 
-  /// - Returns: Whether a node has nothing to wait for any more.
+  /// Counts an ended input of a node.
+  ///
+  /// - Returns: Whether all inputs of the node have ended.
   private func countDown(_ node: Int) -> Bool {
-    // Nobody else counts down where there is only one left.
+    // If one input is left, no other task counts down.
     if unsafe waitsFor[node].load(ordering: .acquiring) == 1 { return true }
     return unsafe waitsFor[node].wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
   }
@@ -234,7 +238,7 @@ internal import Synchronization
   }
 
   private func hasInputs(_ node: Int) -> Bool {
-    // Those that it waited for have told of their ends: what they set before is to be seen.
+    // All inputs have counted down, so this thread sees what they wrote before.
     !hasLosses.load(ordering: .relaxed)
       || plan.inputs(of: node).allSatisfy { input in
         input.asksForOutcome || state(of: input.node) == .result
@@ -243,8 +247,8 @@ internal import Synchronization
 
   // MARK: After the run
 
-  /// Whether every node ended in a result, but for those whose outcome somebody asked for and those that
-  /// could not begin because of them, and none that the graph gives is among these.
+  /// Whether no output is missing and every node ended in a result, except for tolerated nodes and
+  /// those that could not begin because of them.
   var isComplete: Bool {
     missingOutputs.isEmpty
       && (0..<plan.count).allSatisfy { node in
@@ -257,12 +261,12 @@ internal import Synchronization
       }
   }
 
-  /// The nodes whose results are the graph's and that ended without one.
+  /// The nodes whose results the graph returns and that ended without one.
   var missingOutputs: [Int] {
     plan.outputs.filter { !$0.asksForOutcome && state(of: $0.node) != .result }.map(\.node)
   }
 
-  /// Whether another node has begun that was given the result of a node, which is that one's then.
+  /// Whether a dependent of a node has begun. The dependent then owns the result of the node.
   func isTaken(_ node: Int) -> Bool {
     var isTaken = false
     plan.forEachNeeding(node) { needing in
@@ -271,9 +275,9 @@ internal import Synchronization
     return isTaken
   }
 
-  /// The nodes that ended without a result of their own accord, the first in time first.
+  /// The nodes that failed or cancelled themselves, in the order of time.
   var causes: [Int] { failures.withLock { $0.nodes } }
 
-  /// What is to be done with results that nobody will see, by node.
+  /// The closures that discard results, by node, for results that no caller receives.
   var disposals: [Int: Disposal] { held.withLock { $0 } }
 }

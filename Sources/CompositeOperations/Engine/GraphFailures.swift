@@ -1,15 +1,18 @@
-/// The nodes of a graph that ended without a result of their own accord, and those that could not begin
+/// The nodes of a graph that failed or cancelled themselves, and the nodes that could not begin
 /// because of them.
 struct GraphFailures: Sendable {
-  /// Those that ended without a result, the first in time first.
+  /// The nodes that failed or cancelled themselves, in the order of time.
   private(set) var nodes: [Int] = []
   private(set) var errors: [Int: any Error] = [:]
-  /// What those call themselves that failed.
+  /// The names of the operations that failed.
   private(set) var names: [Int: String] = [:]
-  /// Of those that could not begin, who is to blame: one that ended in an error, if any did.
+  /// For each node that could not begin, the node that prevented it: a failed node, if there is
+  /// one.
   private var blame: [Int: Int] = [:]
 
-  /// - Parameter error: What the node ended in; nil if it cancelled itself.
+  /// Records a node that ended without a result.
+  ///
+  /// - Parameter error: The error of the node; nil if it cancelled itself.
   mutating func lost(_ node: Int, _ error: (any Error)?) {
     nodes.append(node)
     errors[node] = error
@@ -17,12 +20,14 @@ struct GraphFailures: Sendable {
 
   mutating func called(_ node: Int, _ name: String) { names[node] = name }
 
-  /// - Parameter missing: Those that it needs and that gave no result.
+  /// Records a node that could not begin.
+  ///
+  /// - Parameter missing: The nodes that it needs and that gave no result.
   mutating func couldNotBegin(_ node: Int, without missing: [Int]) {
     let blamed = missing.map { blame[$0] ?? $0 }
     blame[node] = blamed.first { errors[$0] != nil } ?? blamed.first
   }
 
-  /// The error because of which a node could not begin; nil if it was a cancellation.
+  /// The error that prevented a node from beginning; nil if it was a cancellation.
   func errorBehind(_ node: Int) -> (any Error)? { blame[node].flatMap { errors[$0] } }
 }

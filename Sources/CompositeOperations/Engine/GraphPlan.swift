@@ -1,7 +1,9 @@
-/// What a graph runs and who needs whom, without the types of the results.
+/// The nodes of a graph and their dependencies, without the types of the results.
 @usableFromInline final class GraphPlan: Sendable {
-  /// What a node does. How it ends is what this returns and throws, or, where somebody observes the run,
-  /// noted on the board; what it throws there is an error of what makes the operation.
+  /// Runs a node. The node ends with what this returns or throws.
+  ///
+  /// In an observed run the body records on the board how the node ended, and throws only if the
+  /// operation cannot be created.
   @usableFromInline typealias Body =
     nonisolated(nonsending) @Sendable (
       _ board: GraphBoard, _ node: Int, _ context: OperationContext
@@ -10,11 +12,11 @@
   @usableFromInline struct Node: Sendable {
     let body: Body
     let work: any GraphWork
-    /// Where its result lies in the memory for all results, in bytes.
+    /// The offset of its slot in the memory for all results, in bytes.
     let offset: Int
-    /// Where its inputs begin among all inputs.
+    /// The index of its first input among the inputs of all nodes.
     let firstInput: Int
-    /// Whether its result can be forgotten without being dropped.
+    /// Whether its result needs no deinitialization.
     let isTrivial: Bool
 
     @usableFromInline init(
@@ -28,7 +30,7 @@
     }
   }
 
-  /// A need of a node.
+  /// A dependency of a node on another node.
   @usableFromInline struct Input: Hashable, Sendable {
     private let index: Int32
     let asksForOutcome: Bool
@@ -43,19 +45,19 @@
 
   let nodes: [Node]
   private let inputs: [Input]
-  /// Of each node whether somebody asks how it ended, or how one ended that cannot begin without it, so
-  /// that its failure is not the graph's.
+  /// For each node, whether its failure does not fail the graph: its outcome is requested, or the
+  /// outcome of a node that cannot begin without it.
   private let isTolerated: [Bool]
-  /// How much memory all results take, in bytes.
+  /// The size of the memory for all results, in bytes.
   let size: Int
   let alignment: Int
-  /// Those that need a node stand side by side, by the node.
+  /// For each node, the index of its first dependent in ``needing``, which is grouped by node.
   private let firstNeeding: [Int32]
   private let needing: [Int32]
 
   /// Whether no two nodes can ever be in flight at the same time.
   let isChain: Bool
-  /// The nodes whose results, or outcomes, are the graph's.
+  /// The nodes whose results or outcomes the graph returns.
   let outputs: [Input]
 
   init(_ nodes: [Node], inputs: [Input], size: Int, alignment: Int, outputs: [Input]) {
@@ -74,7 +76,7 @@
       if input.asksForOutcome { isTolerated[input.node] = true }
     }
     for output in outputs where output.asksForOutcome { isTolerated[output.node] = true }
-    // Those that need a node come after it.
+    // Dependents come after the node that they need.
     var end = inputs.count
     for node in nodes.indices.reversed() {
       let first = nodes[node].firstInput
@@ -114,10 +116,10 @@
     return inputs[nodes[node].firstInput..<end]
   }
 
-  /// Calls the body with those that need a node, in the order in which they were added; with one that
-  /// needs it twice, twice.
+  /// Calls a closure with each dependent of a node, in the order in which they were added. A
+  /// dependent that needs the node twice is passed twice.
   @inline(__always) func forEachNeeding(_ node: Int, _ body: (Int) -> Void) {
-    // Not a slice, which would be counted.
+    // Not a slice, which would retain the array.
     for place in firstNeeding[node]..<firstNeeding[node + 1] { body(Int(needing[Int(place)])) }
   }
 }

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The nodes of one run of a graph that are ready, the places for them, and who waits for both.
+/// The ready nodes of one graph run, the free places for them, and the tasks that wait for both.
 ///
-/// Every node becomes ready once, so a list with room for all is enough, which those who add and those
-/// who take share without a lock. Only waiting takes one.
+/// Every node becomes ready once, so an array with an entry for each node is enough. Adding and
+/// taking a node need no lock. Only waiting, and nodes that are given back, need one.
 @safe final class GraphQueue: Sendable {
   private typealias Waiter = CheckedContinuation<Void, Never>
 
@@ -15,8 +15,8 @@ internal import Synchronization
   }
 
   private let count: Int
-  /// Each the number of a node and 1; 0 where nobody has been added yet. Whoever adds a node writes it
-  /// once, behind all that is to be seen by the one who takes it.
+  /// Each entry is the number of a ready node plus 1, or 0 if no node has been added there yet. It
+  /// is written once, after everything that the task that takes the node must see.
   private nonisolated(unsafe) let list: UnsafeMutablePointer<Atomic<Int32>>
   private let padding = CacheLine()
   private let head = Atomic(0)
@@ -31,8 +31,8 @@ internal import Synchronization
   private let hasEnded: Atomic<Bool>
 
   /// - Parameters:
-  ///   - count: How many nodes there are.
-  ///   - limit: How many places there are.
+  ///   - count: The number of nodes.
+  ///   - limit: The number of places.
   init(count: Int, limit: Int) {
     self.count = count
     isLimited = limit < count
@@ -45,7 +45,7 @@ internal import Synchronization
 
   deinit { unsafe list.deallocate() }
 
-  /// Whether nobody will be ready any more.
+  /// Whether no further node becomes ready.
   var isOver: Bool { hasEnded.load(ordering: .relaxed) }
 
   // MARK: Nodes
@@ -79,7 +79,7 @@ internal import Synchronization
     }
   }
 
-  /// Adds a node that has become ready. To be followed by ``wakeOne()``.
+  /// Adds a node that has become ready. ``wakeOne()`` must follow.
   func add(_ node: Int) {
     let place = tail.wrappingAdd(1, ordering: .relaxed).oldValue
     unsafe list[place].store(Int32(node) + 1, ordering: .releasing)
@@ -87,7 +87,8 @@ internal import Synchronization
 
   // MARK: Places
 
-  /// A node that is ready, with a place for it, which is the caller's to leave.
+  /// Takes a ready node and a place for it; nil if there is no node or no free place. The caller
+  /// leaves the place.
   func takeWithPlace() -> Int? {
     guard takePlace() else { return nil }
     if let node = take() { return node }
@@ -95,7 +96,7 @@ internal import Synchronization
     return nil
   }
 
-  /// Another node for somebody who has a place; if there is none, the place is left.
+  /// Takes another ready node for a caller that has a place. If there is no node, leaves the place.
   func takeOrLeave() -> Int? {
     if let node = take() { return node }
     leave()
@@ -112,7 +113,7 @@ internal import Synchronization
     wakeOne()
   }
 
-  /// Leaves a place.
+  /// Frees a place.
   func leave() {
     guard isLimited else { return }
     places.wrappingAdd(1, ordering: .relaxed)
@@ -138,7 +139,7 @@ internal import Synchronization
     hasReady && (!isLimited || places.load(ordering: .relaxed) > 0)
   }
 
-  /// Waits until a node is ready and there is a place for it, or until no node will be.
+  /// Waits until a node is ready and a place is free, or until no further node becomes ready.
   ///
   /// - Returns: Whether there may be a node.
   nonisolated(nonsending) func waitForReady() async -> Bool {
@@ -150,15 +151,15 @@ internal import Synchronization
         return waiting.isOver
       }
       if isOver { return waiter.resume() }
-      // Whoever adds a node, or leaves a place, looks at this count behind that: one of the two sees
-      // what the other one has done.
+      // A task that adds a node or frees a place reads this count afterwards, so at least one of
+      // the two tasks sees the change of the other.
       waiterCount.wrappingAdd(1, ordering: .acquiringAndReleasing)
       if canBegin { wakeOne() }
     }
     return !isOver
   }
 
-  /// Wakes somebody who waits, if there is anybody.
+  /// Wakes one waiting task, if there is one.
   func wakeOne() {
     if isAnybodyWaiting { wake() }
   }
@@ -173,7 +174,7 @@ internal import Synchronization
     waiter.resume()
   }
 
-  /// Nobody will be ready any more.
+  /// Ends the queue, and resumes all waiting tasks: no further node becomes ready.
   func end() {
     hasEnded.store(true, ordering: .relaxed)
     let waiters = waiting.withLock { waiting in
@@ -185,7 +186,7 @@ internal import Synchronization
   }
 }
 
-/// Keeps what stands before it and what stands behind it apart: processors fetch lines in pairs.
+/// Padding against false sharing between its neighbors. Processors fetch cache lines in pairs.
 struct CacheLine: Sendable {
   private typealias Line = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 

@@ -2,19 +2,19 @@ internal import Synchronization
 
 /// One run of a graph.
 ///
-/// A **puller** runs a node, then one of those that waited for it, and so on; when nobody did it takes
-/// one that is ready. A **feeder** begins pullers as immediate tasks, as a ``Crew`` does: until a node
-/// waits they run on its own thread. It waits while no node is ready. There is one feeder for each
-/// processor as soon as a second one may be of use; a ``StandbyWorker`` begins them when the first one
-/// cannot, because a node occupies its thread.
+/// A **puller** runs a node, then a dependent that has become ready, and so on. If there is none,
+/// it takes a node from the queue. A **feeder** starts pullers as immediate tasks, as a ``Crew``
+/// does: they run on the feeder's thread until a node suspends. The feeder waits while no node is
+/// ready. There is one feeder for each processor as soon as a second one can be useful. If a node
+/// occupies the thread of the first feeder, a ``StandbyWorker`` starts the others.
 @safe final class GraphRun: StandbyWorker, @unchecked Sendable {
   typealias Group = WorkerReserve.Group
   private typealias Stop = WorkerReserve.Stop
 
-  /// Somebody who begins pullers.
+  /// The state of a task that starts pullers.
   private final class Feeder: Sendable {
     let stack = PullerStack()
-    /// Held by a shard that begins pullers in place of its feeder.
+    /// Held by a shard that starts pullers in place of its feeder.
     let feeding = Turnstile()
   }
 
@@ -22,7 +22,7 @@ internal import Synchronization
   private let context: OperationContext
   private let isReproducible: Bool
   private let feederCount: Int
-  /// Whether other feeders are worth their beginning however light the nodes are.
+  /// Whether other feeders save time however short the nodes are.
   private let isLong: Bool
   private let hasAllFeeders = Atomic(false)
   /// The recent durations of nodes of the first node's type; nil if there are no nodes.
@@ -38,10 +38,10 @@ internal import Synchronization
     hint = board.plan.nodes.first.map { WorkHint(for: type(of: $0.work)) }
   }
 
-  /// Runs the nodes, as many as begin before the run is to stop, and returns when they have ended.
+  /// Runs the nodes until the run stops, and returns when all that began have ended.
   nonisolated(nonsending) func run() async {
     await withTaskCancellationHandler {
-      // Once is enough, unless a node cancels the very task it runs in and others are left over.
+      // Nodes can be left only if a node has cancelled its own task.
       repeat { await lead() } while !board.isOver && !board.isStopped && !Task.isCancelled
     } onCancel: {
       board.cancel()
@@ -95,9 +95,10 @@ internal import Synchronization
 
   // MARK: Feeding
 
-  /// Begins pullers until no node will be ready any more.
+  /// Starts pullers until no further node becomes ready.
   ///
-  /// - Parameter notAlone: What is to be done when a puller has left the stack, or should be helped.
+  /// - Parameter notAlone: Called when other feeders can be useful: when a puller has returned the
+  ///   thread, or at once if the nodes are many or long.
   private nonisolated(nonsending) func feed(
     _ feeder: Feeder, into group: inout Group, in context: OperationContext,
     notAlone: (inout Group) -> Void
@@ -121,17 +122,17 @@ internal import Synchronization
     }
   }
 
-  /// Whether other feeders begin before it is known how long the nodes of this run take.
+  /// Whether other feeders start before it is known how long the nodes of this run take.
   private var isWorthHelping: Bool {
     !board.plan.isChain && (isLong || !isReproducible && hint?.isHeavy == true)
   }
 
-  /// Begins a puller if a node is ready. It runs on the current stack until a node of it waits.
+  /// Starts a puller if a node is ready. It runs on the current stack until a node suspends.
   private func beginPuller(
     of feeder: Feeder, in slice: Slice, into group: inout Group, _ context: OperationContext
   ) {
     guard let node = board.queue.takeWithPlace() else { return }
-    // Each feeder that is woken wakes the next, before it computes.
+    // Each woken feeder wakes the next one before it runs a node.
     if board.queue.hasReady { board.queue.wakeOne() }
     let number = feeder.stack.pullerBegins()
     group.addImmediateTask { [self] in
@@ -140,7 +141,7 @@ internal import Synchronization
     feeder.stack.pullerReturned()
   }
 
-  /// Begins a group of pullers within the group, which goes on feeding until it is full.
+  /// Starts a nested group, which continues to start pullers until it is full.
   private func beginShard(
     of feeder: Feeder, in slice: Slice, into group: inout Group, _ context: OperationContext
   ) {
@@ -171,15 +172,15 @@ internal import Synchronization
     from first: Int, as number: UInt64, of feeder: Feeder, in slice: Slice,
     _ context: OperationContext
   ) async throws {
-    // Asked for every node without being counted; valid, because it is the task that runs this.
+    // An unretained reference, to check for cancellation. It is valid, because this task runs here.
     let task = unsafe UnsafeCurrentTask.own
     var slice = slice
     var pace = Pace(from: slice.start)
     var finished = 0
     defer { board.finished(finished) }
     var current: Int? = first
-    // Asked once a node, for its end and for the beginning of the next: nobody's code runs in between,
-    // unless the puller lets others run.
+    // Read once per node, for its end and for the start of the next one: no user code runs in
+    // between, unless the puller yields.
     var isCancelled = unsafe task.isCancelled
     while let node = current {
       if board.isStopped || isCancelled { return board.queue.giveBack(node) }
@@ -187,7 +188,7 @@ internal import Synchronization
         let disposal = try await board.plan.nodes[node].body(board, node, context)
         isCancelled = unsafe task.isCancelled
         if board.isObserved {
-          // Its end has been noted.
+          // The body has recorded how the node ended.
         } else if isCancelled {
           board.endedLate(node, disposal: disposal)
         } else {
@@ -211,7 +212,7 @@ internal import Synchronization
       if wantsHelp, hasAllFeeders.load(ordering: .relaxed) { board.queue.wakeOne() }
       let isOver = slice.isOver || isReproducible
       if isOnStack {
-        // Back to the feeder, which gets others to help or lets others have the thread.
+        // Returns to the feeder, which starts other feeders or yields the thread.
         if isOver || wantsHelp { return board.queue.giveBack(next) }
       } else if isOver {
         await Task.yield()
@@ -221,7 +222,7 @@ internal import Synchronization
     }
   }
 
-  /// Notes what a node has thrown.
+  /// Records the error that a node has thrown.
   private nonisolated(nonsending) func threw(
     _ error: any Error, _ node: Int, wasCancelled: Bool, in context: OperationContext
   ) async {
@@ -241,7 +242,7 @@ internal import Synchronization
     !hasAllFeeders.load(ordering: .relaxed) && board.queue.canBegin
   }
 
-  /// Begins the other feeders.
+  /// Starts the other feeders.
   override nonisolated(nonsending) func help(isCounted: Bool) async throws {
     if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
     await board.reserve.work(

@@ -1,20 +1,20 @@
-/// What is known of a node besides its body, whatever it gives.
+/// The names and the type of result of a node.
 @usableFromInline protocol GraphWork<Success>: Sendable {
   associatedtype Success: Sendable
 
   var name: String { get }
-  /// What the operation is called instead of its own name.
+  /// The name that replaces the operation's own; nil if there is none.
   var ownName: String? { get }
 }
 
 extension GraphWork {
-  /// A copy of the result in a slot.
+  /// Returns a copy of the result in a slot.
   func value(in slot: ResultSlot) -> any Sendable { slot.value(as: Success.self) }
 
-  /// Takes the result out of a slot and drops it.
+  /// Moves the result out of a slot and releases it.
   func drop(_ slot: ResultSlot) { _ = slot.move(as: Success.self) }
 
-  /// Tells those who observe of a run that ended before its operation could be made.
+  /// Reports the run of a node whose operation could not be created to the observers.
   nonisolated(nonsending) func endingUnmade(
     with error: any Error, into slot: ResultSlot, in context: OperationContext
   ) async -> Ending {
@@ -23,7 +23,7 @@ extension GraphWork {
   }
 }
 
-/// A node whose operation is there from the start.
+/// A node whose operation exists from the start.
 @usableFromInline struct GivenWork<Child: ComposableOperation>: GraphWork {
   @usableFromInline typealias Success = Child.Success
 
@@ -35,7 +35,7 @@ extension GraphWork {
   @usableFromInline var ownName: String? { nil }
 }
 
-/// A node whose operation is made of what it needs.
+/// A node whose operation is created from the results that it needs.
 @usableFromInline struct MadeWork<Child: ComposableOperation>: GraphWork {
   @usableFromInline typealias Success = Child.Success
 
@@ -46,7 +46,7 @@ extension GraphWork {
   @usableFromInline var name: String { ownName ?? "\(Child.self)" }
 }
 
-/// Stands for an operation whose making failed.
+/// A placeholder for an operation that could not be created.
 private struct NeverMade<Success: Sendable>: ComposableOperation {
   let operationName: String
   let error: any Error
@@ -55,7 +55,7 @@ private struct NeverMade<Success: Sendable>: ComposableOperation {
 }
 
 extension ComposableOperation {
-  /// Performs as a node of a graph.
+  /// Performs the operation as a node of a graph.
   @inlinable nonisolated(nonsending) func perform(
     as node: Int, of board: GraphBoard, in context: OperationContext
   ) async throws -> Disposal? {

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// One worker's share of the children, and which of its pullers has its thread.
+/// One worker's share of the children, and the puller that occupies the worker's thread.
 ///
-/// The children left are one word: the owner takes from the front, others from the back. Padded to
-/// two cache lines, because processors fetch lines in pairs.
+/// The remaining children are one word: the owner takes from the front, other workers from the
+/// back. Padded to two cache lines, because processors fetch lines in pairs.
 struct Lane: ~Copyable {
   private typealias Line = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
-  /// The first index in the low half, the one behind the last in the high half.
+  /// The lower bound of the indices in the low half, the upper bound in the high half.
   private let bounds: Atomic<UInt64>
   let stack = PullerStack()
   private let padding: (Line, UInt64, UInt64, UInt64, UInt64, UInt64) = (

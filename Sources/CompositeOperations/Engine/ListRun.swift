@@ -1,9 +1,9 @@
-/// One run over a list of children whose results are of one type: the memory for the results, and
-/// the board that says which of them are there.
+/// One run over a list of children with results of one type: the memory for the results, and the
+/// board that records which of them exist.
 @safe @usableFromInline struct ListRun<Value: Sendable>: ~Copyable {
   @usableFromInline let board: ParallelBoard
-  // A slot holds a value exactly if the board says so of its child. Values are moved out once, by
-  // `results` or `outcomes`, which consume the run.
+  // A slot holds a value if and only if the board says so of its child. `results` and `outcomes`
+  // consume the run, so values are moved out once.
   @usableFromInline let slots: UnsafeMutablePointer<Value>
 
   @inlinable init(count: Int, limit: Int, goal: ParallelBoard.Goal) {
@@ -22,7 +22,7 @@
     withExtendedLifetime(children) {}
   }
 
-  /// The same for children of several types.
+  /// Runs children of several types, and returns when all that began have ended.
   @inlinable nonisolated(nonsending) func run(
     _ children: ContiguousArray<any ComposableOperation<Value>>,
     in context: OperationContext
@@ -32,10 +32,10 @@
     withExtendedLifetime(children) {}
   }
 
-  /// The results in the order of the children, each of which must have ended in one.
+  /// Returns the results in the order of the children. Every child must have ended in a result.
   @inlinable consuming func results() -> [Value] {
     let count = board.count
-    // An array made for no elements would write its count to the storage that all empty arrays share.
+    // With a capacity of 0, the initializer would write to the storage that all empty arrays share.
     if count == 0 { return [] }
     return unsafe [Value](unsafeUninitializedCapacity: count) { buffer, initialized in
       unsafe buffer.baseAddress?.moveInitialize(from: slots, count: count)
@@ -43,7 +43,7 @@
     }
   }
 
-  /// How every child ended, in order.
+  /// Returns how every child ended, in order.
   @inlinable consuming func outcomes() -> [Outcome<Value>] {
     let errors = board.errors
     return (0..<board.count).map { index in
@@ -60,9 +60,9 @@
 }
 
 extension ContiguousArray {
-  /// Where the elements lie, as long as the array lives and is not changed: a contiguous array
-  /// always has storage of its own, which does not move. So the address is good beyond the closure,
-  /// for those who keep the array alive.
+  /// The address of the elements, valid while the array is alive and not changed. A contiguous
+  /// array always has storage of its own, which does not move. So the address stays valid after the
+  /// closure, as long as the caller keeps the array alive.
   @inlinable var place: UnsafePointer<Element>? {
     unsafe withUnsafeBufferPointer { $0.baseAddress }
   }

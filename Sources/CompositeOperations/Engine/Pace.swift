@@ -1,14 +1,14 @@
-/// How long a lane keeps its thread before it lets others have it.
+/// A time slice: how long a worker keeps its thread before it yields to other tasks.
 struct Slice: Sendable {
-  /// In nanoseconds.
+  /// The length of a slice, in nanoseconds.
   private static let length: Int64 = 5_000_000
 
-  /// `Int64.max` where nothing may depend on a clock: that takes less room than nil, in every puller.
+  /// `Int64.max` if nothing may depend on a clock. An optional would make every puller larger.
   private let began: Int64
 
   init(isReproducible: Bool) { began = isReproducible ? .max : MonotonicTime.now }
 
-  /// By the monotonic clock. Nil where nothing may depend on a clock.
+  /// The start in nanoseconds of ``MonotonicTime``; nil if nothing may depend on a clock.
   var start: Int64? { began == .max ? nil : began }
 
   var isOver: Bool {
@@ -17,23 +17,24 @@ struct Slice: Sendable {
   }
 }
 
-/// When a puller looks around: often while its children take long, seldom while they do not.
+/// The interval at which a puller measures the duration of its children: short while they take
+/// long, long while they are short.
 ///
-/// Looking costs a reading of the clock, more than an empty child.
+/// A measurement reads the clock, which takes longer than an empty child.
 struct Pace: Sendable {
-  /// In nanoseconds.
+  /// The time between two measurements below which the stride grows, in nanoseconds.
   private static let unhurried: Int64 = 50_000
   static let longestStride: Int32 = 256
-  /// Where children are of many kinds, and light ones say little of the next.
+  /// The longest stride for children of many kinds, where short ones say little about the next.
   static let mixedStride: Int32 = 32
   private static let reproducibleStride: Int32 = 64
 
-  /// `Int64.max` where nothing may depend on a clock.
+  /// `Int64.max` if nothing may depend on a clock.
   private var lastLook: Int64
   private var stride: Int32
   private var untilLook: Int32
 
-  /// - Parameter start: When the puller begins; nil where nothing may depend on a clock.
+  /// - Parameter start: The start of the puller; nil if nothing may depend on a clock.
   init(from start: Int64?) {
     lastLook = start ?? .max
     stride = start == nil ? Self.reproducibleStride : 1
@@ -42,16 +43,15 @@ struct Pace: Sendable {
 
   init(isReproducible: Bool) { self.init(from: isReproducible ? nil : MonotonicTime.now) }
 
-  /// Counts a child, and says whether to look around after it.
+  /// Counts a child, and returns whether to call ``look(longest:)`` after it.
   @inline(__always) mutating func isTimeToLook() -> Bool {
     untilLook -= 1
     return untilLook == 0
   }
 
-  /// How many nanoseconds a child has taken since the last look; nil where nothing may depend on a
-  /// clock.
+  /// Returns the mean nanoseconds per child since the last call; nil if no clock may be read.
   ///
-  /// - Parameter longest: How many children there are at most until the next look.
+  /// - Parameter longest: The most children until the next call.
   mutating func look(longest: Int32 = Pace.longestStride) -> Int64? {
     defer { untilLook = stride }
     if lastLook == .max { return nil }

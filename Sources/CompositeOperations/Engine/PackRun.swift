@@ -1,10 +1,10 @@
-/// One run over children that give results of any types: a slot of its own for each, and the board
-/// that says which of them are filled.
+/// One run over children with results of any types: a slot for each, and the board that records
+/// which slots are filled.
 @safe struct PackRun: ~Copyable {
   let board: ParallelBoard
   let children: ContiguousArray<any ComposableOperation>
-  // Memory for one value of each child's type. A slot holds a value exactly if the board says so;
-  // `take` moves it out, which the callers do once for each.
+  // Memory for one value of each child's type. A slot holds a value if and only if the board says
+  // so. `take` moves it out; its callers call it once per slot.
   private let slots: ContiguousArray<ResultSlot>
 
   init<each Child: ComposableOperation>(
@@ -38,7 +38,7 @@
     unsafe slots[index].address.assumingMemoryBound(to: type).move()
   }
 
-  /// How a child ended, with its value moved out of its slot.
+  /// Returns how a child ended, and moves its value out of its slot.
   func takeOutcome<Value>(_ type: Value.Type, at index: Int) -> Outcome<Value> {
     switch board.state(of: index) {
     case .result: return .result(take(type, at: index))

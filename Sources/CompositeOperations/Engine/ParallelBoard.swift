@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// What the pullers of one parallel run share: who takes which child, who may begin, how each child
-/// ended, and whether to go on.
+/// The shared state of the pullers of one parallel run: the children that are left, the free
+/// places, how each child ended, and whether the run has stopped.
 @safe @usableFromInline final class ParallelBoard: Sendable {
-  /// When the run stops before every child has ended.
+  /// Whether the run stops early: at the first end without a result, never, or at the first result.
   @usableFromInline enum Goal: Sendable { case everyResult, everyEnd, firstResult }
 
-  /// A child that ended without a result of its own accord.
+  /// A child that failed or cancelled itself.
   struct Failure: Sendable {
     let index: Int
     /// Nil for a child that cancelled itself.
@@ -27,16 +27,16 @@ internal import Synchronization
   private let hasHeld = Atomic(false)
   private let firstResult = Atomic(-1)
 
-  // Raw memory, so that taking a child and noting its end count no reference. Lanes are atomic; the
-  // state of a child is written by the one task that runs it and read by others only when the group
-  // of all these tasks is over. Both lie in one piece of memory, which lives as long as this object.
+  // Raw memory, so that taking a child and recording its end retain nothing. Lanes are atomic. Only
+  // the task that runs a child writes its state, and other tasks read it when the group of all
+  // these tasks has ended. Both are in one allocation, which lives as long as this object.
   private nonisolated(unsafe) let lanes: UnsafeMutablePointer<Lane>
   private nonisolated(unsafe) let states: UnsafeMutablePointer<ChildState>
 
-  /// The number of children from which each worker has its own share of them.
+  /// The smallest number of children of which each worker gets its own share.
   static var longCount: Int { 32 }
 
-  /// - Parameter limit: How many children may be in flight, `Int.max` for any number.
+  /// - Parameter limit: The most children in flight; `Int.max` for any number.
   @usableFromInline init(count: Int, limit: Int, goal: Goal) {
     precondition(
       count <= Int(UInt32.max),
@@ -57,7 +57,7 @@ internal import Synchronization
     unsafe states.initialize(repeating: .notBegun, count: count)
     for lane in 0..<laneCount {
       let share = (count * lane / laneCount)..<(count * (lane + 1) / laneCount)
-      // Under a limit children begin in the order of the list: everybody takes from the first lane.
+      // With a limit, children begin in the order of the list: all workers take from one lane.
       let all = lane == 0 ? 0..<count : 0..<0
       unsafe (lanes + lane).initialize(to: Lane(isOrdered ? all : share))
     }
@@ -70,7 +70,7 @@ internal import Synchronization
 
   // MARK: Beginning children
 
-  /// Whether children are left that are still to begin.
+  /// Whether the run has not stopped and children are left.
   var goesOn: Bool { !isStopped && left > 0 }
 
   /// How many children have not been taken.
@@ -81,7 +81,7 @@ internal import Synchronization
     return left
   }
 
-  /// The index of the next child, which is the caller's to run; nil if there is none to begin.
+  /// Takes the next child and returns its index; nil if none is left or the run has stopped.
   @inline(__always) func take(for lane: Int) -> Int? {
     if isStopped { return nil }
     if let index = unsafe lanes[isOrdered ? 0 : lane].takeFirst() { return index }
@@ -103,18 +103,19 @@ internal import Synchronization
     return false
   }
 
-  /// Whether a free place can be had just now.
+  /// Whether a place is free now.
   var hasPlace: Bool { places.load(ordering: .relaxed) > 0 }
 
   func leavePlace() { places.wrappingAdd(1, ordering: .relaxed) }
 
-  /// Whether another worker could help: there is a lane for it and more to do than one child.
+  /// Whether another worker could help: a lane is free for it, and more than one child is left.
   var hasWorkForHelper: Bool { helpers.load(ordering: .relaxed) > 0 && goesOn && left > 1 }
 
-  /// The same if every existing worker keeps its thread, so that one child is enough.
+  /// Whether another worker could help if all existing workers keep their threads: a lane is free
+  /// for it, and a child is left.
   var hasWorkForAnother: Bool { helpers.load(ordering: .relaxed) > 0 && goesOn }
 
-  /// Takes a lane for another worker; nil if no lane is left.
+  /// Takes a lane for another worker; nil if none is left.
   func takeLane() -> Int? {
     var left = helpers.load(ordering: .relaxed)
     while left > 0 {
@@ -136,9 +137,9 @@ internal import Synchronization
 
   @inline(__always) var isStopped: Bool { hasStopped.load(ordering: .relaxed) }
 
-  /// Notes a result that came in time.
+  /// Records a result that came in time.
   ///
-  /// - Returns: Whether the run is to stop, which the caller then brings to its group.
+  /// - Returns: Whether the run must stop. The caller then throws, so that its group is cancelled.
   @inline(__always) func endedInResult(_ index: Int, disposal: Disposal?) -> Bool {
     unsafe states[index] = .result
     if let disposal { hold(disposal, for: index) }
@@ -150,17 +151,17 @@ internal import Synchronization
     held.withLock { $0[index] = disposal }
   }
 
-  /// Notes a result that came after the cancellation, and gives it up.
+  /// Records a result that came after the cancellation, and discards it.
   ///
-  /// - Returns: Whether the run is to stop, which the caller then brings to its group.
+  /// - Returns: Whether the run must stop. The caller then throws, so that its group is cancelled.
   func endedLate(_ index: Int, disposal: Disposal?) -> Bool {
     disposal?()
     return ended(index, in: .lateResult)
   }
 
-  /// Notes an end without a result.
+  /// Records an end without a result.
   ///
-  /// - Returns: Whether the run is to stop, which the caller then brings to its group.
+  /// - Returns: Whether the run must stop. The caller then throws, so that its group is cancelled.
   @inline(never) func ended(_ index: Int, in state: ChildState, error: (any Error)? = nil) -> Bool {
     unsafe states[index] = state
     if state == .error || state == .cancelledItself {
@@ -169,9 +170,9 @@ internal import Synchronization
     return goal == .everyResult && stop()
   }
 
-  /// Notes that a child threw (O3, O4).
+  /// Records the error that a child threw (O3, O4).
   ///
-  /// - Returns: Whether the run is to stop, which the caller then brings to its group.
+  /// - Returns: Whether the run must stop. The caller then throws, so that its group is cancelled.
   func ended(_ index: Int, with error: any Error, wasCancelled: Bool) -> Bool {
     if !wasCancelled, !error.meansCancellation {
       return ended(index, in: .error, error: error)
@@ -186,8 +187,10 @@ internal import Synchronization
     return stop()
   }
 
-  /// Rare, and not inlined: what the alarm needs would stand in the frame of every puller, whose memory
-  /// then outgrows the first slab of its task.
+  /// Stops the run.
+  ///
+  /// Not inlined, because it is rare: the temporaries of the alarm would enlarge the frame of every
+  /// puller beyond the first slab of its task.
   @inline(never) private func stop() -> Bool {
     hasStopped.store(true, ordering: .relaxed)
     reserve.alarm.ring()
@@ -204,25 +207,25 @@ internal import Synchronization
     return true
   }
 
-  /// The child whose result came first, if the run was after one result and one came.
+  /// The child with the first result; nil if the goal is not the first result, or if none came.
   var winner: Int? {
     let index = firstResult.load(ordering: .relaxed)
     return index < 0 ? nil : index
   }
 
-  /// The children that ended without a result of their own accord, the first in time first.
+  /// The children that failed or cancelled themselves, in the order of time.
   var causes: [Int] { failures.withLock { $0.map(\.index) } }
 
-  /// The errors that children ended in, by index.
+  /// The errors of the children that failed, by index.
   @usableFromInline var errors: [Int: any Error] {
     var errors: [Int: any Error] = [:]
     for failure in failures.withLock({ $0 }) { errors[failure.index] = failure.error }
     return errors
   }
 
-  /// What is to be done with results that nobody will see, by index.
+  /// The closures that discard results, by index, for results that no caller receives.
   var disposals: [Int: Disposal] { held.withLock { $0 } }
 
-  /// Whether some of the results have to be discarded if they are not returned.
+  /// Whether some of the results must be discarded if they are not returned.
   @usableFromInline var holdsDisposals: Bool { hasHeld.load(ordering: .relaxed) }
 }

@@ -1,17 +1,18 @@
 extension Crew {
-  /// Where one task is that takes children and runs them one after another.
+  /// The state of a task that takes children and runs them one after another.
   ///
-  /// Small, because its copies and the frames of the children share the first kilobyte of the task's
-  /// memory: what does not fit costs a kilobyte more for every child that waits.
+  /// Small, because its copies and the frames of the children share the first kilobyte of the
+  /// task's memory. If they do not fit, every child that suspends takes another kilobyte.
   struct Puller {
     enum Stage {
       case pulling
-      /// Others are to have the thread before it goes on.
+      /// The task yields its thread before it continues.
       case yielding
-      /// Somebody is telling of a cancellation, behind which the end of the child is to be told.
+      /// A thread is reporting the cancellation of the child. The end of the child is reported
+      /// after it.
       case telling
       case over
-      /// A child's end ends the run.
+      /// The end of a child stops the run.
       case stopping
     }
 
@@ -20,9 +21,9 @@ extension Crew {
     var slice: Slice
     var pace: Pace
     var stage = Stage.pulling
-    /// The child that runs, or -1.
+    /// The running child, or -1.
     var child = -1
-    /// What it keeps where somebody observes the children.
+    /// The state of the observed child; nil if the run has no observers.
     var observed: Observed?
 
     init(_ number: UInt64, on lane: Int, in slice: Slice, at pace: Pace) {
@@ -35,14 +36,13 @@ extension Crew {
 
   // MARK: Taking children
 
-  /// Notes that the child which runs, if one does, has left a result, and takes the next one.
+  /// Records the result of the running child, if there is one, and takes the next child.
   ///
-  /// - Returns: The index of a child, which is the caller's to run; nil if the puller takes no more
-  ///   for now.
+  /// - Returns: The index of the child, for the caller to run; nil if the puller takes no more now.
   @inline(__always) func next(
     _ puller: inout Puller, after disposal: Disposal?, in task: UnsafeCurrentTask
   ) -> Int? {
-    // Asked once a child, for its end and for the beginning of the next: nobody's code runs in
+    // Read once per child, for its end and for the start of the next one: no user code runs in
     // between, unless the task is cancelled.
     let isCancelled = unsafe task.isCancelled
     if puller.child >= 0 {
@@ -55,7 +55,7 @@ extension Crew {
     return take(&puller, isCancelled: isCancelled)
   }
 
-  /// The next child; nil if the puller takes no more for now.
+  /// Takes the next child and returns its index; nil if the puller takes no more for now.
   @inline(__always) func take(_ puller: inout Puller, isCancelled: Bool) -> Int? {
     guard puller.stage == .pulling else { return nil }
     guard !isCancelled, let child = board.take(for: puller.lane) else {
@@ -66,7 +66,7 @@ extension Crew {
     return child
   }
 
-  /// Notes that the child which runs has thrown.
+  /// Records the error that the running child has thrown.
   @inline(never) func childThrew(
     _ error: any Error, _ puller: inout Puller, in task: UnsafeCurrentTask
   ) {
@@ -78,14 +78,14 @@ extension Crew {
       &puller, isToStop: board.ended(puller.child, with: error, wasCancelled: wasCancelled))
   }
 
-  /// Goes on from a child whose end has been noted.
+  /// Continues after a child whose end has been recorded.
   @inline(__always) func childEnded(_ puller: inout Puller, isToStop: Bool) {
     puller.child = -1
     if isToStop { puller.stage = .stopping }
     if puller.pace.isTimeToLook() { lookAround(&puller) }
   }
 
-  // MARK: Looking around
+  // MARK: Measuring durations
 
   private func lookAround(_ puller: inout Puller) {
     guard puller.stage == .pulling, !isLong || board.goesOn else { return }
@@ -94,7 +94,7 @@ extension Crew {
       if !isLong { hint.note(each) }
       if each > ExtraWorkers.worthwhile { startStandby() }
     }
-    // On the lane's own stack it gives the thread back to the lane, which then looks further.
+    // A puller on the lane's stack returns the thread to the lane, which then yields or continues.
     let isOver = puller.slice.isOver || isReproducible
     if isOver, board.isOnStack(puller.number, of: puller.lane) {
       puller.stage = .over

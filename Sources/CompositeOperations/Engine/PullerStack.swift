@@ -1,22 +1,24 @@
 internal import Synchronization
 
-/// Which puller runs on the stack of whoever begins pullers.
+/// The puller that runs on the stack of the task that starts pullers.
 ///
-/// A puller begins as an immediate task, on the thread of the one that begins it. Until a child of
-/// it waits for the first time it can give the thread back by returning; from then on it has a
-/// thread of its own, and others may rely on its going on.
+/// A puller starts as an immediate task, on the thread of the starting task. Until one of its
+/// children first suspends, the puller can return the thread by ending. After that it has a thread
+/// of its own, and other tasks can rely on it to continue.
 struct PullerStack: ~Copyable, Sendable {
   private let begun = Atomic<UInt64>(0)
   private let onStack = Atomic<UInt64>(0)
 
-  /// - Returns: The number by which the new puller knows whether it is on the stack.
+  /// Registers a new puller.
+  ///
+  /// - Returns: Its number, for ``holds(_:)``.
   func pullerBegins() -> UInt64 {
     let number = begun.wrappingAdd(1, ordering: .relaxed).newValue
     onStack.store(number, ordering: .relaxed)
     return number
   }
 
-  /// The one that began the puller has its thread back.
+  /// Records that the task that started the puller has its thread back.
   func pullerReturned() { onStack.store(0, ordering: .relaxed) }
 
   /// The number of the puller that is on the stack; 0 if none is.

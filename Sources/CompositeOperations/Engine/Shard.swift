@@ -1,10 +1,10 @@
-/// How the pullers of a run are spread over task groups.
+/// The distribution of the pullers of a run over task groups.
 ///
-/// Taking a child out of a task group costs time in proportion to the others in it (Swift 6.3.1), so
-/// those beyond the first few stand in groups within the group.
+/// Removing a task from a task group takes time in proportion to the others in it (Swift 6.3.1). So
+/// pullers beyond the first few are in nested groups.
 enum Shard {
-  /// How many pullers a group within the group holds.
+  /// The most pullers in a nested group.
   static var size: Int { 128 }
-  /// How many pullers the outermost group holds by itself.
+  /// The most pullers that a worker's own group holds directly.
   static var direct: Int { 16 }
 }

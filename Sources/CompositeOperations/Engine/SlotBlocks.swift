@@ -1,10 +1,10 @@
-/// Memory for the results of children whose number is not known: blocks that are added as children
-/// begin, each with a state and a slot a child.
-// Sendable, because blocks are added by one task at a time, the one that is inside the turnstile of
-// the source, a state and a slot are written by the one task that runs their child, and all of it is
-// read when the run is over.
+/// Memory for the results of an unknown number of children: blocks that are added as children
+/// begin, each with a state and a slot per child.
+// Sendable, because one task at a time adds blocks, the task inside the turnstile of the source.
+// Only the task that runs a child writes its state and its slot, and everything is read after the
+// run.
 @safe final class SlotBlocks: @unchecked Sendable {
-  /// Where a child's end and its result are noted.
+  /// The memory for the state and the result of a child.
   @safe struct Place: Sendable {
     fileprivate nonisolated(unsafe) let stateAddress: UnsafeMutablePointer<ChildState>
     let slot: ResultSlot
@@ -18,7 +18,7 @@
   private(set) var count = 0
   private var blocks: [UnsafeMutableRawPointer] = unsafe []
 
-  /// - Parameter blockSize: How many children a block is for.
+  /// - Parameter blockSize: The number of children per block.
   init<Value>(of type: Value.Type, blockSize: Int = 256) {
     self.blockSize = blockSize
     slotStride = MemoryLayout<Value>.stride
@@ -31,7 +31,7 @@
 
   private var slotsOffset: Int { (blockSize + alignment - 1) / alignment * alignment }
 
-  /// The place of one more child.
+  /// Adds a place for another child.
   func add() -> Place {
     if count.isMultiple(of: blockSize) {
       let block = UnsafeMutableRawPointer.allocate(
@@ -51,9 +51,9 @@
       slot: ResultSlot(at: block + slotsOffset + offset * slotStride))
   }
 
-  /// How the children ended, in order; the results are moved out, so this is to be asked once.
+  /// Returns how the children ended, in order. Moves the results out, so call it once.
   ///
-  /// - Parameter errors: The errors that children ended in, by index.
+  /// - Parameter errors: The errors of the children that failed, by index.
   func takeOutcomes<Value>(of type: Value.Type, errors: [Int: any Error]) -> [Outcome<Value>] {
     (0..<count).map { index in
       let place = place(of: index)
@@ -69,7 +69,7 @@
     }
   }
 
-  /// The results, which every child must have ended in; moved out, so this is to be asked once.
+  /// Returns the results. Every child must have ended in one. Moves them out, so call it once.
   func takeResults<Value>(of type: Value.Type) -> [Value] {
     // As in `ListRun.results()`.
     if count == 0 { return [] }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension SourceRun {
-  /// A child that is the puller's to run, and where its result goes.
+  /// A child that the puller runs, and the place for its result.
   struct Begun {
     let child: any ComposableOperation
     let index: Int
@@ -10,7 +10,7 @@ extension SourceRun {
 
   /// Takes the next child.
   ///
-  /// - Parameter own: The puller's own slot, where results are consumed.
+  /// - Parameter own: The puller's own slot, if results are consumed.
   nonisolated(nonsending) func begin(
     _ own: SlotBlocks.Place?, as task: UnsafeCurrentTask
   ) async throws -> Begun? {
@@ -25,7 +25,7 @@ extension SourceRun {
           }
         })
     } catch {
-      // Cancelled from outside, or by a sibling: the source only does what it is told.
+      // The task was cancelled, from outside or by a sibling, and the source only reacted to that.
       if unsafe task.isCancelled {
         record.withLock { $0.isCutShort = true }
         return nil
@@ -36,9 +36,9 @@ extension SourceRun {
     }
   }
 
-  /// Runs a child and notes how it ended.
+  /// Runs a child and records how it ended.
   ///
-  /// - Returns: Whether the run is to stop.
+  /// - Returns: Whether the run must stop.
   nonisolated(nonsending) func run(
     _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
   ) async -> Bool {
@@ -55,14 +55,14 @@ extension SourceRun {
     return await unsafe succeeded(begun, disposal, as: task)
   }
 
-  /// The same where somebody looks: as a run that tells of itself.
+  /// Runs an observed child, which reports its own events, and records how it ended.
   private nonisolated(nonsending) func attend(
     _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
   ) async -> Bool {
     let ending = await begun.child.observedEnding(into: begun.place.slot, in: context)
     if let error = ending.error { return lost(begun, in: .error, error) }
     if !ending.isCancelled { return await unsafe succeeded(begun, ending.disposal, as: task) }
-    // What came too late has been given up; a value still lies in its slot.
+    // The late outcome has been discarded. Its value is still in its slot.
     if ending.hasLateValue { return lostLate(begun, nil) }
     return lost(
       begun, in: ending.wasCancelled ? .cancelledWithComposite : .cancelledItself)
@@ -81,7 +81,7 @@ extension SourceRun {
     }
   }
 
-  /// Has a result used, when those before it have been.
+  /// Passes a result to the consumer, after the results that ended before it.
   private nonisolated(nonsending) func consume(
     _ begun: Begun, _ disposal: Disposal?, by consume: Consumer, as task: UnsafeCurrentTask
   ) async -> Bool {
@@ -96,7 +96,7 @@ extension SourceRun {
     }
   }
 
-  /// A result that came after the cancellation.
+  /// Records a result that came after the cancellation, and discards it.
   private func lostLate(_ begun: Begun, _ disposal: Disposal?) -> Bool {
     disposal?()
     if case .consumed(_, let drop, _) = results { drop(begun.place.slot) }

@@ -1,9 +1,9 @@
 internal import Synchronization
 
 extension SourceRun {
-  /// The caller's worker, which begins the others.
+  /// Runs the caller's worker, which starts the others.
   nonisolated(nonsending) func lead(in context: OperationContext) async {
-    // Once is enough, unless a child cancels the very task it runs in and others are left over.
+    // Children can be left only if a child has cancelled its own task.
     repeat {
       reserve.begin()
       try? await withThrowingDiscardingTaskGroup { group in
@@ -15,7 +15,7 @@ extension SourceRun {
     } while !isStopped && !Task.isCancelled && !source.isExhausted
   }
 
-  /// Begins pullers while there are places and children.
+  /// Starts pullers while there are places and children.
   private nonisolated(nonsending) func feed(
     _ feeder: Feeder, into group: inout Group, in context: OperationContext
   ) async {
@@ -39,13 +39,13 @@ extension SourceRun {
     if let standby { retire(standby) }
   }
 
-  /// Whether there is a child to begin and a place for it; waits until the source can tell.
+  /// Whether there may be a child and a place for it. Waits until the source is idle.
   private nonisolated(nonsending) func isFoodLeft() async -> Bool {
     if isStopped || Task.isCancelled { return false }
     return await source.isReady() && places.load(ordering: .relaxed) > 0
   }
 
-  /// Begins a puller if a place is free. It runs on the current stack until a child of it waits.
+  /// Starts a puller if a place is free. It runs on the current stack until a child suspends.
   private func beginPuller(
     on feeder: Feeder, in group: inout Group, _ context: OperationContext
   ) {
@@ -55,7 +55,7 @@ extension SourceRun {
     feeder.stack.pullerReturned()
   }
 
-  /// Begins a group of pullers within the group, which goes on feeding until it is full.
+  /// Starts a nested group, which continues to start pullers until it is full.
   private func beginShard(on feeder: Feeder, in group: inout Group, _ context: OperationContext) {
     reserve.alarm.branchBegan()
     group.addImmediateTask {
@@ -72,7 +72,7 @@ extension SourceRun {
     }
   }
 
-  /// Lets a task of the outermost group wait for a failure, unless one does already.
+  /// Adds a task that waits for a failure to the outermost group, unless there is one.
   private func attendAlarm(in group: inout Group) {
     guard reserve.claimAlarm() else { return }
     group.addImmediateTask(executorPreference: InlineExecutor.shared) {
@@ -83,7 +83,7 @@ extension SourceRun {
 
   // MARK: Other workers
 
-  /// Begins a worker for each processor, where nothing may depend on how long children take.
+  /// Starts a worker for each processor, in a run in which nothing may depend on durations.
   private func beginWorkers(in group: inout Group) {
     while takeWorker() {
       attendAlarm(in: &group)
@@ -95,7 +95,7 @@ extension SourceRun {
     }
   }
 
-  /// - Returns: Whether another worker may begin, which the caller then does.
+  /// - Returns: Whether another worker may start. The caller then starts it.
   fileprivate func takeWorker() -> Bool {
     var left = workersLeft.load(ordering: .relaxed)
     while left > 0 {
@@ -123,7 +123,7 @@ extension SourceRun {
 
   // MARK: The standby worker
 
-  /// Whether the caller is to add a standby worker.
+  /// Whether the caller must add a standby worker.
   private func isStandbyWanted() -> Bool {
     !isReproducible && hasWorkForAnother && standby.claim()
   }
@@ -141,13 +141,13 @@ extension SourceRun {
 }
 
 extension SourceRun {
-  /// Begins pullers. Also the standby worker for the case that a child occupies its thread.
+  /// Starts pullers. It is also the standby worker for the case that a child occupies its thread.
   @safe final class Feeder: StandbyWorker, @unchecked Sendable {
     private let run: SourceRun
     /// Whether its group is the outermost one of the run.
     let isOutermost: Bool
     let stack = PullerStack()
-    /// Held by a shard that begins pullers in place of its feeder.
+    /// Held by a shard that starts pullers in place of its feeder.
     let feeding = Turnstile()
 
     init(of run: SourceRun, isOutermost: Bool) {

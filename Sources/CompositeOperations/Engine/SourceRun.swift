@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// One run over the children of a source, a limited number of them in flight.
+/// One run over the children of a source, with a limited number of children in flight.
 ///
-/// As in a ``Crew``, a puller runs one child after another, and the next puller begins when those
-/// before it wait. What the run keeps grows with the results, where they are kept, and else with the
-/// number of children in flight. It knows nothing of the results' type: they are moved by those who
-/// made it.
+/// As in a ``Crew``, a puller runs one child after another, and the next puller starts when the
+/// previous ones wait. The memory in use grows with the results if they are kept, and otherwise
+/// with the number of children in flight. The run does not know the type of the results: its
+/// creator moves them.
 final class SourceRun: Sendable {
   /// Uses the result in a slot, and leaves the slot empty. Called for one result at a time.
   typealias Consumer = nonisolated(nonsending) @Sendable (ResultSlot) async throws -> Void
 
-  /// What becomes of results.
+  /// The use of the results.
   enum Results: Sendable {
     case kept(in: SlotBlocks)
-    /// Every puller has one slot, and what is in it is used or dropped before its next child.
+    /// Every puller has one slot, whose value is used or dropped before the puller's next child.
     case consumed(
       by: Consumer, dropped: @Sendable (ResultSlot) -> Void, makeSlot: @Sendable () -> SlotBlocks)
   }
@@ -26,13 +26,13 @@ final class SourceRun: Sendable {
     let error: (any Error)?
   }
 
-  /// What is known when the run is over, beside the results.
+  /// The state of the run at its end, without the results.
   struct Record: Sendable {
-    /// In the order of time.
+    /// The children without a result, in the order of time.
     var losses: [Loss] = []
     var disposals: [Int: Disposal] = [:]
     var sourceError: (any Error)?
-    /// Whether the run was cancelled before the source had said that there are no more children.
+    /// Whether the run ended before all children of the source had been taken.
     var isCutShort = false
 
     var isComplete: Bool { losses.isEmpty && sourceError == nil && !isCutShort }
@@ -49,9 +49,9 @@ final class SourceRun: Sendable {
   let hasStopped = Atomic(false)
   let begun = Atomic(0)
   let reserve = WorkerReserve()
-  /// The feeder whose standby worker has been added and not been started, if there is one.
+  /// The feeder that is a standby worker and has not been started, if there is one.
   let standby = StandbyPlace<Feeder>()
-  /// How many workers may still begin beside the caller's.
+  /// The number of workers that may still start in addition to the caller's.
   let workersLeft: Atomic<Int>
   let isReproducible: Bool
   let context: OperationContext
@@ -70,7 +70,7 @@ final class SourceRun: Sendable {
     isReproducible = Task.hasPreferredExecutor
   }
 
-  /// Runs the children and returns what became of them, when all that began have ended.
+  /// Runs the children, and returns the record when all that began have ended.
   nonisolated(nonsending) func run() async -> Record {
     if source.expectedCount > 0 { context.expectChildren(source.expectedCount) }
     if context.isTooDeep {
@@ -99,10 +99,9 @@ extension SourceRun {
   private func leavePlace() { places.wrappingAdd(1, ordering: .relaxed) }
 
   /// Runs children one after another, in the place that the caller has taken.
-  ///
   nonisolated(nonsending) func pull(in context: OperationContext) async throws {
     defer { leavePlace() }
-    // Asked a few times a child without being counted; valid, because it is the task that runs this.
+    // An unretained reference, to check for cancellation. It is valid, because this task runs here.
     let task = unsafe UnsafeCurrentTask.own
     var slice = Slice(isReproducible: isReproducible)
     var pace = Pace(isReproducible: isReproducible)

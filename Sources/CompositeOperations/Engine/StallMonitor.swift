@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// Starts the standby worker of a run when a worker keeps its thread while there is work for
-/// another one.
+/// A monitor that starts the standby worker of a run when a worker keeps its thread while there is
+/// work for another one.
 ///
 /// It checks once a millisecond, on the timer's thread, while there are standby workers and for a
-/// while after that. While all operations wait, the interval grows to at most a tenth of a second.
-/// A run that it monitors acquires two locks, which have little contention, and reads no clock.
+/// short time after that. While all operations wait, the interval grows to at most a tenth of a
+/// second. A monitored run acquires two locks, which have little contention, and reads no clock.
 enum StallMonitor {
   /// The time between two checks, in nanoseconds.
   private static let interval: Int64 = 1_000_000
-  /// The longest such time, while no puller keeps a thread.
+  /// The longest time between two checks, in nanoseconds, while no puller keeps a thread.
   private static let longestInterval: Int64 = 100_000_000
   /// The number of consecutive checks without a standby worker after which the monitor sleeps.
   private static let mostIdleLooks = 64
@@ -29,7 +29,7 @@ enum StallMonitor {
     private let padding = CacheLine()
   }
 
-  // Raw memory, which is never freed: a reference would be counted by all threads.
+  // Raw memory, which is never freed: all threads would retain and release a reference.
   private nonisolated(unsafe) static let shards: UnsafeMutablePointer<PaddedShard> = {
     let shards = UnsafeMutablePointer<PaddedShard>.allocate(capacity: shardCount)
     for index in 0..<shardCount { unsafe (shards + index).initialize(to: PaddedShard()) }
@@ -39,7 +39,7 @@ enum StallMonitor {
   private static func withShard<Result: Sendable>(
     of standby: StandbyWorker, _ body: (inout Shard) -> Result
   ) -> Result {
-    // Objects lie at multiples of 16.
+    // Addresses of objects are multiples of 16.
     let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(standby).toOpaque())
     let index = Int((address >> 4 ^ address >> 10) % UInt(shardCount))
     return unsafe shards[index].lock.withLock(body)

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The place for a standby worker in a run that needs at most one of them.
 ///
-/// There may be two workers for a short time, while one is being started or retired. This costs one
-/// task more.
+/// There may be two workers for a short time, while one of them is being started or retired. This
+/// costs an additional task.
 struct StandbyPlace<Worker: StandbyWorker>: ~Copyable, Sendable {
   private let worker = Lock<Worker?>(nil)
   /// Whether there is a worker, or one is being created.
@@ -11,7 +11,8 @@ struct StandbyPlace<Worker: StandbyWorker>: ~Copyable, Sendable {
 
   var isOccupied: Bool { isClaimed.load(ordering: .relaxed) }
 
-  /// - Returns: Whether the place was free. The caller then creates a worker and calls ``fill(with:)``.
+  /// - Returns: Whether the place was free. The caller then creates a worker and calls
+  ///   ``fill(with:)``.
   func claim() -> Bool { !isClaimed.exchange(true, ordering: .acquiringAndReleasing) }
 
   func fill(with worker: Worker) { self.worker.withLock { $0 = worker } }

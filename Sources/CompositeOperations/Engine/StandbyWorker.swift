@@ -35,7 +35,7 @@ internal import Synchronization
 
   // MARK: For subclasses
 
-  /// The number of the puller that has kept its thread since a worker began it; 0 if there is none.
+  /// The number of the puller that has kept its thread since its start; 0 if there is none.
   var pullerOnStack: UInt64 { preconditionFailure() }
 
   /// Whether there is work for another worker.
@@ -89,7 +89,8 @@ internal import Synchronization
   /// Starts the worker on a thread of Swift's pool. Does nothing if it has been started or has
   /// retired.
   ///
-  /// - Parameter isCounted: Whether it counts among the extra workers of the process; the caller has acquired one.
+  /// - Parameter isCounted: Whether it counts among the extra workers of the process. The caller
+  ///   has acquired one.
   /// - Returns: Whether this call has started it.
   @discardableResult final func start(isCounted: Bool) -> Bool {
     guard job.load(ordering: .acquiring) > Fate.startedAndCounted,

@@ -1,5 +1,5 @@
 extension Turnstile {
-  /// Whether somebody is inside, and who waits for what.
+  /// Whether a task is inside, and which tasks wait.
   struct StateMachine: Sendable {
     typealias Waiter = CheckedContinuation<Void, Never>
 
@@ -13,15 +13,14 @@ extension Turnstile {
       return true
     }
 
-    /// - Returns: The waiter itself, if it is inside already.
+    /// - Returns: The waiter itself, if it is already inside.
     mutating func waitedToEnter(_ waiter: Waiter) -> Waiter? {
       if triedToEnter() { return waiter }
       queue.append(waiter)
       return nil
     }
 
-    /// - Returns: The waiter that is inside now, or the waiters for an idle turnstile if there is
-    ///   none.
+    /// - Returns: The next waiter, which is now inside; else the waiters for an idle turnstile.
     mutating func left() -> [Waiter] {
       precondition(isOccupied, "leave() was called on an idle turnstile")
       if let next = queue.popFirst() { return [next] }
@@ -30,7 +29,7 @@ extension Turnstile {
       return exchange(&idleWaiters, with: [])
     }
 
-    /// - Returns: The waiter itself, if nobody is inside.
+    /// - Returns: The waiter itself, if no task is inside.
     mutating func waitedUntilIdle(_ waiter: Waiter) -> Waiter? {
       if !isOccupied { return waiter }
       idleWaiters.append(waiter)

@@ -1,19 +1,19 @@
-/// Lets one task through at a time, in the order in which they came, without blocking a thread.
+/// An asynchronous mutex: lets one task in at a time, in FIFO order, without blocking a thread.
 ///
-/// Somebody may also wait until nobody is inside and nobody waits to get in.
+/// A task can also wait until no other task is inside or waits to enter.
 final class Turnstile: Sendable {
   private let machine = Lock(StateMachine())
 
-  /// Goes through if nobody is inside just now, or about to leave.
+  /// Enters if no task is inside, or if that task leaves very soon.
   ///
   /// - Returns: Whether the caller is inside.
   func tryToEnter() -> Bool {
-    // A few looks cost less than a wait.
+    // A few attempts cost less than a suspension.
     for _ in 0..<16 where machine.withLock({ $0.triedToEnter() }) { return true }
     return false
   }
 
-  /// Goes through; waits for those who came before.
+  /// Enters, after the tasks that came before.
   nonisolated(nonsending) func enter() async {
     if !tryToEnter() { await waitToEnter() }
   }

@@ -1,10 +1,10 @@
-/// Tells the child that a puller runs of the cancellation of the puller's task, unless the child has
-/// ended before.
+/// A relay that reports the cancellation of a puller's task for the child that the puller runs,
+/// unless the child has ended before.
 final class Watch: Sendable {
   private enum State {
     case nobody
     case watching(OperationScope)
-    /// The child is being told; its end waits for that.
+    /// The cancellation is being reported. The end of the child waits for that.
     case telling(CheckedContinuation<Void, Never>?)
     case told
   }
@@ -13,8 +13,10 @@ final class Watch: Sendable {
 
   func watch(_ scope: OperationScope) { state.withLock { $0 = .watching(scope) } }
 
-  /// - Returns: Whether the end of the child can be told at once, and not only when its cancellation
-  ///   has been told.
+  /// Stops watching the child.
+  ///
+  /// - Returns: Whether the end of the child can be reported at once. Otherwise the caller must
+  ///   call ``waitUntilTold()`` first.
   func letGo() -> Bool {
     state.withLock { state in
       if case .telling = state { return false }
@@ -41,7 +43,7 @@ final class Watch: Sendable {
     }
   }
 
-  /// Waits until the cancellation has been told.
+  /// Waits until the cancellation has been reported.
   nonisolated(nonsending) func waitUntilTold() async {
     await withCheckedContinuation { continuation in
       let isTold = state.withLock { state in

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Coordinates the standby workers of a run, and passes a failure from other groups to the
-/// outermost one.
+/// The state that coordinates the standby workers of a run, and passes a failure from other groups
+/// to the outermost one.
 struct WorkerReserve: ~Copyable, Sendable {
   typealias Group = ThrowingDiscardingTaskGroup<any Error>
 
@@ -14,19 +14,19 @@ struct WorkerReserve: ~Copyable, Sendable {
 
   private enum Leading: UInt8, AtomicRepresentable {
     case begins
-    /// The same, and it is a branch of the alarm.
+    /// As `begins`, and the caller's worker is a branch of the alarm.
     case isBranch
     case over
   }
 
-  /// Whether the caller's worker may still begin something.
+  /// Whether the caller's worker may still start other tasks.
   private let leading = Atomic(Leading.begins)
   /// The worker that is in no group of the run, if there is one.
   private let detachedWorker = Lock<Task<Void, Never>?>(nil)
   private let hasDetachedWorker = Atomic(false)
 
   /// - Returns: Whether the calling task must wait for the alarm; true once for each outermost
-  ///   group. The wait does not end while the caller's worker may begin something.
+  ///   group. The wait does not end while the caller's worker may start other tasks.
   func claimAlarm() -> Bool {
     if isAlarmAttended.exchange(true, ordering: .acquiringAndReleasing) { return false }
     waitForLeader()
@@ -35,21 +35,21 @@ struct WorkerReserve: ~Copyable, Sendable {
 
   // MARK: The caller's worker
 
-  /// The outermost group begins.
+  /// Prepares for a new outermost group.
   func begin() {
     if leading.load(ordering: .relaxed) == .begins { return }
     leading.store(.begins, ordering: .relaxed)
     isAlarmAttended.store(false, ordering: .relaxed)
   }
 
-  /// The caller's worker begins nothing more.
+  /// Records that the caller's worker starts no further tasks.
   func leaderBeginsNoMore() {
     if leading.exchange(.over, ordering: .acquiringAndReleasing) == .isBranch {
       alarm.branchEnded()
     }
   }
 
-  /// Makes the caller's worker a branch of the alarm as long as it may begin something.
+  /// Makes the caller's worker a branch of the alarm, as long as it may start other tasks.
   private func waitForLeader() {
     alarm.branchBegan()
     let isLeading = leading.compareExchange(
