@@ -46,7 +46,8 @@ import Testing
     #expect(body.hasPrefix("no such field!!!"))
     #expect(body.utf8.count == 500)
     #expect(
-      error.description.hasPrefix("The collector at \(receiver.url)/v1/traces answered 400: no"))
+      error.description.hasPrefix(
+        "The collector at \(receiver.url)/v1/traces returned status 400: no"))
     #expect(receiver.requests.count == 1)
   }
 
@@ -111,7 +112,7 @@ import Testing
     let error = try await #require(throws: OpenTelemetryExportError.self) {
       try await export.value
     }
-    #expect(error.description.hasSuffix("answered 503: full"))
+    #expect(error.description.hasSuffix("returned status 503: full"))
     #expect(receiver.requests.count == 5)
   }
 
@@ -128,7 +129,7 @@ import Testing
     let error = try await #require(throws: OpenTelemetryExportError.self) {
       try await OpenTelemetryExporter(to: server.url()).export(trace(of: 1))
     }
-    #expect(error.description.contains("answered \(answer.status)"))
+    #expect(error.description.contains("returned status \(answer.status)"))
     #expect(server.requests.count == 1)
   }
 

@@ -74,9 +74,9 @@ import Testing
     let lines = printed.error.split(separator: "\n").filter { $0.hasPrefix("failed: ") }
     #expect(lines.count == 3)
     #expect(lines[0].hasPrefix("failed: octocat/b: GET \(server.url("/repos/octocat/b/issues"))?"))
-    #expect(lines[0].contains("was answered with 410 ("))
+    #expect(lines[0].contains("failed with status 410 ("))
     #expect(lines[0].contains(#"): {"message":"disabled"}"#))
-    #expect(lines[1].contains("octocat/c") && lines[1].contains("a body that is no Array"))
+    #expect(lines[1].contains("octocat/c") && lines[1].contains("cannot decode Array"))
     #expect(lines[2].contains("../x is no name of a repository"))
     #expect(printed.error.contains("4 repositories of octocat, 3 failed"))
     let json = try await issues(of: "octocat", at: server, "--json", "--width", "1")
@@ -142,7 +142,7 @@ import Testing
 
   @Test(arguments: [
     (404, "no user is called octocat"), (401, "refuses the token in GITHUB_TOKEN"),
-    (400, "was answered with 400"),
+    (400, "failed with status 400"),
   ])
   func `what ends it all is said in a line`(status: Int, text: String) async throws {
     let server = try LoopbackServer(.init(status, "{}"))

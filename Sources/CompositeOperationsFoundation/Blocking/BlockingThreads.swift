@@ -36,7 +36,7 @@ public final class BlockingThreads: Sendable {
     width: Int, name: String, endingAfter idleTime: DispatchTimeInterval,
     startingThreadsBy startThread: @escaping ThreadStart = SystemThread.start
   ) {
-    precondition(width >= 1, "At least 1 thread is needed, and not \(width).")
+    precondition(width >= 1, "`width` must be at least 1 (was \(width))")
     self.width = width
     self.name = name
     self.idleTime = idleTime

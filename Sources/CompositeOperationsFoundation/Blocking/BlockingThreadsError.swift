@@ -8,7 +8,7 @@ public struct BlockingThreadsError: Error, CustomStringConvertible {
   public let code: Int32
 
   public var description: String {
-    "No thread could be made for what blocks (\(name)): \(SystemError(code: code)). "
-      + "Have fewer threads, or raise the limit of the system."
+    "Cannot create a thread for blocking functions (\(name)): \(SystemError(code: code)). "
+      + "Use fewer threads, or raise the limit of the system."
   }
 }

@@ -86,7 +86,7 @@ extension NoteReading {
 
     mutating func found() -> Unread {
       guard case .reading(let notes, let end) = state else {
-        preconditionFailure("A reading ended that had not begun.")
+        preconditionFailure("found() was called while no notification is being read")
       }
       state = .over
       return Unread(notes: notes, end: end)
@@ -106,7 +106,7 @@ extension NoteReading {
         state = .reading(notes: notes, end: nil)
         return .read(note)
       case .waiting, .over:
-        preconditionFailure("A reading ended that had not begun.")
+        preconditionFailure("foundNothing() was called while no notification is being read")
       }
     }
 

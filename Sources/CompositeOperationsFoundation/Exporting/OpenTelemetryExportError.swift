@@ -36,7 +36,7 @@ public struct OpenTelemetryExportError: RetryAdvising, CustomStringConvertible {
   public var description: String {
     switch reason {
     case .refused(let status, let body):
-      "The collector at \(url) answered \(status)" + (body.isEmpty ? "." : ": \(body)")
+      "The collector at \(url) returned status \(status)" + (body.isEmpty ? "." : ": \(body)")
     case .rejected(let spanCount, let message):
       "The collector at \(url) rejected \(spanCount) spans"
         + (message.isEmpty ? "." : ": \(message)")

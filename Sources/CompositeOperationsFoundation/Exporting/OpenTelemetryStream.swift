@@ -34,8 +34,8 @@ public final class OpenTelemetryStream: OperationObserver {
   public init(
     to exporter: OpenTelemetryExporter, capacity: Int = 4_096, batchLimit: Int = 512
   ) {
-    precondition(capacity > 0, "At least 1 run waits to be sent, and not \(capacity).")
-    precondition(batchLimit > 0, "At least 1 run is in a request, and not \(batchLimit).")
+    precondition(capacity > 0, "`capacity` must be at least 1 (was \(capacity))")
+    precondition(batchLimit > 0, "`batchLimit` must be at least 1 (was \(batchLimit))")
     self.exporter = exporter
     self.batchLimit = batchLimit
     machine = BusyLock(StateMachine(from: beginning, capacity: capacity))

@@ -50,20 +50,20 @@ public struct FileOperationError: Error, CustomStringConvertible {
       let error = SystemError(code: code)
       return "\(error). \(isAboutSource ? error.adviceForSource : error.adviceForDestination)"
     case .tooLarge(let limit):
-      return "it has more than \(limit) bytes. Allow more, or read it in parts."
+      return "it is larger than the limit of \(limit) bytes. Raise the limit, or read it in parts."
     case .notCopied:
-      return "it is a device, a pipe or a socket. Leave it out."
+      return "it is a device, a pipe or a socket, which cannot be copied. Leave it out."
     case .insideItself:
-      return "the copy would lie inside it. Name a place outside."
+      return "the destination is inside it. Use a destination outside."
     case .notAFileURL:
-      return "it is not the URL of a file. Name one that begins with file:///."
+      return "it is not a file URL. Use a URL that begins with file:///."
     case .notUTF8:
-      return "its name is not UTF-8. Give it another name."
+      return "its name is not UTF-8. Rename it."
     case .notRemoved(let code?):
-      return "\(SystemError(code: code)). The copy is whole. Remove what is left here."
+      return "\(SystemError(code: code)). The copy is complete. Remove the rest of the original."
     case .notRemoved(nil):
       return
-        "it was changed or added after it had been copied. The rest of the copy is whole. "
+        "it was changed or added after the copy was made. The rest of the copy is complete. "
         + "Copy this again, or remove it."
     }
   }
@@ -73,10 +73,10 @@ extension SystemError {
   /// What whoever names a file that is to be there can do about it.
   fileprivate var adviceForSource: String {
     switch code {
-    case ENOENT: "Name one that is there."
-    case ENOTDIR: "Name one that is there, and a folder where one is asked for."
-    case EACCES, EPERM: "Ask for the right to use it."
-    case ENXIO: "It is a socket. Name a file."
+    case ENOENT: "Check the path."
+    case ENOTDIR: "Check the path: a folder is expected in place of a file."
+    case EACCES, EPERM: "Get permission to access it first."
+    case ENXIO: "It is a socket. Use a file."
     default: advice
     }
   }
@@ -84,8 +84,8 @@ extension SystemError {
   /// What whoever names a file that is to be made can do about it.
   fileprivate var adviceForDestination: String {
     switch code {
-    case EEXIST: "Remove it first, name another place, or replace it by `replacing: true`."
-    case ENXIO: "Have somebody open it for reading first."
+    case EEXIST: "Remove it first, use another path, or pass `replacing: true`."
+    case ENXIO: "Open it for reading first."
     default: advice
     }
   }

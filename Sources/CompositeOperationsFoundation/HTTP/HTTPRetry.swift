@@ -30,7 +30,8 @@ extension ComposableOperation {
     backoff: Backoff = .exponential(from: .seconds(1)).capped(at: .seconds(30)).jittered(),
     longestDelay: Duration = .seconds(300), within budget: Duration? = nil
   ) -> some ComposableOperation<Success> {
-    precondition(longestDelay >= .zero, "A delay is not negative, and not \(longestDelay).")
+    precondition(
+      longestDelay >= .zero, "`longestDelay` must not be negative (was \(longestDelay))")
     return retrying(upTo: attempts, backoff: backoff, within: budget) { failure in
       guard let error = failure.error as? any HTTPRequestError, error.isRetryable else {
         return .stop

@@ -131,13 +131,13 @@ extension HTTPRequestSummary {
     else {
       throw HTTPTransferError(
         request: self,
-        reason: .badRequest("only addresses of the schemes http and https can be asked"),
+        reason: .badRequest("only http and https URLs can be requested"),
         message: "")
     }
     if request.httpBodyStream != nil {
       throw HTTPTransferError(
         request: self,
-        reason: .badRequest("a httpBodyStream can be read once only: send data or a file"),
+        reason: .badRequest("an httpBodyStream can be read only once: send data or a file"),
         message: "")
     }
     return url

@@ -18,7 +18,7 @@ struct PackedTexts {
     let bytes = bytes.isEmpty ? [0] : bytes
     return unsafe bytes.withUnsafeBufferPointer { bytes in
       guard let address = bytes.baseAddress else {
-        preconditionFailure("An array that is not empty has no address.")
+        preconditionFailure("a non-empty array has no base address")
       }
       return unsafe body(address)
     }

@@ -33,7 +33,7 @@ public struct ProcessExitError: Error, CustomStringConvertible {
     let place = folder.map { " in " + CommandText.quoted($0) } ?? ""
     let head = "\(CommandText(program, arguments))\(place) ended with \(result.status)"
     let lines = lastErrorOutput.split(whereSeparator: \.isNewline).suffix(20)
-    if lines.isEmpty { return head + (source.map { " and nothing on \($0)" } ?? "") }
+    if lines.isEmpty { return head + (source.map { " and wrote nothing to \($0)" } ?? "") }
     return head + ":\n" + lines.map { "  \($0)" }.joined(separator: "\n")
   }
 }

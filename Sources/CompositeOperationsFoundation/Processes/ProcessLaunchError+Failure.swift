@@ -26,18 +26,18 @@ extension ProcessLaunchError {
     /// What can be done about it where a file is read.
     var adviceToReader: String {
       switch code {
-      case ENXIO: "Nobody writes to that named pipe: begin its writer first."
-      default: "Expected a file for its input."
+      case ENXIO: "No process has the named pipe open for writing. Start its writer first."
+      default: "Use a readable file as input."
       }
     }
 
     /// What can be done about it where a file is written.
     var adviceToWriter: String {
       switch code {
-      case ENOENT, ENOTDIR: "Make its folder first, or name another place."
-      case EACCES, EPERM, EROFS: "Name a place that may be written to."
-      case EISDIR: "Name a file in that folder."
-      case ENXIO: "Nobody reads that named pipe: begin its reader first."
+      case ENOENT, ENOTDIR: "Create the folder first, or use another path."
+      case EACCES, EPERM, EROFS: "Use a path that is writable."
+      case EISDIR: "Use the path of a file in that folder."
+      case ENXIO: "No process has the named pipe open for reading. Start its reader first."
       default: advice
       }
     }
@@ -46,12 +46,12 @@ extension ProcessLaunchError {
     var advice: String {
       switch code {
       case EMFILE, ENFILE:
-        "Run fewer at once, or raise the limit of open files: each takes up to four."
-      case EAGAIN: "Run fewer at once, or raise the limit of processes."
-      case ENOMEM: "Run fewer at once: there is not enough memory."
+        "Run fewer programs at once, or raise the limit on open files: each uses up to four."
+      case EAGAIN: "Run fewer programs at once, or raise the limit on processes."
+      case ENOMEM: "Run fewer programs at once: there is not enough memory."
       case ETXTBSY:
-        "Somebody writes that file: close it first, also in programs that have inherited it."
-      default: "Try again, or run it by hand to see more."
+        "The file is open for writing. Close it first, also in processes that inherited it."
+      default: "Try again, or run it in a shell for more information."
       }
     }
   }

@@ -69,29 +69,32 @@ public struct ProcessLaunchError: Error, CustomStringConvertible {
   private var cause: String {
     let file = CommandText.quoted(file ?? program)
     return switch reason {
-    case .emptyName: "the program's name is empty. Name a program or a path."
+    case .emptyName: "the program name is empty. Pass a name or a path."
     case .zeroByte(let text):
-      "\(text.name) has a zero byte in it, where a text of the system ends. Leave it out; a file can have one."
+      "\(text.name) contains a zero byte, which ends a string for the system. Remove it, or "
+        + "pass it in a file."
     case .variableName(let name):
-      "a variable is called \(CommandText.quoted(name)). Expected a name that is not empty, without =."
+      "\(CommandText.quoted(name)) is not the name of a variable. A name must not be empty, and "
+        + "must not contain =."
     case .notFound(let folders):
-      "no folder of PATH has it: \(Self.list(folders)). Install it, name its path, or set PATH."
+      "not found in PATH (\(Self.list(folders))). Install it, pass its path, or set PATH."
     case .noPath:
-      "its environment has no PATH to look for it in. Name its path, or set PATH."
-    case .missing: "there is no file \(file). Expected a program; look at the path."
-    case .notAFile: "\(file) is not a file. Expected a program; look at the path."
+      "its environment has no PATH to search. Pass its path, or set PATH."
+    case .missing: "there is no file \(file). Check the path."
+    case .notAFile: "\(file) is not a file. Check the path."
     case .notExecutable:
-      "\(file) may not be run. Allow it, as by chmod +x, or name a program that may be."
+      "\(file) may not be executed. Permit it, as by chmod +x, or use another program."
     case .notAProgram:
-      "\(file) is no program of this machine, and no script that begins with #!. "
-        + "Name what is to run it, such as sh."
+      "\(file) is neither a program for this machine nor a script that begins with #!. "
+        + "Run it with an interpreter, such as sh."
     case .noInterpreter:
-      "\(file) is there, but not what runs it. Look at its first line if it is a script, "
-        + "or whether it was built for another system."
+      "the interpreter or the loader of \(file) is missing. Look at its first line if it is a "
+        + "script, or check that it was built for this system."
     case .tooLong:
-      "the arguments and variables are too long for the system. Hand them over in a file or as input."
+      "the arguments and variables are too long for the system. Pass them in a file or as input."
     case .folder(let path, let failure):
-      "it cannot run in \(CommandText.quoted(path)): \(failure). Expected a folder that may be entered."
+      "it cannot run in \(CommandText.quoted(path)): \(failure). Use a folder that exists and is "
+        + "accessible."
     case .input(let path, let failure):
       "\(CommandText.quoted(path)) cannot be read: \(failure). \(failure.adviceToReader)"
     case .output(let path, let failure):
@@ -110,11 +113,11 @@ public struct ProcessLaunchError: Error, CustomStringConvertible {
 extension ProcessLaunchError.Text {
   fileprivate var name: String {
     switch self {
-    case .program: "its name"
+    case .program: "the program name"
     case .argument(let index): "argument \(index + 1)"
     case .variable(let name): "the variable \(CommandText.quoted(name))"
-    case .folder: "the path of its folder"
-    case .path: "the path of a file"
+    case .folder: "the path of the working folder"
+    case .path: "the path of an input or output file"
     }
   }
 }

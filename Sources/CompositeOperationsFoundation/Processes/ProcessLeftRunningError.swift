@@ -17,7 +17,7 @@ public struct ProcessLeftRunningError: Error, CustomStringConvertible {
   }
 
   public var description: String {
-    "\(CommandText(program, arguments)) may not be signalled by this process, and goes on as \(processIdentifier). "
-      + "End it by hand, or as the user that it runs as."
+    "\(CommandText(program, arguments)) is still running as process \(processIdentifier): "
+      + "this process may not signal it. End it by hand, or as the user that it runs as."
   }
 }

@@ -47,7 +47,7 @@ extension ProcessOperation {
   ///   for SIGKILL at once.
   /// - Precondition: It is not negative.
   public func ending(within grace: Duration) -> ProcessOperation {
-    precondition(grace >= .zero, "A process group cannot be ended within \(grace).")
+    precondition(grace >= .zero, "`grace` must not be negative (was \(grace))")
     return changed { $0.grace = grace }
   }
 
@@ -60,7 +60,7 @@ extension ProcessOperation {
   /// - Parameter time: How long is waited, by the clock of the machine.
   /// - Precondition: It is not negative.
   public func draining(for time: Duration) -> ProcessOperation {
-    precondition(time >= .zero, "Output cannot be waited for during \(time).")
+    precondition(time >= .zero, "`time` must not be negative (was \(time))")
     return changed { $0.drainTime = time }
   }
 

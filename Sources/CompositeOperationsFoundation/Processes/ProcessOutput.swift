@@ -52,7 +52,7 @@ extension ProcessOutput {
     ///
     /// - Precondition: The count is not negative.
     public static func kept(first count: Int) -> Destination {
-      precondition(count >= 0, "The first \(count) bytes cannot be kept.")
+      precondition(count >= 0, "`count` must not be negative (was \(count))")
       return Destination(kind: .kept(first: count, last: 0))
     }
 
@@ -60,7 +60,7 @@ extension ProcessOutput {
     ///
     /// - Precondition: The count is not negative.
     public static func kept(last count: Int) -> Destination {
-      precondition(count >= 0, "The last \(count) bytes cannot be kept.")
+      precondition(count >= 0, "`count` must not be negative (was \(count))")
       return Destination(kind: .kept(first: 0, last: count))
     }
 

@@ -11,7 +11,8 @@ public struct ProcessStatusLostError: Error, CustomStringConvertible {
   }
 
   public var description: String {
-    "\(CommandText(program, arguments)) has ended, and its status is lost. Expected that this process neither "
-      + "ignores SIGCHLD nor waits for children that it does not know: look for signal(SIGCHLD, SIG_IGN) and wait()."
+    "\(CommandText(program, arguments)) has ended, but its exit status is lost. This process must "
+      + "neither ignore SIGCHLD nor wait for children that it does not know: look for "
+      + "signal(SIGCHLD, SIG_IGN) and wait()."
   }
 }

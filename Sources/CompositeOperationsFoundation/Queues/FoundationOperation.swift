@@ -72,7 +72,7 @@ public struct FoundationOperationError: Error, CustomStringConvertible {
   public let operation: String
 
   public var description: String {
-    "\(operation) has been started before, and a Foundation.Operation runs once: "
-      + "make a new one in the closure of the FoundationOperation, and leave it to that to start it."
+    "\(operation) was already started, and a Foundation.Operation runs only once. "
+      + "Create a new one in the closure of the FoundationOperation, and do not start it."
   }
 }

@@ -74,7 +74,7 @@ public final class QueueOperation<Success: Sendable>: Foundation.Operation, @unc
       ?? OperationQueue.current.flatMap { TaskPriority($0.qualityOfService) }
     state.withLock { state in
       guard case .waiting(let run) = state else {
-        preconditionFailure("\(self) has been started before; an operation of a queue runs once.")
+        preconditionFailure("\(self) was started twice; a QueueOperation runs only once")
       }
       // Under the lock, so that a body that cancels this finds its task. No code but the system's is called.
       state = .running(

@@ -82,7 +82,8 @@ import Testing
       let error = await run.run().error as? BlockingThreadsError
       #expect(error?.name == "none" && error?.code == EAGAIN)
       #expect(
-        error?.description.hasPrefix("No thread could be made for what blocks (none)") == true)
+        error?.description.hasPrefix("Cannot create a thread for blocking functions (none)")
+          == true)
       #expect(threads.threadCount == 0 && threads.waitingCount == 0)
     }
     // Whoever cannot do without is served on the spot.

@@ -55,8 +55,8 @@ import Testing
         guard isAboutURL else { continue }
         #expect(
           fileError(await operation.run())?.description
-            == "Cannot \(action.rawValue) \(url.absoluteString): it is not the URL of a file. "
-            + "Name one that begins with file:///.", "\(action)")
+            == "Cannot \(action.rawValue) \(url.absoluteString): it is not a file URL. "
+            + "Use a URL that begins with file:///.", "\(action)")
       }
     }
     #expect(try folder.names() == [])
@@ -78,7 +78,8 @@ import Testing
     defer { _ = unsafe chmod(folder["closed"].path, 0o700) }
     let (closed, open) = (folder["closed/a"], folder["open/a"])
     let denied = "Permission denied."
-    let (ask, elsewhere) = ("Ask for the right to use it.", "Use a path that is writable.")
+    let ask = "Get permission to access it first."
+    let elsewhere = "Use a path that is writable."
     for (operation, said) in [
       (
         AnyOperation(FileRemovalOperation(closed, on: place)),
@@ -118,9 +119,9 @@ import Testing
     let error = fileError(
       await FileRemovalOperation(URL(fileURLWithPath: "/proc/version")).run())
     #if os(Linux)
-      #expect(error?.description.contains("Ask for the right to use it.") == true)
+      #expect(error?.description.contains("Get permission to access it first.") == true)
     #else
-      #expect(error?.description.contains("Name one that is there.") == true)
+      #expect(error?.description.contains("Check the path.") == true)
     #endif
   }
 }

@@ -77,7 +77,7 @@ struct FileMoveTests {
     }
     let error = fileError(await move.run())
     #expect(error?.reason == .notRemoved(code: nil) && error?.path == changed.path)
-    #expect(error?.description.contains("The rest of the copy is whole.") == true)
+    #expect(error?.description.contains("The rest of the copy is complete.") == true)
     #expect(await names(in: other, "new") == all)
     let left = name == "added" ? ["added"] : ["sub", "sub/b"]
     #expect(await names(in: folder, "tree") == left)

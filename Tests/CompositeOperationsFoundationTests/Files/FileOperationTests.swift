@@ -75,7 +75,7 @@ import Testing
     let missing = fileError(await FileReadOperation(folder["none"]).run())
     #expect(missing?.path == folder["none"].path && missing?.action == .read)
     #expect(
-      missing?.description.contains("none: No such file or directory. Name one that is there.")
+      missing?.description.contains("none: No such file or directory. Check the path.")
         == true)
     let directory = fileError(await FileReadOperation(folder.url).run())
     #expect(directory?.reason == .system(code: EISDIR))

@@ -42,7 +42,7 @@ import Testing
     let error = try #require(outcome.error as? HTTPTransferError, "\(outcome)")
     #expect(error.reason == .certificateRefused, "\(error)")
     #expect(!error.isRetryable)
-    #expect(error.description.contains("the certificate of localhost is refused"))
+    #expect(error.description.contains("the certificate of localhost was rejected"))
   }
 
   private static func start(

@@ -60,7 +60,7 @@ import Testing
     #expect(error.body.count == 4_096)
     #expect(error.body.starts(with: Data("no, xxx".utf8)))
     #expect(
-      error.description.hasPrefix("GET \(server.url("/thing")) was answered with \(status) ("))
+      error.description.hasPrefix("GET \(server.url("/thing")) failed with status \(status) ("))
     #expect(error.description.contains("): no, xxx"))
   }
 
@@ -88,7 +88,7 @@ import Testing
     let error = try #require(await fetch.run().error as? HTTPBodyLimitError)
     #expect(error.limit == 100_000)
     #expect(error.announced == (isAnnounced ? 1 << 40 : nil))
-    #expect(error.description.contains("100000 bytes are allowed"))
+    #expect(error.description.contains("exceeds the limit of 100000 bytes"))
     await server.waitForCloses(1)
   }
 
@@ -173,7 +173,9 @@ import Testing
     ]
     for outcome in outcomes {
       let error = try #require(outcome.error as? HTTPTransferError)
-      #expect(error.reason == .badRequest("a \(method) has no body: set the httpMethod, as to PUT"))
+      #expect(
+        error.reason
+          == .badRequest("a \(method) request has no body: set the httpMethod, such as to PUT"))
     }
     #expect(server.requests.isEmpty)
     request.httpBody = Data()

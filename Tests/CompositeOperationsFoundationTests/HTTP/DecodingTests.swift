@@ -34,11 +34,11 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"[{"name":"a","owner":{"login":7}}]"#, "[0].owner.login is no String"),
+    (#"[{"name":"a","owner":{"login":7}}]"#, "[0].owner.login is not of type String"),
     (#"[{"name":"a","owner":{"login":null}}]"#, "[0].owner.login is null"),
     (#"[{"name":"a","owner":{}}]"#, "[0].owner.login is missing"),
-    (#"{"message":"no"}"#, "the whole is no Array"),
-    ("<html>", "the whole cannot be read"), ("", "the whole cannot be read"),
+    (#"{"message":"no"}"#, "the body is not of type Array"),
+    ("<html>", "the body is malformed"), ("", "the body is malformed"),
   ])
   func `a body of another shape is an error that names the place and the address`(
     body: String, problem: String
@@ -46,7 +46,8 @@ import Testing
     let server = try LoopbackServer(.init(body))
     let decode = HTTPDataOperation(server.url("/list?key=secret")).decoding([Repository].self)
     let error = try #require(await decode.run().error as? HTTPDecodingError)
-    #expect(error.description.contains("GET \(server.url("/list"))?key=… was answered with 200"))
+    #expect(error.description.contains("GET \(server.url("/list"))?key=…: cannot decode"))
+    #expect(error.description.contains("(status 200)"))
     #expect(error.description.contains(problem), "\(error)")
     #expect(error.description.contains("Array<Repository>"))
     #expect(error.cause is DecodingError)

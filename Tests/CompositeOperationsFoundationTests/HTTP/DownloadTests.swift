@@ -127,7 +127,7 @@ import Testing
     let error = try #require(
       await HTTPDownloadOperation(server.url(), to: place).run().error as? HTTPFileError)
     #expect(error.description.contains("https://example.org/file?key=… cannot be written"))
-    #expect(error.description.contains("not the URL of a file"))
+    #expect(error.description.contains("not a file URL"))
     // For the system, a zero would be the end of the name.
     let folder = try TemporaryFolder()
     try Data("old".utf8).write(to: folder["file"])
@@ -151,7 +151,7 @@ import Testing
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(.init("contents"))
     let places = [
-      (folder["no/such/file"], "Create the folder first"), (folder.url, "It is a folder."),
+      (folder["no/such/file"], "Create the folder first"), (folder.url, "it is a folder."),
       (folder[String(repeating: "n", count: 300)], "File name too long"),
       (URL(fileURLWithPath: "/proc/file"), "/proc/file"),
     ]
@@ -173,7 +173,7 @@ import Testing
     let first = HTTPDownloadOperation(server.url(), to: folder["file"]).start()
     await server.waitForRequests(1)
     let outcome = await HTTPDownloadOperation(server.url(), to: folder["file"]).run()
-    #expect((outcome.error as? HTTPFileError)?.problem == "is being downloaded already")
+    #expect((outcome.error as? HTTPFileError)?.problem == "is already being downloaded")
     first.cancel()
     #expect(await first.outcome.isCancelled)
     #expect(server.requests.count == 1)

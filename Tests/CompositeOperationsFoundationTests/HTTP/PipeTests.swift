@@ -23,7 +23,7 @@ import Testing
     let outcome = await HTTPDownloadOperation(server.url(), to: pipe.url).run()
     let error = try #require(outcome.error as? HTTPFileError)
     #expect(error.code == ENXIO)
-    #expect(error.description.hasSuffix("Have somebody read it before."))
+    #expect(error.description.hasSuffix("Start its reader first."))
     #expect(server.requests.isEmpty)
   }
 

@@ -117,11 +117,11 @@ import Testing
     let fetch = HTTPDataOperation(server.url("/a")).decoding([Int].self)
     let shown = ["http://127.0.0.1:\(port)/a?key=…"] + places.dropFirst()
     let texts = [
-      "failed: 127.0.0.1 cannot be connected to", "was answered with 404", "is no Array",
+      "failed: cannot connect to 127.0.0.1", "failed with status 404", "cannot decode Array",
     ]
     for (place, text) in zip(shown, texts) {
       let description = try #require(await fetch.run().error.map { "\($0)" })
-      #expect(description.hasPrefix("GET \(server.url("/a")) (sent on to \(place)) "))
+      #expect(description.hasPrefix("GET \(server.url("/a")) (redirected to \(place)) "))
       #expect(description.contains(text), "\(description)")
     }
   }

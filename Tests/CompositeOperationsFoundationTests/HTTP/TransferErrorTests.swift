@@ -17,17 +17,17 @@ import Testing
     #expect(error.isRetryable)
     #expect(
       error.description.hasPrefix(
-        "GET http://nohost.invalid/a failed: no host is called nohost.invalid"))
+        "GET http://nohost.invalid/a failed: the host nohost.invalid was not found"))
     #expect(
-      error.description.hasSuffix("Check how it is spelt, and that this machine can look up names.")
-    )
+      error.description.hasSuffix(
+        "Check the spelling, and that this machine can resolve host names."))
   }
 
   @Test func `a port where nobody listens`() async throws {
     let port = try LoopbackServer.unusedPort()
     let error = try await failure(of: #require(URL(string: "http://127.0.0.1:\(port)/a")))
     #expect(error.reason == .cannotConnect)
-    #expect(error.description.contains("Check the port, and that the server runs."))
+    #expect(error.description.contains("Check the port, and that the server is running."))
   }
 
   @Test func `a server that says nothing`() async throws {

@@ -56,9 +56,9 @@ import Testing
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(.init())
     let places = [
-      (folder["none"], "No such file or directory. Check its name."), (folder.url, "Name a file."),
-      (URL(fileURLWithPath: "/dev/zero"), "Name a file."),
-      (server.url("/a"), "It is no file. Download it first."),
+      (folder["none"], "No such file or directory. Check its path."), (folder.url, "Use a file."),
+      (URL(fileURLWithPath: "/dev/zero"), "Use a file."),
+      (server.url("/a"), "it is not a file URL. Download it first."),
     ]
     for (place, text) in places {
       let outcome = await HTTPUploadOperation(server.url(), from: .file(place)).run()

@@ -133,7 +133,7 @@ import Testing
         run.cancel()
         #expect(await run.outcome.isCancelled)
         let late = try #require(await run.late?.error as? ProcessLeftRunningError)
-        #expect(late.description.contains("may not be signalled"))
+        #expect(late.description.contains("may not signal it"))
         #expect(isAlive(late.processIdentifier))
         #expect(seteuid(0) == 0)
         #expect(kill(late.processIdentifier, SIGKILL) == 0)

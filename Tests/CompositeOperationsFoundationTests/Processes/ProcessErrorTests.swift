@@ -28,7 +28,8 @@ import Testing
       try await shell("kill -KILL $$").run().get()
     }
     #expect(error.result.status == .signalled(.kill))
-    #expect(error.description.hasSuffix("with signal SIGKILL (9) and nothing on standard error"))
+    #expect(
+      error.description.hasSuffix("with signal SIGKILL (9) and wrote nothing to standard error"))
     #expect("\(ProcessSignal(rawValue: 63))" == "63")
   }
 
@@ -71,8 +72,8 @@ import Testing
     let script = shell("echo told >&2; exit 1")
     let silent = shell("exit 1")
     let cases: [(ProcessOperation, String)] = [
-      (silent, "status 1 and nothing on standard error"),
-      (silent.mergingErrorOutput(), "status 1 and nothing on its outputs"),
+      (silent, "status 1 and wrote nothing to standard error"),
+      (silent.mergingErrorOutput(), "status 1 and wrote nothing to its outputs"),
       (script.sendingErrorOutput(to: .discarded), "status 1"),
       (script.sendingOutput(to: .discarded).mergingErrorOutput(), "status 1"),
     ]
@@ -107,15 +108,15 @@ import Testing
     #expect(searched.reason == .notFound(searched: ["/a b", ".", "/c"]))
     #expect(
       searched.description
-        == "no-such-program x cannot be started: no folder of PATH has it: '/a b', ., /c. "
-        + "Install it, name its path, or set PATH.")
+        == "no-such-program x cannot be started: not found in PATH ('/a b', ., /c). "
+        + "Install it, pass its path, or set PATH.")
     for environment in [
       operation.settingVariables(["PATH": nil]), operation.settingVariables(["PATH": ""]),
       operation.replacingVariables(with: [:]),
     ] {
       let error = try await launchError(of: environment)
       #expect(error.reason == .noPath)
-      #expect(error.description.hasSuffix("Name its path, or set PATH."))
+      #expect(error.description.hasSuffix("Pass its path, or set PATH."))
     }
   }
 
@@ -126,7 +127,7 @@ import Testing
     let script = try folder.write("#!/no/such/shell\n", to: "script", permissions: 0o755)
     let cases: [(String, ProcessLaunchError.Reason, String)] = [
       (folder.path(of: "missing"), .missing, "there is no file"),
-      (plain + "/below", .missing, "look at the path"), (folder.path, .notAFile, "is not a file"),
+      (plain + "/below", .missing, "Check the path"), (folder.path, .notAFile, "is not a file"),
       (plain, .notExecutable, "chmod +x"), (noProgram, .notAProgram, "such as sh"),
       (script, .noInterpreter, "Look at its first line"),
     ]
@@ -152,7 +153,7 @@ import Testing
         guard case .folder(path, let failure) = error.reason else { throw error }
         #expect(failure.code == code)
         #expect(error.description.contains("cannot run in \(path): "))
-        #expect(error.description.hasSuffix("Expected a folder that may be entered."))
+        #expect(error.description.hasSuffix("Use a folder that exists and is accessible."))
       }
     }
   }
@@ -161,7 +162,7 @@ import Testing
     let folder = try TestFolder()
     let path = folder.path(of: "none/file")
     let input = try await launchError(of: ProcessOperation("cat").reading(.file(path)))
-    #expect(input.description.hasSuffix("such file or directory. Expected a file for its input."))
+    #expect(input.description.hasSuffix("such file or directory. Use a readable file as input."))
     for destination in [ProcessOutput.Destination.file(path), .appended(to: path)] {
       for operation in [
         ProcessOperation("ls").sendingOutput(to: destination),
@@ -169,25 +170,25 @@ import Testing
       ] {
         let error = try await launchError(of: operation)
         #expect(error.description.contains(path))
-        #expect(error.description.hasSuffix("Make its folder first, or name another place."))
+        #expect(error.description.hasSuffix("Create its folder first, or use another path."))
       }
     }
     let error = try await launchError(of: ProcessOperation("ls").sendingOutput(to: .file("/")))
-    #expect(error.description.hasSuffix("Name a file in that folder."))
+    #expect(error.description.hasSuffix("Use a path inside that folder."))
   }
 
   @Test(.timeLimit(.minutes(10)))
   func `a folder or a pipe without a writer is no input`() async throws {
     let folder = try TestFolder()
     let unreadable = try await launchError(of: ProcessOperation("cat").reading(.file(folder.path)))
-    #expect(unreadable.description.hasSuffix("Is a directory. Expected a file for its input."))
+    #expect(unreadable.description.hasSuffix("Is a directory. Use a readable file as input."))
     let fifo = folder.path(of: "fifo")
     #expect(unsafe mkfifo(fifo, 0o600) == 0)
     let head = ProcessOperation("head", "-c", "4").reading(.file(fifo))
     let unwritten = try await launchError(of: head)
-    #expect(unwritten.description.hasSuffix("begin its writer first."))
+    #expect(unwritten.description.hasSuffix("Start its writer first."))
     let unread = try await launchError(of: head.sendingOutput(to: .file(fifo)).reading(.nothing))
-    #expect(unread.description.hasSuffix("begin its reader first."))
+    #expect(unread.description.hasSuffix("Start its reader first."))
     // It is enough that there is a writer, whether or not it has written.
     let writer = opened(fifo, O_RDWR | O_NONBLOCK)
     defer { close(writer) }
@@ -207,7 +208,7 @@ import Testing
       let start = ContinuousClock.now
       let error = try await launchError(of: ProcessOperation(tool))
       #expect(start.duration(to: .now) >= .seconds(1))
-      #expect(error.description.contains("Somebody writes that file: close it first"))
+      #expect(error.description.contains("The file is open for writing. Close it first"))
       close(writer)
       #expect(try await ProcessOperation(tool).run().get().status == .exited(0))
     }
@@ -240,7 +241,7 @@ import Testing
     let error = try await launchError(
       of: ProcessOperation("true", arguments: Array(repeating: argument, count: 8)))
     #expect(error.reason == .tooLong)
-    #expect(error.description.hasSuffix("Hand them over in a file or as input."))
+    #expect(error.description.hasSuffix("Pass them in a file or as input."))
     #expect(error.description.utf8.count < 2_000)
   }
 

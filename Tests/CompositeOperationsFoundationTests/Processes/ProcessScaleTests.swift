@@ -72,7 +72,7 @@ import Testing
       let error = await ProcessOperation("true").run().error as? ProcessLaunchError
       for descriptor in taken { close(descriptor) }
       _ = try limitDescriptors(to: limit)
-      #expect(error?.description.contains("Too many open files. Run fewer at once") == true)
+      #expect(error?.description.contains("Too many open files. Run fewer programs") == true)
       #expect(try Belongings.now == before)
     }
   }

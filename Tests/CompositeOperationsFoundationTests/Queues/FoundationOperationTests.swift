@@ -119,7 +119,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     block.start()
     let error = await FoundationOperation { block }.run().error as? FoundationOperationError
     #expect(error?.operation.contains("BlockOperation") == true)
-    #expect(error?.description.contains("make a new one") == true)
+    #expect(error?.description.contains("Create a new one") == true)
   }
 
   @Test func `B2: it is cancelled with its composite`() async {

@@ -34,7 +34,7 @@ extension ConnectivityStatus {
         return .wait
       // Was cancelled before it waited.
       case nil: return .stop
-      case .waiting: preconditionFailure("Waiter \(id) waits twice.")
+      case .waiting: preconditionFailure("waiter \(id) waits twice")
       }
     }
 

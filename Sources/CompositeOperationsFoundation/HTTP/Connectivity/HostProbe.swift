@@ -29,7 +29,7 @@ public struct HostProbe: ConnectivityMonitor {
     host: String, port: UInt16, timeout: Duration = .seconds(3),
     backoff: Backoff = .exponential(from: .seconds(1)).capped(at: .seconds(30)).jittered()
   ) {
-    precondition(timeout > .zero, "A look takes more than no time, and not \(timeout).")
+    precondition(timeout > .zero, "`timeout` must be positive (was \(timeout))")
     self.host = host
     self.port = port
     self.timeout = timeout
@@ -77,5 +77,5 @@ struct LookForHost: ComposableOperation {
 struct HostNotReachedError: Error, CustomStringConvertible {
   let host: String
   let port: UInt16
-  var description: String { "\(host):\(port) cannot be connected to" }
+  var description: String { "cannot connect to \(host):\(port)" }
 }

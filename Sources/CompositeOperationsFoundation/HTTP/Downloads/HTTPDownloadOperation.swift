@@ -88,7 +88,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
       guard let path = destination.pathOfFile else {
         throw FileError(
           destination.withoutSecrets, "cannot be written",
-          because: "it is not the URL of a file. Name one that begins with file:///.")
+          because: "it is not a file URL. Use a URL that begins with file:///.")
       }
       let file = try await HTTPThreads.files.run { try PartialFile(at: path) }
       return try await download(to: file, in: context)

@@ -40,7 +40,7 @@ struct PartialFile: Sendable {
     let kind = try? folder.status(of: name, followingLink: true).kind
     if kind == .folder {
       throw FileError(
-        path, "cannot be written", because: "It is a folder. Name a file in that folder.")
+        path, "cannot be written", because: "it is a folder. Use a path inside that folder.")
     }
     isDirect = kind == .other
     if isDirect {
@@ -60,7 +60,7 @@ struct PartialFile: Sendable {
       if !error.isWithoutReader { throw FileError(path, "cannot be written", error) }
       throw FileError(
         path, "cannot be written", error,
-        because: "Nobody reads what is written to it. Have somebody read it before.")
+        because: "no process has it open for reading. Start its reader first.")
     }
   }
 
@@ -75,8 +75,8 @@ struct PartialFile: Sendable {
         try? file.close()
         if error.code != EWOULDBLOCK { throw FileError(partial, "cannot be locked", error) }
         throw FileError(
-          path, "is being downloaded already",
-          because: "Wait for that download, or name another place.")
+          path, "is already being downloaded",
+          because: "wait for that download, or use another path.")
       }
       let named = try? OpenFolder.working.status(of: FileName(partial))
       if let named, (try? file.status.identity) == named.identity { return file }
@@ -141,7 +141,7 @@ struct PartialFile: Sendable {
     defer { Self.release(file) }
     if isDirect { return }
     if let old {
-      try FileError.at(writtenPath, "cannot be given the rights of the old file") {
+      try FileError.at(writtenPath, "cannot be given the permissions of the old file") {
         () throws(SystemError) in
         // What comes from a server is not run as the owner of what it replaces.
         try file.takeRights(of: old, masking: 0o777)
@@ -150,7 +150,7 @@ struct PartialFile: Sendable {
     try FileError.at(writtenPath, "cannot be written") { () throws(SystemError) in
       try file.synchronize()
     }
-    try FileError.at(path, "cannot be given its name") { () throws(SystemError) in
+    try FileError.at(path, "cannot be moved into place") { () throws(SystemError) in
       try FileSystem.rename(partialPath, to: path)
     }
     remove(recordPath)

@@ -9,8 +9,8 @@ public struct HTTPBodyLimitError: HTTPRequestError, CustomStringConvertible {
   public var isRetryable: Bool { false }
 
   public var description: String {
-    let length = announced.map { "\($0) bytes" } ?? "more than that"
-    return "\(request) was answered with \(length), and \(limit) bytes are allowed. "
-      + "Raise the bodyLimit of the options, or download it to a file."
+    let length = announced.map { " of \($0) bytes" } ?? ""
+    return "\(request) failed: the response body\(length) exceeds the limit of \(limit) bytes. "
+      + "Raise the bodyLimit of the options, or download the body to a file."
   }
 }

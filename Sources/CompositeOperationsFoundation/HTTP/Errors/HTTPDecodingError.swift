@@ -17,8 +17,8 @@ public struct HTTPDecodingError: HTTPRequestError {
 extension HTTPDecodingError: CustomStringConvertible {
   public var description: String {
     let said = HTTPBodyExcerpt.text(of: body)
-    return "\(request) was answered with \(head.status) and a body that is no \(expected): "
-      + Self.text(of: cause) + (said.isEmpty ? "" : " It begins with: \(said)")
+    return "\(request): cannot decode \(expected) from the body (status \(head.status)): "
+      + Self.text(of: cause) + (said.isEmpty ? "" : " The body begins with: \(said)")
   }
 
   /// What the decoder says, with the place: `[3].owner.name`.
@@ -26,19 +26,19 @@ extension HTTPDecodingError: CustomStringConvertible {
     guard let cause = cause as? DecodingError else { return "\(cause)" }
     return switch cause {
     case .typeMismatch(let type, let context):
-      "\(place(context.codingPath)) is no \(type). \(context.debugDescription)"
+      "\(place(context.codingPath)) is not of type \(type). \(context.debugDescription)"
     case .valueNotFound(let type, let context):
-      "\(place(context.codingPath)) is null, and no \(type). \(context.debugDescription)"
+      "\(place(context.codingPath)) is null, not of type \(type). \(context.debugDescription)"
     case .keyNotFound(let key, let context):
       "\(place(context.codingPath + [key])) is missing."
     case .dataCorrupted(let context):
-      "\(place(context.codingPath)) cannot be read. \(context.debugDescription)"
+      "\(place(context.codingPath)) is malformed. \(context.debugDescription)"
     @unknown default: "\(cause)"
     }
   }
 
   private static func place(_ path: [any CodingKey]) -> String {
     let text = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
-    return text.isEmpty ? "the whole" : text.hasPrefix(".") ? String(text.dropFirst()) : text
+    return text.isEmpty ? "the body" : text.hasPrefix(".") ? String(text.dropFirst()) : text
   }
 }

@@ -19,13 +19,14 @@ public struct HTTPRedirectError: HTTPRequestError, CustomStringConvertible {
     let way = addresses.suffix(4).joined(separator: " → ")
     return switch reason {
     case .tooMany(let limit):
-      "\(request) was sent on more than \(limit) times: … \(way). "
-        + "Check whether the server sends it in a circle, or allow more redirects in the options."
+      "\(request) was redirected more than \(limit) times: … \(way). "
+        + "Check the server for a redirect loop, or allow more redirects in the options."
     case .badLocation(let location?):
-      "\(request) was sent on from \(way) to \(location), which is no address of http or https. "
-        + "Ask whoever runs the server."
+      "\(request) was redirected from \(way) to \(location), which is not an http or https URL. "
+        + "Report this to the operator of the server."
     case .badLocation(nil):
-      "\(request) was sent on from \(way) without saying where to. Ask whoever runs the server."
+      "\(request) was redirected from \(way) without a Location header. "
+        + "Report this to the operator of the server."
     }
   }
 }

@@ -38,25 +38,25 @@ extension HTTPStatusError: CustomStringConvertible {
   public var description: String {
     let reason = HTTPURLResponse.localizedString(forStatusCode: status)
     let said = HTTPBodyExcerpt.text(of: body)
-    return "\(request) was answered with \(status) (\(reason))" + (said.isEmpty ? "" : ": \(said)")
+    return "\(request) failed with status \(status) (\(reason))" + (said.isEmpty ? "" : ": \(said)")
       + (said.last.map { ".!?".contains($0) } == true ? " " : ". ") + advice
   }
 
   private var advice: String {
     if let delay = retryAfter {
-      return "The server asks to come back after \(delay.components.seconds) s."
+      return "The server asks to wait \(delay.components.seconds) s before another request."
     }
     return switch status {
-    case 300...399: "Ask where the header Location points to."
-    case 401: "Give credentials that the server knows, mostly by the header Authorization."
-    case 403: "The server knows who asks and does not allow it: use other credentials."
-    case 404, 410: "Check the address."
-    case 405: "Use a method that the header Allow of the answer names."
-    case 413: "Send less at once."
+    case 300...399: "Request the URL in the Location header."
+    case 401: "Send credentials that the server accepts, usually in the Authorization header."
+    case 403: "The server does not allow this request: use other credentials."
+    case 404, 410: "Check the URL."
+    case 405: "Use a method that is listed in the Allow header of the response."
+    case 413: "Send a smaller body."
     case 407, 511: "Log in to the network first."
-    case 429: "Ask less often."
+    case 429: "Send requests less often."
     default:
-      isTransient ? "Try again later." : "Compare the request with what the server documents."
+      isTransient ? "Try again later." : "Compare the request with the documentation of the server."
     }
   }
 }

@@ -36,7 +36,7 @@ extension HTTPTransferError.Reason {
       self = .notSecure
     case .cannotParseResponse: self = .badAnswer
     case .badURL:
-      self = .badRequest("the address is none")
+      self = .badRequest("the URL is invalid")
     #if canImport(FoundationNetworking)
       // What libcurl knows, Foundation does not hand on: it has few codes there, and says the rest in words.
       case .badServerResponse: self = .connectionLost
@@ -54,7 +54,7 @@ extension HTTPTransferError.Reason {
       case .badServerResponse: self = .badAnswer
     #endif
     case .unsupportedURL:
-      self = .badRequest("only addresses of the schemes http and https can be asked")
+      self = .badRequest("only http and https URLs can be requested")
     default: self = .other(code: error.code.rawValue)
     }
   }

@@ -62,31 +62,31 @@ extension HTTPTransferError: CustomStringConvertible {
 
   private var what: String {
     switch reason {
-    case .hostNotFound: "no host is called \(request.host)"
-    case .cannotConnect: "\(request.host) cannot be connected to"
+    case .hostNotFound: "the host \(request.host) was not found"
+    case .cannotConnect: "cannot connect to \(request.host)"
     case .offline: "there is no network"
-    case .timedOut: "\(request.host) did not answer in time"
-    case .connectionLost: "the connection ended before the answer did"
+    case .timedOut: "\(request.host) did not respond in time"
+    case .connectionLost: "the connection was lost before the end of the response"
     case .incompleteBody(let received, let expected):
-      "\(received) of \(expected) bytes came"
-    case .certificateRefused: "the certificate of \(request.host) is refused"
+      "only \(received) of \(expected) bytes were received"
+    case .certificateRefused: "the certificate of \(request.host) was rejected"
     case .notSecure: "the connection to \(request.host) cannot be made secure"
-    case .badAnswer: "\(request.host) answered with something that is not proper HTTP"
+    case .badAnswer: "the response of \(request.host) is not valid HTTP"
     case .badRequest(let problem): problem
-    case .other(let code): "error \(code) of the system"
+    case .other(let code): "system error \(code)"
     }
   }
 
   private var advice: String {
     switch reason {
-    case .hostNotFound: "Check how it is spelt, and that this machine can look up names."
-    case .cannotConnect: "Check the port, and that the server runs."
+    case .hostNotFound: "Check the spelling, and that this machine can resolve host names."
+    case .cannotConnect: "Check the port, and that the server is running."
     case .offline: "Connect this machine to a network."
     case .timedOut: "Try again, or give the request a longer timeoutInterval."
     case .connectionLost, .incompleteBody, .other: "Try again."
     case .certificateRefused:
-      "Have the server use a certificate of an authority that this machine trusts, or trust that one."
-    case .notSecure: "Check that the server speaks TLS at this port."
+      "Use a certificate from an authority that this machine trusts, or trust that authority."
+    case .notSecure: "Check that the server uses TLS on this port."
     case .badAnswer: "Check the scheme and the port."
     case .badRequest: "Change the request."
     }

@@ -40,7 +40,7 @@ public struct HTTPRequestOptions: Sendable, Hashable {
   ) {
     precondition(
       bodyLimit >= 0 && errorBodyLimit >= 0,
-      "A limit is not negative, and not \(min(bodyLimit, errorBodyLimit)) bytes.")
+      "limits must not be negative (were \(bodyLimit) and \(errorBodyLimit) bytes)")
     self.redirects = redirects
     self.isRepeatable = isRepeatable
     self.bodyLimit = bodyLimit

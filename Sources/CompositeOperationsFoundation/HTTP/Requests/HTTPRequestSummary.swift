@@ -22,7 +22,7 @@ public struct HTTPRequestSummary: Sendable, Hashable, CustomStringConvertible {
   public private(set) var isRepeatable: Bool
 
   public var description: String {
-    "\(method) \(address)" + (redirectedTo.map { " (sent on to \($0))" } ?? "")
+    "\(method) \(address)" + (redirectedTo.map { " (redirected to \($0))" } ?? "")
   }
 }
 
@@ -32,7 +32,7 @@ extension HTTPRequestSummary {
   /// - Parameter isRepeatable: What whoever made it says; nil if it depends on the request.
   init(_ request: URLRequest, isRepeatable: Bool?) {
     method = (request.httpMethod ?? "GET").uppercased()
-    address = request.url?.withoutSecrets ?? "no address"
+    address = request.url?.withoutSecrets ?? "no URL"
     host = request.url?.host ?? ""
     let hasKey = request.value(forHTTPHeaderField: "Idempotency-Key") != nil
     self.isRepeatable = isRepeatable ?? (hasKey || Self.repeatableMethods.contains(method))
@@ -58,7 +58,7 @@ extension URL {
   /// The address as it may be shown: any value in a query may be a key to something.
   var withoutSecrets: String {
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
-      return "an address that cannot be read"
+      return "an unreadable URL"
     }
     let names = parts.percentEncodedQuery?.split(separator: "&").map { item in
       item.contains("=") ? item.prefix { $0 != "=" } + "=…" : "…"
@@ -67,7 +67,7 @@ extension URL {
     parts.password = nil
     parts.percentEncodedQuery = nil
     parts.fragment = nil
-    let address = parts.string ?? "an address that cannot be read"
+    let address = parts.string ?? "an unreadable URL"
     return names.map { "\(address)?\($0.joined(separator: "&"))" } ?? address
   }
 }

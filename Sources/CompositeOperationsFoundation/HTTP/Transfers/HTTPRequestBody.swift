@@ -44,7 +44,8 @@ extension HTTPTransferError {
   static func bodyOfNoUse(in request: HTTPRequestSummary) -> HTTPTransferError {
     HTTPTransferError(
       request: request,
-      reason: .badRequest("a \(request.method) has no body: set the httpMethod, as to PUT"),
+      reason: .badRequest(
+        "a \(request.method) request has no body: set the httpMethod, such as to PUT"),
       message: "")
   }
 }

@@ -49,7 +49,7 @@ struct HTTPRoute {
     guard let url = location.flatMap({ URL(string: $0, relativeTo: head.url)?.absoluteURL }),
       ["http", "https"].contains(url.scheme?.lowercased()), url.host?.isEmpty == false
     else {
-      let shown = location.map { URL(string: $0)?.withoutSecrets ?? "an unreadable address" }
+      let shown = location.map { URL(string: $0)?.withoutSecrets ?? "an unreadable URL" }
       throw HTTPRedirectError(
         request: asked, reason: .badLocation(shown), addresses: addresses)
     }

@@ -68,7 +68,7 @@ extension HTTPTransfer {
       case .new:
         state = .ended
         return false
-      case .running, .ended: preconditionFailure("A transfer in \(state) was begun.")
+      case .running, .ended: preconditionFailure("begun(_:_:) was called in state \(state)")
       }
     }
 

@@ -16,7 +16,7 @@ enum ReadableFile {
   static func size(of url: URL) throws(FileError) -> Int {
     guard let path = url.pathOfFile else {
       throw FileError(
-        url.withoutSecrets, "cannot be read", because: "It is no file. Download it first.")
+        url.withoutSecrets, "cannot be read", because: "it is not a file URL. Download it first.")
     }
     let status: FileStatus
     do throws(SystemError) {
@@ -24,13 +24,13 @@ enum ReadableFile {
       defer { try? file.close() }
       status = try file.status
     } catch {
-      let advice = error.isMissing ? "Check its name." : "Name a file that may be read."
+      let advice = error.isMissing ? "Check its path." : "Use a readable file."
       throw FileError(path, "cannot be read", error, because: "\(error). \(advice)")
     }
     guard status.kind == .file else {
       throw FileError(
         path, "cannot be sent",
-        because: "It is a folder or a device, whose length nobody knows. Name a file.")
+        because: "it is a folder or a device, which has no known length. Use a file.")
     }
     return status.size
   }

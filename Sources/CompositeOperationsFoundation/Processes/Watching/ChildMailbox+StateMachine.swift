@@ -50,7 +50,7 @@ extension ChildMailbox {
         state = .gathering(ChildNews(end: news.end))
         return .resume(waiter, news)
       case .awaited:
-        preconditionFailure("Two tasks wait for one process.")
+        preconditionFailure("two tasks wait for one process")
       }
     }
 

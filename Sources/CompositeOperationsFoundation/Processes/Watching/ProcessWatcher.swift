@@ -86,8 +86,8 @@ final class ProcessWatcher: Sendable {
     let count = unsafe process_watch_wait(watch, waker, &tokens, capacity, milliseconds)
     if count < 0 {
       fatalError(
-        "Processes cannot be watched any more: \(Failure(code: -count)). Expected that nobody closes descriptors that "
-          + "are not theirs: look for close().")
+        "processes cannot be watched any more: \(Failure(code: -count)). No code may close a "
+          + "descriptor that it does not own: look for close()")
     }
     return Int(count)
   }
