@@ -1,8 +1,8 @@
 public import CompositeOperations
 public import Foundation
 
-// What an error says of itself is its `localizedDescription`, too, which applications show. Without this that would be
-// "The operation could not be completed", whatever happened.
+// Applications show the `localizedDescription` of an error. With these conformances it is the
+// description; otherwise it would be "The operation could not be completed" for every error.
 
 extension ChildNotAddedError: LocalizedError {
   public var errorDescription: String? { "\(self)" }

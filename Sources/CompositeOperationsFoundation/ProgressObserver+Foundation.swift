@@ -2,7 +2,8 @@ public import CompositeOperations
 public import Foundation
 
 extension ProgressObserver {
-  /// Sees how far runs are and tells a `Foundation.Progress`, for what shows or sums up one of those.
+  /// Creates an observer that updates a `Foundation.Progress`, for code that displays or combines
+  /// those.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
@@ -13,10 +14,11 @@ extension ProgressObserver {
   /// progress.cancellationHandler = { run.cancel() }
   /// ```
   ///
-  /// Where the run says how many units there are, these are the units of the progress; else there are 1,000.
-  /// As long as nobody knows how much there is to do it is indeterminate.
+  /// If the run reports a total number of units, the progress has that number of units; otherwise
+  /// it has 1,000. While the total is unknown, the progress is indeterminate.
   ///
-  /// - Parameter progress: Is changed by the threads that the run is on, one at a time.
+  /// - Parameter progress: The progress to update. It is changed on the threads of the run, by one
+  ///   of them at a time.
   public convenience init(updating progress: Progress) {
     progress.totalUnitCount = -1
     self.init { progress.show($0) }
@@ -31,9 +33,10 @@ extension Progress {
       return
     }
     let total = progress.total.flatMap { $0 > 0 ? Int64($0) : nil } ?? 1_000
-    // What it has of them by the fraction, which never goes back as the units may.
+    // Computed from the fraction, which never decreases, as the units may.
     let completed = fraction == 1 ? total : min(Int64(fraction * Double(total) + 1e-9), total - 1)
-    // A progress with as many units as it has to do is over for whoever sums it up: it must never look so.
+    // A parent treats a progress whose units are all completed as finished. It must not look so too
+    // early.
     if completed < completedUnitCount { completedUnitCount = completed }
     if totalUnitCount != total { totalUnitCount = total }
     completedUnitCount = completed

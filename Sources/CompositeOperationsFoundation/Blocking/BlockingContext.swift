@@ -1,9 +1,13 @@
 public import CompositeOperations
 internal import Dispatch
 
-/// What the function of a ``BlockingOperation`` sees of its run. It is no task, and knows nothing of one.
+/// The context of the function of a ``BlockingOperation``, for cancellation, log messages and
+/// progress.
+///
+/// The function may run outside of any task, so `Task.isCancelled` does not report the cancellation
+/// of the run.
 public struct BlockingContext: Sendable {
-  /// For lines of the log and for progress.
+  /// The context of the run, for log messages and progress.
   public let operation: OperationContext
   private let cancellation = Cancellation()
 
@@ -12,12 +16,14 @@ public struct BlockingContext: Sendable {
   /// Whether the run was cancelled.
   public var isCancelled: Bool { cancellation.isRequested }
 
-  /// - Throws: `CancellationError` if the run was cancelled.
+  /// Throws an error if the run was cancelled.
+  ///
+  /// - Throws: `CancellationError`.
   public func checkCancellation() throws {
     if isCancelled { throw CancellationError() }
   }
 
-  /// Calls what blocks, and has something done if the run is cancelled meanwhile, such as waking it.
+  /// Calls a blocking function, with a handler that stops it if the run is cancelled.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
@@ -33,18 +39,19 @@ public struct BlockingContext: Sendable {
   /// }
   /// ```
   ///
-  /// A connection is shut down there and not closed: on Linux closing it would not wake who reads from it, and
-  /// another one could get its number.
+  /// The example shuts the connection down and does not close it. On Linux, closing it would not
+  /// wake a thread that reads from it, and another connection could get its number.
   ///
-  /// The handler is called at most once, on the thread of whoever cancels, or at once if the run has been
-  /// cancelled already. When this returns it has returned, too, or never will be called, and nothing of it is
-  /// left: so what it uses may be given back then.
+  /// The handler is called at most once, on the thread that cancels the run, or at once if the run
+  /// is already cancelled. When this method returns, the handler has returned or will never be
+  /// called, so the resources that it uses can be freed.
   ///
   /// - Parameters:
-  ///   - body: What blocks.
-  ///   - handler: Has it stop. It must not wait for what happens only after this has returned.
-  /// - Returns: What the body returns.
-  /// - Throws: What the body throws.
+  ///   - body: The blocking function.
+  ///   - handler: Stops the function. It must not wait for anything that happens only after this
+  ///     method has returned.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: The error that `body` throws.
   public func withCancellationHandler<Value>(
     _ body: () throws -> Value, onCancel handler: @escaping @Sendable () -> Void
   ) rethrows -> Value {
@@ -88,12 +95,14 @@ extension BlockingContext {
         defer { state = State(isRequested: true) }
         return state.handlers
       }
-      // Not under the lock: they are code of others. The innermost is what blocks.
+      // Not under the lock: handlers are user code. The innermost handler is called first, because
+      // it belongs to the function that blocks.
       for handler in handlers.reversed() { handler.call() }
     }
   }
 
-  /// What is called as long as the body goes on, and waited for at its end.
+  /// A handler that may be called while its body runs. The end of the body waits for a call in
+  /// progress.
   private final class Handler: Sendable {
     private enum State: Sendable { case waiting, running, over }
 
@@ -120,7 +129,7 @@ extension BlockingContext {
         if state == .waiting { state = .over }
         return state == .running
       }
-      // Whoever ends it is on a thread that may wait.
+      // This thread may block.
       if isRunning { hasReturned.wait() }
     }
   }

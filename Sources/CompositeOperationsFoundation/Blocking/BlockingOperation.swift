@@ -1,7 +1,7 @@
 public import CompositeOperations
 public import Dispatch
 
-/// An operation of a function that blocks its thread: a system call, an old library, a long computation.
+/// An operation that runs a blocking function: a system call, an old library, a long computation.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -10,12 +10,13 @@ public import Dispatch
 /// let outcome = await text.run()
 /// ```
 ///
-/// It runs on a thread that may wait. The threads of Swift's tasks, of which there are as many as processors,
-/// may not: where all of them wait, no task of the process goes on.
+/// The function runs on a thread that may block. The threads of Swift's tasks must not block: there
+/// are only as many as processors, and if all of them block, no task of the process makes progress.
 ///
-/// A function whose run is cancelled before it has begun is not called. Where it waits for a thread or for a queue,
-/// the run ends at once; where it waits for an actor or an executor, when its turn comes. One that runs is waited
-/// for; a function that can stop is given a ``BlockingContext``, which tells it:
+/// If the run is cancelled before the function has begun, the function is not called. A run that
+/// waits for a thread or for a queue then ends at once; a run that waits for an actor or an
+/// executor ends when its turn comes. If the function has begun, the run ends when it returns. A
+/// function that can stop early takes a ``BlockingContext``, which reports the cancellation:
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -33,18 +34,22 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
   private let place: BlockingPlace
   private let body: @Sendable (BlockingContext) throws -> Success
 
+  /// Creates an operation that runs a function.
+  ///
   /// - Parameters:
-  ///   - place: Where the function runs.
-  ///   - body: The function.
+  ///   - place: The threads, queue, actor or executor that the function runs on.
+  ///   - body: The blocking function.
   public init(
     on place: BlockingPlace = .threads, _ body: @escaping @Sendable () throws -> Success
   ) {
     self.init(on: place) { _ in try body() }
   }
 
+  /// Creates an operation that runs a function which can stop when the run is cancelled.
+  ///
   /// - Parameters:
-  ///   - place: Where the function runs.
-  ///   - body: The function. It is told when it is to stop.
+  ///   - place: The threads, queue, actor or executor that the function runs on.
+  ///   - body: The blocking function. Its context reports the cancellation.
   public init(
     on place: BlockingPlace = .threads,
     _ body: @escaping @Sendable (BlockingContext) throws -> Success
@@ -53,6 +58,11 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
     self.body = body
   }
 
+  /// Runs the function and returns its result.
+  ///
+  /// - Throws: The error of the function, `CancellationError` if the run is cancelled before the
+  ///   function begins, and ``BlockingThreadsError`` if there is no thread and the system does not
+  ///   create one.
   public func perform(in context: OperationContext) async throws -> Success {
     let blocking = BlockingContext(context)
     switch place.kind {
@@ -64,7 +74,8 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
     case .queue(let queue):
       return try await queued(blocking) { function, _ in
         queue.async(execute: function)
-        // Nothing can be taken out of it. What is left there is small, as the function is gone.
+        // Nothing can be removed from a queue. The entry that remains is small, because the
+        // function has been freed.
         return {}
       }
     case .actor(let actor):
@@ -85,7 +96,8 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
   private typealias Call = @Sendable () -> Void
   private typealias Fail = @Sendable (BlockingThreadsError) -> Void
 
-  /// - Parameter add: Has a function called some time on another thread, and gives what takes it back.
+  /// - Parameter add: Schedules a function on another thread, and returns a function that removes
+  ///   it.
   private func queued(
     _ blocking: BlockingContext, add: @escaping @Sendable (@escaping Call, @escaping Fail) -> Call
   ) async throws -> Success {
@@ -94,7 +106,7 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
       let remove = Lock<Call?>(nil)
       finish.onCancel {
         blocking.cancel()
-        // Whoever takes the function decides: it may wait behind others for long.
+        // The function may wait for long, so the cancellation and the thread compete for it.
         let waiting = body.withLock { $0.take() }
         guard waiting != nil else { return }
         remove.withLock(\.self)?()
@@ -109,7 +121,7 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
         if waiting != nil { finish(.error(error)) }
       }
       remove.withLock { $0 = added }
-      // Whoever has cancelled it meanwhile found nothing to take back.
+      // A cancellation before `remove` was set found nothing to remove.
       if blocking.isCancelled { added() }
     }
     return try await operation.perform(in: blocking.operation)
@@ -129,7 +141,15 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
   }
 }
 
-/// Where the function of a ``BlockingOperation`` runs.
+/// The place where the function of a ``BlockingOperation`` runs.
+///
+/// ```swift
+/// import CompositeOperationsFoundation
+///
+/// let text = BlockingOperation(on: .queue(.global())) {
+///   try String(contentsOfFile: "/etc/services", encoding: .utf8)
+/// }
+/// ```
 public struct BlockingPlace: Sendable {
   enum Kind: Sendable {
     case threads(BlockingThreads)
@@ -140,26 +160,27 @@ public struct BlockingPlace: Sendable {
 
   let kind: Kind
 
-  /// The threads that all share who name no others: ``BlockingThreads/shared``.
+  /// The shared threads, ``BlockingThreads/shared``. This is the default.
   public static var threads: BlockingPlace { .threads(.shared) }
 
-  /// Threads of one's own, for what must not wait behind others.
+  /// A separate pool, for functions that must not wait for others.
   public static func threads(_ threads: BlockingThreads) -> BlockingPlace {
     BlockingPlace(kind: .threads(threads))
   }
 
-  /// A queue of Dispatch.
+  /// A dispatch queue.
   public static func queue(_ queue: DispatchQueue) -> BlockingPlace {
     BlockingPlace(kind: .queue(queue))
   }
 
-  /// The executor of an actor, alone with what else it does. Unless it has threads of its own, functions that
-  /// block for long do not belong there.
+  /// The executor of an actor, isolated to that actor.
+  ///
+  /// Unless the executor has threads of its own, do not use it for functions that block for long.
   public static func actor(_ actor: any Actor) -> BlockingPlace {
     BlockingPlace(kind: .actor(actor))
   }
 
-  /// An executor of tasks.
+  /// A task executor.
   public static func executor(_ executor: any TaskExecutor) -> BlockingPlace {
     BlockingPlace(kind: .executor(executor))
   }

@@ -1,7 +1,7 @@
 internal import CompositeOperations
 
 extension BlockingThreads {
-  /// What stands for a function in the line.
+  /// Identifies a function in the queue.
   package typealias Ticket = UInt64
 
   struct Function: Sendable {
@@ -9,13 +9,13 @@ extension BlockingThreads {
     let fail: (@Sendable (BlockingThreadsError) -> Void)?
   }
 
-  /// Who works and who waits.
+  /// Tracks the threads and the waiting functions.
   struct StateMachine: Sendable {
     enum Addition: Sendable {
       case nothing
-      /// A thread that waits is to look again.
+      /// Wake an idle thread.
       case wake
-      /// A thread is to begin.
+      /// Start a thread.
       case begin
     }
 
@@ -26,12 +26,12 @@ extension BlockingThreads {
 
     private let width: Int
     private(set) var threadCount = 0
-    /// Of the threads that wait, how many nobody has woken.
+    /// How many idle threads have not been woken.
     private var idleCount = 0
     private(set) var runningCount = 0
     private var nextTicket: Ticket = 0
     private var waiting: [Ticket: Function] = [:]
-    /// In the order in which they came; also tickets of functions that wait no longer.
+    /// In FIFO order. It also has tickets of functions that no longer wait.
     private var line = Line<Ticket>()
 
     init(width: Int) { self.width = width }
@@ -56,10 +56,10 @@ extension BlockingThreads {
       return .begin
     }
 
-    /// - Returns: What nobody will call now.
+    /// - Returns: The function, which will not be called; nil if it no longer waits.
     mutating func removed(_ ticket: Ticket) -> Function? {
       guard let function = waiting.removeValue(forKey: ticket) else { return nil }
-      // Not at each one: a line is looked through once for as many as are left in it.
+      // Not at every removal: only when more than half of the tickets are stale.
       if line.count > 2 * waiting.count + 8 {
         var left = Line<Ticket>()
         while let ticket = line.popFirst() { if waiting[ticket] != nil { left.append(ticket) } }
@@ -75,10 +75,10 @@ extension BlockingThreads {
       return nil
     }
 
-    /// A thread has begun, or was woken.
+    /// A thread has started, or was woken.
     mutating func looked() -> Step {
       guard let function = next() else {
-        // Another one was quicker.
+        // Another thread took it first.
         idleCount += 1
         return .wait
       }
@@ -91,9 +91,9 @@ extension BlockingThreads {
       return looked()
     }
 
-    /// A thread that was to begin could not be made.
+    /// A thread could not be created.
     ///
-    /// - Returns: What nobody is left to call.
+    /// - Returns: The functions that no thread is left to call.
     mutating func failedToBegin() -> [Function] {
       threadCount -= 1
       var left: [Function] = []
@@ -101,7 +101,7 @@ extension BlockingThreads {
       return left
     }
 
-    /// - Returns: Whether the thread is to end; if not, one that waits has been woken.
+    /// - Returns: Whether the thread must end. If not, an idle thread has been woken.
     mutating func timedOut() -> Bool {
       guard idleCount > 0 else { return false }
       idleCount -= 1

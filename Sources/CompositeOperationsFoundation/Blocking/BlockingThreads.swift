@@ -1,34 +1,45 @@
 internal import CompositeOperations
 package import Dispatch
 
-/// Threads for functions that block.
+/// A pool of threads for functions that block.
 ///
-/// There are none until they are needed, never more than the width, and those that have had nothing to do for
-/// ten seconds end. What finds no free one waits in a line.
+/// ```swift
+/// import CompositeOperationsFoundation
+///
+/// let disk = BlockingThreads(width: 2, name: "disk")
+/// let text = BlockingOperation(on: .threads(disk)) {
+///   try String(contentsOfFile: "/etc/services", encoding: .utf8)
+/// }
+/// ```
+///
+/// Threads are created on demand, up to the width, and end after ten seconds without work.
+/// Functions that find no idle thread wait in FIFO order.
 public final class BlockingThreads: Sendable {
-  /// The threads of all who name no others: up to 64.
+  /// The default pool, with up to 64 threads.
   public static let shared = BlockingThreads(width: 64, name: "blocking")
 
-  /// How many threads there are at most.
+  /// The maximum number of threads.
   public let width: Int
-  /// What the threads are called.
+  /// The name of the threads.
   public let name: String
 
   private let idleTime: DispatchTimeInterval
   private let startThread: ThreadStart
   private let machine: Lock<StateMachine>
-  /// Raised once for every thread that waits and is to look again.
+  /// Signaled once for every idle thread that has to look for work.
   private let alarm = DispatchSemaphore(value: 0)
 
+  /// Creates a pool without threads.
+  ///
   /// - Parameters:
-  ///   - width: How many threads there are at most.
-  ///   - name: What they are called, for debuggers. Linux shows 15 bytes of it.
-  /// - Precondition: There is at least one.
+  ///   - width: The maximum number of threads.
+  ///   - name: The name of the threads, for debuggers. Linux shows 15 bytes of it.
+  /// - Precondition: `width` is at least 1.
   public convenience init(width: Int, name: String) {
     self.init(width: width, name: name, endingAfter: .seconds(10))
   }
 
-  /// Calls a function on a new thread; gives 0, or why the system made none, one of `errno`.
+  /// Calls a function on a new thread. Returns 0, or the `errno` of the system if it created none.
   package typealias ThreadStart =
     @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32
 
@@ -46,18 +57,18 @@ public final class BlockingThreads: Sendable {
 
   /// How many threads there are.
   package var threadCount: Int { machine.withLock { $0.threadCount } }
-  /// How many functions run.
+  /// How many functions are running.
   public var runningCount: Int { machine.withLock { $0.runningCount } }
-  /// How many functions wait for a thread.
+  /// How many functions are waiting for a thread.
   public var waitingCount: Int { machine.withLock { $0.waitingCount } }
 
-  /// Has a function called on one of the threads.
+  /// Adds a function to be called on one of the threads.
   ///
   /// - Parameters:
-  ///   - function: What is called.
-  ///   - fail: Called instead if there is no thread and none can be made; nil if the function is to be called
-  ///     in any case, if need be on this very thread.
-  /// - Returns: What the function is given up by.
+  ///   - function: The function.
+  ///   - fail: Called instead if there is no thread and none can be created; nil to call the
+  ///     function in any case, if necessary on the current thread.
+  /// - Returns: The ticket for ``remove(_:)``.
   @discardableResult package func add(
     _ function: @escaping @Sendable () -> Void,
     orFail fail: (@Sendable (BlockingThreadsError) -> Void)? = nil
@@ -71,9 +82,9 @@ public final class BlockingThreads: Sendable {
     return ticket
   }
 
-  /// Forgets a function that waits for a thread. One that has been called, or was forgotten, stays as it is.
+  /// Removes a waiting function. Has no effect if the function was called or removed before.
   func remove(_ ticket: Ticket) {
-    // Not under the lock: what it keeps may be freed here.
+    // Not under the lock: this may free values of the function.
     _ = machine.withLock { $0.removed(ticket) }
   }
 
@@ -86,7 +97,8 @@ public final class BlockingThreads: Sendable {
     }
   }
 
-  /// Calls a function on one of the threads and waits for what it comes to, whether the task is cancelled or not.
+  /// Calls a function on one of the threads and waits for its result, even if the task is
+  /// cancelled.
   func run<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -106,7 +118,7 @@ public final class BlockingThreads: Sendable {
       case .wait:
         if alarm.wait(timeout: .now() + idleTime) == .timedOut {
           if machine.withLock({ $0.timedOut() }) { return }
-          // It has just been raised for a thread that waits, and nobody else is left.
+          // Every idle thread has been woken, so there is a signal for this one.
           alarm.wait()
         }
         step = machine.withLock { $0.looked() }

@@ -1,10 +1,10 @@
 internal import CProcesses
 
-/// A thread that is made without the help of Foundation, which on Linux does not tell when there is none.
+/// A thread that is created without Foundation, which on Linux does not report a failure.
 package enum SystemThread {
   /// Calls a function on a new thread.
   ///
-  /// - Returns: 0, or why the system made none, one of `errno`.
+  /// - Returns: 0, or the `errno` of the system if it created none.
   package static func start(
     called name: String, _ function: @escaping @Sendable () -> Void
   ) -> Int32 {

@@ -1,9 +1,9 @@
 internal import CompositeOperations
 internal import Foundation
 
-/// Reads notifications one behind another until one says something.
+/// Reads notifications one after another, until one has a result.
 ///
-/// So there is never a second value that nobody would see, however many threads post.
+/// So there is never a second result that would be lost, however many threads post.
 final class NoteReading<Success: Sendable>: Sendable {
   private let read: @Sendable (Notification) -> Success?
   private let finish: OperationFinish<Success>
@@ -16,7 +16,8 @@ final class NoteReading<Success: Sendable>: Sendable {
     self.finish = finish
   }
 
-  /// Reads one, and what comes meanwhile; or leaves it to whoever reads already.
+  /// Reads a notification and those that arrive meanwhile. If another thread is reading, leaves it
+  /// to that thread.
   func add(_ notification: Notification) {
     var next = Note(notification: notification)
     guard machine.withLock({ $0.came(next) }) else { return }
@@ -34,32 +35,33 @@ final class NoteReading<Success: Sendable>: Sendable {
     }
   }
 
-  /// Ends it, unless it has ended. What is being read now is waited for, and counts if it says something.
+  /// Ends the reading, unless it has ended. A notification that is being read is waited for, and
+  /// its result takes precedence over the outcome.
   func end(in outcome: Outcome<Success>) {
     if machine.withLock({ $0.ended(in: outcome) }) { finish(outcome) }
   }
 }
 
 extension NoteReading {
-  // Sendable, because whoever is given it to read it has it alone.
+  // Sendable: only the thread that reads it has access to it.
   private struct Note: @unchecked Sendable {
     let notification: Notification
   }
 
-  /// Unread notifications are returned, so that they are freed outside the lock.
+  /// Returns unread notifications, so that they are freed outside the lock.
   private struct StateMachine: Sendable {
-    /// Notifications that will not be read, and an end that does not count.
+    /// Notifications that will not be read, and an outcome that does not count.
     struct Unread: Sendable {
       var notes: [Note] = []
       var end: Outcome<Success>?
     }
 
     private enum State: Sendable {
-      /// Nobody reads.
+      /// No notification is being read.
       case waiting
-      /// One is read; behind it come others, or the end.
+      /// A notification is being read. The others follow, and then the end.
       case reading(notes: [Note], end: Outcome<Success>?)
-      /// Something was found, or is looked for no longer.
+      /// There is a result, or the reading has ended.
       case over
     }
 
@@ -71,7 +73,7 @@ extension NoteReading {
 
     private var state = State.waiting
 
-    /// - Returns: Whether it is to be read now.
+    /// - Returns: Whether to read the notification now.
     mutating func came(_ note: Note) -> Bool {
       switch state {
       case .waiting:
@@ -110,7 +112,7 @@ extension NoteReading {
       }
     }
 
-    /// - Returns: Whether it has ended so now.
+    /// - Returns: Whether the reading ends with this outcome now.
     mutating func ended(in outcome: Outcome<Success>) -> Bool {
       switch state {
       case .waiting:

@@ -1,7 +1,7 @@
 public import CompositeOperations
 public import Foundation
 
-/// Waits for a notification.
+/// An operation that waits for a notification.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -13,22 +13,25 @@ public import Foundation
 /// let outcome = await number.timingOut(after: .seconds(30)).run()
 /// ```
 ///
-/// It listens from the moment at which it is run: one that was posted before is not seen. What has it posted is
-/// therefore best begun by the operation itself, which does so when it listens. It no longer listens when it has
-/// ended, or was cancelled.
+/// The run observes the notification center from its start to its end, so a notification that was
+/// posted earlier is missed. If your code triggers the notification, pass that code as `begin`: it
+/// is called after the observation has started.
 public struct NotificationOperation<Success: Sendable>: ComposableOperation {
   private let name: Notification.Name
   private let center: NotificationCenter
   private let begin: @Sendable () throws -> Void
   private let read: @Sendable (Notification) -> Success?
 
+  /// Creates an operation that waits for a notification and reads its result.
+  ///
   /// - Parameters:
-  ///   - name: What the notification is called.
-  ///   - center: Where it is posted.
-  ///   - begin: Begins what it is posted by. It is called as soon as the operation listens, and an error that it
-  ///     throws ends the run, unless a notification has.
-  ///   - read: What the run comes to; nil to wait for another one. It is called on the thread of whoever posts,
-  ///     for one after another: what is posted during a call is read behind it, on the same thread.
+  ///   - name: The name of the notification.
+  ///   - center: The notification center that posts it.
+  ///   - begin: Triggers the notification. It is called as soon as the observation has started. An
+  ///     error that it throws ends the run, unless a notification has already done so.
+  ///   - read: Returns the result of the run, or nil to wait for another notification. It is called
+  ///     on the posting thread, for one notification at a time: a notification that is posted
+  ///     during a call is read after it, on the same thread.
   public init(
     _ name: Notification.Name, in center: NotificationCenter = .default,
     after begin: @escaping @Sendable () throws -> Void = {},
@@ -40,12 +43,12 @@ public struct NotificationOperation<Success: Sendable>: ComposableOperation {
     self.read = read
   }
 
-  /// One that the name alone is enough for.
+  /// Creates an operation that waits for a notification with a name.
   ///
   /// - Parameters:
-  ///   - name: What the notification is called.
-  ///   - center: Where it is posted.
-  ///   - begin: Begins what it is posted by, as soon as the operation listens.
+  ///   - name: The name of the notification.
+  ///   - center: The notification center that posts it.
+  ///   - begin: Triggers the notification. It is called as soon as the observation has started.
   public init(
     _ name: Notification.Name, in center: NotificationCenter = .default,
     after begin: @escaping @Sendable () throws -> Void = {}
@@ -53,6 +56,9 @@ public struct NotificationOperation<Success: Sendable>: ComposableOperation {
     self.init(name, in: center, after: begin) { _ in () }
   }
 
+  /// Waits for a notification that has a result.
+  ///
+  /// - Throws: The error of `begin`, and `CancellationError` if the run is cancelled.
   public func perform(in context: OperationContext) async throws -> Success {
     let subscription = Subscription(in: center)
     defer { subscription.end() }
@@ -66,8 +72,8 @@ public struct NotificationOperation<Success: Sendable>: ComposableOperation {
   }
 }
 
-/// Listens, from one call to another.
-// Sendable, because a center may be used from any thread, and the rest is behind a lock.
+/// An observation of a notification center.
+// Sendable: a center may be used from any thread, and a lock guards the token.
 private final class Subscription: @unchecked Sendable {
   private struct Token: @unchecked Sendable {
     var observer: (any NSObjectProtocol)?

@@ -2,13 +2,13 @@ public import CompositeOperations
 public import Foundation
 
 extension CocoaError: CancellationRepresenting {
-  /// Whether somebody cancelled it: its code is `userCancelled`.
+  /// Whether the code is `userCancelled`.
   public var representsCancellation: Bool { code == .userCancelled }
 }
 
-/// Errors that come from code of Objective-C, or of C, by domain and code alone.
+/// For errors from Objective-C and C code, which have only a domain and a code.
 extension NSError: CancellationRepresenting {
-  /// Whether somebody cancelled it: it stands for `CocoaError.userCancelled` or for `URLError.cancelled`.
+  /// Whether the error is `CocoaError.userCancelled` or `URLError.cancelled`.
   public var representsCancellation: Bool {
     switch domain {
     case CocoaError.errorDomain: code == CocoaError.Code.userCancelled.rawValue

@@ -1,21 +1,24 @@
 public import CompositeOperations
 public import Foundation
 
-/// A collector did not take spans.
+/// The error of a collector that did not accept spans.
 public struct OpenTelemetryExportError: RetryAdvising, CustomStringConvertible {
-  /// What kept them from being taken.
+  /// A reason why spans were not accepted.
   public enum Reason: Sendable {
-    /// The collector answered with a status other than 2xx; with the first 500 bytes of what it said.
+    /// The collector returned a status other than 2xx, with the first 500 bytes of its response.
     case refused(status: Int, body: String)
-    /// The collector took the request, but not all spans in it.
+    /// The collector accepted the request, but not all spans in it.
     case rejected(spanCount: Int, message: String)
-    /// Nobody answered.
+    /// There was no response.
     case unreachable(any Error)
   }
 
-  /// Where the request went.
+  /// The URL of the request.
   public let url: URL
+  /// Why the spans were not accepted.
   public let reason: Reason
+  /// The delay that the collector asks for before a retry, at most 5 minutes; nil if it asks for
+  /// none.
   public let retryDelay: Duration?
 
   init(url: URL, reason: Reason, retryDelay: Duration? = nil) {
@@ -24,7 +27,7 @@ public struct OpenTelemetryExportError: RetryAdvising, CustomStringConvertible {
     self.retryDelay = retryDelay
   }
 
-  /// Whether the same request may be taken later.
+  /// Whether the collector may accept the same request later.
   public var isTransient: Bool {
     switch reason {
     case .refused(let status, _): [429, 502, 503, 504].contains(status)
@@ -33,6 +36,7 @@ public struct OpenTelemetryExportError: RetryAdvising, CustomStringConvertible {
     }
   }
 
+  /// The URL of the collector and its response.
   public var description: String {
     switch reason {
     case .refused(let status, let body):

@@ -5,7 +5,7 @@ public import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Posts traces to a collector of OpenTelemetry, by its protocol over HTTP with JSON.
+/// Sends traces to an OpenTelemetry collector, in OTLP over HTTP with JSON.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -17,25 +17,28 @@ public import Foundation
 /// }
 /// ```
 ///
-/// What the collector cannot take at the moment, by the rules of the
-/// [protocol](https://opentelemetry.io/docs/specs/otlp/#otlphttp), is sent again: after the statuses 429, 502,
-/// 503 and 504 and where nobody answers, 5 times in all, after delays that grow from 1 second to 30 and are at
-/// least what the collector says by `Retry-After`.
+/// A request that the collector cannot accept for the time being, by the rules of the
+/// [protocol](https://opentelemetry.io/docs/specs/otlp/#otlphttp), is retried: after the statuses
+/// 429, 502, 503 and 504, and if there is no response. There are at most 5 attempts. The delays
+/// grow from 1 second to 30 seconds, and are at least the delay in the `Retry-After` header of the
+/// collector.
 public struct OpenTelemetryExporter: Sendable {
-  /// Where requests go.
+  /// The URL of the requests.
   public let url: URL
   let service: String
   private let headers: [String: String]
   private let session: HTTPSession
   private let environment: OperationEnvironment
 
+  /// Creates an exporter for a collector.
+  ///
   /// - Parameters:
-  ///   - collector: The address of the collector; requests go to `v1/traces` below it.
-  ///   - headers: What else a request says, such as `Authorization`.
-  ///   - service: What the program is called in the trace; nil for the name of its file.
-  ///   - session: What sends requests.
-  ///   - environment: Where requests stand: by its clock they wait before they are sent again. Its observers
-  ///     see them; a stream to this exporter must not be one of them.
+  ///   - collector: The URL of the collector. Requests go to `v1/traces` below it.
+  ///   - headers: Additional headers of the requests, such as `Authorization`.
+  ///   - service: The name of the program in the trace; nil for the name of its file.
+  ///   - session: The session that sends the requests.
+  ///   - environment: The environment of the requests. Delays before retries use its clock. Its
+  ///     observers see the requests, so a stream to this exporter must not be one of them.
   public init(
     to collector: URL, headers: [String: String] = [:], service: String? = nil,
     session: HTTPSession = .shared, in environment: OperationEnvironment = OperationEnvironment()
@@ -47,10 +50,13 @@ public struct OpenTelemetryExporter: Sendable {
     self.environment = environment
   }
 
-  /// Posts a trace, 1,000 runs at a time. What goes on is told to end where the trace does.
+  /// Sends a trace, with 1,000 runs in each request.
   ///
-  /// - Throws: ``OpenTelemetryExportError`` if the collector is not reached or does not take all of it, and
-  ///   `CancellationError` if the task is cancelled. What was posted before stays posted.
+  /// Runs that have not ended are sent with the end of the trace as their end.
+  ///
+  /// - Throws: ``OpenTelemetryExportError`` if the collector is not reached or does not accept the
+  ///   whole trace, and `CancellationError` if the task is cancelled. Requests that were sent
+  ///   before are not undone.
   public func export(_ trace: OperationTrace) async throws {
     let encoder = OpenTelemetryEncoder(
       service: service, seed: trace.seed, beginning: trace.beginning)
@@ -62,7 +68,7 @@ public struct OpenTelemetryExporter: Sendable {
     }
   }
 
-  /// Posts a request, again if that may help.
+  /// Sends a request, and retries it if that may help.
   func post(_ body: [UInt8]) async throws {
     var request = URLRequest(url: url)
     request.httpMethod = "POST"

@@ -1,11 +1,11 @@
 internal import CompositeOperations
 
 extension OpenTelemetryStream {
-  /// The runs that go on, and those that are to be sent.
+  /// Tracks the runs in progress, and the queue of ended runs to send.
   struct StateMachine: Sendable {
     private enum State: Sendable {
       case open
-      /// What is left is sent, and nothing comes any more.
+      /// The queue is sent, and events are ignored.
       case finished
     }
 
@@ -21,7 +21,7 @@ extension OpenTelemetryStream {
       self.capacity = capacity
     }
 
-    /// - Returns: Whether there is something to send where there was nothing.
+    /// - Returns: Whether the queue was empty and now is not.
     mutating func observed(_ entry: TraceEntry) -> Bool {
       switch state {
       case .finished: return false
@@ -51,7 +51,7 @@ extension OpenTelemetryStream {
       return exchange(&self.error, with: error)
     }
 
-    /// Runs that go on are to be sent as they are, whether there is room or not.
+    /// Adds the runs in progress to the queue as they are, regardless of its capacity.
     mutating func finished() {
       switch state {
       case .finished: break
@@ -61,7 +61,7 @@ extension OpenTelemetryStream {
       }
     }
 
-    /// Nobody sends any more.
+    /// Drops the queue, because sending has ended.
     mutating func cancelled() {
       droppedCount += queue.count
       queue = []

@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// Posts runs to a collector of OpenTelemetry as they end.
+/// An observer that sends runs to an OpenTelemetry collector as they end.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -14,10 +14,11 @@ public import CompositeOperations
 /// }
 /// ```
 ///
-/// Runs never wait for it: what has ended is in a queue, of which ``run()`` sends what has gathered while the
-/// request before was under way. Where the queue is full runs are dropped, and so are those that the collector
-/// did not take; ``droppedCount`` has how many and ``lastError`` why. What it keeps grows with the runs that go
-/// on, and is limited for those that have ended.
+/// Runs never wait for the stream. A run that has ended goes into a queue, and ``run()`` sends the
+/// runs that have accumulated during the previous request. If the queue is full, runs are dropped.
+/// Runs that the collector does not accept are dropped too. ``droppedCount`` counts both, and
+/// ``lastError`` has the reason. Memory grows with the number of runs in progress; it is bounded
+/// for ended runs.
 public final class OpenTelemetryStream: OperationObserver {
   private let exporter: OpenTelemetryExporter
   private let beginning = TraceBeginning()
@@ -26,11 +27,13 @@ public final class OpenTelemetryStream: OperationObserver {
   private let signals: AsyncStream<Void>
   private let signal: AsyncStream<Void>.Continuation
 
+  /// Creates a stream to a collector.
+  ///
   /// - Parameters:
-  ///   - exporter: What posts them.
-  ///   - capacity: How many runs that have ended wait to be sent at most.
-  ///   - batchLimit: How many runs there are in a request at most.
-  /// - Precondition: Both are above 0.
+  ///   - exporter: The exporter that sends the requests.
+  ///   - capacity: The maximum number of ended runs in the queue.
+  ///   - batchLimit: The maximum number of runs in a request.
+  /// - Precondition: `capacity` and `batchLimit` are at least 1.
   public init(
     to exporter: OpenTelemetryExporter, capacity: Int = 4_096, batchLimit: Int = 512
   ) {
@@ -42,13 +45,16 @@ public final class OpenTelemetryStream: OperationObserver {
     (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
+  /// Adds a run to the queue when it ends.
   public func observe(_ event: OperationEvent) {
     guard let entry = TraceEntry(event) else { return }
     if machine.withLock({ $0.observed(entry) }) { signal.yield() }
   }
 
-  /// Sends what ends, until ``finish()`` has been called and all is sent, or until the task is cancelled: then
-  /// what is left is dropped. It is to be called once.
+  /// Sends runs as they end.
+  ///
+  /// It returns when ``finish()`` has been called and everything is sent, or when the task is
+  /// cancelled; the queue is then dropped. Call it only once.
   public func run() async {
     await send()
     for await _ in signals { await send() }
@@ -56,17 +62,18 @@ public final class OpenTelemetryStream: OperationObserver {
     await send()
   }
 
-  /// Ends the stream: what goes on is sent as unfinished, and what comes later is lost.
+  /// Ends the stream. Runs in progress are sent as unfinished, and later runs are not sent.
   public func finish() {
     machine.withLock { $0.finished() }
     signal.finish()
   }
 
-  /// How many runs were not sent: because the queue was full, because the collector did not take them, or
-  /// because ``run()`` was cancelled.
+  /// How many runs were dropped: because the queue was full, because the collector did not accept
+  /// them, or because ``run()`` was cancelled.
   public var droppedCount: Int { machine.withLock { $0.droppedCount } }
 
-  /// What the last request failed by that did, mostly an ``OpenTelemetryExportError``; nil if none did.
+  /// The error of the last request that failed, usually an ``OpenTelemetryExportError``; nil if
+  /// none failed.
   public var lastError: (any Error)? { machine.withLock { $0.error } }
 
   private func send() async {

@@ -5,16 +5,16 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Posts one request with spans, and looks at the answer.
+/// Sends one request with spans, and checks the response.
 struct PostSpans: ComposableOperation {
   let request: URLRequest
   let url: URL
   let session: HTTPSession
 
-  /// The answer to a request of which a part was refused.
+  /// The response to a request of which a part was rejected.
   private struct Answer: Decodable {
     struct PartialSuccess: Decodable {
-      /// An integer of 64 bits, which JSON has as a string; some write a number.
+      /// A 64-bit integer, which JSON represents as a string; some collectors send a number.
       let rejectedSpans: Int
       let errorMessage: String
 
@@ -43,7 +43,7 @@ struct PostSpans: ComposableOperation {
   }
 
   private func answer() async throws -> Data {
-    // A POST that is sent elsewhere may get there as a GET, without its spans.
+    // A redirected POST may arrive as a GET, without its spans.
     let options = HTTPRequestOptions(redirects: .notFollowed)
     let summary = HTTPRequestSummary(request, isRepeatable: true)
     do {

@@ -1,13 +1,13 @@
 internal import CompositeOperations
 internal import Foundation
 
-/// One `Foundation.Operation` on its way through a queue.
+/// One run of a `Foundation.Operation` in a queue.
 final class LegacyRun<Success: Sendable>: Sendable {
   private let legacy: Foundation.Operation
   private let queue: OperationQueue
   private let result: @Sendable () throws -> Success
 
-  /// - Parameter result: What the run comes to when it has finished.
+  /// - Parameter result: Returns the result after the operation has finished.
   init(
     of legacy: Foundation.Operation, in queue: OperationQueue?,
     result: @escaping @Sendable () throws -> Success
@@ -17,7 +17,7 @@ final class LegacyRun<Success: Sendable>: Sendable {
     self.result = result
   }
 
-  /// Waits for the end.
+  /// Adds the operation to its queue and waits for the end.
   func success() async throws -> Success {
     if legacy.isFinished || legacy.isExecuting {
       throw FoundationOperationError(operation: "\(legacy)")
@@ -25,38 +25,39 @@ final class LegacyRun<Success: Sendable>: Sendable {
     let ending = LegacyEnding()
     watch(for: ending)
     if Task.isCancelled { legacy.cancel() }
-    // Also one that is cancelled: its queue finishes it, and lets go on what depends on it. Some finish themselves,
-    // and those no queue takes, which is why nobody cancels between this question and the next line.
+    // Even if it is cancelled: the queue then finishes it, so that its dependents can begin. Some
+    // operations finish themselves when they are cancelled, and no queue accepts those. So nothing
+    // may cancel it between this check and the next line.
     if !legacy.isFinished { queue.addOperation(legacy) }
     await withTaskCancellationHandler {
       await ending.wait()
     } onCancel: {
       if !legacy.isCancelled { legacy.cancel() }
-      // One that waits for room in its queue may wait for long, and will not run any more.
+      // An operation that waits in its queue may wait for long, and will not run any more.
       if !legacy.isExecuting && !legacy.isFinished { ending.giveUp() }
     }
     if ending.isGivenUp || legacy.isCancelled { throw CancellationError() }
     return try result()
   }
 
-  /// Has the ending told when the operation has finished and its completion block has returned.
+  /// Notifies the ending when the operation has finished and its completion block has returned.
   private func watch(for ending: LegacyEnding) {
     let token = LegacyEnding.BlockToken(ending)
     legacy.completionBlock = { [own = legacy.completionBlock] in
       own?()
       token.hasReturned()
     }
-    // The block alone would not do: the operation may be given another one.
+    // The block alone is not enough, because the operation may get another one.
     let end = BlockOperation { ending.came(.finish) }
     end.addDependency(legacy)
-    // Not in a queue that somebody may suspend.
+    // Not in the queue of the operation, which may be suspended.
     OperationQueue.endings.addOperation(end)
   }
 }
 
-/// Where the one who waits for a `Foundation.Operation` and its end meet.
+/// The end of a `Foundation.Operation`, and its waiter.
 private final class LegacyEnding: Sendable {
-  /// What an end consists of.
+  /// The parts of an end.
   struct Part: OptionSet, Sendable {
     let rawValue: Int
 
@@ -72,7 +73,7 @@ private final class LegacyEnding: Sendable {
 
     var isOver: Bool { isGivenUp || parts == .all }
 
-    /// - Returns: Who is to be told that it is over, once.
+    /// - Returns: The waiter to resume, if it is over; only once.
     mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
       isOver ? waiter.take() : nil
     }
@@ -98,7 +99,7 @@ private final class LegacyEnding: Sendable {
     }?.resume()
   }
 
-  /// Nobody waits any longer.
+  /// Ends the wait before the operation has ended.
   func giveUp() {
     state.withLock { state in
       if !state.isOver { state.isGivenUp = true }
@@ -106,7 +107,8 @@ private final class LegacyEnding: Sendable {
     }?.resume()
   }
 
-  /// What a completion block keeps: if it goes away before the block has returned, another one took its place.
+  /// Held by the completion block. If it is freed before the block has returned, another block has
+  /// replaced that one.
   final class BlockToken: Sendable {
     private let ending: LegacyEnding
 
@@ -118,10 +120,10 @@ private final class LegacyEnding: Sendable {
 }
 
 extension OperationQueue {
-  /// For those that name no queue.
+  /// The default queue.
   fileprivate static let composites = named("CompositeOperations")
 
-  /// For what tells of ends.
+  /// The queue for the operations that notify endings.
   fileprivate static let endings = named("CompositeOperations: ends")
 
   private static func named(_ name: String) -> OperationQueue {

@@ -14,13 +14,14 @@ public import Foundation
 /// for operation in [login, fetch] { queue.addOperation(operation) }
 /// ```
 ///
-/// It is for a queue that cannot go yet. It has dependencies, priorities, a quality of service and a completion
-/// block like any other of its kind, and ends when the run has ended, with an ``outcome``. As any other it runs
-/// once; what it was made from can be run as often as somebody likes.
+/// Use it with an `OperationQueue` that cannot be replaced yet. It supports dependencies,
+/// priorities, a quality of service and a completion block like any `Foundation.Operation`. It
+/// finishes when the run has ended, with an ``outcome``. It runs only once; the composable
+/// operation that it was created from can run any number of times.
 ///
-/// A queue knows no errors: what depends on it begins also when it has failed or was cancelled. Ask
-/// ``outcome`` there.
-// Sendable, because what changes is behind a lock, and Foundation guards its own.
+/// An `OperationQueue` does not know errors: dependents begin even if this operation failed or was
+/// cancelled. Check its ``outcome`` in them.
+// Sendable: a lock guards the mutable state, and Foundation guards its own.
 public final class QueueOperation<Success: Sendable>: Foundation.Operation, @unchecked Sendable {
   private enum State: Sendable {
     case waiting(@Sendable () async -> Outcome<Success>)
@@ -30,9 +31,11 @@ public final class QueueOperation<Success: Sendable>: Foundation.Operation, @unc
 
   private let state: Lock<State>
 
+  /// Creates a `Foundation.Operation` that runs a composable operation.
+  ///
   /// - Parameters:
-  ///   - operation: What it runs.
-  ///   - environment: Where it runs. Its observers see the run as an outermost one.
+  ///   - operation: The operation to run.
+  ///   - environment: The environment of the run. Its observers see the run as an outermost one.
   public init(
     _ operation: some ComposableOperation<Success>,
     in environment: OperationEnvironment = OperationEnvironment()
@@ -42,17 +45,18 @@ public final class QueueOperation<Success: Sendable>: Foundation.Operation, @unc
     name = operation.operationName
   }
 
-  /// How it has ended; nil until then. It is there before anybody is told that this has finished.
+  /// The outcome of the run; nil until it has ended. It is set before the operation is reported as
+  /// finished.
   public var outcome: Outcome<Success>? {
     if case .finished(let outcome) = state.withLock(\.self) { outcome } else { nil }
   }
 
-  // MARK: What a queue asks
+  // MARK: State
 
-  /// Always true: it goes on after ``start()`` has returned.
+  /// Always true: the run continues after ``start()`` has returned.
   public override var isAsynchronous: Bool { true }
 
-  /// Whether it has begun and not finished.
+  /// Whether the run has begun and has not ended.
   public override var isExecuting: Bool {
     if case .running = state.withLock(\.self) { true } else { false }
   }
@@ -60,12 +64,14 @@ public final class QueueOperation<Success: Sendable>: Foundation.Operation, @unc
   /// Whether there is an ``outcome``.
   public override var isFinished: Bool { outcome != nil }
 
-  // MARK: What a queue does
+  // MARK: Execution
 
-  /// Begins the run, at the priority that its quality of service stands for, or else that of its queue. A queue
-  /// calls it.
+  /// Starts the run. A queue calls this method.
   ///
-  /// - Precondition: It has not begun.
+  /// The quality of service of this operation determines the priority of the run; if there is none,
+  /// the quality of service of the queue does.
+  ///
+  /// - Precondition: The operation has not been started.
   public override func start() {
     if isCancelled { return finish(.cancelled) }
     willChangeValue(for: \.isExecuting)
@@ -76,30 +82,34 @@ public final class QueueOperation<Success: Sendable>: Foundation.Operation, @unc
       guard case .waiting(let run) = state else {
         preconditionFailure("\(self) was started twice; a QueueOperation runs only once")
       }
-      // Under the lock, so that a body that cancels this finds its task. No code but the system's is called.
+      // Under the lock, so that a body that cancels this operation finds its task. Only system code
+      // is called.
       state = .running(
         UnstructuredTasks.start(on: nil, at: priority) { self.finish(await run()) })
     }
     didChangeValue(for: \.isExecuting)
-    // Whoever has cancelled it meanwhile found nothing to cancel.
+    // A cancellation before the task was stored found nothing to cancel.
     if isCancelled { cancelRun() }
   }
 
-  /// Cancels it. One that runs ends as soon as its body returns, as cancelled; one that has not begun will not.
+  /// Cancels the operation.
+  ///
+  /// If it runs, it ends as cancelled as soon as its body returns. If it has not begun, its body
+  /// does not run.
   public override func cancel() {
     super.cancel()
     cancelRun()
   }
 
   private func cancelRun() {
-    // Not under the lock: it calls handlers of others.
+    // Not under the lock: this calls cancellation handlers, which are user code.
     if case .running(let task) = state.withLock(\.self) { task.cancel() }
   }
 
   private func finish(_ outcome: Outcome<Success>) {
     willChangeValue(for: \.isExecuting)
     willChangeValue(for: \.isFinished)
-    // The operation that it was made from is freed outside the lock.
+    // The composable operation is freed outside the lock.
     _ = state.withLock { exchange(&$0, with: .finished(outcome)) }
     didChangeValue(for: \.isExecuting)
     didChangeValue(for: \.isFinished)
@@ -109,11 +119,12 @@ public final class QueueOperation<Success: Sendable>: Foundation.Operation, @unc
 extension OperationQueue {
   /// Adds a composable operation to the queue.
   ///
+  /// To add dependencies, create a ``QueueOperation`` and add that instead.
+  ///
   /// - Parameters:
-  ///   - operation: What is to be run.
-  ///   - environment: Where it runs.
-  /// - Returns: What the queue has got, for its outcome. What it depends on cannot be said any more: make a
-  ///   ``QueueOperation`` for that.
+  ///   - operation: The operation to run.
+  ///   - environment: The environment of the run.
+  /// - Returns: The `Foundation.Operation` in the queue, for its outcome.
   @discardableResult public func addOperation<Success: Sendable>(
     _ operation: some ComposableOperation<Success>,
     in environment: OperationEnvironment = OperationEnvironment()
