@@ -9,7 +9,7 @@ internal import SystemFiles
   internal import Darwin
 #endif
 
-/// One file or folder on its way.
+/// The copy of one file or folder.
 final class FileCopy {
   private let source: String
   private let destination: String
@@ -22,7 +22,7 @@ final class FileCopy {
   private var block: [UInt8] = []
   private var copied: [FileStatus.Identity: FileStatus] = [:]
 
-  /// - Parameter remembers: Whether it can be asked later what was copied.
+  /// - Parameter remembers: Whether ``hasCopied(_:)`` is called later.
   init(
     _ source: String, _ destination: String, _ failure: FileFailure, _ context: BlockingContext,
     remembering remembers: Bool = false
@@ -34,7 +34,7 @@ final class FileCopy {
     self.remembers = remembers
   }
 
-  /// - Throws: A ``FileOperationError`` or `CancellationError`. There is nothing of the copy then.
+  /// - Throws: A ``FileOperationError`` or `CancellationError`. Nothing of the copy is left then.
   func run(replacing replaces: Bool) throws {
     let name = FileName(source)
     let status = try failure.at(source: source) { try OpenFolder.working.status(of: name) }
@@ -59,16 +59,16 @@ final class FileCopy {
         }
       }
     } catch {
-      // Also where it was cancelled, and as far as it goes.
+      // Even after a cancellation, and ignoring further errors.
       _ = try? TreeRemoval(failure: failure, opensFolders: true, failed: { _ in }).remove(temporary)
       throw error
     }
   }
 
-  /// Whether something is what was copied, and as it was then.
+  /// Whether a file or folder was copied and has not changed since.
   func hasCopied(_ status: FileStatus) -> Bool {
     guard let copied = copied[status.identity] else { return false }
-    // A folder changes when something is removed from it.
+    // Removing an entry changes a folder.
     return status.kind == .folder || status.isUnchanged(since: copied)
   }
 
@@ -111,7 +111,7 @@ final class FileCopy {
         try copy(original, to: Place(name: entry.name, folder: to.innermost, path: path))
       case .left(let entry, let folder):
         folder.close()
-        // With all that is in it, which would change its time, and would need the right to change it.
+        // Last, because adding the contents changes its times, and needs permission to change it.
         try failure.at(destination: to.path(of: entry.name)) {
           let copy = try to.leave()
           defer { copy.close() }
@@ -122,7 +122,7 @@ final class FileCopy {
     try failure.at(destination: destination) { try to.innermost.file.take(status) }
   }
 
-  /// Finds out how many bytes there are.
+  /// Computes the total number of bytes.
   private func measure() throws {
     let walk = try walk()
     while let step = try walk.next() {
@@ -145,17 +145,17 @@ final class FileCopy {
   private struct Original {
     let name: FileName
     let folder: OpenFolder
-    /// What it is called in errors.
+    /// The path in errors.
     let path: String
     let status: FileStatus
-    /// Whether it is no error where it is not there any more.
+    /// Whether it is no error if it no longer exists.
     let mayVanish: Bool
   }
 
   private struct Place {
     let name: FileName
     let folder: OpenFolder
-    /// What it is called in errors.
+    /// The path in errors.
     let path: String
   }
 
@@ -186,7 +186,7 @@ final class FileCopy {
 
   private func copyContents(of file: OpenFile, _ path: String, to place: Place) throws {
     let status = try failure.at(source: path) { try file.status }
-    // It may have become a pipe since it was found.
+    // A pipe may have replaced it since it was found.
     if status.kind != .file { throw failure.error(source: path, .notCopied) }
     remember(status)
     let copy = try failure.at(destination: place.path) {
@@ -199,14 +199,14 @@ final class FileCopy {
       try? copy.close()
       throw error
     }
-    // It may say only now that there was no room.
+    // A full disk may be reported only now.
     try failure.at(destination: place.path) { try copy.close() }
   }
 
   private func copyBytes(
     of file: OpenFile, _ status: FileStatus, _ path: String, to copy: OpenFile, _ copyPath: String
   ) throws {
-    // Files that the system makes up have no size, and contents nevertheless.
+    // Virtual files, such as those in /proc, have contents but no size.
     let blockSize =
       status.size > 0 ? min(status.size + 1, OpenFile.blockSize) : OpenFile.blockSize
     if block.count < blockSize { block = [UInt8](repeating: 0, count: blockSize) }
@@ -232,7 +232,7 @@ final class FileCopy {
 }
 
 extension FileStatus {
-  /// Whether something may take the name of this, if somebody says so.
+  /// Whether another file may replace this one, if the caller permits it.
   func isReplaced(by other: FileStatus) -> Bool {
     switch kind {
     case .file, .link: other.kind != .folder

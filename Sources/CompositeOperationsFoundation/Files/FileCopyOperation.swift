@@ -2,31 +2,42 @@ public import CompositeOperations
 public import Foundation
 internal import SystemFiles
 
-/// Copies a file, or a folder with all that is in it.
+/// An operation that copies a file, or a folder with its contents.
 ///
-/// The copy gets its name when it is whole: a run that fails or is cancelled leaves nothing of it; a cancellation
-/// that arrives with the change of the name comes too late for that. Until then nobody else can read it.
+/// ```swift
+/// import CompositeOperationsFoundation
 ///
-/// It has the owner, the rights and the times of the original. Where only the system's administrator may give files
-/// away, copies of the files of somebody else are one's own, and lose the right to be run as him. Symbolic links are
-/// copied as links. Extended attributes and access control lists are not copied, and several names of one file
+/// let draft = URL(fileURLWithPath: "draft.txt")
+/// let backup = URL(fileURLWithPath: "backup.txt")
+/// let copy = FileCopyOperation(from: draft, to: backup, replacing: true)
+/// ```
+///
+/// The copy gets its name when it is complete. A run that fails or is cancelled leaves nothing of
+/// it; a cancellation during the final rename comes too late. Until then, no other user can read
+/// the copy.
+///
+/// The copy has the owner, the permissions and the times of the original. Without root, copies of
+/// other users' files belong to you and lose setuid and setgid. Symbolic links are copied as links.
+/// Extended attributes and access control lists are not copied, and several hard links to one file
 /// become several files.
 ///
-/// The run tells how many bytes it has copied, and fails in a ``FileOperationError``.
+/// The run reports its progress in bytes, and fails with a ``FileOperationError``.
 public struct FileCopyOperation: ComposableOperation {
-  /// What is copied.
+  /// The file or folder to copy.
   public let source: URL
-  /// What the copy is called.
+  /// The URL of the copy.
   public let destination: URL
   private let replaces: Bool
   private let place: BlockingPlace
 
+  /// Creates an operation that copies a file or a folder.
+  ///
   /// - Parameters:
-  ///   - source: What is copied.
-  ///   - destination: What the copy is called; not the folder that it comes into.
-  ///   - replaces: Whether a file or a symbolic link of that name is replaced by that of a file; what else has the
-  ///     name stays, and is an error.
-  ///   - place: Where the run waits for the disk.
+  ///   - source: The file or folder to copy.
+  ///   - destination: The URL of the copy itself, not of the folder that it goes into.
+  ///   - replaces: Whether the copy of a file replaces a file or a symbolic link of that name.
+  ///     Anything else of that name stays, and is an error.
+  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
   public init(
     from source: URL, to destination: URL, replacing replaces: Bool = false,
     on place: BlockingPlace = .threads
@@ -37,6 +48,10 @@ public struct FileCopyOperation: ComposableOperation {
     self.place = place
   }
 
+  /// Copies the file or folder.
+  ///
+  /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
+  ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws {
     let failure = FileFailure(.copy)
     let (source, destination) = (try failure.path(of: source), try failure.path(of: destination))

@@ -1,7 +1,7 @@
 internal import CompositeOperations
 internal import Foundation
 
-/// Names what a failure of the system is about.
+/// Converts system errors to errors that name the file.
 struct FileFailure: Sendable {
   private let action: FileOperationError.Action
 
@@ -15,25 +15,25 @@ struct FileFailure: Sendable {
     FileOperationError(action: action, path: path, reason: reason, isAboutSource: false)
   }
 
-  /// Does something with what is to be there already.
+  /// Calls a function that uses an existing file.
   ///
-  /// - Throws: A ``FileOperationError`` for what the system says, and else what the body throws.
+  /// - Throws: A ``FileOperationError`` for a system error, and any other error of the function.
   func at<Value>(source path: String, _ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as SystemError {
       throw self.error(source: path, .system(code: error.code))
     }
   }
 
-  /// Does something with what is to be made.
+  /// Calls a function that creates a file.
   ///
-  /// - Throws: A ``FileOperationError`` for what the system says, and else what the body throws.
+  /// - Throws: A ``FileOperationError`` for a system error, and any other error of the function.
   func at<Value>(destination path: String, _ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as SystemError {
       throw self.error(destination: path, .system(code: error.code))
     }
   }
 
-  /// - Throws: A ``FileOperationError`` if a URL names no file of this computer.
+  /// - Throws: A ``FileOperationError`` if the URL does not name a file on this machine.
   func path(of url: URL) throws -> String {
     guard let path = url.pathOfFile else { throw error(source: url.absoluteString, .notAFileURL) }
     return path
@@ -41,9 +41,9 @@ struct FileFailure: Sendable {
 }
 
 extension URL {
-  /// The path of the file of this computer that it names; nil if it names none.
+  /// The path of the file on this machine; nil if the URL does not name one.
   var pathOfFile: String? {
-    // A zero would end the path for the system, and have it take another file.
+    // A zero byte would end the path for the system, which would then use another file.
     let hasZero = path(percentEncoded: true).contains("%00")
     return isFileURL && !path.isEmpty && !hasZero ? path : nil
   }

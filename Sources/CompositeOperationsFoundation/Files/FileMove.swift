@@ -9,7 +9,7 @@ internal import SystemFiles
   internal import Darwin
 #endif
 
-/// One file or folder that goes elsewhere.
+/// The move of one file or folder.
 struct FileMove: Sendable {
   let source: String
   let destination: String
@@ -42,14 +42,14 @@ struct FileMove: Sendable {
     }
   }
 
-  /// Moves what has the destination's name, too.
+  /// Moves a file to a destination that is another name of the same file.
   private func dropName(_ status: FileStatus) throws {
     let haveTwoNames = try status.nameCount > 1 && FileSystem.areTwoNames(source, destination)
-    // Where letters count for nothing, it may be another way to write the only name it has.
+    // On a case-insensitive file system, the destination may be another spelling of its only name.
     if !replaces, haveTwoNames || source.splitPath.name == destination.splitPath.name {
       throw SystemError.exists
     }
-    // For the system, that changes nothing about two names of one file.
+    // For the system, a rename between two names of one file does nothing.
     try FileSystem.rename(source, to: destination)
     guard haveTwoNames else { return }
     _ = try SystemError.ifThere { try OpenFolder.working.removeFile(FileName(source)) }
@@ -59,7 +59,7 @@ struct FileMove: Sendable {
     if error.code == EINVAL, status.kind == .folder {
       return failure.error(source: source, .insideItself)
     }
-    // The system does not say which of the two folders it is about.
+    // The system does not report which of the two folders the error is about.
     if error.isDenied, FileSystem.mayChange(destination.splitPath.folder) {
       return failure.error(source: source, .system(code: error.code))
     }
@@ -77,7 +77,7 @@ struct FileMove: Sendable {
     guard let first else { return }
     switch first.reason {
     case .system(code: ENOTEMPTY), .system(code: EEXIST):
-      // Something was added to a folder after that had been emptied.
+      // Something was added to a folder after it had been emptied.
       throw failure.error(source: first.path, .notRemoved(code: nil))
     case .system(let code): throw failure.error(source: first.path, .notRemoved(code: code))
     case .tooLarge, .notCopied, .insideItself, .notAFileURL, .notUTF8, .notRemoved: throw first

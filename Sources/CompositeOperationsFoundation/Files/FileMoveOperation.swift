@@ -2,26 +2,40 @@ public import CompositeOperations
 public import Foundation
 internal import SystemFiles
 
-/// Moves a file or a folder, or gives it another name.
+/// An operation that moves or renames a file or a folder.
 ///
-/// On one disk that is one step. To another disk it is copied, with what ``FileCopyOperation`` keeps and loses, and
-/// then removed; a run that fails or is cancelled before the copy is whole leaves everything as it was. A
-/// cancellation that comes later does not stop it: what was copied is removed. What somebody has changed or added
-/// meanwhile is not, and that is an error. It fails in a ``FileOperationError``.
+/// ```swift
+/// import CompositeOperationsFoundation
+///
+/// let draft = URL(fileURLWithPath: "draft.txt")
+/// let letter = URL(fileURLWithPath: "letter.txt")
+/// let move = FileMoveOperation(from: draft, to: letter)
+/// ```
+///
+/// On one disk, a move is one step. To another disk, the original is copied, with the losses that
+/// ``FileCopyOperation`` describes, and then removed. A run that fails or is cancelled before the
+/// copy is complete leaves everything as it was. A later cancellation does not stop the run: the
+/// files that were copied are removed. Files that were changed or added meanwhile stay, which is an
+/// error.
+///
+/// The run fails with a ``FileOperationError``.
 public struct FileMoveOperation: ComposableOperation {
-  /// What is moved.
+  /// The file or folder to move.
   public let source: URL
-  /// What it is called then.
+  /// The new URL.
   public let destination: URL
   private let replaces: Bool
   private let place: BlockingPlace
 
+  /// Creates an operation that moves or renames a file or a folder.
+  ///
   /// - Parameters:
-  ///   - source: What is moved.
-  ///   - destination: What it is called then; not the folder that it comes into.
-  ///   - replaces: Whether a file or a symbolic link of that name is replaced by a file; what else has the name
-  ///     stays, and is an error.
-  ///   - place: Where the run waits for the disk.
+  ///   - source: The file or folder to move.
+  ///   - destination: The new URL of the file or folder itself, not of the folder that it goes
+  ///     into.
+  ///   - replaces: Whether a file replaces a file or a symbolic link of that name. Anything else of
+  ///     that name stays, and is an error.
+  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
   public init(
     from source: URL, to destination: URL, replacing replaces: Bool = false,
     on place: BlockingPlace = .threads
@@ -32,6 +46,10 @@ public struct FileMoveOperation: ComposableOperation {
     self.place = place
   }
 
+  /// Moves the file or folder.
+  ///
+  /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
+  ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws {
     let failure = FileFailure(.move)
     let (source, destination) = (try failure.path(of: source), try failure.path(of: destination))

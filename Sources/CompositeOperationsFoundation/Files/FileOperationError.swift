@@ -8,40 +8,43 @@ internal import CompositeOperations
   internal import Darwin
 #endif
 
-/// The error of an operation on files: which file it is, what was to be done with it, and what the system says.
+/// The error of a file operation: the action, the file and the reason.
 public struct FileOperationError: Error, CustomStringConvertible {
-  /// What was to be done.
+  /// An action on a file.
   public enum Action: String, Sendable {
     case read, write, copy, move, remove, list
   }
 
-  /// Why it was not done.
+  /// A reason why an action failed.
   public enum Reason: Hashable, Sendable {
-    /// What the system says, one of `errno`.
+    /// A system call failed, with this `errno`.
     case system(code: Int32)
-    /// It has more bytes than may be read.
+    /// The file is larger than the limit, in bytes.
     case tooLarge(limit: Int)
-    /// It is neither a file nor a folder nor a symbolic link, and has no contents to copy.
+    /// The item is neither a file nor a folder nor a symbolic link, and has no contents to copy.
     case notCopied
-    /// The copy of a folder would lie in that folder.
+    /// The destination of a folder is inside that folder.
     case insideItself
-    /// The URL names no file of this computer.
+    /// The URL does not name a file on this machine.
     case notAFileURL
-    /// Its name is not UTF-8, and no URL can name it.
+    /// The name is not UTF-8, so no URL can represent it.
     case notUTF8
-    /// It was copied to another disk as a whole, and is still here, too, or something of it is.
+    /// The copy on another disk is complete, but the original, or a part of it, was not removed.
     ///
-    /// The code is what the system says; nil where something was changed or added meanwhile.
+    /// The code is the `errno` of the system; nil if something was changed or added meanwhile.
     case notRemoved(code: Int32?)
   }
 
+  /// The action that failed.
   public let action: Action
-  /// The file or folder that it is about; the whole URL if that names none.
+  /// The path of the file or folder; the whole URL if that does not name a file.
   public let path: String
+  /// Why the action failed.
   public let reason: Reason
-  /// Whether it is about what is to be there already, and not about what is to be made.
+  /// Whether the error is about an existing file, and not about a file to create.
   let isAboutSource: Bool
 
+  /// The action, the file, the reason, and what to do.
   public var description: String { "Cannot \(action.rawValue) \(path): \(explanation)" }
 
   private var explanation: String {
@@ -70,7 +73,7 @@ public struct FileOperationError: Error, CustomStringConvertible {
 }
 
 extension SystemError {
-  /// What whoever names a file that is to be there can do about it.
+  /// The advice for a file that must exist.
   fileprivate var adviceForSource: String {
     switch code {
     case ENOENT: "Check the path."
@@ -81,7 +84,7 @@ extension SystemError {
     }
   }
 
-  /// What whoever names a file that is to be made can do about it.
+  /// The advice for a file to create.
   fileprivate var adviceForDestination: String {
     switch code {
     case EEXIST: "Remove it first, use another path, or pass `replacing: true`."

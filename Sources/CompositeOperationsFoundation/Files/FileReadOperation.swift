@@ -10,33 +10,42 @@ internal import SystemFiles
   internal import Darwin
 #endif
 
-/// Reads a file, block by block; a cancellation is heeded between two of them.
+/// An operation that reads a file.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
 ///
 /// let file = URL(fileURLWithPath: "settings.json")
-/// let settings = FileReadOperation(file).map { try JSONDecoder().decode([String: String].self, from: $0) }
+/// let settings = FileReadOperation(file).map { data in
+///   try JSONDecoder().decode([String: String].self, from: data)
+/// }
 /// ```
 ///
-/// A pipe is read until nobody writes to it any more; where nobody has begun, the run waits. The run tells how many
-/// bytes it has read. It fails in a ``FileOperationError``.
+/// The file is read block by block, and a cancellation takes effect between two blocks. A pipe is
+/// read until its last writer has closed it; if it has no writer yet, the run waits for one. The
+/// run reports its progress in bytes, and fails with a ``FileOperationError``.
 public struct FileReadOperation: ComposableOperation {
-  /// The file.
+  /// The file to read.
   public let url: URL
   private let limit: Int
   private let place: BlockingPlace
 
+  /// Creates an operation that reads a file.
+  ///
   /// - Parameters:
-  ///   - url: The file.
-  ///   - limit: How many bytes it may have.
-  ///   - place: Where the run waits for the disk.
+  ///   - url: The file to read.
+  ///   - limit: The maximum size of the file in bytes. A larger file is an error.
+  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
   public init(_ url: URL, atMost limit: Int = .max, on place: BlockingPlace = .threads) {
     self.url = url
     self.limit = limit
     self.place = place
   }
 
+  /// Reads the file and returns its contents.
+  ///
+  /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
+  ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws -> Data {
     let path = try FileFailure(.read).path(of: url)
     return try await BlockingOperation(on: place) { try read(path, $0) }.perform(in: context)
@@ -48,7 +57,7 @@ public struct FileReadOperation: ComposableOperation {
       let file = try OpenFile(path, O_RDONLY | OpenFile.withoutWaiting)
       defer { try? file.close() }
       let status = try file.status
-      // Files that the system makes up have no size, and contents nevertheless.
+      // Virtual files, such as those in /proc, have contents but no size.
       let size = status.kind == .file ? status.size : 0
       let blockSize = size > 0 ? min(size + 1, OpenFile.blockSize) : OpenFile.blockSize
       var block = [UInt8](repeating: 0, count: blockSize)

@@ -2,27 +2,40 @@ public import CompositeOperations
 public import Foundation
 internal import SystemFiles
 
-/// Removes a file, or a folder with all that is in it.
+/// An operation that removes a file, or a folder with its contents.
 ///
-/// A symbolic link is removed, and not what it points to, also where somebody puts it in the place of a folder
-/// meanwhile. A run that is cancelled stops between two entries and leaves the others. It tells how many it has
-/// removed, and fails in a ``FileOperationError``.
+/// ```swift
+/// import CompositeOperationsFoundation
+///
+/// let cache = URL(fileURLWithPath: "cache", isDirectory: true)
+/// let cleanup = FileRemovalOperation(cache, mayBeMissing: true)
+/// ```
+///
+/// A symbolic link is removed, and never its target, even if the link replaces a folder during the
+/// run. A run that is cancelled stops between two entries and leaves the rest. The run reports how
+/// many entries it has removed, and fails with a ``FileOperationError``.
 public struct FileRemovalOperation: ComposableOperation {
-  /// What is removed.
+  /// The file or folder to remove.
   public let url: URL
   private let mayBeMissing: Bool
   private let place: BlockingPlace
 
+  /// Creates an operation that removes a file or a folder.
+  ///
   /// - Parameters:
-  ///   - url: What is removed.
-  ///   - mayBeMissing: Whether it is no error if there is nothing.
-  ///   - place: Where the run waits for the disk.
+  ///   - url: The file or folder to remove.
+  ///   - mayBeMissing: Whether it is no error if there is nothing to remove.
+  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
   public init(_ url: URL, mayBeMissing: Bool = false, on place: BlockingPlace = .threads) {
     self.url = url
     self.mayBeMissing = mayBeMissing
     self.place = place
   }
 
+  /// Removes the file or folder.
+  ///
+  /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
+  ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws {
     let failure = FileFailure(.remove)
     let path = try failure.path(of: url)

@@ -2,7 +2,7 @@ public import CompositeOperations
 public import Foundation
 internal import SystemFiles
 
-/// Writes a file so that there is either the old one or all of the new one.
+/// An operation that writes a file atomically: the file has either its old or its new contents.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -10,28 +10,30 @@ internal import SystemFiles
 /// let save = FileWriteOperation(Data("Dear all".utf8), to: URL(fileURLWithPath: "draft.txt"))
 /// ```
 ///
-/// It writes another file beside it, block by block, which then takes its name, and keeps the owner and the rights
-/// of the old one; where only the system's administrator may give files away, a file of somebody else becomes
-/// one's own, and loses the right to be run as him. Extended attributes and access control lists are lost. A run
-/// that fails or is cancelled leaves the old one as it was and nothing beside it; a cancellation that arrives with
-/// the change of the name comes too late for that.
+/// The data is written to another file beside it, block by block, which is then renamed. The new
+/// file keeps the owner and the permissions of the old one. Without root, another user's file
+/// becomes yours and loses setuid and setgid. Extended attributes and access control lists are
+/// lost. A run that fails or is cancelled leaves the old file as it was, and nothing beside it; a
+/// cancellation during the final rename comes too late.
 ///
-/// What is no file, such as a device or a pipe, is written directly. A pipe has to have somebody who reads it.
+/// A device or a pipe is written directly. A pipe must have a reader.
 ///
-/// The run tells how many bytes it has written, and fails in a ``FileOperationError``.
+/// The run reports its progress in bytes, and fails with a ``FileOperationError``.
 public struct FileWriteOperation: ComposableOperation {
-  /// The file; what a symbolic link points to is written, not the link.
+  /// The file to write. If it is a symbolic link, its target is written.
   public let url: URL
   private let data: Data
   private let isSynchronized: Bool
   private let place: BlockingPlace
 
+  /// Creates an operation that writes a file.
+  ///
   /// - Parameters:
-  ///   - data: What it will contain.
-  ///   - url: The file.
-  ///   - isSynchronized: Whether the run waits until the bytes and the name are on the disk, so that the file is
-  ///     there even after a loss of power.
-  ///   - place: Where the run waits for the disk.
+  ///   - data: The new contents.
+  ///   - url: The file to write.
+  ///   - isSynchronized: Whether the run waits until the contents and the name are on disk, so that
+  ///     they survive a power failure.
+  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
   public init(
     _ data: Data, to url: URL, synchronized isSynchronized: Bool = false,
     on place: BlockingPlace = .threads
@@ -42,6 +44,10 @@ public struct FileWriteOperation: ComposableOperation {
     self.place = place
   }
 
+  /// Writes the file.
+  ///
+  /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
+  ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws {
     let path = try FileFailure(.write).path(of: url)
     try await BlockingOperation(on: place) { try write(path, $0) }.perform(in: context)

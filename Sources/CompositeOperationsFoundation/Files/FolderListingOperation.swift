@@ -2,34 +2,43 @@ public import CompositeOperations
 public import Foundation
 internal import SystemFiles
 
-/// Lists what is in a folder.
+/// An operation that lists the contents of a folder.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
 ///
 /// let photos = URL(fileURLWithPath: "photos", isDirectory: true)
-/// let files = FolderListingOperation(photos, isRecursive: true).map { $0.filter { $0.kind == .file } }
+/// let files = FolderListingOperation(photos, isRecursive: true).map { entries in
+///   entries.filter { $0.kind == .file }
+/// }
 /// ```
 ///
-/// The entries come in the order of their names, a folder before what is in it. Symbolic links are entries and are
-/// not followed. What vanishes meanwhile is left out; what has a name that is not UTF-8 is an error, because no URL
-/// can name it. The run tells how many it has found, and fails in a ``FileOperationError``.
+/// The entries are sorted by name, with a folder before its contents. Symbolic links in the folder
+/// are entries and are not followed. Entries that vanish during the run are omitted. A name that is
+/// not UTF-8 is an error, because no URL can represent it. The run reports how many entries it has
+/// found, and fails with a ``FileOperationError``.
 public struct FolderListingOperation: ComposableOperation {
-  /// The folder.
+  /// The folder to list.
   public let url: URL
   private let isRecursive: Bool
   private let place: BlockingPlace
 
+  /// Creates an operation that lists a folder.
+  ///
   /// - Parameters:
-  ///   - url: The folder.
-  ///   - isRecursive: Whether what is in its folders is listed, too.
-  ///   - place: Where the run waits for the disk.
+  ///   - url: The folder to list.
+  ///   - isRecursive: Whether the contents of its subfolders are listed too.
+  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
   public init(_ url: URL, isRecursive: Bool = false, on place: BlockingPlace = .threads) {
     self.url = url
     self.isRecursive = isRecursive
     self.place = place
   }
 
+  /// Lists the folder and returns its entries.
+  ///
+  /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
+  ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws -> [FolderEntry] {
     let path = try FileFailure(.list).path(of: url)
     return try await BlockingOperation(on: place) { try list(path, $0) }.perform(in: context)
@@ -58,9 +67,9 @@ public struct FolderListingOperation: ComposableOperation {
   }
 }
 
-/// What a folder has in it.
+/// An entry of a folder.
 public struct FolderEntry: Hashable, Sendable {
-  /// What it is.
+  /// The kind of an entry.
   public enum Kind: Sendable {
     case file, folder, symbolicLink
     /// A device, a pipe or a socket.
@@ -76,8 +85,10 @@ public struct FolderEntry: Hashable, Sendable {
     }
   }
 
+  /// The URL of the entry.
   public let url: URL
+  /// The kind of the entry.
   public let kind: Kind
-  /// In bytes; of a file.
+  /// The size in bytes, for a file.
   public let size: Int
 }

@@ -1,22 +1,22 @@
 internal import CompositeOperations
 internal import SystemFiles
 
-/// How something is removed, with all that is in it.
+/// Removes a file, or a folder with its contents.
 ///
-/// Nothing is removed by its path below the root, so that nobody can have something else removed by putting a link
-/// in the place of a folder. What has vanished meanwhile counts as removed.
+/// Below the root, nothing is removed by its path, so a symbolic link that replaces a folder cannot
+/// redirect the removal. Entries that have vanished meanwhile count as removed.
 struct TreeRemoval {
   let failure: FileFailure
-  /// Whose cancellation is heeded, and who is told; nil to go on to the end.
+  /// The context for cancellation and progress; nil to continue to the end.
   var context: BlockingContext?
-  /// Whether folders that their owner may not change are changed nevertheless.
+  /// Whether to change folders whose permissions do not allow their owner to change them.
   var opensFolders = false
-  /// Asked for everything; what it says no to stays.
+  /// Called for every entry. An entry for which it returns false stays.
   var mayRemove: (FileStatus) -> Bool = { _ in true }
-  /// What is done where something is not removed; the removal goes on unless it throws.
+  /// Called for every entry that cannot be removed. The removal continues unless this throws.
   var failed: (FileOperationError) throws -> Void = { throw $0 }
 
-  /// - Returns: Whether there was something.
+  /// - Returns: Whether there was anything to remove.
   @discardableResult func remove(_ path: String) throws -> Bool {
     try context?.checkCancellation()
     let name = FileName(path)
@@ -66,7 +66,7 @@ struct TreeRemoval {
     }
   }
 
-  /// - Returns: Whether it is gone.
+  /// - Returns: Whether the entry no longer exists.
   private func remove(
     _ entry: TreeWalk.Entry, in folder: OpenFolder, at path: String, _ count: inout Int
   ) throws -> Bool {

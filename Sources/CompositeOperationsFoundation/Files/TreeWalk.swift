@@ -1,9 +1,9 @@
 internal import CompositeOperations
 internal import SystemFiles
 
-/// Goes through all that is in a folder, in the order of the names, a folder before what is in it.
+/// Visits the contents of a folder in the order of the names, with a folder before its contents.
 ///
-/// What vanishes meanwhile is left out, as if it had never been there.
+/// Entries that vanish meanwhile are omitted.
 final class TreeWalk {
   struct Entry {
     let name: FileName
@@ -11,9 +11,9 @@ final class TreeWalk {
   }
 
   enum Step {
-    /// Something in the folder; a folder may now be entered.
+    /// An entry of the current folder. If it is a folder, it may be entered now.
     case found(Entry)
-    /// The end of a folder that was entered, which the caller closes. Before the end of the root there is none.
+    /// The end of a folder that was entered, which the caller closes. There is none for the root.
     case left(Entry, OpenFolder)
   }
 
@@ -21,13 +21,14 @@ final class TreeWalk {
   private let context: BlockingContext?
   private let openPath: OpenPath
   private var entered: [Entry] = []
-  /// Of the root and all that were entered, the names that are still to come, the next one last.
+  /// For the root and every entered folder, the names that have not been visited, the next one
+  /// last.
   private var pending: [[FileName]]
 
   /// - Parameters:
-  ///   - root: The folder, which this closes.
-  ///   - path: What it is called in errors.
-  ///   - context: Whose cancellation is heeded; nil to go on to the end.
+  ///   - root: The folder to visit. It is closed at the end.
+  ///   - path: The path of the folder in errors.
+  ///   - context: The context for cancellation; nil to continue to the end.
   init(
     _ root: OpenFolder, at path: String, _ failure: FileFailure, _ context: BlockingContext?
   ) throws {
@@ -37,14 +38,15 @@ final class TreeWalk {
     pending = [try failure.at(source: path) { try names() }]
   }
 
-  /// The folder that is gone through.
+  /// The current folder.
   var folder: OpenFolder { openPath.innermost }
 
-  /// What an entry of that folder is called in errors.
+  /// The path of an entry of the current folder in errors.
   func path(of name: FileName) -> String { openPath.path(of: name) }
 
-  /// - Returns: Nil at the end.
-  /// - Throws: A ``FileOperationError``, after which the next step can be asked for, or `CancellationError`.
+  /// - Returns: The next step; nil at the end.
+  /// - Throws: A ``FileOperationError``, after which the caller can continue, or
+  ///   `CancellationError`.
   func next() throws -> Step? {
     while !pending.isEmpty {
       try context?.checkCancellation()
@@ -61,10 +63,10 @@ final class TreeWalk {
     return nil
   }
 
-  /// Goes into a folder that was found.
+  /// Enters a folder that was found.
   ///
-  /// - Parameter isOpened: Whether its owner gets the right to change it, where he has none.
-  /// - Returns: Whether it was still there.
+  /// - Parameter isOpened: Whether to let the owner change the folder if its permissions do not.
+  /// - Returns: Whether the folder still existed.
   func enter(_ entry: Entry, opening isOpened: Bool = false) throws -> Bool {
     try failure.at(source: path(of: entry.name)) {
       guard try SystemError.ifThere({ try openPath.enter(entry.name) }) != nil else { return false }
@@ -82,7 +84,7 @@ final class TreeWalk {
 
   private func leave(_ entry: Entry) throws -> OpenFolder {
     do throws(SystemError) { return try openPath.leave() } catch {
-      // Nobody knows where the rest is.
+      // The location of the parent folder is unknown, so the rest cannot be visited.
       pending = []
       throw failure.error(source: path(of: FileName(".")), .system(code: error.code))
     }
