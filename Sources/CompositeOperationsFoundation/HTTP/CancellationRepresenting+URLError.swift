@@ -1,7 +1,8 @@
 public import CompositeOperations
 public import Foundation
 
-/// `URLError.cancelled` is how a `URLSession` says that its task was cancelled.
+/// A `URLSession` reports the cancellation of its task as `URLError.cancelled`.
 extension URLError: CancellationRepresenting {
+  /// Whether the code is `cancelled`.
   public var representsCancellation: Bool { code == .cancelled }
 }

@@ -5,7 +5,7 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// Makes a request over HTTP and ends in the response with its whole body.
+/// An operation that sends an HTTP request and returns the response with its whole body.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -15,26 +15,29 @@ public import Foundation
 ///   .retryingHTTP(attempts: 3)
 /// ```
 ///
-/// Every status from 400 is an error. The body is kept in memory, and ``HTTPRequestOptions/bodyLimit`` says how
-/// much of it; how much has come is told as progress, in bytes. A cancellation ends the request at once.
+/// Every status from 400 on is an error. The body is kept in memory, up to
+/// ``HTTPRequestOptions/bodyLimit``. The run reports its progress in received bytes. A cancellation
+/// ends the request at once.
 ///
-/// Its errors, all of them an ``HTTPRequestError``:
+/// All of its errors conform to ``HTTPRequestError``:
 ///
-/// - ``HTTPStatusError``: the server says no.
-/// - ``HTTPTransferError``: there was no answer, or not all of it.
-/// - ``HTTPBodyLimitError``: the answer is too long.
-/// - ``HTTPRedirectError``: the server sends the request round in circles.
+/// - ``HTTPStatusError``: the server refused the request.
+/// - ``HTTPTransferError``: there was no response, or only a part of one.
+/// - ``HTTPBodyLimitError``: the response is too large.
+/// - ``HTTPRedirectError``: a redirect is invalid, or there are too many.
 public struct HTTPDataOperation: ComposableOperation {
   private let request: URLRequest
   private let options: HTTPRequestOptions
   private let session: HTTPSession
   private let summary: HTTPRequestSummary
 
+  /// Creates an operation that sends a request.
+  ///
   /// - Parameters:
-  ///   - request: What to ask for. Its `httpBody` is sent, which a GET must not have; a `httpBodyStream` is an
-  ///     error.
-  ///   - options: How it is made, where that is not as usual.
-  ///   - session: What makes it.
+  ///   - request: The request. Its `httpBody` is sent, which a GET must not have; an
+  ///     `httpBodyStream` is an error.
+  ///   - options: The options of the request.
+  ///   - session: The session that sends the request.
   public init(
     _ request: URLRequest, options: HTTPRequestOptions = HTTPRequestOptions(),
     session: HTTPSession = .shared
@@ -45,20 +48,24 @@ public struct HTTPDataOperation: ComposableOperation {
     summary = HTTPRequestSummary(request, isRepeatable: options.isRepeatable)
   }
 
-  /// Asks for what is at an address.
+  /// Creates an operation that gets a URL.
   ///
   /// - Parameters:
-  ///   - url: The address.
-  ///   - options: How it is asked, where that is not as usual.
-  ///   - session: What asks.
+  ///   - url: The URL to get.
+  ///   - options: The options of the request.
+  ///   - session: The session that sends the request.
   public init(
     _ url: URL, options: HTTPRequestOptions = HTTPRequestOptions(), session: HTTPSession = .shared
   ) {
     self.init(URLRequest(url: url), options: options, session: session)
   }
 
+  /// The method and the URL of the request, without secrets.
   public var operationName: String { "\(summary)" }
 
+  /// Sends the request and returns the response.
+  ///
+  /// - Throws: An ``HTTPRequestError``, and `CancellationError` if the run is cancelled.
   public func perform(in context: OperationContext) async throws -> HTTPDataResponse {
     let sink = MemorySink(
       limit: options.bodyLimit, request: summary, progress: TransferProgress(context))

@@ -2,7 +2,7 @@ public import CompositeOperations
 public import Foundation
 
 extension ComposableOperation where Success == HTTPDataResponse {
-  /// The value that the body of the response is the JSON of.
+  /// Decodes the body of the response from JSON.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
@@ -10,12 +10,13 @@ extension ComposableOperation where Success == HTTPDataResponse {
   /// let names = HTTPDataOperation(url).decoding([String].self)
   /// ```
   ///
-  /// Its error is an ``HTTPDecodingError``, which says where in the body something else was found. `Data` is
-  /// decoded too: it is a string in JSON. Who wants the body as it is takes ``HTTPDataResponse/body``.
+  /// The error is an ``HTTPDecodingError``, which names the place of the mismatch in the body.
+  /// `Data` is decoded like any other type, from a JSON string; for the raw bytes use
+  /// ``HTTPDataResponse/body``.
   ///
   /// - Parameters:
-  ///   - type: What is expected.
-  ///   - decoder: What reads it. It must not be changed later.
+  ///   - type: The type to decode.
+  ///   - decoder: The decoder. Do not change it after this call.
   public func decoding<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self, with decoder: JSONDecoder = JSONDecoder()
   ) -> some ComposableOperation<Value> {
@@ -24,12 +25,13 @@ extension ComposableOperation where Success == HTTPDataResponse {
 }
 
 extension HTTPDataResponse {
-  /// The value that the body is the JSON of.
+  /// Decodes the body from JSON.
   ///
   /// - Parameters:
-  ///   - type: What is expected.
-  ///   - decoder: What reads it.
-  /// - Throws: ``HTTPDecodingError`` if the body is something else.
+  ///   - type: The type to decode.
+  ///   - decoder: The decoder.
+  /// - Returns: The decoded value.
+  /// - Throws: ``HTTPDecodingError`` if the body cannot be decoded.
   public func decoded<Value: Decodable>(
     _ type: Value.Type = Value.self, with decoder: JSONDecoder = JSONDecoder()
   ) throws(HTTPDecodingError) -> Value {
@@ -43,7 +45,7 @@ extension HTTPDataResponse {
 }
 
 extension ComposableOperation where Success: Encodable {
-  /// The JSON of the result, as bytes.
+  /// Encodes the result to JSON.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
@@ -53,9 +55,9 @@ extension ComposableOperation where Success: Encodable {
   ///   .then { HTTPUploadOperation(url, method: "POST", from: .data($0)) }
   /// ```
   ///
-  /// An error of the encoder is the run's.
+  /// An error of the encoder is the error of the run.
   ///
-  /// - Parameter encoder: What writes it. It must not be changed later.
+  /// - Parameter encoder: The encoder. Do not change it after this call.
   public func encoding(with encoder: JSONEncoder = JSONEncoder()) -> some ComposableOperation<Data>
   {
     map { value in try encoder.encode(value) }

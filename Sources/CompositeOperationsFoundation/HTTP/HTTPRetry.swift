@@ -1,7 +1,7 @@
 public import CompositeOperations
 
 extension ComposableOperation {
-  /// The same operation again where a request over HTTP failed and another attempt is worthwhile.
+  /// Retries the operation if an HTTP request failed and another attempt is worthwhile.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
@@ -9,22 +9,27 @@ extension ComposableOperation {
   /// let names = HTTPDataOperation(url).decoding([String].self).retryingHTTP(attempts: 5)
   /// ```
   ///
-  /// It is attempted again after errors that say so, ``HTTPRequestError/isRetryable``:
+  /// Another attempt is made if the error is an ``HTTPRequestError`` that is
+  /// ``HTTPRequestError/isRetryable``. For the errors of this module, both of these must hold:
   ///
-  /// - 408, 425, 429 and every 5xx but 501, 505 and 511, and connections that were lost or not made;
-  /// - if the request may be repeated: by its method, by an `Idempotency-Key`, or because
-  ///   ``HTTPRequestOptions/isRepeatable`` says so. One that cannot have reached the server may be in any case.
+  /// - The failure is transient: a status of 408, 425, 429, or any 5xx except 501, 505 and 511; or
+  ///   a connection that was lost, timed out or could not be made.
+  /// - The request may be repeated: by its method, by an `Idempotency-Key`, or by
+  ///   ``HTTPRequestOptions/isRepeatable``. A request that cannot have reached the server may
+  ///   always be repeated.
   ///
-  /// What the server says by `Retry-After` is waited for, in seconds or until a date by its own clock, if that
-  /// is longer than the backoff. Where it is longer than the longest delay, no other attempt is made: the server would
-  /// only refuse it. In the end the error is a `RetryError` with that of every attempt.
+  /// The delay in a `Retry-After` header, in seconds or until a date by the clock of the server, is
+  /// waited for if it is longer than the backoff. If it is longer than `longestDelay`, there is no
+  /// other attempt, because the server would only refuse it. The final error is a `RetryError` with
+  /// the errors of all attempts.
   ///
   /// - Parameters:
-  ///   - attempts: How many attempts there are at most, with the first one.
-  ///   - backoff: How long to wait before the next one, by the clock of the environment.
-  ///   - longestDelay: How long to wait at most.
-  ///   - budget: How long the run may take before the last attempt begins; nil for any time.
-  /// - Precondition: There is at least one attempt, and neither time is negative.
+  ///   - attempts: The maximum number of attempts, including the first one.
+  ///   - backoff: The delays between attempts, by the clock of the environment.
+  ///   - longestDelay: The maximum delay.
+  ///   - budget: The time from the start of the run within which the last attempt must begin; nil
+  ///     for no limit.
+  /// - Precondition: `attempts` is at least 1, and neither `longestDelay` nor `budget` is negative.
   public func retryingHTTP(
     attempts: Int = 3,
     backoff: Backoff = .exponential(from: .seconds(1)).capped(at: .seconds(30)).jittered(),
@@ -36,7 +41,7 @@ extension ComposableOperation {
       guard let error = failure.error as? any HTTPRequestError, error.isRetryable else {
         return .stop
       }
-      // The advice of the error is cut, and whoever allows for more gets more.
+      // The delay in the error is capped. A caller that permits longer delays gets them.
       let advised = (error as? HTTPStatusError)?.retryAfter ?? .zero
       if advised > longestDelay { return .stop }
       return .retry(after: min(max(failure.delay, advised), longestDelay))

@@ -7,7 +7,7 @@ internal import CompositeOperations
   public import Foundation
 #endif
 
-/// What makes requests over HTTP: a `URLSession` that the operations of this module understand.
+/// A session that sends HTTP requests, based on `URLSession`.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -19,41 +19,45 @@ internal import CompositeOperations
 /// let data = HTTPDataOperation(url, session: session)
 /// ```
 ///
-/// It may be used by any number of operations at the same time and ends when the last one has let it go.
+/// Any number of operations may use a session at the same time. It ends when the last of them has
+/// released it.
 ///
-/// Of the `httpAdditionalHeaders`, `Authorization`, `Cookie` and `Proxy-Authorization` go with a request where it does
-/// not have them, and stay behind as those of the request do where it is sent on to another server. On Linux the
-/// `urlCredentialStorage` is not asked: a 401 is an error, whatever is in it. Nor is the `urlCache`: every request goes
-/// to its server.
+/// Of the `httpAdditionalHeaders`, `Authorization`, `Cookie` and `Proxy-Authorization` are added to
+/// requests that do not have them. Like the same headers of a request, they are removed when it is
+/// redirected to another server. On Linux the `urlCredentialStorage` is not used: a 401 is an
+/// error, whatever the storage contains. Nor is the `urlCache`: every request goes to its server.
 ///
-/// On Linux all sessions of a process do their work on one queue, one thing after another. So what holds one of
-/// them up holds up all of them:
+/// On Linux all sessions of a process share one serial queue. So each of these blocks all of them:
 ///
-/// - a server that sends faster than this machine can read, and without end: not even its request can be
-///   cancelled meanwhile. Over a network that is hardly so.
-/// - a download whose disk or pipe is so slow that 8 MiB of it wait to be written, until there is room or it is
-///   cancelled.
-/// - an observer of progress that blocks.
+/// - A server that sends faster than this machine can read, without end. Not even its own request
+///   can be cancelled meanwhile. Over a network this hardly happens.
+/// - A download whose disk or pipe is so slow that 8 MiB of it wait to be written, until there is
+///   room or it is cancelled.
+/// - A progress observer that blocks.
 public final class HTTPSession: Sendable {
-  /// Remembers nothing on disk, and makes as many connections to a host at the same time as the system does by
-  /// default (`httpMaximumConnectionsPerHost`, which is 6); what is more waits.
+  /// The default session. It stores nothing on disk.
+  ///
+  /// It makes as many connections to a host at the same time as the system does by default
+  /// (`httpMaximumConnectionsPerHost`, which is 6). Further requests wait.
   public static let shared = HTTPSession()
 
   private let session: URLSession
   private let delegate = TransferDelegate()
-  /// The additional headers that say who asks.
+  /// The additional headers with credentials.
   private let credentials: [String: String]
 
-  /// - Parameter configuration: A copy of it is used.
+  /// Creates a session.
+  ///
+  /// - Parameter configuration: The configuration, which is copied.
   public convenience init(_ configuration: URLSessionConfiguration = .ephemeral) {
     let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
     #if canImport(FoundationNetworking)
-      // A request that waits for what a cache has of it, and is cancelled meanwhile, ends the program there: it is
-      // told to begin and to end by two calls, and may have begun, ended and been forgotten between them.
+      // On Linux, a request that is cancelled while it waits for the cache crashes the program: two
+      // calls begin and end it, and between them it may have begun, ended and been forgotten.
       copy.urlCache = nil
     #endif
     var credentials: [String: String] = [:]
-    // Foundation would send them to every server that redirects lead to.
+    // Foundation would send them to every server that the request is redirected to.
     for (name, value) in copy.httpAdditionalHeaders ?? [:] {
       guard let name = name as? String, HTTPRoute.isCredential(name) else { continue }
       credentials[name] = "\(value)"
@@ -73,19 +77,19 @@ public final class HTTPSession: Sendable {
     session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
   }
 
-  // It would keep itself and its delegate for ever.
+  // Otherwise the session would never be freed, and neither would its delegate.
   deinit { session.finishTasksAndInvalidate() }
 
-  /// Another one of the same configuration, for what takes long: requests that wait for a free connection to the
-  /// same host run out of time.
+  /// A new session of the same configuration, for long transfers: requests that wait for a free
+  /// connection to the same host would time out.
   func separate() -> HTTPSession { HTTPSession(session.configuration, credentials) }
 
-  /// Makes a request and follows it where the server sends it.
+  /// Sends a request and follows its redirects.
   ///
   /// - Parameters:
-  ///   - sink: Takes the body of the answer.
-  ///   - sent: Is told of the bytes that have been sent.
-  /// - Returns: The answer, whose status is below 400.
+  ///   - sink: Receives the body of the response.
+  ///   - sent: Receives the number of bytes that have been sent.
+  /// - Returns: The head of the response, whose status is below 400.
   func perform(
     _ request: URLRequest, body: HTTPRequestBody, summary: HTTPRequestSummary,
     options: HTTPRequestOptions, into sink: any HTTPBodySink, sent: TransferProgress? = nil

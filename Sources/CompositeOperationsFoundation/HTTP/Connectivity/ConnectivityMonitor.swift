@@ -1,19 +1,19 @@
 public import CompositeOperations
 
-/// Knows whether there is a network, and waits until there is.
+/// A monitor that waits until there is a network.
 ///
-/// ``HostProbe`` asks a host, ``ConnectivityStatus`` is told by whoever knows, and on Apple platforms
-/// `PathMonitor` asks the system.
+/// ``HostProbe`` connects to a host, ``ConnectivityStatus`` is updated by your code, and on Apple
+/// platforms `PathMonitor` uses the system.
 public protocol ConnectivityMonitor: Sendable {
-  /// Waits until there is a network; not at all if there is one.
+  /// Waits until there is a network. Returns at once if there is one.
   ///
-  /// - Parameter context: What the wait is a part of: its clock is to be waited by.
+  /// - Parameter context: The context of the wait, whose clock must be used for delays.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   nonisolated(nonsending) func waitForConnectivity(in context: OperationContext) async throws
 }
 
 extension Condition {
-  /// Waits until there is a network.
+  /// A condition that waits until there is a network.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
@@ -22,11 +22,11 @@ extension Condition {
   /// let data = HTTPDataOperation(url).requiring(.connectivity(probe)).retryingHTTP()
   /// ```
   ///
-  /// Inside of a retry, as here, every attempt waits for it. Observers see the wait as one for a condition, and a
-  /// cancellation ends it at once. It never says no: give it a time with
-  /// `timingOut(after:)`, if it may take too long.
+  /// Inside a retry, as in the example, every attempt waits for the network. Observers see a wait
+  /// for a condition, and a cancellation ends it at once. The condition is never false: to limit
+  /// the wait, use `timingOut(after:)`.
   ///
-  /// - Parameter monitor: What knows of the network.
+  /// - Parameter monitor: The monitor of the network.
   public static func connectivity(_ monitor: some ConnectivityMonitor) -> Condition {
     Condition("there is a network") { context in
       try await monitor.waitForConnectivity(in: context)

@@ -1,12 +1,12 @@
 extension ConnectivityStatus {
   typealias Waiter = CheckedContinuation<Void, any Error>
 
-  /// Whether there is a network, and who waits for it.
+  /// Tracks whether there is a network, and the waiters for it.
   struct StateMachine: Sendable {
     enum WaitAction: Sendable { case wait, goOn, stop }
 
     private enum Place: Sendable {
-      /// Is about to wait.
+      /// About to wait.
       case coming
       case waiting(Waiter)
     }
@@ -23,7 +23,7 @@ extension ConnectivityStatus {
       return count
     }
 
-    /// Everybody is checked against how things are now, whoever else waits already.
+    /// Checks every waiter against the current status, even if others are waiting already.
     mutating func waits(_ waiter: Waiter, as id: Int) -> WaitAction {
       switch places[id] {
       case .coming where isConnected:
@@ -32,13 +32,13 @@ extension ConnectivityStatus {
       case .coming:
         places[id] = .waiting(waiter)
         return .wait
-      // Was cancelled before it waited.
+      // It was cancelled before it waited.
       case nil: return .stop
       case .waiting: preconditionFailure("waiter \(id) waits twice")
       }
     }
 
-    /// - Returns: Who is to be told; nil if it does not wait.
+    /// - Returns: The waiter to resume; nil if it does not wait.
     mutating func cancelled(_ id: Int) -> Waiter? {
       switch places.removeValue(forKey: id) {
       case .coming, nil: nil
@@ -46,7 +46,7 @@ extension ConnectivityStatus {
       }
     }
 
-    /// - Returns: Who goes on.
+    /// - Returns: The waiters to resume.
     mutating func updated(isConnected: Bool) -> [Waiter] {
       self.isConnected = isConnected
       guard isConnected else { return [] }

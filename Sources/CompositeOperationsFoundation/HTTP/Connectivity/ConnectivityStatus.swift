@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// A monitor of the network that somebody tells how things are: another framework, or a test.
+/// A monitor of the network that your code updates, such as from another framework or in a test.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -12,17 +12,22 @@ public import CompositeOperations
 public final class ConnectivityStatus: ConnectivityMonitor {
   private let machine: Lock<StateMachine>
 
+  /// Creates a monitor.
+  ///
   /// - Parameter isConnected: Whether there is a network at first.
   public init(isConnected: Bool) { machine = Lock(StateMachine(isConnected: isConnected)) }
 
-  /// Whether there is a network, as far as it was told.
+  /// Whether there is a network, by the last update.
   public var isConnected: Bool { machine.withLock { $0.isConnected } }
 
-  /// Tells whether there is a network. Where there is, everybody who waits goes on.
+  /// Updates whether there is a network. If there is, all waiters resume.
   public func update(isConnected: Bool) {
     for waiter in machine.withLock({ $0.updated(isConnected: isConnected) }) { waiter.resume() }
   }
 
+  /// Waits until there is a network. Returns at once if there is one.
+  ///
+  /// - Throws: `CancellationError` as soon as the task is cancelled.
   public nonisolated(nonsending) func waitForConnectivity(
     in context: OperationContext
   ) async throws {

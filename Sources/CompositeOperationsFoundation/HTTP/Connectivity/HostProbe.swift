@@ -1,7 +1,7 @@
 public import CompositeOperations
 internal import Foundation
 
-/// Finds out whether there is a network by connecting to a host, again and again until it answers.
+/// A monitor of the network that connects to a host repeatedly until it answers.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -10,21 +10,24 @@ internal import Foundation
 /// let data = HTTPDataOperation(url).requiring(.connectivity(probe))
 /// ```
 ///
-/// A TCP connection is made and closed; nothing is sent. All addresses of the host are tried side by side.
-/// Choose the host that is going to be asked. Each run looks for itself, so nobody goes by what somebody else
-/// saw. Between two looks it waits by the clock of the run.
+/// A probe makes a TCP connection and closes it; nothing is sent. All addresses of the host are
+/// tried concurrently. Choose the host that your requests go to. Each run probes for itself and
+/// does not use the results of other runs. Between two probes it waits by the clock of the run.
 public struct HostProbe: ConnectivityMonitor {
   private let host: String
   private let port: UInt16
   private let timeout: Duration
   private let backoff: Backoff
 
+  /// Creates a monitor that probes a host.
+  ///
   /// - Parameters:
-  ///   - host: A name or an address.
-  ///   - port: The port that is connected to.
-  ///   - timeout: How long a look may take, by the clock of the system; looking up the name comes on top.
-  ///   - backoff: How long to wait after each look that found nothing.
-  /// - Precondition: The timeout is above zero.
+  ///   - host: A host name or an address.
+  ///   - port: The TCP port.
+  ///   - timeout: The maximum duration of a probe, by the clock of the system. The lookup of the
+  ///     name takes additional time.
+  ///   - backoff: The delays after probes that failed.
+  /// - Precondition: `timeout` is positive.
   public init(
     host: String, port: UInt16, timeout: Duration = .seconds(3),
     backoff: Backoff = .exponential(from: .seconds(1)).capped(at: .seconds(30)).jittered()
@@ -36,11 +39,14 @@ public struct HostProbe: ConnectivityMonitor {
     self.backoff = backoff
   }
 
+  /// Waits until the host accepts a connection.
+  ///
+  /// - Throws: `CancellationError` as soon as the task is cancelled.
   public nonisolated(nonsending) func waitForConnectivity(
     in context: OperationContext
   ) async throws {
     let look = LookForHost(host: host, port: port, timeout: timeout)
-    // Between looks it waits as a retry does, which has no end here.
+    // Waits between probes as a retry does, here without a limit.
     try await context.run(look.retrying(attempts: .max, backoff: backoff))
   }
 }
@@ -55,7 +61,8 @@ struct LookForHost: ComposableOperation {
 
   func perform(in context: OperationContext) async throws {
     let (host, port, timeout) = (host, port, timeout)
-    // A thread that looks up a name cannot be called back: it is left to its end, which nobody waits for.
+    // A lookup of a name cannot be cancelled. Its thread is left to finish, and nothing waits for
+    // it.
     let waiter = SingleWaiter()
     let found = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -73,7 +80,7 @@ struct LookForHost: ComposableOperation {
   }
 }
 
-/// The error of a look that found nothing. It is seen in events only.
+/// The error of a probe that failed. It is visible only in events.
 struct HostNotReachedError: Error, CustomStringConvertible {
   let host: String
   let port: UInt16

@@ -8,9 +8,9 @@ internal import Foundation
   internal import Darwin
 #endif
 
-/// Connects to hosts, and says whether that worked. It keeps its thread waiting.
+/// Tests whether hosts accept connections. It blocks the calling thread.
 package enum Reachability {
-  /// An address of a host, with the port.
+  /// An address of a host, with a port.
   package struct Address: Sendable {
     fileprivate let family: Int32
     fileprivate let kind: Int32
@@ -19,7 +19,7 @@ package enum Reachability {
     fileprivate let bytes: [UInt8]
   }
 
-  /// The addresses of a host; none if it is not known.
+  /// The addresses of a host; empty if the host is unknown.
   package static func addresses(of host: String, port: UInt16) -> [Address] {
     var hints = unsafe addrinfo()
     unsafe hints.ai_family = AF_UNSPEC
@@ -44,8 +44,8 @@ package enum Reachability {
     return addresses
   }
 
-  /// Whether one of some addresses takes a connection. They are tried side by side: one that never answers must
-  /// not stand in the way of another one.
+  /// Whether one of the addresses accepts a connection. They are tried concurrently, so an address
+  /// that never answers does not delay the others.
   package static func canConnect(
     toAnyOf addresses: [Address], within timeout: Duration
   ) -> Bool {
@@ -83,7 +83,7 @@ package enum Reachability {
 }
 
 extension Reachability.Address {
-  /// - Returns: Whether it is connected already.
+  /// - Returns: Whether the connection is already made.
   fileprivate func begin(on descriptor: Int32) -> Bool {
     unsafe bytes.withUnsafeBytes { bytes in
       guard let address = unsafe bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else {

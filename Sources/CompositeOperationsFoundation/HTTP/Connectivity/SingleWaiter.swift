@@ -1,6 +1,6 @@
 internal import CompositeOperations
 
-/// One who waits for the first answer of several. Later ones are dropped.
+/// A waiter for the first of several answers. Later answers are dropped.
 final class SingleWaiter: Sendable {
   private enum State: Sendable {
     case new

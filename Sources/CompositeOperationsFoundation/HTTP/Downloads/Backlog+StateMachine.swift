@@ -3,11 +3,11 @@ internal import CompositeOperations
 extension Backlog {
   typealias Waiter = CheckedContinuation<Result<Void, any Error>, Never>
 
-  /// What is still to be done, and who waits for what.
+  /// Tracks the pending steps, and the waiters.
   struct StateMachine: Sendable {
     enum Addition: Sendable {
       case nothing
-      /// A thread is to begin.
+      /// Start to work, on a thread.
       case work
       case waitForRoom
       case fail(any Error)
@@ -15,13 +15,13 @@ extension Backlog {
 
     enum Next: Sendable {
       case perform(Int, Step)
-      /// The steps that will not be done are freed outside the lock.
+      /// The steps that are not performed are freed outside the lock.
       case end(Waiter?, Result<Void, any Error>, undone: Line<(byteCount: Int, step: Step)>)
     }
 
     private let limit: Int
     private var line = Line<(byteCount: Int, step: Step)>()
-    /// Of the steps that wait, and of the one that is being done.
+    /// The bytes of the pending steps and of the current one.
     private var byteCount = 0
     private var isWorking = false
     private var isOwnerWaiting = false
@@ -55,7 +55,7 @@ extension Backlog {
       return .end(waiter, result, undone: undone)
     }
 
-    /// - Returns: Whether the owner is to look again.
+    /// - Returns: Whether to wake the owner.
     mutating func performed(_ byteCount: Int, _ result: Result<Void, any Error>) -> Bool {
       self.result = result
       self.byteCount -= byteCount
@@ -64,7 +64,7 @@ extension Backlog {
       return ownerIsWoken()
     }
 
-    /// - Returns: Whether the owner is to look again.
+    /// - Returns: Whether to wake the owner.
     mutating func stopped() -> Bool {
       isStopped = true
       return ownerIsWoken()
@@ -75,7 +75,7 @@ extension Backlog {
       return isOwnerWaiting
     }
 
-    /// - Returns: What it came to, if nothing is left to be done.
+    /// - Returns: The result, if no step is pending; nil if the waiter has to wait.
     mutating func finished(_ waiter: Waiter) -> Result<Void, any Error>? {
       if !isWorking { return result }
       self.waiter = waiter

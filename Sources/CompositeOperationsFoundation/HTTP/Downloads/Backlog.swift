@@ -1,15 +1,16 @@
 internal import CompositeOperations
 internal import Dispatch
 
-/// Does what blocks in order on a thread that may block, while its owner goes on.
+/// Performs blocking steps in order, on a thread that may block, while the owner continues.
 ///
-/// So many bytes may wait, and then the owner does. It adds one step at a time.
+/// The number of pending bytes is limited: at the limit, the owner waits (back pressure). The owner
+/// adds one step at a time.
 final class Backlog: Sendable {
   typealias Step = @Sendable () throws -> Void
 
   private let machine: Lock<StateMachine>
   private let threads: BlockingThreads
-  /// Raised when the owner waits for room and is to look again.
+  /// Signaled when the owner waits for room and has to check again.
   private let room = DispatchSemaphore(value: 0)
 
   init(of byteCount: Int, on threads: BlockingThreads) {
@@ -17,13 +18,13 @@ final class Backlog: Sendable {
     self.threads = threads
   }
 
-  /// Whether nothing is to be waited for any more.
+  /// Whether the owner no longer waits for room.
   var isStopped: Bool { machine.withLock { $0.isStopped } }
 
-  /// Adds a step behind the others, and waits for room where there is none.
+  /// Appends a step. Waits for room if there is none.
   ///
-  /// - Parameter byteCount: What the step keeps in memory.
-  /// - Throws: What an earlier step threw; no other is done after it.
+  /// - Parameter byteCount: The number of bytes that the step keeps in memory.
+  /// - Throws: The error of an earlier step. No step is performed after it.
   func add(_ byteCount: Int, _ step: @escaping Step) throws {
     while true {
       switch machine.withLock({ $0.added(byteCount, step) }) {
@@ -37,14 +38,15 @@ final class Backlog: Sendable {
     }
   }
 
-  /// Lets the owner wait no longer. What it adds from now on is dropped; what was added before is done.
+  /// Ends the waits of the owner. Steps that it adds from now on are dropped; earlier ones are
+  /// performed.
   func stop() {
     if machine.withLock({ $0.stopped() }) { room.signal() }
   }
 
-  /// Waits until everything that was added is done, whether the task is cancelled or not.
+  /// Waits until all steps have been performed, even if the task is cancelled.
   ///
-  /// - Throws: What a step threw.
+  /// - Throws: The error of a step.
   func finish() async throws {
     let result: Result<Void, any Error> = await withCheckedContinuation { waiter in
       if let result = machine.withLock({ $0.finished(waiter) }) { waiter.resume(returning: result) }

@@ -1,11 +1,11 @@
-/// Which part of a thing a body is (RFC 9110, section 14.4): `bytes 100-199/1000`.
+/// The part of the whole that a body contains (RFC 9110, section 14.4): `bytes 100-199/1000`.
 struct ContentRange: Equatable {
-  /// The place of the first byte; nil if there is no part, as after 416.
+  /// The offset of the first byte; nil if there is no part, as after 416.
   let first: Int?
-  /// How long the whole is; nil if nobody knows.
+  /// The length of the whole in bytes; nil if it is unknown.
   let total: Int?
 
-  /// - Returns: nil if it cannot be read.
+  /// - Returns: Nil if the text is malformed.
   init?(_ text: String?) {
     guard let text, text.lowercased().hasPrefix("bytes ") else { return nil }
     let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
@@ -23,7 +23,7 @@ struct ContentRange: Equatable {
     first = start
   }
 
-  /// - Returns: nil if there are other characters than digits, or more than there are bytes anywhere.
+  /// - Returns: Nil if there are characters other than digits, or if the number is too large.
   private static func number(_ text: Substring) -> Int? {
     text.allSatisfy { ("0"..."9").contains($0) } ? Int(text) : nil
   }

@@ -4,24 +4,24 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// How a download goes on with the part that there is. No file and no connection is touched here.
+/// The decisions on how to resume a download. They access no file and no connection.
 struct DownloadPlan: Equatable, Sendable {
-  /// What becomes of a response.
+  /// A decision on a response.
   enum Decision: Equatable, Sendable {
-    /// Its body is the rest. How long the whole is; nil if nobody knows.
+    /// Append its body. The length of the whole is in bytes; nil if it is unknown.
     case append(total: Int?)
-    /// Its body is the whole. How long that is; nil if nobody knows.
+    /// Write its body from the start. Its length is in bytes; nil if it is unknown.
     case startAnew(total: Int?)
-    /// All is there already.
+    /// The partial file is already complete.
     case complete
-    /// It is of no use: the whole is to be asked for.
+    /// The response cannot be used: request the whole.
     case askForWhole
     case fail
   }
 
-  /// How many bytes there are already.
+  /// How many bytes the partial file has.
   let offset: Int
-  /// Of what they are; nil if there are none.
+  /// The record of the partial file; nil if it has no bytes.
   let record: DownloadRecord?
 
   static let whole = DownloadPlan(offset: 0, record: nil)
@@ -32,17 +32,17 @@ struct DownloadPlan: Equatable, Sendable {
   }
 
   /// - Parameters:
-  ///   - offset: How many bytes there are.
-  ///   - record: What stands beside them.
+  ///   - offset: How many bytes the partial file has.
+  ///   - record: The record beside it.
   init(offset: Int, record: DownloadRecord?, for url: URL) {
     let isUsable = offset > 0 && record?.isOf(url) == true
     self = isUsable ? DownloadPlan(offset: offset, record: record) : .whole
   }
 
-  /// The request for what is missing.
+  /// The request for the missing part.
   func request(_ request: URLRequest) -> URLRequest {
     var request = request
-    // Places and lengths are those of the thing itself, not of what it is packed into.
+    // Offsets and lengths must be in the file itself, not in its compressed form.
     request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     request.setValue(record.map { _ in "bytes=\(offset)-" }, forHTTPHeaderField: "Range")
     request.setValue(record?.validator, forHTTPHeaderField: "If-Range")
@@ -55,16 +55,16 @@ struct DownloadPlan: Equatable, Sendable {
     case 206:
       guard let range, range.first == offset else { return record == nil ? .fail : .askForWhole }
       guard let record else {
-        // Nobody asked for a part, so it had better be all.
+        // No part was requested, so the body must be the whole.
         return range.total == head.headers.contentLength
           ? .startAnew(total: range.total) : .fail
       }
-      // Where it is packed, its places are not those of what has been written.
+      // If it is compressed, its offsets are not offsets in the partial file.
       guard !head.headers.isEncoded, !record.isOfAnother(head) else { return .askForWhole }
       let (end, isTooLarge) = offset.addingReportingOverflow(head.headers.contentLength ?? 0)
       guard !isTooLarge else { return .askForWhole }
       let total = range.total ?? head.headers.contentLength.map { _ in end } ?? record.total
-      // A thing of another length is another thing.
+      // A different length means that the file has changed.
       return total == record.total ?? total ? .append(total: total) : .askForWhole
     case 200...299: return .startAnew(total: head.headers.contentLength)
     case 416:

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Writes a body to a file, on a thread that may block.
 final class DownloadSink: HTTPBodySink {
-  /// The response is of no use: the whole is to be asked for.
+  /// The response cannot be used, and the whole has to be requested.
   struct WholeNeeded: Error {}
 
   private struct State: Sendable {
@@ -30,9 +30,9 @@ final class DownloadSink: HTTPBodySink {
     self.progress = progress
   }
 
-  /// How many bytes are written, with those that were there before.
+  /// How many bytes are written, including the resumed ones.
   var count: Int { state.withLock { $0.count } }
-  /// How many there are to be.
+  /// How many bytes are expected; nil if that is unknown.
   var total: Int? { state.withLock { $0.total } }
 
   func begin(_ head: HTTPResponseHead) throws {
@@ -63,11 +63,11 @@ final class DownloadSink: HTTPBodySink {
     progress.report(now.count, of: now.total)
   }
 
-  /// The run is cancelled: nothing waits for room, nor for whoever is to read from a pipe.
+  /// Stops waiting for room and for the reader of a pipe, because the run is cancelled.
   func stop() { backlog.stop() }
 
-  /// Waits until everything that came is written.
+  /// Waits until all received bytes are written.
   ///
-  /// - Throws: ``FileError`` if something cannot be.
+  /// - Throws: ``FileError`` if they cannot be written.
   func finish() async throws { try await backlog.finish() }
 }

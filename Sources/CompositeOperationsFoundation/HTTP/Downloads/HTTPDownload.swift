@@ -1,13 +1,13 @@
 public import Foundation
 
-/// A file that was downloaded.
+/// A downloaded file.
 public struct HTTPDownload: Sendable, Hashable {
-  /// Where the file is.
+  /// The URL of the file.
   public let file: URL
-  /// How many bytes it has; for what is no file, how many were written.
+  /// The size of the file in bytes; for a device or a pipe, how many bytes were written.
   public let byteCount: Int
-  /// How many of them were there already, from a download that did not come to its end.
+  /// How many of them came from an earlier, interrupted download.
   public let resumedByteCount: Int
-  /// The last response.
+  /// The head of the last response.
   public let head: HTTPResponseHead
 }

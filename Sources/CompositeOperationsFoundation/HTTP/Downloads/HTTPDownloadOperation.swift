@@ -5,7 +5,7 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// Downloads a file over HTTP.
+/// An operation that downloads a file over HTTP.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -13,33 +13,36 @@ public import Foundation
 /// let download = HTTPDownloadOperation(url, to: URL(fileURLWithPath: path)).retryingHTTP()
 /// ```
 ///
-/// The body is written to `NAME.partial` beside the destination as it comes. When it is whole and has reached
-/// the disk (`fsync`), it gets the name of the destination in place of what had it, at once: nobody sees half a file.
-/// A symbolic link of that name is replaced; a file that is replaced leaves its owner, its
-/// group and its rights to the new one as far as the system allows that, but none to be run as them. A device or
-/// a pipe is written to as it is: a pipe needs somebody who reads it, and where something has gone there, no error
-/// is worth another attempt.
+/// The body is written to `NAME.partial` beside the destination as it arrives. When it is complete
+/// and on disk (`fsync`), it is renamed to the destination and replaces an existing file
+/// atomically, so an incomplete file is never visible there. A symbolic link of that name is
+/// replaced. The new file gets the owner, the group and the permissions of the file that it
+/// replaces, as far as the system allows that, but never setuid or setgid. A device or a pipe is
+/// written directly: a pipe must have a reader, and once bytes have been written, no error is
+/// retryable.
 ///
-/// Where that ends early, by an error, a cancellation or the end of the program, the next run goes on from
-/// there, in whatever process: `NAME.partial.json` says by what the server knows the thing (its `ETag`, or when it was
-/// last modified), and `Range` and `If-Range` ask for the rest. Where it has changed, or the server cannot give
-/// parts, the download starts anew. What the server gives no way to recognise is removed. The part itself has
-/// not always reached the disk: after a failure of the power, remove it.
+/// If the download is interrupted, by an error, a cancellation or the end of the program, the next
+/// run resumes it, in any process. `NAME.partial.json` has the validator of the file on the server
+/// (its `ETag`, or its modification date), and `Range` and `If-Range` request the rest. If the file
+/// has changed, or the server does not support ranges, the download starts again. If the server
+/// sends no validator, the partial file is removed. The partial file is not always on disk: after a
+/// power failure, remove it.
 ///
-/// The server is asked for the thing as it is. Where it packs it all the same (`Content-Encoding`), what is written is
-/// unpacked, and cannot be gone on with.
+/// The file is requested uncompressed. If the server compresses it nevertheless
+/// (`Content-Encoding`), it is decompressed, and the download cannot be resumed.
 ///
-/// How much has come is told as progress, in bytes, with what was there before. It is written on a thread of its
-/// own; a disk or a pipe that is slower than the server holds it up when 8 MiB wait, and on Linux all other requests
-/// of the process with it. A cancellation ends the request at once, and the run when the disk has
-/// taken what is being written.
+/// The run reports its progress in bytes, including the resumed ones. The file is written on a
+/// thread of its own. If a disk or a pipe is slower than the server, the server has to wait once
+/// 8 MiB wait to be written, and on Linux so do all other requests of the process. A cancellation
+/// ends the request at once; the run ends when the received bytes are written.
 ///
-/// Its errors, all of them an ``HTTPRequestError``:
+/// All of its errors conform to ``HTTPRequestError``:
 ///
-/// - ``HTTPFileError``: the file cannot be written, or another download writes it.
-/// - ``HTTPStatusError``: the server says no, or sends the request elsewhere and redirects are not followed.
-/// - ``HTTPTransferError``: there was no answer, or not all of it.
-/// - ``HTTPRedirectError``: the server sends the request round in circles.
+/// - ``HTTPFileError``: the file cannot be written, or another download is writing it.
+/// - ``HTTPStatusError``: the server refused the request, or redirected it and redirects are not
+///   followed.
+/// - ``HTTPTransferError``: there was no response, or only a part of one.
+/// - ``HTTPRedirectError``: a redirect is invalid, or there are too many.
 public struct HTTPDownloadOperation: ComposableOperation {
   private let request: URLRequest
   private let destination: URL
@@ -47,13 +50,15 @@ public struct HTTPDownloadOperation: ComposableOperation {
   private let session: HTTPSession
   private let summary: HTTPRequestSummary
 
+  /// Creates an operation that downloads the response of a request.
+  ///
   /// - Parameters:
-  ///   - request: What to ask for, mostly by GET. Its headers `Range`, `If-Range` and `Accept-Encoding` are the
-  ///     operation's.
-  ///   - destination: The file to be written. Its folder has to be there.
-  ///   - options: How it is asked, where that is not as usual.
-  ///   - session: What it is asked as: another one of the same configuration does, because what takes long would
-  ///     keep its connections from others.
+  ///   - request: The request, usually a GET. The operation sets its headers `Range`, `If-Range`
+  ///     and `Accept-Encoding`.
+  ///   - destination: The file to write. Its folder must exist.
+  ///   - options: The options of the request.
+  ///   - session: The session whose configuration is used. The download has a session of its own,
+  ///     because a long transfer would occupy connections that other requests need.
   /// - Precondition: The destination is a file URL.
   public init(
     _ request: URLRequest, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
@@ -66,13 +71,13 @@ public struct HTTPDownloadOperation: ComposableOperation {
     summary = HTTPRequestSummary(request, isRepeatable: options.isRepeatable)
   }
 
-  /// Downloads what is at an address.
+  /// Creates an operation that downloads a URL.
   ///
   /// - Parameters:
-  ///   - url: The address.
-  ///   - destination: The file to be written. Its folder has to be there.
-  ///   - options: How it is asked, where that is not as usual.
-  ///   - session: What it is asked as.
+  ///   - url: The URL to download.
+  ///   - destination: The file to write. Its folder must exist.
+  ///   - options: The options of the request.
+  ///   - session: The session whose configuration is used.
   /// - Precondition: The destination is a file URL.
   public init(
     _ url: URL, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
@@ -81,8 +86,12 @@ public struct HTTPDownloadOperation: ComposableOperation {
     self.init(URLRequest(url: url), to: destination, options: options, session: session)
   }
 
+  /// The method and the URL of the request, without secrets.
   public var operationName: String { "download \(summary)" }
 
+  /// Downloads the file.
+  ///
+  /// - Throws: An ``HTTPRequestError``, and `CancellationError` if the run is cancelled.
   public func perform(in context: OperationContext) async throws -> HTTPDownload {
     do {
       guard let path = destination.pathOfFile else {
@@ -107,7 +116,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
       do {
         download = try await self.download(plan, to: file, in: context)
       } catch is DownloadSink.WholeNeeded {
-        // What there is stays until something else comes.
+        // The partial file stays until another body arrives.
         download = try await self.download(.whole, to: file, in: context)
       }
       try Task.checkCancellation()
@@ -145,13 +154,14 @@ public struct HTTPDownloadOperation: ComposableOperation {
       case .append, .startAnew, .fail: throw error
       }
     } catch let error as HTTPTransferError where file.isDirect && sink.count > 0 {
-      // What has gone to a device or a pipe would go there again.
+      // Bytes that were written to a device or a pipe would be written again.
       throw HTTPTransferError(
         request: error.request.unrepeatable, reason: error.reason, message: error.message)
     }
   }
 
-  /// Has the sink write what comes, and gives the last response when it has.
+  /// Sends the request, and returns the head of the last response when the sink has written its
+  /// body.
   private func head(
     of request: URLRequest, into sink: DownloadSink
   ) async throws -> HTTPResponseHead {
@@ -165,7 +175,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
         try await sink.finish()
         return head
       } catch {
-        // Nothing may be written when the file is closed.
+        // The file is closed next, so all writes must have ended.
         try await sink.finish()
         throw error
       }

@@ -10,30 +10,31 @@ internal import SystemFiles
   internal import Darwin
 #endif
 
-/// The part of a file that has come, and what stands beside it.
+/// A partially downloaded file, with the record beside it.
 ///
-/// `NAME.partial` has the bytes and `NAME.partial.json` says of what they are. The former is locked for as long as
-/// it is written, against other downloads to the same place, of this process and of others. Only what is whole gets
-/// the name. A destination that is no file (a device, a pipe) is written as it comes.
+/// `NAME.partial` has the bytes, and `NAME.partial.json` identifies the whole. The former is locked
+/// while it is written, against other downloads to the same destination in this process and in
+/// others. Only a complete file gets the name. A destination that is a device or a pipe is written
+/// directly.
 ///
-/// Whoever opened it uses it one call at a time, and calls ``finish()`` or ``leave()`` in the end, once.
+/// The caller makes one call at a time, and finally calls ``finish()`` or ``leave()``, once.
 struct PartialFile: Sendable {
-  /// Where it is to be in the end.
+  /// The destination.
   let path: String
-  /// Whether bytes go to where they are to be in the end.
+  /// Whether bytes are written directly to the destination.
   let isDirect: Bool
   private let file: OpenFile
-  /// The file that is replaced, whose owner and rights it gets; nil if there is none.
+  /// The file to replace, whose owner and permissions the new one gets; nil if there is none.
   private let old: FileStatus?
 
   private var partialPath: String { Self.partialPath(of: path) }
   private var recordPath: String { partialPath + ".json" }
-  /// Where bytes are written.
+  /// The path that bytes are written to.
   private var writtenPath: String { isDirect ? path : partialPath }
 
   private static func partialPath(of path: String) -> String { path + ".partial" }
 
-  /// Opens and locks it.
+  /// Opens and locks the file.
   init(at path: String) throws(FileError) {
     self.path = path
     let (name, folder) = (FileName(path), OpenFolder.working)
@@ -48,10 +49,11 @@ struct PartialFile: Sendable {
       file = try Self.openedDirectly(path)
       return
     }
-    // Not that of what a link points to, which stays.
+    // Not the status of the target of a symbolic link, which stays.
     old = (try? folder.status(of: name)).flatMap { $0.kind == .file ? $0 : nil }
     file = try Self.locked(Self.partialPath(of: path), for: path)
-    // Whoever may not read the old one may not read parts of the new one, whose group is another one as yet.
+    // Users who may not read the old file must not read parts of the new one, which does not have
+    // the group of the old one yet.
     if old != nil { fchmod(file.descriptor, 0o600) }
   }
 
@@ -80,12 +82,12 @@ struct PartialFile: Sendable {
       }
       let named = try? OpenFolder.working.status(of: FileName(partial))
       if let named, (try? file.status.identity) == named.identity { return file }
-      // Between opening and locking another download has finished, and taken the file away.
+      // Between opening and locking, another download has finished and renamed the file.
       Self.release(file)
     }
   }
 
-  /// What there is already.
+  /// The plan for the existing part.
   func plan(for url: URL) -> DownloadPlan {
     guard !isDirect, let status = try? file.status,
       let data = try? Data(contentsOf: URL(fileURLWithPath: recordPath)),
@@ -94,7 +96,7 @@ struct PartialFile: Sendable {
     return DownloadPlan(offset: status.size, record: record, for: url)
   }
 
-  /// Puts what comes behind what there is.
+  /// Continues to write at an offset.
   func seek(to offset: Int) throws(FileError) {
     if isDirect { return }
     if lseek(file.descriptor, off_t(offset), SEEK_SET) < 0 {
@@ -102,12 +104,12 @@ struct PartialFile: Sendable {
     }
   }
 
-  /// Drops what there is.
+  /// Discards the existing part.
   ///
-  /// - Parameter record: Of what the bytes are that come; nil if they cannot be resumed.
+  /// - Parameter record: The record of the bytes that follow; nil if they cannot be resumed.
   func startAnew(_ record: DownloadRecord?) throws(FileError) {
     if isDirect { return }
-    // The record goes first and comes last: it must never stand beside bytes of something else.
+    // The record is removed first and written last: it must never describe other bytes.
     remove(recordPath)
     if ftruncate(file.descriptor, 0) != 0 {
       throw FileError(writtenPath, "cannot be emptied", .last)
@@ -117,13 +119,13 @@ struct PartialFile: Sendable {
     do {
       try JSONEncoder().encode(record).write(to: URL(fileURLWithPath: recordPath))
     } catch {
-      // Without it, the download cannot be resumed, and that is all.
+      // Without it, the download cannot be resumed, which is no error.
       remove(recordPath)
     }
   }
 
-  /// - Parameter isStopped: Asked before anything goes into a pipe or a device, and from time to time while that is
-  ///   full: what is left is dropped then.
+  /// - Parameter isStopped: Called before bytes are written to a pipe or a device, and repeatedly
+  ///   while that is full. If it returns true, the rest is dropped.
   /// - Throws: ``FileError``, or `CancellationError` if it was stopped.
   func write(_ bytes: Data, unless isStopped: () -> Bool) throws {
     do {
@@ -136,14 +138,14 @@ struct PartialFile: Sendable {
     }
   }
 
-  /// Gives the file its name, after everything of it has reached the disk.
+  /// Gives the file its name, after all of it is on disk.
   func finish() throws(FileError) {
     defer { Self.release(file) }
     if isDirect { return }
     if let old {
       try FileError.at(writtenPath, "cannot be given the permissions of the old file") {
         () throws(SystemError) in
-        // What comes from a server is not run as the owner of what it replaces.
+        // A downloaded file must not run as the owner of the file that it replaces.
         try file.takeRights(of: old, masking: 0o777)
       }
     }
@@ -154,7 +156,8 @@ struct PartialFile: Sendable {
       try FileSystem.rename(partialPath, to: path)
     }
     remove(recordPath)
-    // The name is on the disk when the folder is; one that may not be read cannot be asked for that.
+    // The rename is on disk when the folder is synchronized, which is impossible for an unreadable
+    // folder.
     let name = path.splitPath.folder
     guard let folder = try? OpenFolder(name, followingLink: true) else { return }
     defer { folder.close() }
@@ -163,14 +166,14 @@ struct PartialFile: Sendable {
     }
   }
 
-  /// Ends without the whole. What cannot be resumed is removed.
+  /// Closes the incomplete file. Removes it if it cannot be resumed.
   func leave() {
     if !isDirect, unsafe access(recordPath, F_OK) != 0 { remove(partialPath) }
     Self.release(file)
   }
 
-  /// Closes the file and gives up its lock, at once: closing alone would leave that to a program that is being
-  /// started somewhere in this process, for as long as it has a copy of every descriptor.
+  /// Unlocks and closes the file. Closing alone would not unlock it while another thread starts a
+  /// program, which has a copy of every descriptor until it begins to run.
   private static func release(_ file: OpenFile) {
     flock(file.descriptor, LOCK_UN)
     try? file.close()

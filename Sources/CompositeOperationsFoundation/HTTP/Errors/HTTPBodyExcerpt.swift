@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// What errors show of a body.
+/// The excerpt of a body that errors show.
 enum HTTPBodyExcerpt {
-  /// The first characters in one line; nothing if it is no text.
+  /// The first characters in one line; empty if the body is not text.
   static func text(of body: Data) -> String {
-    // A character that was cut in two at the end is no reason to show nothing.
+    // A character that is cut off at the end does not make the body binary.
     var text = String(decoding: body.prefix(400), as: UTF8.self)
     while text.last == "\u{FFFD}" { text.removeLast() }
     let isText = text.unicodeScalars.allSatisfy {

@@ -1,13 +1,16 @@
-/// The body of a response is longer than was allowed.
+/// The error of a response whose body is larger than the limit.
 public struct HTTPBodyLimitError: HTTPRequestError, CustomStringConvertible {
+  /// The request that failed.
   public let request: HTTPRequestSummary
-  /// How many bytes were allowed.
+  /// The limit in bytes.
   public let limit: Int
-  /// How many the server said there are; nil if it did not say.
+  /// The size that the server announced, in bytes; nil if it announced none.
   public let announced: Int?
 
+  /// Always false.
   public var isRetryable: Bool { false }
 
+  /// The request, the sizes, and what to do.
   public var description: String {
     let length = announced.map { " of \($0) bytes" } ?? ""
     return "\(request) failed: the response body\(length) exceeds the limit of \(limit) bytes. "

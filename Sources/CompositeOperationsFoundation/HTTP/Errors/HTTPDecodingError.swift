@@ -1,27 +1,31 @@
 public import Foundation
 
-/// The body of a response is not what was expected.
+/// The error of a response whose body cannot be decoded.
 public struct HTTPDecodingError: HTTPRequestError {
+  /// The request that failed.
   public let request: HTTPRequestSummary
+  /// The head of the response.
   public let head: HTTPResponseHead
   /// The first 4,096 bytes of the body.
   public let body: Data
-  /// What was expected, by the name of its type.
+  /// The name of the type that was expected.
   public let expected: String
-  /// What the decoder says, mostly a `DecodingError`.
+  /// The error of the decoder, usually a `DecodingError`.
   public let cause: any Error
 
+  /// Always false.
   public var isRetryable: Bool { false }
 }
 
 extension HTTPDecodingError: CustomStringConvertible {
+  /// The request, the type, the place of the mismatch, and the start of the body.
   public var description: String {
     let said = HTTPBodyExcerpt.text(of: body)
     return "\(request): cannot decode \(expected) from the body (status \(head.status)): "
       + Self.text(of: cause) + (said.isEmpty ? "" : " The body begins with: \(said)")
   }
 
-  /// What the decoder says, with the place: `[3].owner.name`.
+  /// The error of the decoder, with its place: `[3].owner.name`.
   private static func text(of cause: any Error) -> String {
     guard let cause = cause as? DecodingError else { return "\(cause)" }
     return switch cause {

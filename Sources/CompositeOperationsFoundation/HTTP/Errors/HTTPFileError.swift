@@ -1,18 +1,22 @@
 internal import CompositeOperations
 
-/// A file that goes over HTTP cannot be read or written.
+/// The error of a file that an upload cannot read, or a download cannot write.
 public struct HTTPFileError: HTTPRequestError, CustomStringConvertible {
+  /// The request that failed.
   public let request: HTTPRequestSummary
+  /// The path of the file.
   public let path: String
-  /// What failed: "cannot be written".
+  /// The problem, such as "cannot be written".
   public let problem: String
-  /// What the system said, one of `errno`; 0 if it was not the system that refused.
+  /// The `errno` of the system; 0 if no system call failed.
   public let code: Int32
-  /// Why, and what to do.
+  /// The reason, and what to do.
   private let explanation: String
 
+  /// Always false.
   public var isRetryable: Bool { false }
 
+  /// The request, the file, the problem, and what to do.
   public var description: String { "\(request): the file \(path) \(problem): \(explanation)" }
 
   init(_ error: FileError, of request: HTTPRequestSummary) {
@@ -24,7 +28,7 @@ public struct HTTPFileError: HTTPRequestError, CustomStringConvertible {
   }
 }
 
-/// What is wrong with a file, for those who do not know of requests.
+/// The problem with a file, without the request.
 struct FileError: Error {
   let path: String
   let problem: String
@@ -46,7 +50,7 @@ struct FileError: Error {
     self.init(path, problem, SystemError(code: 0), because: explanation)
   }
 
-  /// Does something with a file, and names it if the system refuses.
+  /// Calls a function, and converts its system error to an error that names the file.
   static func at<Value>(
     _ path: String, _ problem: String, _ body: () throws(SystemError) -> Value
   ) throws(FileError) -> Value {

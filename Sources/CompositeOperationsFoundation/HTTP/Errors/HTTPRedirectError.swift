@@ -1,20 +1,24 @@
-/// A server sends a request elsewhere, and it cannot go there.
+/// The error of a redirect that cannot be followed.
 public struct HTTPRedirectError: HTTPRequestError, CustomStringConvertible {
-  /// Why it cannot go on.
+  /// A reason why a redirect cannot be followed.
   public enum Reason: Sendable, Hashable {
-    /// It was sent on more often than is allowed.
+    /// There were more redirects than the limit.
     case tooMany(limit: Int)
-    /// The header `Location` is not there, or no address of the schemes http and https.
+    /// The `Location` header is missing, or is not an http or https URL.
     case badLocation(String?)
   }
 
+  /// The request that failed.
   public let request: HTTPRequestSummary
+  /// Why the redirect cannot be followed.
   public let reason: Reason
-  /// Where it was, in order, without what is secret.
+  /// The URLs that redirected the request, in order and without secrets.
   public let addresses: [String]
 
+  /// Always false.
   public var isRetryable: Bool { false }
 
+  /// The request, the redirects, and what to do.
   public var description: String {
     let way = addresses.suffix(4).joined(separator: " → ")
     return switch reason {

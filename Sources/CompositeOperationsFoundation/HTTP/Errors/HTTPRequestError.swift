@@ -1,9 +1,10 @@
-/// An error of a request over HTTP, which knows whether the request may be made again.
+/// An error of an HTTP request, which determines whether the request is retried.
 ///
-/// `retryingHTTP` goes by it; errors of yours may adopt it.
+/// `retryingHTTP` retries errors that are ``isRetryable``. Your own errors may conform to this
+/// protocol.
 public protocol HTTPRequestError: Error {
-  /// What was asked for.
+  /// The request that failed.
   var request: HTTPRequestSummary { get }
-  /// Whether another attempt is worthwhile and does no harm.
+  /// Whether another attempt is worthwhile and safe.
   var isRetryable: Bool { get }
 }

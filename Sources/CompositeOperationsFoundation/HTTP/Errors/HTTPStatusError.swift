@@ -5,24 +5,29 @@ public import Foundation
   internal import FoundationNetworking
 #endif
 
-/// A server answered with a status that is no success.
+/// The error of a response whose status is no success.
 public struct HTTPStatusError: HTTPRequestError, RetryAdvising {
+  /// The request that failed.
   public let request: HTTPRequestSummary
+  /// The head of the response.
   public let head: HTTPResponseHead
-  /// The first part of the body: as many bytes as ``HTTPRequestOptions/errorBodyLimit`` says at most.
+  /// The first part of the body, at most ``HTTPRequestOptions/errorBodyLimit`` bytes.
   public let body: Data
 
+  /// The status code of the response.
   public var status: Int { head.status }
+  /// The headers of the response.
   public var headers: HTTPHeaders { head.headers }
 
-  /// How long the server asks to wait (`Retry-After`), by its own clock; nil if it says nothing.
+  /// The delay in the `Retry-After` header, by the clock of the server; nil if there is none.
   public var retryAfter: Duration? { RetryAfter.delay(in: headers) }
 
-  /// What the server asks for, and 5 minutes at most.
+  /// The delay in the `Retry-After` header, at most 5 minutes; nil if there is none.
   public var retryDelay: Duration? { retryAfter.map { min($0, RetryAfter.longest) } }
 
-  /// Whether the server may do later what it did not now: 408, 425, 429 and every 5xx, known or not, other
-  /// than 501 and 505, which it will never do, and 511, where a person has to log in to the network.
+  /// Whether the same request may succeed later: after 408, 425, 429 and every 5xx, including
+  /// unassigned ones. The exceptions are 501 and 505, which are permanent, and 511, after which a
+  /// person must log in to the network.
   public var isTransient: Bool {
     switch status {
     case 408, 425, 429: true
@@ -31,10 +36,12 @@ public struct HTTPStatusError: HTTPRequestError, RetryAdvising {
     }
   }
 
+  /// Whether the failure is transient and the request may be repeated.
   public var isRetryable: Bool { isTransient && request.isRepeatable }
 }
 
 extension HTTPStatusError: CustomStringConvertible {
+  /// The request, the status, the start of the body, and what to do.
   public var description: String {
     let reason = HTTPURLResponse.localizedString(forStatusCode: status)
     let said = HTTPBodyExcerpt.text(of: body)

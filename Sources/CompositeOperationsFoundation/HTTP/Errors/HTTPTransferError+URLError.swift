@@ -8,7 +8,7 @@ extension HTTPTransferError {
   /// - Parameter hasResponse: Whether the response had begun.
   init(_ error: any Error, of request: HTTPRequestSummary, hasResponse: Bool) {
     self.request = request
-    // Of the error itself only this is kept: it has the whole address with all that is secret in it.
+    // Only the message of the error is kept, because the error has the whole URL with its secrets.
     message = error.localizedDescription
     reason = Reason(error, hasResponse: hasResponse)
   }
@@ -38,15 +38,16 @@ extension HTTPTransferError.Reason {
     case .badURL:
       self = .badRequest("the URL is invalid")
     #if canImport(FoundationNetworking)
-      // What libcurl knows, Foundation does not hand on: it has few codes there, and says the rest in words.
+      // Foundation on Linux has few codes for the errors of libcurl. The rest is only in the
+      // message.
       case .badServerResponse: self = .connectionLost
       case .unsupportedURL where error.localizedDescription.contains("HTTP/"): self = .badAnswer
       case .unknown:
         self = Self(
           libcurl: error.localizedDescription, hasResponse: hasResponse,
           otherwise: .other(code: URLError.Code.unknown.rawValue))
-      // This is said of whatever fails later, too, if one of the addresses of the host has refused a connection
-      // and another one has not: the server may have seen the request.
+      // This is also the code of later failures, if one address of the host has refused a
+      // connection and another has accepted one: the server may have received the request.
       case .cannotConnectToHost:
         self = Self(
           libcurl: error.localizedDescription, hasResponse: hasResponse, otherwise: .connectionLost)
@@ -63,7 +64,7 @@ extension HTTPTransferError.Reason {
     private static let signsOfLoss = [
       "reset", "failure when", "broken pipe", "recv failure", "send failure", "unexpected eof",
       "empty reply",
-      // Of HTTP/2.
+      // HTTP/2.
       "not closed cleanly", "framing layer", "goaway",
     ]
 

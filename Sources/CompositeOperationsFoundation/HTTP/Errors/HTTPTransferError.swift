@@ -1,37 +1,39 @@
-/// A request was not answered, or its answer not to the end.
+/// The error of a request without a response, or with only a part of one.
 public struct HTTPTransferError: HTTPRequestError {
-  /// What went wrong.
+  /// A reason why a transfer failed.
   public enum Reason: Sendable, Hashable {
-    /// No address was found for the name of the host.
+    /// The host name has no address.
     case hostNotFound
-    /// The host is not there, or nobody listens at its port.
+    /// The host does not exist, or no server listens on the port.
     case cannotConnect
     /// There is no network.
     case offline
-    /// Nothing was heard for as long as the request waits.
+    /// Nothing was received within the timeout of the request.
     case timedOut
-    /// The connection ended before the answer did.
+    /// The connection was lost before the end of the response.
     case connectionLost
-    /// The body is shorter than the server said, in bytes.
+    /// The body is shorter than the server announced, in bytes.
     case incompleteBody(received: Int, expected: Int)
-    /// The certificate of the server is not trusted, not of this host, or out of date.
+    /// The certificate of the server is not trusted, is not for this host, or has expired.
     case certificateRefused
-    /// The connection could not be made secure.
+    /// No secure connection could be made.
     case notSecure
-    /// The answer is not HTTP, or not as HTTP has it.
+    /// The response is not valid HTTP.
     case badAnswer
-    /// The request cannot be made, because of what is said here.
+    /// The request is invalid, for the reason in the text.
     case badRequest(String)
-    /// Something else; with the code of the `URLError`.
+    /// Another error, with the code of the `URLError`.
     case other(code: Int)
   }
 
+  /// The request that failed.
   public let request: HTTPRequestSummary
+  /// Why the transfer failed.
   public let reason: Reason
-  /// What the system says about it; may be empty.
+  /// The message of the system; may be empty.
   public let message: String
 
-  /// Whether the next attempt may go better.
+  /// Whether another attempt may succeed.
   public var isTransient: Bool {
     switch reason {
     case .hostNotFound, .cannotConnect, .offline, .timedOut, .connectionLost, .incompleteBody: true
@@ -39,10 +41,10 @@ public struct HTTPTransferError: HTTPRequestError {
     }
   }
 
-  /// Whether no server can have seen the request.
+  /// Whether no server can have received the request.
   private var wasNotSent: Bool {
     switch reason {
-    // One that sent it on has seen it.
+    // A server that redirected it has received it.
     case .hostNotFound, .cannotConnect, .offline: request.redirectedTo == nil
     case .timedOut, .connectionLost, .incompleteBody, .certificateRefused, .notSecure, .badAnswer,
       .badRequest, .other:
@@ -50,11 +52,12 @@ public struct HTTPTransferError: HTTPRequestError {
     }
   }
 
-  /// What is transient, if the request may be repeated or has not been sent.
+  /// Whether the failure is transient, and the request may be repeated or was not sent.
   public var isRetryable: Bool { isTransient && (request.isRepeatable || wasNotSent) }
 }
 
 extension HTTPTransferError: CustomStringConvertible {
+  /// The request, the reason, the message of the system, and what to do.
   public var description: String {
     let said = message.isEmpty ? "" : " (\(message))"
     return "\(request) failed: \(what)\(said). \(advice)"

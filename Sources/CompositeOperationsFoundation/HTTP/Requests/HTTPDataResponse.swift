@@ -1,18 +1,22 @@
 public import Foundation
 
-/// A response with its body.
+/// An HTTP response with its body.
 public struct HTTPDataResponse: Sendable, Hashable {
+  /// The head of the response.
   public let head: HTTPResponseHead
+  /// The body of the response.
   public let body: Data
-  /// The request that it answers, for errors of those who read it.
+  /// The request, for errors of decoding.
   let request: HTTPRequestSummary
 
-  /// Where the response came from: that of the request, or where redirects led.
+  /// The URL of the response, after redirects.
   public var url: URL { head.url }
+  /// The status code of the response.
   public var status: Int { head.status }
+  /// The headers of the response.
   public var headers: HTTPHeaders { head.headers }
 
-  /// - Parameter request: What was asked for at first.
+  /// - Parameter request: The request before redirects.
   init(head: HTTPResponseHead, body: Data, request: HTTPRequestSummary) {
     self.head = head
     self.body = body

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// Moments as headers have them (RFC 9110, section 5.6.7): the form of today and the two old ones, which
-/// have to be understood.
+/// Dates in headers (RFC 9110, section 5.6.7): the current format, and the two obsolete ones, which
+/// must be accepted.
 enum HTTPDate {
   private static let forms = [
     "EEE, dd MMM yyyy HH:mm:ss 'GMT'", "EEEE, dd-MMM-yy HH:mm:ss 'GMT'", "EEE MMM d HH:mm:ss yyyy",
   ]
 
-  /// - Returns: nil if it cannot be read.
+  /// - Returns: Nil if the text is malformed.
   static func date(from text: String) -> Date? {
     let format = DateFormatter()
     format.locale = Locale(identifier: "en_US_POSIX")

@@ -4,7 +4,7 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// The headers of a response, whose names may be written in any case.
+/// The headers of a response, whose names are case-insensitive.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -13,10 +13,12 @@ internal import Foundation
 /// let type = response.headers["content-type"]
 /// ```
 public struct HTTPHeaders: Sendable, Hashable {
-  /// The values by their names, as the server wrote them.
+  /// The values by name, with the names as the server sent them.
   public let fields: [String: String]
 
-  /// - Parameter fields: The values by their names.
+  /// Creates headers.
+  ///
+  /// - Parameter fields: The values by name.
   public init(_ fields: [String: String] = [:]) { self.fields = fields }
 
   /// The value of a header; nil if there is none.
@@ -36,13 +38,13 @@ extension HTTPHeaders {
     self.init(fields)
   }
 
-  /// Whether the body comes packed.
+  /// Whether the body is compressed, or encoded in another way.
   var isEncoded: Bool {
     let encoding = self["Content-Encoding"]?.trimmingCharacters(in: .whitespaces).lowercased()
     return !["", "identity"].contains(encoding ?? "")
   }
 
-  /// How long the body is, if the server says so and it comes as it is.
+  /// The length of the body in bytes, if the server announced it and the body is not encoded.
   var contentLength: Int? {
     if isEncoded { return nil }
     return self["Content-Length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }

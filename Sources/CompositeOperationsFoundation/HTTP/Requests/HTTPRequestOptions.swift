@@ -1,4 +1,4 @@
-/// How a request is made, where that is not as it usually is.
+/// The options of an HTTP request.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -6,34 +6,36 @@
 /// let order = HTTPDataOperation(url, options: HTTPRequestOptions(isRepeatable: true))
 /// ```
 public struct HTTPRequestOptions: Sendable, Hashable {
-  /// What is done where the server sends the request elsewhere.
+  /// A way to handle redirects.
   public enum Redirects: Sendable, Hashable {
-    /// The request goes there, a number of times at most. `Authorization`, `Cookie` and
-    /// `Proxy-Authorization` stay behind where that is another host, port or scheme.
+    /// Redirects are followed, up to a limit. `Authorization`, `Cookie` and `Proxy-Authorization`
+    /// are removed for another host, port or scheme.
     case followed(atMost: Int)
-    /// The response that says so is the result.
+    /// Redirects are not followed. The response is the result.
     case notFollowed
   }
 
-  /// What is done where the server sends the request elsewhere.
+  /// How redirects are handled.
   public var redirects: Redirects
-  /// Whether the request may be made again; nil if that depends on its method and on whether it has an
+  /// Whether the request may be repeated; nil if that depends on its method and on an
   /// `Idempotency-Key`.
   public var isRepeatable: Bool?
-  /// How many bytes of a body are kept in memory at most. A longer one is an ``HTTPBodyLimitError``.
+  /// The maximum size of a body in memory, in bytes. A larger one is an ``HTTPBodyLimitError``.
   ///
-  /// On Linux, Foundation keeps the body of a redirect in memory, whatever its length, and shows it to nobody
-  /// before its end.
+  /// On Linux, Foundation keeps the body of a redirect in memory, whatever its size, and does not
+  /// deliver any of it before its end.
   public var bodyLimit: Int
-  /// How many bytes of a body an ``HTTPStatusError`` keeps. The rest is not waited for.
+  /// The maximum size of the body in an ``HTTPStatusError``, in bytes. The rest is not waited for.
   public var errorBodyLimit: Int
 
+  /// Creates options.
+  ///
   /// - Parameters:
-  ///   - redirects: What is done where the server sends the request elsewhere.
-  ///   - isRepeatable: Whether the request may be made again; nil if that depends on the request.
-  ///   - bodyLimit: How many bytes of a body are kept in memory at most.
-  ///   - errorBodyLimit: How many bytes of a body an error keeps.
-  /// - Precondition: No limit is negative.
+  ///   - redirects: How redirects are handled.
+  ///   - isRepeatable: Whether the request may be repeated; nil if that depends on the request.
+  ///   - bodyLimit: The maximum size of a body in memory, in bytes.
+  ///   - errorBodyLimit: The maximum size of the body in an error, in bytes.
+  /// - Precondition: `bodyLimit` and `errorBodyLimit` are not negative.
   public init(
     redirects: Redirects = .followed(atMost: 20), isRepeatable: Bool? = nil,
     bodyLimit: Int = 64 << 20, errorBodyLimit: Int = 4_096

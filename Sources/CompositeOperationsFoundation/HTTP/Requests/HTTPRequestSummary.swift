@@ -4,23 +4,24 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// What errors and events say of a request: nothing that is secret.
+/// A summary of a request for errors and events, without secrets.
 ///
-/// Its description is the method and the address, without user, password and fragment, and with the names
-/// alone of what the query says; and where redirects led, if they did.
+/// The description is the method and the URL, without user, password and fragment, and with only
+/// the names of the query items. If the request was redirected, it includes the last URL.
 public struct HTTPRequestSummary: Sendable, Hashable, CustomStringConvertible {
-  /// In capital letters.
+  /// The method in upper case.
   public let method: String
-  /// The address without secrets, for people.
+  /// The URL without secrets, for display.
   public let address: String
-  /// Where redirects have led the request, as the address is shown; nil if it was not sent on.
+  /// The last URL after redirects, without secrets; nil if the request was not redirected.
   public private(set) var redirectedTo: String?
-  /// The host that is asked in the end; empty if the address has none.
+  /// The host of the last URL; empty if that has none.
   public private(set) var host: String
-  /// Whether the request does no harm if it is made again, because of its method (RFC 9110, section 9.2.2),
-  /// because it has an `Idempotency-Key`, or because whoever made it says so.
+  /// Whether the request may be repeated: because of its method (RFC 9110, section 9.2.2), because
+  /// it has an `Idempotency-Key`, or because ``HTTPRequestOptions/isRepeatable`` is true.
   public private(set) var isRepeatable: Bool
 
+  /// The method and the URL, and the last URL if the request was redirected.
   public var description: String {
     "\(method) \(address)" + (redirectedTo.map { " (redirected to \($0))" } ?? "")
   }
@@ -29,7 +30,7 @@ public struct HTTPRequestSummary: Sendable, Hashable, CustomStringConvertible {
 extension HTTPRequestSummary {
   private static let repeatableMethods: Set = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
 
-  /// - Parameter isRepeatable: What whoever made it says; nil if it depends on the request.
+  /// - Parameter isRepeatable: The value of the options; nil if it depends on the request.
   init(_ request: URLRequest, isRepeatable: Bool?) {
     method = (request.httpMethod ?? "GET").uppercased()
     address = request.url?.withoutSecrets ?? "no URL"
@@ -38,7 +39,7 @@ extension HTTPRequestSummary {
     self.isRepeatable = isRepeatable ?? (hasKey || Self.repeatableMethods.contains(method))
   }
 
-  /// The same request where a redirect has led it.
+  /// The same request after a redirect.
   func sentOn(to url: URL) -> HTTPRequestSummary {
     var summary = self
     summary.redirectedTo = url.withoutSecrets
@@ -46,7 +47,7 @@ extension HTTPRequestSummary {
     return summary
   }
 
-  /// The same request where making it again would do harm now.
+  /// The same request, which may not be repeated.
   var unrepeatable: HTTPRequestSummary {
     var summary = self
     summary.isRepeatable = false
@@ -55,7 +56,7 @@ extension HTTPRequestSummary {
 }
 
 extension URL {
-  /// The address as it may be shown: any value in a query may be a key to something.
+  /// The URL for display. Any value in a query may be a secret.
   var withoutSecrets: String {
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
       return "an unreadable URL"

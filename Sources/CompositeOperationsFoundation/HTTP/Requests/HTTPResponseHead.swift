@@ -4,11 +4,13 @@ public import Foundation
   internal import FoundationNetworking
 #endif
 
-/// What a server says of a response before its body.
+/// The status and the headers of a response.
 public struct HTTPResponseHead: Sendable, Hashable {
-  /// Where the response came from: that of the request, or where redirects led.
+  /// The URL of the response, after redirects.
   public let url: URL
+  /// The status code.
   public let status: Int
+  /// The headers.
   public let headers: HTTPHeaders
 }
 

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Where the body of a response goes.
+/// A receiver for the body of a response.
 ///
-/// It is told on the queue of the session; what it throws ends the transfer. Where it blocks, it holds the server
-/// up, and on Linux every other request of the process. Bodies of redirects that are followed and of statuses from 400
-/// do not come here.
+/// It is called on the queue of the session. An error that it throws ends the transfer. If it
+/// blocks, the server has to wait, and on Linux so do all other requests of the process. It does
+/// not receive the bodies of redirects that are followed, and of statuses from 400 on.
 protocol HTTPBodySink: Sendable {
-  /// A response has begun, whose body comes.
+  /// A response has begun. Its body follows.
   func begin(_ head: HTTPResponseHead) throws
   func append(_ bytes: Data) throws
 }

@@ -4,7 +4,7 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// What a request sends.
+/// The body of a request.
 enum HTTPRequestBody: Sendable {
   case none
   case data(Data)
@@ -20,12 +20,12 @@ enum HTTPRequestBody: Sendable {
 }
 
 extension HTTPRequestBody {
-  /// Takes the body out of a request.
+  /// Removes the body from a request.
   init(
     takenFrom request: inout URLRequest, of summary: HTTPRequestSummary
   ) throws(HTTPTransferError) {
     guard let data = request.httpBody else {
-      // A stream would go, were the body set to nothing.
+      // Setting the body to nil would remove an `httpBodyStream`, which is an error later.
       self = .none
       return
     }

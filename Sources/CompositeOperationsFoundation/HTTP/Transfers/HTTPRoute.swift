@@ -4,19 +4,20 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// The way of a request through redirects. It is walked here and not by the session, which on Linux loses
-/// the body where it has to be sent again, hands credentials to strangers and misreads relative addresses.
+/// The path of a request through redirects. They are followed here and not by the session, which on
+/// Linux loses a body that must be sent again, sends credentials to other servers, and misreads
+/// relative URLs.
 struct HTTPRoute {
-  /// What is to be asked for next.
+  /// The next request.
   private(set) var request: URLRequest
   private(set) var body: HTTPRequestBody
-  /// What errors say of the request where it has come to.
+  /// The summary of the next request, for errors.
   private(set) var summary: HTTPRequestSummary
   private let asked: HTTPRequestSummary
   private let limit: Int
   private var addresses: [String] = []
 
-  /// Of headers, in small letters.
+  /// The names of headers, in lower case.
   private static let credentials = ["authorization", "cookie", "proxy-authorization"]
 
   init(
@@ -33,12 +34,12 @@ struct HTTPRoute {
     }
   }
 
-  /// Whether a header says who asks, which is no business of another server.
+  /// Whether a header contains credentials, which must not go to another server.
   static func isCredential(_ header: String) -> Bool { credentials.contains(header.lowercased()) }
 
   static func isRedirect(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
-  /// Goes where a response points to.
+  /// Follows the redirect in a response.
   mutating func follow(_ head: HTTPResponseHead) throws(HTTPRedirectError) {
     addresses.append(head.url.withoutSecrets)
     if addresses.count > limit {
@@ -54,7 +55,7 @@ struct HTTPRoute {
         request: asked, reason: .badLocation(shown), addresses: addresses)
     }
     let method = (request.httpMethod ?? "GET").uppercased()
-    // RFC 9110, section 15.4: 303 asks for another thing; a POST becomes a GET by old custom.
+    // RFC 9110, section 15.4: 303 requests another resource; a POST becomes a GET by old custom.
     if head.status == 303 && method != "HEAD"
       || [301, 302].contains(head.status) && method == "POST"
     {

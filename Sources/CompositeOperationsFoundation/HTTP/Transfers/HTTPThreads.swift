@@ -4,13 +4,14 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// The threads on which requests do what blocks.
+/// The threads for the blocking work of requests.
 enum HTTPThreads {
-  /// For making, beginning and cancelling the tasks of sessions, which on Linux waits for their queue. It is one
-  /// thread, so that a task is never cancelled before it is begun, and more would wait for the same queue.
+  /// For creating, starting and cancelling the tasks of sessions, which on Linux waits for their
+  /// queue. It is one thread, so that a task is never cancelled before it is started, and because
+  /// more threads would wait for the same queue.
   private static let sessions = BlockingThreads(width: 1, name: "http")
 
-  /// For files. Nobody else's functions run there, and so a download never waits behind them.
+  /// For files. No user functions run there, so a download never waits for them.
   static let files = BlockingThreads(width: 64, name: "http files")
 
   static func made(_ make: @escaping @Sendable () -> URLSessionTask) async -> URLSessionTask {
@@ -19,7 +20,7 @@ enum HTTPThreads {
 
   static func begin(_ task: URLSessionTask) { sessions.add { task.resume() } }
 
-  /// Cancels a task soon. At once may not be possible: on Linux, whoever cancels may be on the very queue that
-  /// would have to be waited for.
+  /// Cancels a task asynchronously. On Linux, the calling thread may be on the very queue that a
+  /// synchronous call would wait for.
   static func cancel(_ task: URLSessionTask) { sessions.add { task.cancel() } }
 }

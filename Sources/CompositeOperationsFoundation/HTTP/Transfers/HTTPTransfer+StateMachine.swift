@@ -8,7 +8,7 @@ internal import Foundation
 extension HTTPTransfer {
   typealias Waiter = CheckedContinuation<HTTPTransferEnd, any Error>
 
-  /// How far a transfer is, and who waits for its end.
+  /// Tracks the state of a transfer, and its waiter.
   struct StateMachine: Sendable {
     private enum State: Sendable {
       case new
@@ -16,13 +16,13 @@ extension HTTPTransfer {
       case ended
     }
 
-    /// Where the body goes.
+    /// The response, by what happens to its body.
     private enum Reply: Sendable {
       case none
-      /// Nobody wants the body: the request goes elsewhere.
+      /// The body is ignored, because the request is redirected.
       case redirect(HTTPResponseHead)
       case answer(HTTPResponseHead)
-      /// What has come of the body of an error.
+      /// The received part of the body of an error.
       case failure(HTTPResponseHead, Data)
     }
 
@@ -30,7 +30,7 @@ extension HTTPTransfer {
     private enum Stop: Sendable {
       case cancelled
       case error(any Error)
-      /// Enough is known of an error.
+      /// Enough of an error is known.
       case statusKnown
     }
 
@@ -48,8 +48,8 @@ extension HTTPTransfer {
     private var state = State.new
     private var reply = Reply.none
     private var stop: Stop?
-    /// Whether the task waits for what becomes of a redirect: it must not be cancelled meanwhile, and ends
-    /// by itself at once.
+    /// Whether the task waits for the decision on a redirect. It must not be cancelled meanwhile,
+    /// and then ends by itself at once.
     private var isRedirecting = false
     private let followsRedirects: Bool
     private let errorBodyLimit: Int
@@ -59,7 +59,7 @@ extension HTTPTransfer {
       self.errorBodyLimit = errorBodyLimit
     }
 
-    /// - Returns: Whether the task is to be begun; it was cancelled before if not.
+    /// - Returns: Whether to start the task; false if it was cancelled before.
     mutating func begun(_ task: URLSessionTask, _ waiter: Waiter) -> Bool {
       switch state {
       case .new where stop == nil:
@@ -72,17 +72,17 @@ extension HTTPTransfer {
       }
     }
 
-    /// - Returns: The task, if it is to be cancelled.
+    /// - Returns: The task, if it must be cancelled.
     mutating func cancelled() -> URLSessionTask? { stopped(.cancelled) }
 
-    /// What takes the body refused it.
+    /// The receiver of the body threw an error.
     ///
-    /// - Returns: The task, if it is to be cancelled.
+    /// - Returns: The task, if it must be cancelled.
     mutating func failed(by error: any Error) -> URLSessionTask? { stopped(.error(error)) }
 
-    /// The session asks who asks.
+    /// The server requests authentication.
     ///
-    /// - Returns: The task, if it is to be cancelled.
+    /// - Returns: The task, if it must be cancelled.
     mutating func challenged() -> URLSessionTask? { stopped(.statusKnown) }
 
     private mutating func stopped(_ reason: Stop) -> URLSessionTask? {
@@ -98,16 +98,17 @@ extension HTTPTransfer {
       }
     }
 
-    /// The session asks where to go.
+    /// The session asks whether to follow a redirect.
     ///
-    /// - Returns: Whether it may be told to go nowhere. A task that was cancelled must not be told anything.
+    /// - Returns: Whether to answer that it must not. A task that was cancelled must not get an
+    ///   answer.
     mutating func askedToRedirect() -> Bool {
       isRedirecting = stop == nil
       return isRedirecting
     }
 
     mutating func responded(_ head: HTTPResponseHead) -> ResponseAction {
-      // What goes before the response itself (100 Continue, 103 Early Hints).
+      // An informational response before the final one (100 Continue, 103 Early Hints).
       if head.status < 200 { return .none }
       if followsRedirects, HTTPRoute.isRedirect(head.status) {
         reply = .redirect(head)
@@ -133,14 +134,14 @@ extension HTTPTransfer {
       }
     }
 
-    /// - Parameter last: The response that the task has in the end.
-    /// - Returns: Whether there is a response that nobody has been told of.
+    /// - Parameter last: The last response of the task.
+    /// - Returns: Whether there is a response that has not been delivered.
     func isUntold(_ last: HTTPResponseHead?) -> Bool {
       if case .none = reply, last != nil { return true }
       return false
     }
 
-    /// - Returns: Who is to be told of the end, and the end; nil if that was.
+    /// - Returns: The waiter and the end; nil if the transfer has ended before.
     mutating func completed(
       _ error: (any Error)?, of request: HTTPRequestSummary
     ) -> (waiter: Waiter, end: Result<HTTPTransferEnd, any Error>)? {
@@ -158,7 +159,7 @@ extension HTTPTransfer {
       case .statusKnown, nil: break
       }
       switch reply {
-      // Of these the status is what matters, even where the body is cut off.
+      // The status of these matters, even if the body is cut off.
       case .redirect(let head): return .success(.redirected(head))
       case .failure(let head, let body):
         return .failure(HTTPStatusError(request: request, head: head, body: body))
@@ -176,6 +177,6 @@ extension HTTPTransfer {
 /// How a transfer ended.
 enum HTTPTransferEnd: Sendable {
   case answered(HTTPResponseHead)
-  /// The server sends the request elsewhere.
+  /// The server redirects the request.
   case redirected(HTTPResponseHead)
 }

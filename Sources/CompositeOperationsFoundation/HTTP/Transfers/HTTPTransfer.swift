@@ -5,7 +5,7 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// One request and its answer, without redirects. It happens once.
+/// One request and its response, without redirects. It runs once.
 final class HTTPTransfer: Sendable {
   private let machine: Lock<StateMachine>
   private let url: URL
@@ -13,7 +13,7 @@ final class HTTPTransfer: Sendable {
   private let sink: any HTTPBodySink
   private let sent: TransferProgress?
 
-  /// - Parameter sent: Is told of the bytes that have been sent; nil if nobody is.
+  /// - Parameter sent: Reports the bytes that have been sent; nil to report none.
   init(
     of request: HTTPRequestSummary, to url: URL, options: HTTPRequestOptions,
     into sink: any HTTPBodySink, sent: TransferProgress?
@@ -28,10 +28,10 @@ final class HTTPTransfer: Sendable {
     self.sent = sent
   }
 
-  /// Begins the task and waits for its end.
+  /// Starts the task and waits for its end.
   ///
-  /// A cancellation cancels the task, and this returns when the session has let it go: until then it may
-  /// use the sink.
+  /// A cancellation cancels the task. This returns when the session has released the task, because
+  /// until then it may use the sink.
   func run(_ task: URLSessionTask) async throws -> HTTPTransferEnd {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
@@ -44,14 +44,14 @@ final class HTTPTransfer: Sendable {
         }
       }
     } onCancel: {
-      // Whoever cancels may be an observer, who is told on the queue of the session.
+      // The caller may be an observer, which is notified on the queue of the session.
       if let task = machine.withLock({ $0.cancelled() }) { HTTPThreads.cancel(task) }
     }
   }
 
-  // MARK: For the delegate of the session, on its queue
+  // MARK: Called by the delegate, on the queue of the session
 
-  /// - Returns: Whether the session may be told to go nowhere.
+  /// - Returns: Whether to tell the session not to follow the redirect.
   func redirect() -> Bool { machine.withLock { $0.askedToRedirect() } }
 
   func begin(_ response: URLResponse) {
@@ -70,7 +70,8 @@ final class HTTPTransfer: Sendable {
     }
   }
 
-  /// The server wants to know who asks. There is nobody to be asked: its answer is the end.
+  /// The server requests authentication. There are no other credentials, so its response is the
+  /// end.
   func refuseChallenge() {
     if let task = machine.withLock({ $0.challenged() }) { HTTPThreads.cancel(task) }
   }
@@ -78,7 +79,7 @@ final class HTTPTransfer: Sendable {
   func send(_ count: Int64) { sent?.report(Int(count)) }
 
   func end(_ task: URLSessionTask, _ error: (any Error)?) {
-    // On Linux the session says nothing of a redirect that points nowhere.
+    // On Linux the session does not deliver a redirect without a location.
     if error == nil, let response = task.response,
       machine.withLock({ $0.isUntold(HTTPResponseHead(response, to: url)) })
     {

@@ -1,11 +1,12 @@
 #if canImport(FoundationNetworking)
   internal import Foundation
 
-  /// Does at once, where it stands, what a session of Linux wants its delegate to be told.
+  /// Runs the delegate calls of a session on Linux immediately, on the calling thread.
   ///
-  /// A queue that does it later takes in whatever the network brings, without end if the disk is slower. Here
-  /// the session does not read on before the delegate is done, so that a server is held up by a slow disk.
-  // Unchecked as that of all operation queues is: it has no state of its own.
+  /// With a queue that runs them later, the session receives whatever the network delivers, without
+  /// limit if the disk is slower. Here the session waits for the delegate, so a slow disk slows the
+  /// server down (back pressure).
+  // Unchecked, as for all operation queues: it has no state of its own.
   final class ImmediateQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
   }

@@ -13,7 +13,7 @@ final class MemorySink: HTTPBodySink {
   private let request: HTTPRequestSummary
   private let progress: TransferProgress?
 
-  /// - Parameter progress: Is told of what comes; nil if nobody is.
+  /// - Parameter progress: Reports the received bytes; nil to report none.
   init(limit: Int, request: HTTPRequestSummary, progress: TransferProgress?) {
     self.limit = limit
     self.request = request
@@ -24,7 +24,7 @@ final class MemorySink: HTTPBodySink {
 
   func begin(_ head: HTTPResponseHead) throws {
     let length = head.headers.contentLength
-    // What answers HEAD has the length of a body that does not come.
+    // A response to HEAD has the length of a body that is not sent.
     if let length, length > limit, request.method != "HEAD" {
       throw HTTPBodyLimitError(request: request, limit: limit, announced: length)
     }
@@ -34,7 +34,7 @@ final class MemorySink: HTTPBodySink {
   func append(_ bytes: Data) throws {
     let limit = limit
     let (count, length) = state.withLock { state in
-      // Not kept where it is too much.
+      // A body that is too large is not kept.
       if state.body.count + bytes.count <= limit {
         state.body.append(bytes)
       } else {

@@ -5,7 +5,7 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Hands what a session tells to the transfers that it is of.
+/// Passes the callbacks of a session to the transfers of its tasks.
 final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
   private let transfers = Lock<[Int: HTTPTransfer]>([:])
 
@@ -49,8 +49,9 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
   }
 
   #if canImport(FoundationNetworking)
-    // Where nobody says anything, Foundation of Linux waits for ever after a 401, and its timer is off by then. Nor
-    // may it be told anything here: it would wait for the queue that this is on.
+    // Without an answer, Foundation on Linux waits forever after a 401, and its timer is off by
+    // then. The handler cannot be called here, because it would wait for the queue that this runs
+    // on.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler:

@@ -5,7 +5,7 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// Sends bytes or a file over HTTP and ends in the response.
+/// An operation that sends data or a file over HTTP and returns the response.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -14,16 +14,16 @@ public import Foundation
 /// let issue = HTTPUploadOperation(url, method: "POST", from: .json(["title": "It does not work"]))
 /// ```
 ///
-/// How much has been sent is told as progress, in bytes; after a redirect or in another attempt it begins
-/// anew. A cancellation ends the request at once.
+/// The run reports its progress in sent bytes, starting again after a redirect and in another
+/// attempt. A cancellation ends the request at once.
 ///
-/// Its errors, all of them an ``HTTPRequestError`` but those of an encoder:
+/// All of its errors except the errors of an encoder conform to ``HTTPRequestError``:
 ///
 /// - ``HTTPFileError``: the file cannot be read.
-/// - ``HTTPStatusError``: the server says no.
-/// - ``HTTPTransferError``: there was no answer, or the request is a GET, which has no body.
-/// - ``HTTPBodyLimitError``: the answer is too long.
-/// - ``HTTPRedirectError``: the server sends the request round in circles.
+/// - ``HTTPStatusError``: the server refused the request.
+/// - ``HTTPTransferError``: there was no response, or the request is a GET, which has no body.
+/// - ``HTTPBodyLimitError``: the response is too large.
+/// - ``HTTPRedirectError``: a redirect is invalid, or there are too many.
 public struct HTTPUploadOperation: ComposableOperation {
   private let request: URLRequest
   private let source: HTTPUploadSource
@@ -31,12 +31,14 @@ public struct HTTPUploadOperation: ComposableOperation {
   private let session: HTTPSession
   private let summary: HTTPRequestSummary
 
+  /// Creates an operation that sends a request with a body.
+  ///
   /// - Parameters:
-  ///   - request: Where to send to and by which method. Its own body counts for nothing; without a
-  ///     `Content-Type` it says that of the source.
-  ///   - source: What is sent.
-  ///   - options: How it is sent, where that is not as usual.
-  ///   - session: What sends it.
+  ///   - request: The request. Its own body is ignored. Without a `Content-Type`, it gets the type
+  ///     of the source.
+  ///   - source: The data or file to send.
+  ///   - options: The options of the request.
+  ///   - session: The session that sends the request.
   public init(
     _ request: URLRequest, from source: HTTPUploadSource,
     options: HTTPRequestOptions = HTTPRequestOptions(), session: HTTPSession = .shared
@@ -48,14 +50,14 @@ public struct HTTPUploadOperation: ComposableOperation {
     summary = HTTPRequestSummary(request, isRepeatable: options.isRepeatable)
   }
 
-  /// Sends to an address.
+  /// Creates an operation that sends data or a file to a URL.
   ///
   /// - Parameters:
-  ///   - url: The address.
-  ///   - method: By which method; a PUT may be repeated and a POST may not.
-  ///   - source: What is sent.
-  ///   - options: How it is sent, where that is not as usual.
-  ///   - session: What sends it.
+  ///   - url: The URL to send to.
+  ///   - method: The HTTP method. A PUT may be repeated; a POST may not.
+  ///   - source: The data or file to send.
+  ///   - options: The options of the request.
+  ///   - session: The session that sends the request.
   public init(
     _ url: URL, method: String = "PUT", from source: HTTPUploadSource,
     options: HTTPRequestOptions = HTTPRequestOptions(), session: HTTPSession = .shared
@@ -65,8 +67,13 @@ public struct HTTPUploadOperation: ComposableOperation {
     self.init(request, from: source, options: options, session: session)
   }
 
+  /// The method and the URL of the request, without secrets.
   public var operationName: String { "upload \(summary)" }
 
+  /// Sends the request and returns the response.
+  ///
+  /// - Throws: An ``HTTPRequestError``, the error of an encoder, and `CancellationError` if the run
+  ///   is cancelled.
   public func perform(in context: OperationContext) async throws -> HTTPDataResponse {
     if ["GET", "HEAD"].contains(summary.method) {
       throw HTTPTransferError.bodyOfNoUse(in: summary)

@@ -1,6 +1,13 @@
 public import Foundation
 
-/// What an upload sends.
+/// The body of an upload: data, a file, or a value as JSON.
+///
+/// ```swift
+/// import CompositeOperationsFoundation
+///
+/// let issue = HTTPUploadSource.json(["title": "It does not work"])
+/// let upload = HTTPUploadOperation(url, method: "POST", from: issue)
+/// ```
 public struct HTTPUploadSource: Sendable {
   enum Kind: Sendable {
     case data(Data)
@@ -9,7 +16,7 @@ public struct HTTPUploadSource: Sendable {
   }
 
   let kind: Kind
-  /// What is said of the content where the request says nothing.
+  /// The `Content-Type`, if the request has none.
   let contentType: String
 
   /// Bytes in memory.
@@ -17,16 +24,17 @@ public struct HTTPUploadSource: Sendable {
     HTTPUploadSource(kind: .data(data), contentType: "application/octet-stream")
   }
 
-  /// What is in a file when the operation runs. It is not kept in memory.
+  /// The contents of a file when the operation runs. They are not kept in memory.
   public static func file(_ url: URL) -> HTTPUploadSource {
     HTTPUploadSource(kind: .file(url), contentType: "application/octet-stream")
   }
 
-  /// The JSON of a value, made when the operation runs. An error of the encoder is the run's.
+  /// A value as JSON, encoded when the operation runs. An error of the encoder is the error of the
+  /// run.
   ///
   /// - Parameters:
-  ///   - value: What is sent.
-  ///   - encoder: What writes it. It must not be changed later.
+  ///   - value: The value to encode.
+  ///   - encoder: The encoder. Do not change it after this call.
   public static func json(
     _ value: some Encodable & Sendable, with encoder: JSONEncoder = JSONEncoder()
   ) -> HTTPUploadSource {

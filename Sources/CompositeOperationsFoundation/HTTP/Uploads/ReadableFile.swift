@@ -10,9 +10,9 @@ internal import SystemFiles
   internal import Darwin
 #endif
 
-/// Looks at a file before somebody else reads it, who says less of what is wrong with it.
+/// Checks a file before Foundation reads it, because its errors say less.
 enum ReadableFile {
-  /// - Returns: How long it is, in bytes.
+  /// - Returns: The size of the file in bytes.
   static func size(of url: URL) throws(FileError) -> Int {
     guard let path = url.pathOfFile else {
       throw FileError(
