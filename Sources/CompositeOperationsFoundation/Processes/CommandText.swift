@@ -1,4 +1,4 @@
-/// A command as a person would type it into a shell, for reading: what is long is cut.
+/// A command in the syntax of a shell, for display. Long commands are truncated.
 struct CommandText: CustomStringConvertible {
   let description: String
 
@@ -6,7 +6,7 @@ struct CommandText: CustomStringConvertible {
     var words: [String] = []
     var length = 0
     for word in [program] + arguments {
-      // Nobody reads more than that.
+      // A longer text would not be read.
       if length > 400 {
         words.append("…")
         break
@@ -36,7 +36,7 @@ struct CommandText: CustomStringConvertible {
       || "_@%+=:,./-".unicodeScalars.contains(scalar)
   }
 
-  /// Whether it would break the line, or steer the terminal.
+  /// Whether the character would break the line or control the terminal.
   private static func isUnruly(_ scalar: UnicodeScalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true

@@ -1,13 +1,13 @@
-/// Makes lines of bytes that come in pieces.
+/// Splits bytes that arrive in pieces into lines.
 struct LineSplitter {
-  /// How long a line may be before it is handed over in parts, in bytes.
+  /// The maximum length of a line in bytes. A longer line is delivered in parts.
   private let limit: Int
-  /// The beginning of a line whose end has not come.
+  /// The start of an incomplete line.
   private var rest: [UInt8] = []
 
   init(limit: Int = 1 << 20) { self.limit = limit }
 
-  /// - Returns: The lines that have come to their end, and parts of one that is too long.
+  /// - Returns: The complete lines, and parts of a line that is too long.
   mutating func append(_ bytes: [UInt8]) -> [String] {
     var lines: [String] = []
     var start = bytes.startIndex
@@ -24,12 +24,12 @@ struct LineSplitter {
       start = end + 1
     }
     rest += bytes[start...]
-    // A carriage return may turn out to be no part of the line.
+    // A carriage return may belong to the end of the line.
     cut(into: &lines, holding: rest.last == UInt8(ascii: "\r") ? 1 : 0)
     return lines
   }
 
-  /// Hands over the beginning of what is too long, apart from so many bytes at its end.
+  /// Delivers the start of a line that is too long, except for a number of bytes at its end.
   private mutating func cut(into lines: inout [String], holding held: Int = 0) {
     while rest.count - held > limit {
       let part = rest.prefix(partLength)
@@ -38,7 +38,7 @@ struct LineSplitter {
     }
   }
 
-  /// - Returns: The last line, if it has no end, or its parts.
+  /// - Returns: The last line, if it has no line end, or its parts.
   mutating func finish() -> [String] {
     var lines: [String] = []
     cut(into: &lines)
@@ -47,15 +47,15 @@ struct LineSplitter {
     return lines
   }
 
-  /// The limit, or a little less so that no character is broken.
+  /// The limit, or up to 3 bytes less so that no character is split.
   private var partLength: Int {
     var length = limit
     while length > max(0, limit - 4), rest[length] & 0b1100_0000 == 0b1000_0000 { length -= 1 }
-    // What is no text at all is cut anywhere.
+    // Bytes that are not UTF-8 are split anywhere.
     return length > max(0, limit - 4) ? length : limit
   }
 
-  /// Without the carriage return before the line feed.
+  /// The text of a line, without a carriage return at its end.
   private static func text(_ line: ArraySlice<UInt8>) -> String {
     String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
   }

@@ -1,13 +1,13 @@
-/// What is to become of one of a program's outputs.
+/// The destination of one of a program's outputs, and the handler of its lines.
 struct OutputChoice: Sendable {
   typealias Handler = nonisolated(nonsending) @Sendable (String) async throws -> Void
 
-  /// What becomes of them where nobody chooses.
+  /// The defaults.
   static let standardOutput = OutputChoice(destination: .kept(first: 16 << 20))
   static let standardError = OutputChoice(destination: .kept(last: 64 << 10))
 
   private(set) var destination: ProcessOutput.Destination
-  /// Who gets its lines.
+  /// The handler of its lines.
   private(set) var handler: Handler?
 
   init(destination: ProcessOutput.Destination) { self.destination = destination }
@@ -22,7 +22,7 @@ struct OutputChoice: Sendable {
     self.handler = handler
   }
 
-  /// Whether this process reads it.
+  /// Whether this process reads the output.
   var isKept: Bool {
     if case .kept = destination.kind { true } else { false }
   }

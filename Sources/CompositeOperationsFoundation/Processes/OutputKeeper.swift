@@ -1,4 +1,4 @@
-/// The first and the last bytes of what a program writes.
+/// The first and the last bytes of a program's output.
 struct OutputKeeper {
   private let firstLimit: Int
   private let lastLimit: Int
@@ -8,7 +8,7 @@ struct OutputKeeper {
 
   /// - Parameters:
   ///   - firstLimit: How many of the first bytes are kept at most.
-  ///   - lastLimit: How many of the last ones.
+  ///   - lastLimit: How many of the last bytes are kept at most.
   init(first firstLimit: Int, last lastLimit: Int) {
     self.firstLimit = firstLimit
     self.lastLimit = lastLimit
@@ -19,14 +19,15 @@ struct OutputKeeper {
     if first.count < firstLimit { first += bytes.prefix(firstLimit - first.count) }
     if lastLimit == 0 { return }
     last += bytes.suffix(lastLimit)
-    // Not every time, so that a byte is moved about once.
+    // Not every time, so that each byte is moved at most once.
     if last.count - lastLimit >= lastLimit { last.removeFirst(last.count - lastLimit) }
   }
 
-  /// The first bytes, and how many there were behind them.
+  /// The first bytes, and how many bytes followed them.
   var beginning: (bytes: [UInt8], droppedByteCount: Int) { (first, count - first.count) }
 
-  /// The last bytes, so many at most and no more than are kept, and how many there were before them.
+  /// The last bytes, limited to a number and to the bytes that are kept, and how many bytes
+  /// preceded them.
   func end(_ limit: Int) -> (bytes: [UInt8], droppedByteCount: Int) {
     let bytes = Array(last.suffix(min(limit, lastLimit)))
     return (bytes, count - bytes.count)

@@ -1,4 +1,4 @@
-/// Texts for the system, one behind another, each with a zero byte behind it.
+/// Concatenated strings for the system, each terminated by a zero byte.
 struct PackedTexts {
   private(set) var count = 0
   private var bytes: [CChar] = []
@@ -14,7 +14,7 @@ struct PackedTexts {
   }
 
   func withUnsafePointer<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    // An empty list has an address too: without one the system would be told of no list at all.
+    // An empty list needs an address too: a null pointer would mean that there is no list.
     let bytes = bytes.isEmpty ? [0] : bytes
     return unsafe bytes.withUnsafeBufferPointer { bytes in
       guard let address = bytes.baseAddress else {

@@ -8,10 +8,10 @@ internal import CProcesses
   internal import Darwin
 #endif
 
-/// The variables that a program is to have.
+/// The environment variables of a program.
 enum ProcessEnvironment: Sendable {
   case inherited
-  /// Those of this process, with some set, or taken away where there is nil.
+  /// The variables of this process, with some set, or removed by nil.
   case changed([String: String?])
   case exact([String: String])
 
@@ -25,7 +25,7 @@ enum ProcessEnvironment: Sendable {
     }
   }
 
-  /// Every name and value that was given, in order.
+  /// The names and values that were set, sorted by name.
   var given: [(name: String, value: String?)] {
     switch self {
     case .inherited: []
@@ -34,7 +34,7 @@ enum ProcessEnvironment: Sendable {
     }
   }
 
-  /// What a variable is for the program; nil if it has none of that name.
+  /// The value of a variable in the program; nil if there is no such variable.
   func value(of name: String) -> String? {
     switch self {
     case .exact(let variables): return variables[name]
@@ -45,7 +45,7 @@ enum ProcessEnvironment: Sendable {
     return unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
-  /// The variables as NAME=VALUE; nil for those of this process.
+  /// The variables as NAME=VALUE; nil if all are inherited.
   var texts: PackedTexts? {
     switch self {
     case .inherited: return nil
@@ -64,7 +64,7 @@ enum ProcessEnvironment: Sendable {
     }
   }
 
-  /// Byte by byte: they need not be UTF-8.
+  /// The variables of this process, as bytes, because they need not be UTF-8.
   private static var ofThisProcess: [[UInt8]] {
     var variables: [[UInt8]] = []
     guard var next = unsafe process_variables() else { return [] }

@@ -1,19 +1,21 @@
-/// A program that ended in another way than was accepted.
+/// The error of a program whose status was not accepted.
 ///
-/// It prints the command, the status and the last lines of standard error.
+/// Its description has the command, the status and the last lines of standard error.
 public struct ProcessExitError: Error, CustomStringConvertible {
-  /// The program, as it was given.
+  /// The program, as it was passed to the operation.
   public let program: String
-  /// Its arguments.
+  /// The arguments of the program.
   public let arguments: [String]
-  /// Where it ran; nil for where this process does.
+  /// The working folder of the program; nil for the one of this process.
   public let folder: String?
-  /// How it ended, and what was kept of what it wrote.
+  /// How the program ended, and the output that was kept.
   public let result: ProcessResult
-  /// The last 4 KiB at most of what it wrote to standard error, or to standard output where they are merged; also
-  /// where they are not kept. Empty where they went elsewhere than to this process.
+  /// The end of standard error, at most 4 KiB; or of standard output, if the two are merged.
+  ///
+  /// It is available even if the output is not kept. It is empty if the output went elsewhere than
+  /// to this process.
   public let lastErrorOutput: String
-  /// Where that comes from; nil if this process did not read it.
+  /// The name of the output in `lastErrorOutput`; nil if this process did not read it.
   private let source: String?
 
   init(_ operation: ProcessOperation, _ result: ProcessResult, lastErrorOutput: [UInt8]) {
@@ -29,6 +31,7 @@ public struct ProcessExitError: Error, CustomStringConvertible {
     }
   }
 
+  /// The command, the status, and the last 20 lines of `lastErrorOutput` at most.
   public var description: String {
     let place = folder.map { " in " + CommandText.quoted($0) } ?? ""
     let head = "\(CommandText(program, arguments))\(place) ended with \(result.status)"

@@ -1,11 +1,12 @@
-/// What a program reads on its standard input.
+/// The standard input of a program.
 public enum ProcessInput: Sendable {
-  /// Nothing: the input ends at once.
+  /// No input. It ends at once.
   case nothing
+  /// Bytes.
   case bytes([UInt8])
-  /// A text, as UTF-8.
+  /// A text, encoded as UTF-8.
   case text(String)
-  /// The contents of a file, or of a named pipe that somebody writes to already. A path that does not begin with a
-  /// slash starts at the folder of this process.
+  /// The contents of a file, or of a named pipe that already has a writer. A relative path starts
+  /// at the working folder of this process.
   case file(String)
 }

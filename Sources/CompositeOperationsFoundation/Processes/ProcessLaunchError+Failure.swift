@@ -7,23 +7,24 @@
 #endif
 
 extension ProcessLaunchError {
-  /// What a call of the system failed by.
+  /// The error of a system call.
   public struct Failure: Sendable, Hashable, CustomStringConvertible {
-    /// One of `errno`.
+    /// The `errno` of the call.
     public let code: Int32
 
     init(code: Int32) { self.code = code }
 
-    /// What the last call of this thread failed by.
+    /// The error of the last system call on this thread.
     static var last: Failure { Failure(code: errno) }
 
+    /// The system's text for the error.
     public var description: String {
       var text = [CChar](repeating: 0, count: 256)
       guard unsafe strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }
       return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// What can be done about it where a file is read.
+    /// The advice for a file to read.
     var adviceToReader: String {
       switch code {
       case ENXIO: "No process has the named pipe open for writing. Start its writer first."
@@ -31,7 +32,7 @@ extension ProcessLaunchError {
       }
     }
 
-    /// What can be done about it where a file is written.
+    /// The advice for a file to write.
     var adviceToWriter: String {
       switch code {
       case ENOENT, ENOTDIR: "Create the folder first, or use another path."
@@ -42,7 +43,7 @@ extension ProcessLaunchError {
       }
     }
 
-    /// What can be done about it.
+    /// The advice for other calls.
     var advice: String {
       switch code {
       case EMFILE, ENFILE:
@@ -58,8 +59,8 @@ extension ProcessLaunchError {
 }
 
 extension ProcessLaunchError {
-  /// Whether it may go by itself: a file cannot be run as long as somebody has it open to write
-  /// it, and a program that is being started may have inherited that for a moment.
+  /// Whether the failure may be temporary. A file that is open for writing cannot be executed, and
+  /// a program that is being started may have inherited its descriptor for a short time.
   var mayPass: Bool {
     if case .system(let failure) = reason { failure.code == ETXTBSY } else { false }
   }

@@ -1,57 +1,59 @@
-/// A program that could not be started.
+/// The error of a program that could not be started.
 public struct ProcessLaunchError: Error, CustomStringConvertible {
-  /// What kept it from being started.
+  /// A reason why a program could not be started.
   public enum Reason: Sendable, Hashable {
     /// The program's name is empty.
     case emptyName
-    /// A text that the program was to get has a zero byte in it, which the system takes for its end.
+    /// A string for the program contains a zero byte, which ends it for the system.
     case zeroByte(in: Text)
-    /// The name of a variable is empty, or has an equals sign in it.
+    /// The name of a variable is empty or contains an equals sign.
     case variableName(String)
-    /// No folder of `PATH` has a program of that name.
+    /// No folder of `PATH` contains the program.
     case notFound(searched: [String])
-    /// There is no `PATH` to look into, or it is empty.
+    /// There is no `PATH` to search, or it is empty.
     case noPath
-    /// There is no file of that path.
+    /// There is no file at the path.
     case missing
-    /// The file is a folder, or a device, or something else that is no program.
+    /// The path names a folder, a device, or something else that is no program.
     case notAFile
-    /// The file is there and may not be run, for the want of a permission.
+    /// The file exists, but its permissions do not allow it to be executed.
     case notExecutable
-    /// The file is there and is neither for this machine nor a script that begins with `#!`.
+    /// The file exists, but is neither a program for this machine nor a script that begins with
+    /// `#!`.
     case notAProgram
-    /// The file is there, and what it needs to run is not: the interpreter after `#!`, or the loader.
+    /// The file exists, but the interpreter after `#!`, or the loader, does not.
     case noInterpreter
-    /// The arguments and the variables take more room than the system has for them.
+    /// The arguments and the variables are too long for the system.
     case tooLong
-    /// The folder that the program was to run in.
+    /// The working folder of the program cannot be used.
     case folder(String, Failure)
-    /// The file that the program was to read.
+    /// The file for standard input cannot be opened.
     case input(String, Failure)
-    /// The file that the program was to write.
+    /// The file for an output cannot be opened.
     case output(String, Failure)
-    /// Something else of the system.
+    /// Another error of the system.
     case system(Failure)
   }
 
-  /// A text that a program gets.
+  /// A string that is passed to a program.
   public enum Text: Sendable, Hashable {
     case program
-    /// The argument of that index, from 0.
+    /// The argument with an index, from 0.
     case argument(Int)
-    /// The variable of that name.
+    /// The name or the value of a variable.
     case variable(String)
     case folder
-    /// The path of a file to be read or written.
+    /// The path of a file for input or output.
     case path
   }
 
-  /// The program, as it was given.
+  /// The program, as it was passed to the operation.
   public let program: String
-  /// Its arguments.
+  /// The arguments of the program.
   public let arguments: [String]
+  /// Why the program could not be started.
   public let reason: Reason
-  /// The file that was found for the program, if one was.
+  /// The file that was found for the program; nil if none was.
   public let file: String?
 
   init(_ operation: ProcessOperation, _ reason: Reason, file: String? = nil) {
@@ -61,6 +63,7 @@ public struct ProcessLaunchError: Error, CustomStringConvertible {
     self.file = file
   }
 
+  /// The command, the reason, and what to do.
   public var description: String {
     let command = CommandText(program, arguments).description
     return "\(command) cannot be started: \(cause)"
@@ -103,7 +106,7 @@ public struct ProcessLaunchError: Error, CustomStringConvertible {
     }
   }
 
-  /// The folders that were searched, or the first of very many.
+  /// The folders that were searched, at most 20 of them.
   private static func list(_ folders: [String]) -> String {
     folders.prefix(20).map { CommandText.quoted($0) }.joined(separator: ", ")
       + (folders.count > 20 ? ", …" : "")

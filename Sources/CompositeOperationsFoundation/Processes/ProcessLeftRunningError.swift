@@ -1,13 +1,15 @@
-/// A program that goes on though its run is over, because this process may not signal it.
+/// The error of a run that ended while its program is still running, because this process may not
+/// signal the program.
 ///
-/// That is so of a program that has become another user, as by `sudo`. Where such a run is cancelled, this is what it
-/// came to late. The group of the program has got SIGTERM and SIGKILL, as far as that was allowed.
+/// This happens to a program that has changed its user, as `sudo` does, when its run is cancelled.
+/// The error is then the late outcome of the run. SIGTERM and SIGKILL were sent to the process
+/// group, as far as that was permitted.
 public struct ProcessLeftRunningError: Error, CustomStringConvertible {
-  /// The program, as it was given.
+  /// The program, as it was passed to the operation.
   public let program: String
-  /// Its arguments.
+  /// The arguments of the program.
   public let arguments: [String]
-  /// The number by which the system knows the program.
+  /// The process identifier of the program.
   public let processIdentifier: Int32
 
   init(_ operation: ProcessOperation, identifier: Int32) {
@@ -16,6 +18,7 @@ public struct ProcessLeftRunningError: Error, CustomStringConvertible {
     processIdentifier = identifier
   }
 
+  /// The command, the process identifier, and what to do.
   public var description: String {
     "\(CommandText(program, arguments)) is still running as process \(processIdentifier): "
       + "this process may not signal it. End it by hand, or as the user that it runs as."

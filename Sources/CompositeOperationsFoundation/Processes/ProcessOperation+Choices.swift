@@ -1,5 +1,5 @@
 extension ProcessOperation {
-  /// The same with some variables set, or taken away, in the environment that it inherits.
+  /// Returns a copy with some variables set or removed in the inherited environment.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
@@ -7,64 +7,70 @@ extension ProcessOperation {
   /// let build = ProcessOperation("make").settingVariables(["LC_ALL": "C", "MAKEFLAGS": nil])
   /// ```
   ///
-  /// - Parameter variables: Values by their names; nil for a variable that the program is not to have.
+  /// - Parameter variables: The values by name; nil removes a variable.
   public func settingVariables(_ variables: [String: String?]) -> ProcessOperation {
     changed { $0.environment.set(variables) }
   }
 
-  /// The same with these variables and no others.
+  /// Returns a copy with these environment variables and no others.
   ///
-  /// The program is looked for in the `PATH` among them.
+  /// The program is searched for in the `PATH` among them.
   ///
-  /// - Parameter variables: Values by their names.
+  /// - Parameter variables: The values by name.
   public func replacingVariables(with variables: [String: String]) -> ProcessOperation {
     changed { $0.environment = .exact(variables) }
   }
 
-  /// The same with another opinion of how a program ends well. By default that is the exit status 0.
+  /// Returns a copy with another predicate for success. By default, only the exit status 0 is a
+  /// success.
   ///
-  /// - Parameter isClean: Whether a status makes a result; if not, the run ends in a ``ProcessExitError``.
+  /// - Parameter isClean: Returns whether a status is a success. Otherwise the run fails with a
+  ///   ``ProcessExitError``.
   public func accepting(
     _ isClean: @escaping @Sendable (ProcessStatus) -> Bool
   ) -> ProcessOperation {
     changed { $0.isClean = isClean }
   }
 
-  /// The same with the exit statuses that make a result.
+  /// Returns a copy for which these exit statuses are a success.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
   ///
   /// let comparison = ProcessOperation("diff", "a", "b").accepting(exitCodes: 0, 1)
   /// ```
+  ///
+  /// - Parameter exitCodes: The exit statuses.
   public func accepting(exitCodes: Int32...) -> ProcessOperation {
     accepting { status in exitCodes.contains { status == .exited($0) } }
   }
 
-  /// The same with another time for the process group to end in when the run is cancelled. By default 2 seconds.
+  /// Returns a copy with another grace period for a cancelled run. By default, it is 2 seconds.
   ///
-  /// - Parameter grace: How long the group has between SIGTERM and SIGKILL, by the clock of the machine. Nothing
-  ///   for SIGKILL at once.
-  /// - Precondition: It is not negative.
+  /// - Parameter grace: The time that the process group has between SIGTERM and SIGKILL, by the
+  ///   clock of the machine. With zero, SIGKILL is sent at once.
+  /// - Precondition: `grace` is not negative.
   public func ending(within grace: Duration) -> ProcessOperation {
     precondition(grace >= .zero, "`grace` must not be negative (was \(grace))")
     return changed { $0.grace = grace }
   }
 
-  /// The same with another time for the output to end in after the program has. By default 100 milliseconds.
+  /// Returns a copy with another time limit for output that stays open after the program has ended.
+  /// By default, it is 100 milliseconds.
   ///
-  /// It matters where a program leaves others behind that write to its output. What they write later is lost, and
-  /// ``ProcessOutput/isComplete`` says so. Nobody ends them, but whoever writes to an output that is not read any more
-  /// gets SIGPIPE, by which most programs end; a service is better given an output of its own, such as a file.
+  /// The limit matters if other processes that the program started keep writing to its output.
+  /// Their later output is lost, and ``ProcessOutput/isComplete`` is false. The run does not end
+  /// these processes, but writing to an output that is not read any more sends them SIGPIPE, which
+  /// ends most programs. Give a service an output of its own, such as a file.
   ///
-  /// - Parameter time: How long is waited, by the clock of the machine.
-  /// - Precondition: It is not negative.
+  /// - Parameter time: The time limit, by the clock of the machine.
+  /// - Precondition: `time` is not negative.
   public func draining(for time: Duration) -> ProcessOperation {
     precondition(time >= .zero, "`time` must not be negative (was \(time))")
     return changed { $0.drainTime = time }
   }
 
-  /// The same with something to be done as soon as the program has been started.
+  /// Returns a copy that calls a closure as soon as the program has been started.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
@@ -73,8 +79,8 @@ extension ProcessOperation {
   ///   .onLaunch { process in print("runs as \(process.processIdentifier)") }
   /// ```
   ///
-  /// - Parameter body: Gets what sends signals to the process, which may be kept. It is called in the run's task,
-  ///   before any line is handed over.
+  /// - Parameter body: Receives a handle for sending signals, which may be kept. It is called in
+  ///   the task of the run, before any line is delivered.
   public func onLaunch(_ body: @escaping @Sendable (RunningProcess) -> Void) -> ProcessOperation {
     changed { $0.launchHook = body }
   }

@@ -3,10 +3,14 @@ public import CompositeOperations
 extension ProcessOperation {
   /// Runs the program.
   ///
-  /// - Throws: ``ProcessLaunchError`` if it cannot be started, ``ProcessExitError`` if it does not end well,
-  ///   ``ProcessStatusLostError`` if nobody can tell how it ended, ``ProcessLeftRunningError`` if it is cancelled and
-  ///   may not be signalled, and what those throw who take lines. Where the run is cancelled, all this is what it
-  ///   came to late.
+  /// If the run is cancelled, the error of the program is the late outcome of the run.
+  ///
+  /// - Returns: The status of the program, and the output that was kept.
+  /// - Throws: ``ProcessLaunchError`` if the program cannot be started, ``ProcessExitError`` if its
+  ///   status is not a success, ``ProcessStatusLostError`` if its status is unknown,
+  ///   ``ProcessLeftRunningError`` if the run is cancelled and this process may not signal the
+  ///   program, `CancellationError` if the run is cancelled before the start, and the errors of the
+  ///   line handlers.
   public nonisolated(nonsending) func perform(
     in context: OperationContext
   ) async throws -> ProcessResult {
@@ -25,7 +29,7 @@ extension ProcessOperation {
     }
   }
 
-  /// Hands on what happens to the program, until it is over.
+  /// Delivers the events of the program until it is over.
   private nonisolated(nonsending) func follow(
     _ child: ChildProcess
   ) async throws -> ProcessResult {

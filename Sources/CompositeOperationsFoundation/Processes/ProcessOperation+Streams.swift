@@ -1,5 +1,5 @@
 extension ProcessOperation {
-  /// The same with something to read on standard input. By default there is nothing.
+  /// Returns a copy with a standard input. By default, it is empty.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
@@ -7,21 +7,35 @@ extension ProcessOperation {
   /// let sorted = ProcessOperation("sort").reading(.text("b\na\n"))
   /// ```
   ///
-  /// A program that ends, or closes its input, before it has read everything is no error.
+  /// It is no error if the program ends, or closes its input, before it has read everything.
+  ///
+  /// - Parameter input: The standard input of the program.
   public func reading(_ input: ProcessInput) -> ProcessOperation {
     changed { $0.input = input }
   }
 
-  /// The same with standard output going elsewhere. By default its first 16 MiB are kept.
+  /// Returns a copy with another destination of standard output. By default, the first 16 MiB are
+  /// kept.
   ///
-  /// It takes the place of ``onOutputLine(_:)`` if the output is not kept.
+  /// ```swift
+  /// import CompositeOperationsFoundation
+  ///
+  /// let build = ProcessOperation("make").sendingOutput(to: .file("build.log"))
+  /// ```
+  ///
+  /// If the output is not kept, this replaces ``onOutputLine(_:)``.
+  ///
+  /// - Parameter destination: The destination of the output.
   public func sendingOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
     changed { $0.output.send(to: destination) }
   }
 
-  /// The same with standard error going elsewhere. By default its last 64 KiB are kept.
+  /// Returns a copy with another destination of standard error. By default, the last 64 KiB are
+  /// kept.
   ///
-  /// It takes the place of ``onErrorLine(_:)`` if the output is not kept, and that of ``mergingErrorOutput()``.
+  /// This replaces ``mergingErrorOutput()``, and ``onErrorLine(_:)`` if the output is not kept.
+  ///
+  /// - Parameter destination: The destination of the output.
   public func sendingErrorOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
     changed {
       $0.isMerged = false
@@ -29,10 +43,11 @@ extension ProcessOperation {
     }
   }
 
-  /// The same with standard error going where standard output goes, in the order in which the program writes.
+  /// Returns a copy that sends standard error to the destination of standard output, in the order
+  /// in which the program writes.
   ///
-  /// All of it is then in ``ProcessResult/output``. It takes the place of ``sendingErrorOutput(to:)`` and of
-  /// ``onErrorLine(_:)``, as each of them takes its place: the last one counts.
+  /// ``ProcessResult/output`` then contains both. This replaces ``sendingErrorOutput(to:)`` and
+  /// ``onErrorLine(_:)``, and each of them replaces this: the last one counts.
   public func mergingErrorOutput() -> ProcessOperation {
     changed {
       $0.isMerged = true
@@ -40,7 +55,7 @@ extension ProcessOperation {
     }
   }
 
-  /// The same with each line of standard output handed over as it comes.
+  /// Returns a copy that calls a closure for each line of standard output as it arrives.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
@@ -48,27 +63,32 @@ extension ProcessOperation {
   /// let build = ProcessOperation("swift", "build").onOutputLine { line in print(line) }
   /// ```
   ///
-  /// Lines end with a line feed, or with a carriage return and a line feed; neither is part of the line. The last
-  /// one need not end. Bytes that are not UTF-8 become U+FFFD, and a line of more than 1 MiB comes in parts, none of
-  /// which is longer. When the run has been cancelled no line is handed over any more.
+  /// A line ends with a line feed, or with a carriage return and a line feed, which are not part of
+  /// it. The last line need not end. Bytes that are not UTF-8 become U+FFFD. A line of more than
+  /// 1 MiB is delivered in parts of at most 1 MiB. After the run is cancelled, no line is
+  /// delivered.
   ///
-  /// What is kept is kept all the same. Where the output went to a file or nowhere, nothing is kept.
+  /// The kept part of the output is still kept. If the output had another destination, its lines
+  /// are delivered instead, and nothing is kept.
   ///
-  /// - Parameter body: Is called in the run's task, never twice at the same time, not even for the other stream. A
-  ///   program that writes faster than it takes the lines waits. An error that it throws ends the process group as
-  ///   a cancellation does, and is the error of the run.
+  /// - Parameter body: Receives a line. It is called in the task of the run, and never
+  ///   concurrently, not even for the other output. A program that writes faster than lines are
+  ///   handled has to wait. An error that it throws ends the process group as a cancellation does,
+  ///   and is the error of the run.
   public func onOutputLine(
     _ body: nonisolated(nonsending) @escaping @Sendable (String) async throws -> Void
   ) -> ProcessOperation {
     changed { $0.output.hand(to: body) }
   }
 
-  /// The same with each line of standard error handed over as it comes, in the way of ``onOutputLine(_:)``.
+  /// Returns a copy that calls a closure for each line of standard error as it arrives, like
+  /// ``onOutputLine(_:)``.
   ///
-  /// It takes the place of ``mergingErrorOutput()``.
+  /// This replaces ``mergingErrorOutput()``.
   ///
-  /// - Parameter body: Is called in the run's task, never twice at the same time, not even for the other stream. An
-  ///   error that it throws ends the process group as a cancellation does, and is the error of the run.
+  /// - Parameter body: Receives a line. It is called in the task of the run, and never
+  ///   concurrently, not even for the other output. An error that it throws ends the process group
+  ///   as a cancellation does, and is the error of the run.
   public func onErrorLine(
     _ body: nonisolated(nonsending) @escaping @Sendable (String) async throws -> Void
   ) -> ProcessOperation {

@@ -9,12 +9,12 @@ public import CompositeOperations
 /// for line in log.output.lines { print(line) }
 /// ```
 ///
-/// There is no shell in between: each argument reaches the program as it is, whatever characters it has. A
-/// program's name without a slash is looked for in the folders of `PATH`.
+/// No shell is involved: each argument reaches the program unchanged, whatever characters it
+/// contains. A program name without a slash is searched for in the folders of `PATH`.
 ///
-/// The result is a ``ProcessResult``: the status, and what the program wrote. A status other than 0 is a
-/// ``ProcessExitError``, and a program that cannot be started a ``ProcessLaunchError``. What is to be otherwise is
-/// said by modifiers, each of which gives a changed copy:
+/// The result is a ``ProcessResult``: the status and the output. A status other than 0 is a
+/// ``ProcessExitError``, and a program that cannot be started is a ``ProcessLaunchError``.
+/// Modifiers change the defaults, each in a copy:
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -25,22 +25,22 @@ public import CompositeOperations
 ///   .onOutputLine { print($0) }
 /// ```
 ///
-/// The program is the leader of a process group of its own, which its children belong to as long as they do not
-/// leave it. A run that is cancelled ends the group: by SIGTERM, and by SIGKILL if that is not enough in the time of
-/// ``ending(within:)``. What the program came to in spite of that, and what it wrote, is what the run came to late. No
-/// signal is ignored in the program, even if this process ignores it, and it inherits no descriptors other than the
-/// three standard streams.
+/// The program leads a process group of its own, which its children belong to unless they leave it.
+/// Cancelling the run ends the group: by SIGTERM, and by SIGKILL if the group has not ended within
+/// the grace period of ``ending(within:)``. The result or error of the program, with its output, is
+/// then the late outcome of the run. The program ignores no signals, even if this process does, and
+/// inherits no descriptors other than the three standard streams.
 ///
-/// A run is over when the program has ended and its output too. Where something that the program left behind holds
-/// the output open, that is waited for during the time of ``draining(for:)`` and no longer.
+/// A run ends when the program and its output have ended. If other processes that the program
+/// started keep the output open, the run waits for the time of ``draining(for:)`` and no longer.
 ///
-/// No thread of Swift's pool waits while a program is started or runs.
+/// Starting and running a program does not block a thread of Swift's pool.
 public struct ProcessOperation: ComposableOperation {
-  /// What is run: a name to be looked for in `PATH`, or a path if there is a slash in it.
+  /// The program: a name to search for in `PATH`, or a path if it contains a slash.
   public let program: String
-  /// What the program is told, its own name not among it.
+  /// The arguments, without the name of the program.
   public let arguments: [String]
-  /// Where the program runs; nil for where this process does.
+  /// The working folder of the program; nil for the one of this process.
   public let folder: String?
 
   var environment = ProcessEnvironment.inherited
@@ -53,24 +53,24 @@ public struct ProcessOperation: ComposableOperation {
   var drainTime = Duration.milliseconds(100)
   var launchHook: (@Sendable (RunningProcess) -> Void)?
 
-  /// An operation that runs a program.
+  /// Creates an operation that runs a program.
   ///
   /// - Parameters:
-  ///   - program: A name to be looked for in `PATH`, or a path if there is a slash in it. A path that does not
-  ///     begin with one starts at the folder.
-  ///   - arguments: What the program is told.
-  ///   - folder: Where the program runs; nil for where this process does.
+  ///   - program: A name to search for in `PATH`, or a path if it contains a slash. A relative path
+  ///     starts at `folder`.
+  ///   - arguments: The arguments, without the name of the program.
+  ///   - folder: The working folder of the program; nil for the one of this process.
   public init(_ program: String, _ arguments: String..., in folder: String? = nil) {
     self.init(program, arguments: arguments, in: folder)
   }
 
-  /// An operation that runs a program with a list of arguments.
+  /// Creates an operation that runs a program with an array of arguments.
   ///
   /// - Parameters:
-  ///   - program: A name to be looked for in `PATH`, or a path if there is a slash in it. A path that does not
-  ///     begin with one starts at the folder.
-  ///   - arguments: What the program is told.
-  ///   - folder: Where the program runs; nil for where this process does.
+  ///   - program: A name to search for in `PATH`, or a path if it contains a slash. A relative path
+  ///     starts at `folder`.
+  ///   - arguments: The arguments, without the name of the program.
+  ///   - folder: The working folder of the program; nil for the one of this process.
   public init(_ program: String, arguments: [String], in folder: String? = nil) {
     self.program = program
     self.arguments = arguments

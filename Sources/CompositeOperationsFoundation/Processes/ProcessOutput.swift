@@ -1,12 +1,12 @@
-/// What a program wrote to one of its outputs, as far as it was kept.
+/// The part of a program's output that was kept.
 public struct ProcessOutput: Sendable, Hashable {
-  /// What was kept.
+  /// The bytes that were kept.
   public let bytes: [UInt8]
-  /// How many bytes were beyond the limit of what is kept.
+  /// How many bytes exceeded the limit and were dropped.
   public let droppedByteCount: Int
-  /// Whether the output came to its end.
+  /// Whether the output was read to its end.
   ///
-  /// It did not where something that the program left behind held it open for longer than
+  /// It is false if other processes that the program started held the output open for longer than
   /// ``ProcessOperation/draining(for:)`` allows.
   public let isComplete: Bool
 
@@ -16,11 +16,11 @@ public struct ProcessOutput: Sendable, Hashable {
     self.isComplete = isComplete
   }
 
-  /// What was kept, with U+FFFD for what is not UTF-8.
+  /// The kept bytes as text, with U+FFFD for bytes that are not UTF-8.
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The lines of what was kept, as ``ProcessOperation/onOutputLine(_:)`` would have handed them over, except that
-  /// none comes in parts.
+  /// The lines of the kept bytes, split as by ``ProcessOperation/onOutputLine(_:)``, except that
+  /// long lines are not divided.
   public var lines: [String] {
     var splitter = LineSplitter(limit: .max)
     return splitter.append(bytes) + splitter.finish()
@@ -28,7 +28,7 @@ public struct ProcessOutput: Sendable, Hashable {
 }
 
 extension ProcessOutput: CustomStringConvertible {
-  /// How much there is: "2000 bytes and 30 dropped".
+  /// The size, such as "2000 bytes and 30 dropped".
   public var description: String {
     var words = bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
     if droppedByteCount > 0 { words += " and \(droppedByteCount) dropped" }
@@ -37,7 +37,7 @@ extension ProcessOutput: CustomStringConvertible {
 }
 
 extension ProcessOutput {
-  /// Where output goes.
+  /// A destination of output.
   public struct Destination: Sendable {
     enum Kind {
       case kept(first: Int, last: Int)
@@ -48,36 +48,45 @@ extension ProcessOutput {
 
     let kind: Kind
 
-    /// Into the result: the first so many bytes. The rest is read, counted and dropped.
+    /// Keeps the first bytes in the result. The rest is read, counted and dropped.
     ///
-    /// - Precondition: The count is not negative.
+    /// - Parameter count: The maximum number of bytes to keep.
+    /// - Precondition: `count` is not negative.
     public static func kept(first count: Int) -> Destination {
       precondition(count >= 0, "`count` must not be negative (was \(count))")
       return Destination(kind: .kept(first: count, last: 0))
     }
 
-    /// Into the result: the last so many bytes. What is before them is counted and dropped.
+    /// Keeps the last bytes in the result. Earlier bytes are counted and dropped.
     ///
-    /// - Precondition: The count is not negative.
+    /// - Parameter count: The maximum number of bytes to keep.
+    /// - Precondition: `count` is not negative.
     public static func kept(last count: Int) -> Destination {
       precondition(count >= 0, "`count` must not be negative (was \(count))")
       return Destination(kind: .kept(first: 0, last: count))
     }
 
-    /// Nowhere.
+    /// Discards the output.
     public static let discarded = Destination(kind: .discarded)
 
-    /// Where the same output of this process goes.
+    /// Sends the output to the corresponding output of this process.
     public static let inherited = Destination(kind: .inherited)
 
-    /// Into a file, which is made, or emptied. A path that does not begin with a slash starts at the folder of
-    /// this process. Where several write to it at the same time, as both outputs of a program may, each write goes
-    /// behind the others.
+    /// Writes the output to a file, which is created, or truncated if it exists.
+    ///
+    /// If the file has several writers at the same time, such as both outputs of a program, each
+    /// write is appended.
+    ///
+    /// - Parameter path: The path of the file. A relative path starts at the working folder of this
+    ///   process.
     public static func file(_ path: String) -> Destination {
       Destination(kind: .file(path, isAppended: false))
     }
 
-    /// Behind what is in a file, which is made if it is not there.
+    /// Appends the output to a file, which is created if it does not exist.
+    ///
+    /// - Parameter path: The path of the file. A relative path starts at the working folder of this
+    ///   process.
     public static func appended(to path: String) -> Destination {
       Destination(kind: .file(path, isAppended: true))
     }

@@ -1,8 +1,9 @@
-/// How a program ended, and what it wrote.
+/// The status and the output of a program that has ended.
 public struct ProcessResult: Sendable, Hashable {
+  /// How the program ended.
   public let status: ProcessStatus
-  /// What was kept of standard output.
+  /// The kept part of standard output.
   public let output: ProcessOutput
-  /// What was kept of standard error.
+  /// The kept part of standard error.
   public let errorOutput: ProcessOutput
 }

@@ -6,32 +6,42 @@
   internal import Darwin
 #endif
 
-/// A signal, by its number.
+/// A signal.
+///
+/// ```swift
+/// import CompositeOperationsFoundation
+///
+/// let server = ProcessOperation("server").onLaunch { process in
+///   process.send(.hangUp, to: .program)
+/// }
+/// ```
 public struct ProcessSignal: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+  /// The number of the signal.
   public let rawValue: Int32
 
+  /// Creates a signal from its number.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// SIGTERM: end, in order.
+  /// SIGTERM: asks a process to end.
   public static let terminate = ProcessSignal(rawValue: SIGTERM)
-  /// SIGKILL: ends whoever gets it.
+  /// SIGKILL: ends a process by force.
   public static let kill = ProcessSignal(rawValue: SIGKILL)
-  /// SIGINT: what Ctrl-C sends.
+  /// SIGINT: sent by Ctrl-C.
   public static let interrupt = ProcessSignal(rawValue: SIGINT)
-  /// SIGQUIT: what Ctrl-\ sends.
+  /// SIGQUIT: sent by Ctrl-\.
   public static let quit = ProcessSignal(rawValue: SIGQUIT)
-  /// SIGHUP: the terminal is gone; services read their settings again.
+  /// SIGHUP: the terminal was closed. Services reload their settings.
   public static let hangUp = ProcessSignal(rawValue: SIGHUP)
-  /// SIGSTOP: stops whoever gets it.
+  /// SIGSTOP: suspends a process.
   public static let stop = ProcessSignal(rawValue: SIGSTOP)
-  /// SIGCONT: goes on after a stop.
+  /// SIGCONT: resumes a suspended process.
   public static let goOn = ProcessSignal(rawValue: SIGCONT)
-  /// SIGUSR1: what the program makes of it.
+  /// SIGUSR1: defined by the program.
   public static let user1 = ProcessSignal(rawValue: SIGUSR1)
-  /// SIGUSR2: what the program makes of it.
+  /// SIGUSR2: defined by the program.
   public static let user2 = ProcessSignal(rawValue: SIGUSR2)
 
-  /// Such as `SIGTERM (15)`.
+  /// The name and the number, such as `SIGTERM (15)`.
   public var description: String {
     Self.names[rawValue].map { "\($0) (\(rawValue))" } ?? "\(rawValue)"
   }

@@ -1,10 +1,11 @@
 /// How a program ended.
 public enum ProcessStatus: Sendable, Hashable, CustomStringConvertible {
-  /// By itself, with a status from 0 to 255.
+  /// The program exited by itself, with a status from 0 to 255.
   case exited(Int32)
-  /// By a signal.
+  /// A signal ended the program.
   case signalled(ProcessSignal)
 
+  /// The status, such as `exit status 1`.
   public var description: String {
     switch self {
     case .exited(let code): "exit status \(code)"

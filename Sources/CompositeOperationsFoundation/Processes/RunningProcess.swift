@@ -1,4 +1,4 @@
-/// A program that runs, for sending signals to it.
+/// A handle to a program that is running, for sending signals to it.
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -10,18 +10,19 @@
 ///   }
 /// ```
 ///
-/// It may be kept beyond the program's end: then its methods do nothing. A signal never reaches another program that
-/// was given the same identifier later, because the system keeps that until the last signal is through.
+/// The handle may be kept after the program has ended: then its methods do nothing. A signal never
+/// reaches another program that gets the same identifier later, because the system reserves the
+/// identifier until the last signal has been sent.
 public struct RunningProcess: Sendable {
-  /// Whom a signal reaches.
+  /// The processes that receive a signal.
   public enum Recipient: Sendable {
-    /// The program and what it started, other than what left the process group.
+    /// The program and the processes that it started, except those that left the process group.
     case group
-    /// The program alone.
+    /// Only the program.
     case program
   }
 
-  /// The number by which the system knows the program, and its process group.
+  /// The process identifier of the program, and of its process group.
   public let processIdentifier: Int32
   private let hold: ProcessHold
 
@@ -33,22 +34,23 @@ public struct RunningProcess: Sendable {
   /// Sends a signal.
   ///
   /// - Parameters:
-  ///   - signal: Any of the system's.
-  ///   - recipient: Whom it reaches.
-  /// - Returns: Whether the signal was sent; not if the run has ended, or if there is no such signal.
+  ///   - signal: Any signal of the system.
+  ///   - recipient: The processes that receive it.
+  /// - Returns: Whether the signal was sent. It is not sent if the run has ended, or if there is no
+  ///   such signal.
   @discardableResult public func send(
     _ signal: ProcessSignal, to recipient: Recipient = .group
   ) -> Bool {
     hold.send(signal, to: recipient)
   }
 
-  /// Stops the program and what it started, until ``resume()``.
+  /// Suspends the program and the processes that it started, until ``resume()``.
   ///
-  /// - Returns: Whether that could be done; not if the run has ended.
+  /// - Returns: Whether they were suspended; false if the run has ended.
   @discardableResult public func suspend() -> Bool { send(.stop) }
 
-  /// Has the program and what it started go on.
+  /// Resumes the program and the processes that it started.
   ///
-  /// - Returns: Whether that could be done; not if the run has ended.
+  /// - Returns: Whether they were resumed; false if the run has ended.
   @discardableResult public func resume() -> Bool { send(.goOn) }
 }

@@ -10,13 +10,14 @@ extension ChildMailbox {
     }
 
     private enum State: Sendable {
-      /// The run does something else.
+      /// The run does not wait.
       case gathering(ChildNews)
-      /// Nothing has happened since the run looked.
+      /// The run waits, and nothing has happened since its last call.
       case awaited(Waiter)
     }
 
-    /// So many bytes wait for the run, and no more are read.
+    /// How many bytes may wait for the run in each output. At this limit, no more are read (back
+    /// pressure).
     static let capacity = 64 << 10
 
     private var state = State.gathering(ChildNews())
@@ -46,7 +47,7 @@ extension ChildMailbox {
         state = .awaited(waiter)
         return .none
       case .gathering(let news):
-        // Who asks again after the end is told of it again.
+        // Calls after the end return the end again.
         state = .gathering(ChildNews(end: news.end))
         return .resume(waiter, news)
       case .awaited:
@@ -54,7 +55,7 @@ extension ChildMailbox {
       }
     }
 
-    /// - Returns: The outputs that were full and are not any more.
+    /// - Returns: The outputs that were full and have room again.
     mutating func taken() -> [OutputStream] {
       defer { full = [] }
       return full
@@ -63,7 +64,7 @@ extension ChildMailbox {
     private mutating func happened(_ change: (inout ChildNews) -> Void) -> Action {
       switch state {
       case .gathering(var news):
-        // Not held twice, or every change would copy all that has gathered.
+        // Not held twice, because every change would then copy all accumulated bytes.
         state = .gathering(ChildNews())
         change(&news)
         state = .gathering(news)

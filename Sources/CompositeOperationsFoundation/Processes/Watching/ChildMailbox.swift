@@ -1,12 +1,12 @@
 internal import CompositeOperations
 
-/// Hands over what happens to a process, from the thread that watches it to the run.
+/// Passes the events of a process from the watching thread to the run.
 final class ChildMailbox: Sendable {
   private let machine = Lock(StateMachine())
 
   func launched(_ process: RunningProcess) { act(machine.withLock { $0.launched(process) }) }
 
-  /// - Returns: Whether no more is to be read until the run has taken what there is.
+  /// - Returns: Whether to read no more until the run has taken the bytes.
   func wrote(_ bytes: ArraySlice<UInt8>, to stream: OutputStream) -> Bool {
     let (action, isFull) = machine.withLock { $0.wrote(bytes, to: stream) }
     act(action)
@@ -15,9 +15,9 @@ final class ChildMailbox: Sendable {
 
   func ended(_ end: Result<ChildEnd, any Error>) { act(machine.withLock { $0.ended(end) }) }
 
-  /// Waits for something to happen. It is never called twice at the same time.
+  /// Waits for an event. It must not be called concurrently.
   ///
-  /// - Parameter onRoom: Is called for each output that there is room for again.
+  /// - Parameter onRoom: Called for each output that has room again.
   func next(_ onRoom: (OutputStream) -> Void) async -> ChildNews {
     let news = await withCheckedContinuation { waiter in
       act(machine.withLock { $0.waited(waiter) })

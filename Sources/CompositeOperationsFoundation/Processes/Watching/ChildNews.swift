@@ -1,11 +1,11 @@
-/// What has happened to a process since its run last looked.
+/// The events of a process since the last call of its run.
 struct ChildNews: Sendable {
-  /// It has been started.
+  /// The process has been started.
   var launched: RunningProcess?
-  /// What it wrote, for those who take lines.
+  /// The output for the line handlers.
   var output: [UInt8] = []
   var errorOutput: [UInt8] = []
-  /// It is over, and nothing comes any more.
+  /// The process is over, and no event follows.
   var end: Result<ChildEnd, any Error>?
 
   var isEmpty: Bool { launched == nil && output.isEmpty && errorOutput.isEmpty && end == nil }
@@ -34,9 +34,9 @@ struct ChildNews: Sendable {
 
 enum OutputStream: Sendable, CaseIterable { case output, errorOutput }
 
-/// How a process ended, and what it wrote.
+/// The result of a process.
 struct ChildEnd: Sendable {
   let result: ProcessResult
-  /// The last of what it wrote to standard error.
+  /// The end of standard error.
   let lastErrorOutput: [UInt8]
 }

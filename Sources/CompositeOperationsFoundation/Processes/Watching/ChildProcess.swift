@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// One run of a program, as its task and the thread that watches it know it.
+/// One run of a program, shared by its task and the thread that watches it.
 final class ChildProcess: Sendable {
   let operation: ProcessOperation
   let mailbox = ChildMailbox()
@@ -8,7 +8,7 @@ final class ChildProcess: Sendable {
   private let watcher: ProcessWatcher
   private let cancelled = Atomic<Bool>(false)
 
-  /// - Throws: ``ProcessLaunchError`` if processes cannot be watched.
+  /// - Throws: ``ProcessLaunchError`` if no watcher can be created.
   init(_ operation: ProcessOperation) throws(ProcessLaunchError) {
     self.operation = operation
     do { watcher = try ProcessWatcher.next() } catch {
@@ -18,16 +18,16 @@ final class ChildProcess: Sendable {
 
   func begin() { watcher.post(.begin(self)) }
 
-  /// Has the process group ended, in order and then by force.
+  /// Ends the process group, by SIGTERM and then by SIGKILL.
   func cancel() {
     cancelled.store(true, ordering: .releasing)
     watcher.post(.cancel(self))
   }
 
-  /// Whether it need not be started any more.
+  /// Whether the program must not be started any more.
   var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
-  /// Waits for something to happen.
+  /// Waits for an event.
   func next() async -> ChildNews {
     await mailbox.next { watcher.post(.read($0, of: self)) }
   }

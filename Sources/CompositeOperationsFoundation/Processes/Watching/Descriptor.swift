@@ -6,7 +6,7 @@
   internal import Darwin
 #endif
 
-/// A descriptor that is open as long as this lives.
+/// A file descriptor that is closed when this value is destroyed.
 struct Descriptor: ~Copyable {
   let number: Int32
 
@@ -14,9 +14,9 @@ struct Descriptor: ~Copyable {
 
   deinit { close(number) }
 
-  /// Reads what is there.
+  /// Reads the available bytes.
   ///
-  /// - Returns: How many bytes; 0 at the end, nil if there is nothing at the moment.
+  /// - Returns: The number of bytes; 0 at the end, nil if none are available now.
   func read(into buffer: inout [UInt8]) -> Int? {
     while true {
       let count = unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -24,14 +24,14 @@ struct Descriptor: ~Copyable {
       }
       if count >= 0 { return count }
       if errno == EAGAIN { return nil }
-      // What cannot be read has ended.
+      // A descriptor that cannot be read has ended.
       if errno != EINTR { return 0 }
     }
   }
 
-  /// Writes as much as goes at once.
+  /// Writes as many bytes as possible without blocking.
   ///
-  /// - Returns: How many bytes that were; nil if nobody reads any more.
+  /// - Returns: The number of bytes; nil if there is no reader any more.
   func write(_ bytes: ArraySlice<UInt8>) -> Int? {
     while true {
       let count = unsafe bytes.withUnsafeBytes { bytes in
@@ -44,7 +44,7 @@ struct Descriptor: ~Copyable {
   }
 }
 
-// The functions of the system, whose names the methods have too.
+// The functions of the system, which have the same names as the methods.
 private func systemRead(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
   unsafe read(file, bytes, count)
 }

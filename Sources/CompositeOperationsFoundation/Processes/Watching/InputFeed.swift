@@ -1,6 +1,6 @@
 internal import CProcesses
 
-/// Writes what a process reads, as fast as it does.
+/// Writes the standard input of a process, as fast as the process reads it.
 final class InputFeed {
   private var rest: ArraySlice<UInt8>
   private var descriptor: Descriptor?
@@ -11,8 +11,8 @@ final class InputFeed {
     self.descriptor = descriptor
   }
 
-  /// Writes what goes at once, and the rest when there is room for it. The input ends where nobody reads it any
-  /// more, which is no error.
+  /// Writes as much as possible now, and the rest when there is room. The input ends if it has no
+  /// reader any more, which is no error.
   func feed(on watch: Int32, as token: UInt64) {
     guard let number = descriptor?.number else { return }
     guard let count = descriptor?.write(rest), count < rest.count else { return close(on: watch) }
@@ -32,7 +32,7 @@ final class InputFeed {
 }
 
 extension ProcessInput {
-  /// What is written into a pipe; empty where there is none.
+  /// The bytes to write into a pipe; empty if there is none.
   var bytes: [UInt8] {
     switch self {
     case .nothing, .file: []

@@ -1,12 +1,12 @@
-/// Moments to look at something that nobody tells of: soon at first, and then ever more seldom.
+/// A schedule for polling: frequent at first, and then less and less.
 struct Looks {
   typealias Moment = SuspendingClock.Instant
 
-  /// When to look next.
+  /// The time of the next poll.
   private(set) var next: Moment
   private var pause = Duration.milliseconds(1)
 
-  /// - Parameter first: The first look.
+  /// - Parameter first: The time of the first poll.
   init(from first: Moment) { next = first }
 
   mutating func lookedInVain(at now: Moment) {

@@ -1,16 +1,16 @@
 internal import CProcesses
 
-/// Reads one of the outputs of a process, and keeps what is to be kept.
+/// Reads one of the outputs of a process, and keeps a part of it.
 final class OutputReader {
-  /// So much of the end is kept for errors, in bytes.
+  /// How many of the last bytes are kept for errors.
   static let evidenceLimit = 4 << 10
-  /// So much is read before others have their turn.
+  /// How many bytes are read at a time, before other processes have their turn.
   static let patience = 256 << 10
-  /// More than that does not lie in a pipe, unless somebody is privileged.
+  /// The maximum number of bytes in a pipe, unless a process is privileged.
   static let mostInPipe = 1 << 20
 
   let handsLines: Bool
-  /// How many of the last bytes are for the result; nil if the first are.
+  /// How many of the last bytes the result has; nil if it has the first ones.
   private let endLimit: Int?
   private var keeper: OutputKeeper
   private var descriptor: Descriptor?
@@ -18,8 +18,8 @@ final class OutputReader {
   private var hasEnded: Bool
 
   /// - Parameters:
-  ///   - evidence: How many bytes of the end are kept for errors.
-  ///   - descriptor: Where to read; nil if the output goes elsewhere.
+  ///   - evidence: How many of the last bytes are kept for errors.
+  ///   - descriptor: The pipe to read; nil if the output goes elsewhere.
   init(_ choice: OutputChoice, evidence: Int, from descriptor: consuming Descriptor?) {
     hasEnded = descriptor == nil
     self.descriptor = descriptor
@@ -34,18 +34,18 @@ final class OutputReader {
   }
   var isOpen: Bool { descriptor != nil }
 
-  /// What was kept for the result.
+  /// The output for the result.
   var kept: ProcessOutput {
     let (bytes, dropped) = endLimit.map(keeper.end) ?? keeper.beginning
     return ProcessOutput(bytes: bytes, droppedByteCount: dropped, isComplete: hasEnded)
   }
 
-  /// What was kept for an error.
+  /// The output for an error.
   var evidence: [UInt8] { keeper.end(Self.evidenceLimit).bytes }
 
-  /// Takes what is there.
+  /// Reads the available bytes.
   ///
-  /// - Returns: How many bytes are in the buffer; 0 at the end, nil if there is nothing at the moment.
+  /// - Returns: The number of bytes in the buffer; 0 at the end, nil if none are available now.
   func read(into buffer: inout [UInt8]) -> Int? {
     let count = descriptor?.read(into: &buffer)
     if let count, count > 0 { keeper.append(buffer[..<count]) }
@@ -58,7 +58,7 @@ final class OutputReader {
     isWatched = process_watch_add(watch, number, process_interest_readable, token) == 0
   }
 
-  /// Lets what the program writes wait in the pipe.
+  /// Stops reading. The output of the program then waits in the pipe.
   func pause(on watch: Int32) {
     guard let number = descriptor?.number, isWatched else { return }
     process_watch_remove(watch, number, process_interest_readable)

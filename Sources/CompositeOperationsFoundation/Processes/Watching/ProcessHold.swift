@@ -9,15 +9,15 @@ internal import CompositeOperations
   internal import Darwin
 #endif
 
-/// The right to send signals to a process, for as long as its identifier is its own.
+/// The right to send signals to a process, while its identifier is valid.
 ///
-/// The system keeps the identifier until somebody takes the status of the process that has ended. Both that and
-/// every signal happen under the lock, and so no signal comes too late; they are calls of the system that return at
-/// once.
+/// The system reserves the identifier until the status of the ended process is taken. That and
+/// every signal happen under the lock, so no signal comes too late. They are system calls that
+/// return at once.
 final class ProcessHold: Sendable {
   private let leader = Lock<Int32?>(nil)
 
-  /// Why there is no status.
+  /// The error if there is no status.
   enum LostStatus: Error { case lost }
 
   func began(_ identifier: Int32) { leader.withLock { $0 = identifier } }
@@ -29,15 +29,15 @@ final class ProcessHold: Sendable {
       case .program: return kill(leader, signal.rawValue) == 0
       case .group:
         let isSent = kill(-leader, signal.rawValue) == 0
-        // A program may have gone over to another group.
+        // The program may have moved to another group.
         return getpgid(leader) == leader ? isSent : kill(leader, signal.rawValue) == 0 || isSent
       }
     }
   }
 
-  /// Ends the program and its group by force.
+  /// Sends SIGKILL to the program and its group.
   ///
-  /// - Returns: Whether the program ends; not if this process may not signal it.
+  /// - Returns: Whether the program ends; false if this process may not signal it.
   func endByForce() -> Bool {
     leader.withLock { leader in
       guard let leader else { return true }
@@ -46,7 +46,7 @@ final class ProcessHold: Sendable {
     }
   }
 
-  /// Takes the status of the process, which has ended. From then on no signal is sent.
+  /// Takes the status of the process, which must have ended. No signal is sent after this call.
   func reap() -> Result<ProcessStatus, LostStatus> {
     leader.withLock { leader in
       guard let identifier = leader else { return .failure(.lost) }

@@ -1,10 +1,10 @@
 internal import CProcesses
 
-/// Starts the program of an operation, with the descriptors that it is to have.
+/// Starts the program of an operation, with its standard streams.
 struct ProcessLauncher {
   let operation: ProcessOperation
 
-  /// A program that has been started, with this process's ends of its pipes.
+  /// A program that has been started, and this process's ends of its pipes.
   struct Launched: ~Copyable {
     let identifier: Int32
     var input: Descriptor?
@@ -12,11 +12,11 @@ struct ProcessLauncher {
     var errorOutput: Descriptor?
   }
 
-  /// One of the streams of the program.
+  /// One of the standard streams of the program.
   private struct Stream: ~Copyable {
-    /// What the program gets: a descriptor, or a constant of the C functions.
+    /// The stream for the program: a descriptor, or a constant of the C functions.
     let place: Int32
-    /// What is open for the program; nil if the place is a constant.
+    /// The descriptor for the program; nil if `place` is a constant.
     let theirs: Descriptor?
     /// This process's end of a pipe.
     var ours: Descriptor?
@@ -34,7 +34,7 @@ struct ProcessLauncher {
     }
   }
 
-  /// - Throws: ``ProcessLaunchError``. Then nothing runs and nothing is open.
+  /// - Throws: ``ProcessLaunchError``. No program runs then, and no descriptor is open.
   func launch() throws(ProcessLaunchError) -> Launched {
     try checkTexts()
     let lookup = ProgramLookup(operation: operation)
@@ -101,7 +101,7 @@ struct ProcessLauncher {
   }
 }
 
-// MARK: - What the system cannot take
+// MARK: - Validation
 
 extension ProcessLauncher {
   private func checkTexts() throws(ProcessLaunchError) {
@@ -133,7 +133,7 @@ extension ProcessLauncher {
 
 extension ProcessLaunchError.Failure: Error {}
 
-/// What the system is told to start.
+/// The parameters with which the system starts the program.
 private struct Plan {
   let file: String
   let operation: ProcessOperation

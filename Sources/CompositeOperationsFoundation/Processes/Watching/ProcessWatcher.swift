@@ -2,16 +2,16 @@ internal import CProcesses
 internal import CompositeOperations
 internal import Synchronization
 
-/// A thread that starts processes, reads what they write and hears of their ends, for all who run some.
+/// A thread that starts processes, reads their output and detects their ends, for all runs.
 ///
-/// There are as many as help, made when they are first needed; they stay.
+/// There are at most 2, because more do not help. They are created on demand and never end.
 final class ProcessWatcher: Sendable {
   typealias Failure = ProcessLaunchError.Failure
 
   enum Request: Sendable {
     case begin(ChildProcess)
     case cancel(ChildProcess)
-    /// There is room again for what it writes.
+    /// There is room again for its output.
     case read(OutputStream, of: ChildProcess)
   }
 
@@ -23,15 +23,15 @@ final class ProcessWatcher: Sendable {
   private static let watchers = Lock<[ProcessWatcher]>([])
   private static let turn = Atomic<Int>(0)
 
-  /// The one whose turn it is.
+  /// The next watcher, in turn.
   ///
-  /// - Throws: What the system says against one more.
+  /// - Throws: The error of the system if there is no watcher and none can be created.
   static func next() throws(Failure) -> ProcessWatcher {
     let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
     let result: Result<ProcessWatcher, Failure> = watchers.withLock { watchers in
       if watchers.count < count {
         do throws(Failure) {
-          // Under the lock, so that there is no thread too many. No code but the system's is called.
+          // Under the lock, so that no surplus thread is created. Only system code is called.
           watchers.append(try ProcessWatcher())
         } catch {
           if watchers.isEmpty { return .failure(error) }
@@ -67,7 +67,7 @@ final class ProcessWatcher: Sendable {
       requests.append(request)
       return requests.count == 1
     }
-    // Whoever came first has woken the thread, which takes all at once.
+    // The first request wakes the thread, which takes all requests at once.
     if isFirst { process_watch_wake(watch, waker) }
   }
 
@@ -78,9 +78,9 @@ final class ProcessWatcher: Sendable {
     }
   }
 
-  /// Waits until something is ready or requested, or until so many milliseconds have passed.
+  /// Waits until a descriptor is ready, a request is posted or the time has passed.
   ///
-  /// - Returns: How many tokens there are.
+  /// - Returns: The number of tokens.
   func wait(into tokens: inout [UInt64], milliseconds: Int32) -> Int {
     let capacity = Int32(tokens.count)
     let count = unsafe process_watch_wait(watch, waker, &tokens, capacity, milliseconds)

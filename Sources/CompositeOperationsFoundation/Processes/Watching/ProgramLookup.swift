@@ -6,22 +6,22 @@
   internal import Darwin
 #endif
 
-/// Finds the file of a program, and says what is wrong with one.
+/// Finds the file of a program, and determines why it could not be started.
 struct ProgramLookup {
   let operation: ProcessOperation
 
   private enum Finding { case program, missing, notAFile, notExecutable }
 
-  /// The path that the program is to be started by.
+  /// The path of the file to start.
   ///
-  /// - Throws: ``ProcessLaunchError`` if `PATH` does not lead to one.
+  /// - Throws: ``ProcessLaunchError`` if the file is not found in `PATH`.
   func file() throws(ProcessLaunchError) -> String {
     let name = operation.program
     if name.contains("/") { return name }
     guard let path = operation.environment.value(of: "PATH"), !path.isEmpty else {
       throw ProcessLaunchError(operation, .noPath)
     }
-    // An empty one stands for the folder that the program runs in, as POSIX has it.
+    // In POSIX, an empty entry means the working folder of the program.
     let folders = path.split(separator: ":", omittingEmptySubsequences: false)
       .map { $0.isEmpty ? "." : String($0) }
     var refused: String?
@@ -37,7 +37,7 @@ struct ProgramLookup {
     throw ProcessLaunchError(operation, .notFound(searched: folders))
   }
 
-  /// What is wrong with the folder that the program is to run in.
+  /// The error of the working folder of the program; nil if the folder can be used.
   var folderProblem: ProcessLaunchError? {
     guard let folder = operation.folder else { return nil }
     var status = stat()
@@ -54,7 +54,7 @@ struct ProgramLookup {
     return ProcessLaunchError(operation, .folder(folder, failure))
   }
 
-  /// What is wrong with a program that the system did not start.
+  /// The error of a program that the system did not start.
   func problem(with file: String, _ failure: ProcessLaunchError.Failure) -> ProcessLaunchError {
     if let folderProblem { return folderProblem }
     let reason: ProcessLaunchError.Reason =
@@ -75,7 +75,7 @@ struct ProgramLookup {
     var status = stat()
     if unsafe stat(path, &status) != 0 { return errno == EACCES ? .notExecutable : .missing }
     if status.st_mode & S_IFMT != S_IFREG { return .notAFile }
-    // By the rights that a program is started with.
+    // With the effective user and group, as for the start of a program.
     return unsafe faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? .program : .notExecutable
   }
 }

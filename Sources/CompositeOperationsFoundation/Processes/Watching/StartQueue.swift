@@ -1,24 +1,24 @@
-/// The programs that are still to be started, in the order in which they came.
+/// The programs that have not been started, in FIFO order.
 struct StartQueue {
   struct Start {
     let child: ChildProcess
-    /// When to try again, where another try may help; nil before the first.
+    /// The schedule of the next attempts, if they may help; nil before the first attempt.
     var looks: Looks?
     var lastTry: Looks.Moment?
   }
 
-  /// So long it is tried again. Between its fork and its exec a program keeps what it has inherited open, and on a busy
-  /// machine that takes its time.
+  /// How long the start is retried. Between its fork and its exec, a program keeps inherited
+  /// descriptors open, and on a busy machine that takes some time.
   private static let patience = Duration.seconds(1)
 
   private var starts: [UInt64: Start] = [:]
   private var next: UInt64 = 1
   private var last: UInt64 = 0
 
-  /// Whether one can be started now.
+  /// Whether a program can be started now.
   var isReady: Bool { next <= last }
 
-  /// - Returns: The number by which it is known from here on.
+  /// - Returns: The number that identifies the program from now on.
   mutating func append(_ child: ChildProcess) -> UInt64 {
     last += 1
     starts[last] = Start(child: child)
@@ -27,7 +27,7 @@ struct StartQueue {
 
   mutating func remove(_ identifier: UInt64) -> Start? { starts.removeValue(forKey: identifier) }
 
-  /// The first of those that have not been tried.
+  /// The first program that has not been tried.
   mutating func popFirst() -> (UInt64, Start)? {
     while isReady {
       let identifier = next
@@ -37,9 +37,9 @@ struct StartQueue {
     return nil
   }
 
-  /// Keeps one for another try.
+  /// Keeps a program for another attempt.
   ///
-  /// - Returns: When that is to be; nil if it has been tried for long enough.
+  /// - Returns: The time of that attempt; nil if the time for attempts is over.
   mutating func postpone(
     _ start: Start, _ identifier: UInt64, at now: Looks.Moment
   ) -> Looks.Moment? {

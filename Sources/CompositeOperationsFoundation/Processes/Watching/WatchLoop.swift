@@ -1,18 +1,19 @@
 internal import CProcesses
 
-/// What the thread of a watcher does.
-// Not Sendable: it is made on the thread and never leaves it.
+/// The event loop of a watcher, on its thread.
+// Not Sendable: it is created on the thread and never leaves it.
 final class WatchLoop {
   private let watcher: ProcessWatcher
   private var starts = StartQueue()
   private var children: [UInt64: WatchedChild] = [:]
   private var identifiers: [ObjectIdentifier: UInt64] = [:]
-  /// Those who wait for a moment to come.
+  /// The times at which processes have to be updated.
   private var deadlines: [UInt64: SuspendingClock.Instant] = [:]
   private var tokens = [UInt64](repeating: 0, count: 64)
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
-  /// So many programs are started before others have their turn: each takes as long as hundreds of other events.
+  /// How many programs are started before other events have their turn: a start takes as long as
+  /// hundreds of other events.
   private static let startsAtOnce = 4
 
   init(_ watcher: ProcessWatcher) { self.watcher = watcher }
@@ -22,7 +23,7 @@ final class WatchLoop {
       let count = watcher.wait(into: &tokens, milliseconds: timeout)
       for token in tokens.prefix(count) {
         let (identifier, part) = WatchedPart.parts(of: token)
-        // It may be gone by something that stood before this in the list.
+        // An earlier event of the list may have removed it.
         update(identifier) { $0.ready(part, &buffer) }
       }
       for request in watcher.takeRequests() { handle(request) }
@@ -53,10 +54,10 @@ final class WatchLoop {
     }
   }
 
-  /// - Returns: Whether starting it was tried.
+  /// - Returns: Whether the start was attempted.
   private func begin(_ start: StartQueue.Start, _ identifier: UInt64) -> Bool {
     let child = start.child
-    // Its request to be cancelled comes later.
+    // The request to cancel it has not been handled yet.
     if child.isCancelled {
       end(child, identifier, by: CancellationError())
       return false
@@ -98,8 +99,8 @@ final class WatchLoop {
     if isLookDue { lookAtGroups() }
   }
 
-  /// Asks for all groups at once whether anything is left of them: the answer takes a look at every process that
-  /// there is.
+  /// Checks for all groups at once whether any process of them is left, because one check visits
+  /// every process of the system.
   private func lookAtGroups() {
     let sweeping = deadlines.keys
       .compactMap { identifier in children[identifier].map { (identifier, child: $0) } }
@@ -112,7 +113,7 @@ final class WatchLoop {
     }
   }
 
-  /// Has something happen to a process, and forgets one that is over.
+  /// Passes an event to a process, and removes the process if it is over.
   private func update(_ identifier: UInt64?, _ event: (WatchedChild) -> Void) {
     guard let identifier, let child = children[identifier] else { return }
     event(child)
@@ -127,7 +128,7 @@ final class WatchLoop {
     }
   }
 
-  /// How long to wait, in milliseconds; -1 for as long as it takes.
+  /// How long to wait, in milliseconds; -1 for no limit.
   private var timeout: Int32 {
     if starts.isReady { return 0 }
     guard let next = deadlines.values.min() else { return -1 }

@@ -1,20 +1,20 @@
 extension WatchedChild {
-  /// What becomes of a process and its group, and when.
+  /// Tracks the state of a process and its group, with deadlines.
   struct StateMachine {
     typealias Moment = SuspendingClock.Instant
 
     private enum State {
       /// The program runs.
       case running
-      /// The group has got SIGTERM, and the program runs.
+      /// SIGTERM was sent to the group, and the program is still running.
       case ending(until: Moment)
-      /// The group has got SIGKILL, and the program's end will be heard of.
+      /// SIGKILL was sent to the group, and the end of the program is awaited.
       case killed
-      /// The program goes on though the run is over, because this process may not signal it.
+      /// The run is over, but the program is still running, because this process may not signal it.
       case leftBehind
-      /// The program has ended by itself, and its output has not.
+      /// The program has ended by itself, and its output is still open.
       case draining(until: Moment)
-      /// The program has ended after SIGTERM, and its group may not have.
+      /// The program has ended after SIGTERM, and its group may still be running.
       case sweeping(until: Moment, looks: Looks)
       case over
     }
@@ -26,9 +26,9 @@ extension WatchedChild {
       case lookAtGroup
       case finish
       case killAndFinish
-      /// End the run, and go on waiting for the program.
+      /// End the run, and continue to wait for the program.
       case leave
-      /// The run is over long since.
+      /// Forget the program, whose run has already ended.
       case forget
     }
 
@@ -42,7 +42,7 @@ extension WatchedChild {
       self.drainTime = drainTime
     }
 
-    /// When ``timePassed(at:)`` is to be called next.
+    /// The time of the next call of ``timePassed(at:)``.
     var deadline: Moment? {
       switch state {
       case .running, .killed, .leftBehind, .over: nil
@@ -51,7 +51,7 @@ extension WatchedChild {
       }
     }
 
-    /// Whether what is written still matters to anybody.
+    /// Whether the run is cancelled, so that its lines are not delivered any more.
     var isCancelled: Bool {
       switch state {
       case .running, .draining: false
@@ -59,7 +59,7 @@ extension WatchedChild {
       }
     }
 
-    /// Whether the end of the group is waited for.
+    /// Whether the end of the group is awaited.
     var isSweeping: Bool {
       if case .sweeping = state { true } else { false }
     }
@@ -71,7 +71,7 @@ extension WatchedChild {
         return grace > .zero ? .terminate : .kill
       case .draining:
         if grace <= .zero { return finished(by: .killAndFinish) }
-        // The first look is soon enough when the signal has had time to work.
+        // The first check is later, when the signal has had time to work.
         state = .sweeping(
           until: now.advanced(by: grace), looks: Looks(from: now.advanced(by: .milliseconds(1))))
         return .terminate
@@ -86,7 +86,7 @@ extension WatchedChild {
         state = .draining(until: now.advanced(by: drainTime))
         return .none
       case .ending(let moment):
-        // At once, with the others of whom the same is to be known.
+        // At once, together with other groups that have to be checked.
         state = .sweeping(until: moment, looks: Looks(from: now))
         return .none
       case .killed: return finished(by: .finish)
@@ -103,7 +103,7 @@ extension WatchedChild {
       }
     }
 
-    /// The program cannot be ended.
+    /// The system refused SIGKILL.
     mutating func killRefused() -> Action {
       switch state {
       case .killed:
@@ -125,13 +125,13 @@ extension WatchedChild {
       }
     }
 
-    /// - Parameter lives: Whether anything of the group is left.
+    /// - Parameter lives: Whether any process of the group is left.
     mutating func looked(lives: Bool, at now: Moment) -> Action {
       switch state {
       case .sweeping(let moment, var looks):
-        // The signal once more, for where nobody can look into groups.
+        // SIGKILL once more, for systems on which groups cannot be checked.
         if !lives || moment <= now { return finished(by: .killAndFinish) }
-        // It may have been looked at with another whose moment had come.
+        // It may have been checked early, together with another group.
         if looks.next <= now { looks.lookedInVain(at: now) }
         state = .sweeping(until: moment, looks: looks)
         return .none

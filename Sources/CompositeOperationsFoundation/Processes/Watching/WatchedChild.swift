@@ -1,26 +1,26 @@
 internal import CProcesses
 
-/// A process that a thread watches, with the descriptors that belong to it.
-// Not Sendable: only the thread that watches it knows it.
+/// A process that a thread watches, with its descriptors.
+// Not Sendable: only the thread that watches it uses it.
 final class WatchedChild {
   let child: ChildProcess
-  /// The program, which leads the group.
+  /// The process identifier of the program, which leads the group.
   let leader: Int32
   private(set) var isOver = false
-  /// Whether somebody is to look whether anything of the group is left.
+  /// Whether to check if any process of the group is left.
   private(set) var isLookDue = false
   private let identifier: UInt64
   private let watch: Int32
   private var machine: StateMachine
-  /// What tells of the end; nil when it has.
+  /// The descriptor that signals the end; nil after the signal.
   private var end: Descriptor?
-  /// When to look for the end, where nothing tells of it.
+  /// The schedule for polling the end, if no descriptor signals it.
   private var endLooks: Looks?
   private let input: InputFeed
   private let output: OutputReader
   private let errorOutput: OutputReader
 
-  /// When ``timePassed(_:)`` is to be called next.
+  /// The time of the next call of ``timePassed(_:)``.
   var deadline: StateMachine.Moment? {
     guard let look = endLooks?.next else { return machine.deadline }
     return machine.deadline.map { min($0, look) } ?? look
@@ -30,7 +30,7 @@ final class WatchedChild {
 
   /// Starts the program.
   ///
-  /// - Throws: ``ProcessLaunchError``. Then nothing runs and nothing is open.
+  /// - Throws: ``ProcessLaunchError``. No program runs then, and no descriptor is open.
   init(
     _ child: ChildProcess, identifier: UInt64, watch: Int32
   ) throws(ProcessLaunchError) {
@@ -39,7 +39,8 @@ final class WatchedChild {
     var end: Int32 = -1
     let error = unsafe process_watch_add_end(
       watch, launched.identifier, WatchedPart.end.token(of: identifier), &end)
-    // It runs, whether or not there is a descriptor left to watch it by, or a system that has such ones.
+    // The program is running, even if there is no descriptor left to watch it, or no such
+    // descriptor on this system.
     if error != 0 { endLooks = Looks(from: .now) }
     self.child = child
     self.identifier = identifier
@@ -60,7 +61,7 @@ final class WatchedChild {
     }
   }
 
-  /// Begins to watch what the process reads and writes.
+  /// Begins to watch the standard streams of the process.
   func began() {
     for stream in OutputStream.allCases { watchOutput(stream) }
     feed()
@@ -84,7 +85,7 @@ final class WatchedChild {
     perform(machine.timePassed(at: now))
   }
 
-  /// - Parameter lives: Whether anything of the group is left.
+  /// - Parameter lives: Whether any process of the group is left.
   func looked(lives: Bool, _ buffer: inout [UInt8]) {
     isLookDue = false
     if !lives { readOn(&buffer) }
@@ -101,7 +102,7 @@ final class WatchedChild {
       endLooks = nil
       programEnded(&buffer)
     } else {
-      // Its tracer hears of the end first, and nothing tells when it has.
+      // A tracer is notified of the end first, and there is no signal when it has finished.
       var looks = endLooks ?? Looks(from: now)
       looks.lookedInVain(at: now)
       endLooks = looks
@@ -114,7 +115,7 @@ final class WatchedChild {
     perform(machine.programEnded(at: .now))
   }
 
-  /// Reads what is there by now, also where nobody was to read on for the time being.
+  /// Reads the available bytes, even if reading is paused.
   private func readOn(_ buffer: inout [UInt8]) {
     for stream in OutputStream.allCases {
       read(stream, &buffer, atMost: OutputReader.mostInPipe)
@@ -126,7 +127,7 @@ final class WatchedChild {
     case .none: break
     case .terminate:
       _ = child.hold.send(.terminate, to: .group)
-      // Those that are suspended hear of it only when they go on.
+      // Suspended processes handle SIGTERM only when they are resumed.
       _ = child.hold.send(.goOn, to: .group)
     case .kill:
       if !child.hold.endByForce() { perform(machine.killRefused()) }
@@ -186,7 +187,7 @@ extension WatchedChild {
     self[stream].watch(on: watch, as: part.token(of: identifier))
   }
 
-  /// Reads what is there, or so many bytes of it.
+  /// Reads the available bytes, up to a limit.
   private func read(_ stream: OutputStream, _ buffer: inout [UInt8], atMost limit: Int) {
     let reader = self[stream]
     var left = limit
