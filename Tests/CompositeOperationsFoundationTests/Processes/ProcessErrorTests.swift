@@ -170,11 +170,11 @@ import Testing
       ] {
         let error = try await launchError(of: operation)
         #expect(error.description.contains(path))
-        #expect(error.description.hasSuffix("Create its folder first, or use another path."))
+        #expect(error.description.hasSuffix("Create the folder first, or use another path."))
       }
     }
     let error = try await launchError(of: ProcessOperation("ls").sendingOutput(to: .file("/")))
-    #expect(error.description.hasSuffix("Use a path inside that folder."))
+    #expect(error.description.hasSuffix("Use the path of a file in that folder."))
   }
 
   @Test(.timeLimit(.minutes(10)))
