@@ -56,7 +56,7 @@ import Testing
     let exported = try await shell("devapp export x.sqlite Number", in: folder)
     #expect(
       exported.error.hasPrefix(
-        "DevApp records: the field text of row 1 of the file is 8 bytes, and not text in UTF-8"))
+        "DevApp records: the field text of row 1 of the file is 8 bytes; expected text in UTF-8"))
     #expect(exported.status == 1)
   }
 

@@ -127,7 +127,7 @@ import Testing
     let refused = try await records("import", "x.sqlite", "Book", "more.csv", in: folder)
     #expect(refused.status == 1 && refused.output.isEmpty)
     #expect(refused.error.hasPrefix("DevApp records: more.csv, line 3: the column pages has \"x\""))
-    #expect(refused.error.hasSuffix("nothing was put in\n"))
+    #expect(refused.error.hasSuffix("nothing was imported\n"))
     // It is told once.
     #expect(refused.error.split(separator: "\n").count == 1)
     let skipped = try await records(
@@ -154,7 +154,7 @@ import Testing
     #expect(lines.count == 22)
     #expect(lines.prefix(20).enumerated().allSatisfy { $1.hasPrefix("line \($0 + 2): ") })
     #expect(lines.dropFirst(20).first == "… and 5 other bad rows")
-    #expect(lines.last?.hasSuffix("(and 24 more); nothing was put in") == true)
+    #expect(lines.last?.hasSuffix("(and 24 more); nothing was imported") == true)
   }
 
   @Test func `a file that is looked at stays as it is, and nothing is left beside it`() async throws
@@ -202,7 +202,7 @@ import Testing
     ),
     (
       ["import", "new.sqlite", "Book", "authors.csv", "--create", "--delimiter", ";"],
-      "Say that the delimiter is a comma"
+      "Set the delimiter to comma"
     ),
     (
       ["import", "no/new.sqlite", "Book", "authors.csv", "--create"],

@@ -35,7 +35,7 @@ struct FieldDecoder: Decoder {
   }
 
   static func nesting(in place: String) -> String {
-    "\(place) is read as something with fields of its own, and no field has such: make a record of it, or have its type be FieldConvertible"
+    "\(place) requires a nested container, which no field can hold: make it a record of its own, or conform its type to FieldConvertible"
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {

@@ -17,13 +17,13 @@ final class FieldEncoder: Encoder {
     try value.encode(to: encoder)
     if let problem = encoder.problem { throw problem }
     guard let value = encoder.value else {
-      throw EncodingError.refused("\(place) encodes nothing")
+      throw EncodingError.refused("\(place) encodes no value")
     }
     return value
   }
 
   static func nesting(in place: String) -> String {
-    "\(place) has fields of its own, and no field has: make a record of it, or have its type be FieldConvertible"
+    "\(place) encodes a nested container, which no field can hold: make it a record of its own, or conform its type to FieldConvertible"
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {

@@ -16,11 +16,13 @@ struct RecordDecoder: Decoder {
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    throw DecodingError.refused("\(record.id) has fields, and is read as a list")
+    throw DecodingError.refused(
+      "\(record.id) cannot be decoded as a list: a record has named fields")
   }
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer {
-    throw DecodingError.refused("\(record.id) has fields, and is read as a single value")
+    throw DecodingError.refused(
+      "\(record.id) cannot be decoded as a single value: a record has named fields")
   }
 }
 
@@ -60,7 +62,7 @@ private struct Fields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     throw nested(key)
   }
   func superDecoder() throws -> any Decoder {
-    throw DecodingError.refused("\(Key.self) asks for a superclass's decoder")
+    throw DecodingError.refused("\(Key.self) requests a superclass decoder, which is not supported")
   }
   func superDecoder(forKey key: Key) throws -> any Decoder { throw nested(key) }
 

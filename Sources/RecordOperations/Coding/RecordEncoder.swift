@@ -25,11 +25,11 @@ final class RecordEncoder: Encoder {
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    refuse(because: "\(record) would be a list, and a record has fields")
+    refuse(because: "\(record) cannot be encoded as a list: a record has named fields")
   }
 
   func singleValueContainer() -> any SingleValueEncodingContainer {
-    refuse(because: "\(record) would be a single value, and a record has fields")
+    refuse(because: "\(record) cannot be encoded as a single value: a record has named fields")
   }
 
   /// Has the encoding fail at its end: the places that ask for a container throw nothing.
@@ -97,7 +97,8 @@ private struct Fields<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   func superEncoder() -> any Encoder {
-    encoder.refuse(because: "\(Key.self) asks for a superclass's encoder").encoder
+    encoder.refuse(because: "\(Key.self) requests a superclass encoder, which is not supported")
+      .encoder
   }
 
   func superEncoder(forKey key: Key) -> any Encoder { encoder.refuse(nestedAt: key).encoder }

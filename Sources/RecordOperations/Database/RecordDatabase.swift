@@ -63,7 +63,7 @@ public struct RecordLimits: Hashable, Sendable {
   public init(items: Int = .max, bytes: Int = .max, page: Int = 1_000) {
     precondition(
       items >= 1 && bytes >= 1 && page >= 1,
-      "At least 1 item, 1 byte and 1 record a page, and not \(items), \(bytes) and \(page).")
+      "`items`, `bytes` and `page` must be at least 1 (were \(items), \(bytes) and \(page))")
     self.items = items
     self.bytes = bytes
     self.page = page
@@ -94,10 +94,10 @@ public struct RecordCapabilities: OptionSet, Hashable, Sendable {
   public static let all = RecordCapabilities(rawValue: 1 << 7 - 1)
 
   private static let names: [(RecordCapabilities, String)] = [
-    (.atomicBatches, "save all records of a batch or none"), (.changes, "tell what has changed"),
-    (.sorting, "sort"), (.alternatives, "find what is one way or another (||)"),
-    (.negation, "find what is not so (!)"), (.textSearch, "find texts within texts"),
-    (.listSearch, "find values within lists"),
+    (.atomicBatches, "change all records of a batch or none"), (.changes, "report changes"),
+    (.sorting, "sort"), (.alternatives, "evaluate alternatives (||)"),
+    (.negation, "evaluate negations (!)"), (.textSearch, "search within strings"),
+    (.listSearch, "search within lists"),
   ]
 
   /// - Throws: A ``RecordError`` if not all of them are there.

@@ -65,18 +65,18 @@ extension RecordError.Reason: CustomStringConvertible {
     switch self {
     case .conflict(let record):
       record.tag.map {
-        "another state of it is there, with the tag \($0): read that one, and save again"
-      } ?? "it is there already"
-    case .unknownRecord: "there is no such record"
-    case .limitExceeded: "that is more than the database takes at once"
-    case .referenceViolated(let other): "\(other) is in the way of a reference"
-    case .batchFailed: "not changed, because another record of its batch could not be"
+        "conflict: the record has changed (tag \($0)); fetch it again and retry"
+      } ?? "conflict: the record already exists"
+    case .unknownRecord: "record not found"
+    case .limitExceeded: "limit exceeded: the request is larger than the database accepts"
+    case .referenceViolated(let other): "foreign key violation: \(other)"
+    case .batchFailed: "not changed, because another change of its atomic batch failed"
     case .invalid(let reason): reason
     case .unsupported(let reason): reason
-    case .unavailable(let reason): "the database is not available: \(reason)"
-    case .replyLost: "no answer came, so nobody knows whether it was done"
+    case .unavailable(let reason): "database unavailable: \(reason)"
+    case .replyLost: "reply lost: it is not known whether the request was carried out"
     case .notPermitted(let reason): "not permitted: \(reason)"
-    case .tokenExpired: "the changes since then are not known any more"
+    case .tokenExpired: "token expired: the database no longer has all changes since this token"
     case .storage(let reason): reason
     case .other(let error): "\(error)"
     }

@@ -54,7 +54,7 @@ public struct ExportRecords: ComposableOperation {
     _ query: RecordQuery, in database: SQLiteRecordDatabase, columns: [String]? = nil,
     limit: Int? = nil, to path: String? = nil, as formatter: some RecordFormatter
   ) {
-    precondition(limit ?? 0 >= 0, "A limit is not negative, and not \(limit ?? 0).")
+    precondition(limit ?? 0 >= 0, "`limit` must be at least 0 (was \(limit ?? 0))")
     self.query = query
     self.database = database
     self.columns = columns ?? query.keys
@@ -133,7 +133,7 @@ public struct ExportRecords: ComposableOperation {
         continue
       }
       throw RecordFileError(
-        path, "cannot be written", because: "it is the database itself; name another file")
+        path, "cannot be written", because: "it is the database itself; choose another file")
     }
   }
 

@@ -27,7 +27,8 @@ extension OutputSpan<UInt8> {
   mutating func append(_ other: Span<UInt8>) {
     let count = other.count
     precondition(
-      count <= freeCapacity, "There is room for \(freeCapacity) bytes, and not \(count).")
+      count <= freeCapacity,
+      "`other` must have at most \(freeCapacity) bytes, the free capacity (was \(count))")
     // There is room for them, and a span that can be read is not one that is being written.
     unsafe other.withUnsafeBytes { bytes in
       unsafe withUnsafeMutableBufferPointer { buffer, initializedCount in

@@ -41,7 +41,8 @@ public struct RecordFileError: Error, CustomStringConvertible {
     try check(path, "cannot be read")
     do { return try body() } catch let error as SystemError {
       let advice =
-        error.isMissing || error.isDenied ? "Name one that is there and may be read." : error.advice
+        error.isMissing || error.isDenied
+        ? "Choose an existing file that can be read." : error.advice
       throw RecordFileError(path, "cannot be read", error, advice)
     }
   }
@@ -51,8 +52,8 @@ public struct RecordFileError: Error, CustomStringConvertible {
     throw RecordFileError(
       path, problem,
       because: """
-        there is a NUL in its name, \(path.debugDescription), where the system would end it. \
-        Name it without.
+        its name \(path.debugDescription) contains a NUL, which the system takes for its end. \
+        Remove the NUL.
         """)
   }
 }

@@ -73,9 +73,10 @@ public struct ImportRecords: ComposableOperation {
     references: [String: String] = [:], addsColumns: Bool = false, rowsPerTransaction: Int? = nil
   ) {
     precondition(
-      rowsPerTransaction ?? 1 >= 1, "At least 1 row at once, and not \(rowsPerTransaction ?? 0).")
+      rowsPerTransaction ?? 1 >= 1,
+      "`rowsPerTransaction` must be at least 1 (was \(rowsPerTransaction ?? 0))")
     if case .skipped(let count) = badRows {
-      precondition(count >= 0, "At least 0 rows are left out, and not \(count).")
+      precondition(count >= 0, "`atMost` of `badRows` must be at least 0 (was \(count))")
     }
     self.type = type
     self.database = database
@@ -201,8 +202,8 @@ extension RecordImportError: CustomStringConvertible {
     let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
     let kept =
       recordCount > 0
-      ? "\(recordCount == 1 ? "1 record was" : "\(recordCount) records were") put in before"
-      : "nothing was put in"
+      ? "\(recordCount == 1 ? "1 record was" : "\(recordCount) records were") imported before"
+      : "nothing was imported"
     guard let cause else { return "\(path), \(first)\(more); \(kept)" }
     return "\(path): \(cause is CancellationError ? "cancelled" : "\(cause)"); \(kept)"
   }

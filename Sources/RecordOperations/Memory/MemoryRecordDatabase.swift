@@ -58,7 +58,9 @@ public final class MemoryRecordDatabase: RecordDatabase {
     try Task.checkCancellation()
     if let reason = query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
     try capabilities.require(query.needs)
-    guard count >= 1 else { throw RecordError(.invalid("a page has at least 1 record")) }
+    guard count >= 1 else {
+      throw RecordError(.invalid("a page must have at least 1 record (was \(count))"))
+    }
     return try store.withLock { store in
       Result { try store.page(of: query, after: cursor, atMost: min(count, limits.page)) }
     }.get()

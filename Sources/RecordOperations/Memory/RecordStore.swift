@@ -181,7 +181,7 @@ struct RecordStore {
     init(_ cursor: RecordCursor, in query: RecordQuery) throws {
       guard cursor.values.count == query.order.count + 1,
         case .string(let name)? = cursor.values.last
-      else { throw RecordError(.invalid("the cursor is of another query or database")) }
+      else { throw RecordError(.invalid("the cursor belongs to another query or database")) }
       values = Array(cursor.values.dropLast())
       id = RecordID(query.type, name, in: query.zone)
     }
@@ -301,15 +301,15 @@ extension FieldValue {
   /// Why no database can keep it; nil if one can.
   package var problem: String? {
     switch self {
-    case .double(let number) where number.isNaN: "is not a number, which no database keeps"
+    case .double(let number) where number.isNaN: "is NaN, which no database can store"
     case .date(let date) where !Date.texts.contains(date):
-      "is the moment \(date.timeIntervalSince1970), and not one of the years 1 to 9999"
+      "is a date outside the years 1 to 9999, \(date.timeIntervalSince1970) seconds since 1970"
     case .list(let elements):
       elements.lazy.compactMap { element in
         switch element {
-        case .list: "has a list within its list"
+        case .list: "has a list in a list"
         case .reference(let reference) where reference.onDelete != .keep:
-          "has a reference to \(reference.id) in its list, where it can only be kept"
+          "has a reference to \(reference.id) in a list, where its delete rule must be .keep"
         default: element.problem
         }
       }.first

@@ -14,7 +14,7 @@ public struct FieldValueError: Error, CustomStringConvertible {
   public var description: String {
     let owner = record.map(String.init(describing:)) ?? row.map { "row \($0) of the file" }
     let place = key.map { key in owner.map { "the field \(key) of \($0)" } ?? "the field \(key)" }
-    return "\(place ?? "the value") is \(found.shown), and not \(expected)"
+    return "\(place ?? "the value") is \(found.shown); expected \(expected)"
   }
 
   /// For a type that is ``FieldConvertible``.
@@ -27,7 +27,7 @@ public struct FieldValueError: Error, CustomStringConvertible {
   }
 
   init(_ found: FieldValue, isNot expected: Any.Type) {
-    self.init(found, isNot: "of the type \(expected)")
+    self.init(found, isNot: "a value of type \(expected)")
   }
 
   private init(expected: String, found: FieldValue, record: RecordID?, key: String?, row: Int?) {
@@ -78,7 +78,7 @@ extension FieldValue {
     case .string(let text):
       "\(String(text.prefix(40)).debugDescription)\(text.count > 40 ? "…" : "")"
     case .bytes(let bytes): "\(bytes.count) bytes"
-    case .date(let date): "the moment \(date.text)"
+    case .date(let date): "the date \(date.text)"
     case .reference(let reference): "a reference to \(reference.id)"
     case .list(let values): "a list of \(values.count)"
     }

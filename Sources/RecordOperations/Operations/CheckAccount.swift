@@ -51,7 +51,7 @@ extension Condition {
         switch status {
         case .available: true
         case .noAccount: throw Skipped(because: "there is no account")
-        case .restricted: throw Skipped(because: "the account may not be used")
+        case .restricted: throw Skipped(because: "the account is restricted")
         case .temporarilyUnavailable, .couldNotDetermine: throw AccountError(status: status)
         }
       })
@@ -64,7 +64,7 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
 
   public var description: String {
     status == .temporarilyUnavailable
-      ? "the database is not available at the moment"
-      : "whether the database is available cannot be told"
+      ? "the database is temporarily unavailable"
+      : "the account status could not be determined"
   }
 }

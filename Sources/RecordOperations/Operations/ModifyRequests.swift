@@ -163,7 +163,8 @@ struct ModifyRequests {
     request.isOnItsWay.withLock { $0 = false }
     guard answers.count == batch.changes.count else {
       throw RecordError(
-        .invalid("the database gave \(answers.count) answers to \(batch.changes.count) changes"))
+        .invalid("the database returned \(answers.count) replies to \(batch.changes.count) changes")
+      )
     }
     var again: [Int] = []
     var advised: Duration?
@@ -199,7 +200,7 @@ struct ModifyRequests {
     let deletions = attempt.left.filter { if case .delete = changes[$0] { true } else { false } }
     let ids = deletions.map { changes[$0].id }
     let found = try await context.request(
-      "look which of \(RecordBatch.size(ids.count)) are there", after: .zero
+      "check which of \(RecordBatch.size(ids.count)) exist", after: .zero
     ) { try await database.lookup(ids, keys: []) }
     for index in deletions where found[changes[index].id] == nil { replies[index] = .deleted }
     let missing = Set(deletions.filter { replies[$0]?.error == nil })
@@ -234,7 +235,7 @@ struct ModifyRequests {
     let ids = attempt.left.map { changes[$0].id }
     let database = database
     let found = try await context.request(
-      "look which of \(RecordBatch.size(ids.count)) were changed", after: attempt.delay
+      "check which of \(RecordBatch.size(ids.count)) were changed", after: attempt.delay
     ) { try await database.lookup(ids, keys: nil) }
     attempt.delay = .zero
     attempt.isUnclear = false

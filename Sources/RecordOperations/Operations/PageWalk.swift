@@ -32,7 +32,8 @@ struct PageWalk {
   /// - Returns: Its records, as many as are wanted.
   mutating func take(_ page: RecordPage) throws(RecordError) -> [DatabaseRecord] {
     if let next = page.cursor, next == cursor {
-      throw RecordError(.invalid("the database gave the same cursor again, after page \(number)"))
+      throw RecordError(
+        .invalid("the database returned the same cursor twice, after page \(number)"))
     }
     cursor = page.cursor
     isOver = page.cursor == nil

@@ -33,7 +33,7 @@ public struct QueryRecords: ComposableOperation {
     _ query: RecordQuery, in database: any RecordDatabase, limit: Int? = nil,
     retries: RequestRetries = .standard
   ) {
-    precondition(limit ?? 0 >= 0, "A limit is not negative, and not \(limit ?? 0).")
+    precondition(limit ?? 0 >= 0, "`limit` must be at least 0 (was \(limit ?? 0))")
     self.query = query
     self.database = database
     self.limit = limit

@@ -27,7 +27,7 @@ extension RecordBatchError: CustomStringConvertible {
   public var description: String {
     let all = saved.count + deleted.count + failures.count + unsent.count
     var lines = ["\(all - saved.count - deleted.count) of \(RecordBatch.size(all)) not changed"]
-    if representsCancellation { lines[0] += ", because of a cancellation" }
+    if representsCancellation { lines[0] += ", because the operation was cancelled" }
     lines += failures.prefix(10).map { "\($0)" }
     if failures.count > 10 { lines.append("… and \(failures.count - 10) more") }
     if !unsent.isEmpty { lines.append("\(unsent.count) not sent") }

@@ -16,7 +16,7 @@ public struct RequestRetries: Sendable {
 
   /// - Precondition: There is at least one attempt.
   public init(attempts: Int, backoff: Backoff = .none) {
-    precondition(attempts >= 1, "At least 1 attempt is needed, and not \(attempts).")
+    precondition(attempts >= 1, "`attempts` must be at least 1 (was \(attempts))")
     self.attempts = attempts
     self.backoff = backoff
   }

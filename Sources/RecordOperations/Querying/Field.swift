@@ -67,7 +67,7 @@ public struct Field<Value: FieldConvertible>: Hashable, Sendable {
     // Their texts are in another order.
     if value is Decimal, comparison != .equal, comparison != .notEqual {
       return .impossible(
-        "the field \(key) has decimals, which are kept as texts: they are equal or not, and have no order"
+        "the field \(key) has decimals, which are stored as strings and have no order: use == or !="
       )
     }
     return .comparing(key) {

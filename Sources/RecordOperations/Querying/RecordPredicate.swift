@@ -40,7 +40,8 @@ public indirect enum RecordPredicate: Hashable, Sendable {
     _ key: String, _ make: () throws -> RecordPredicate
   ) -> RecordPredicate {
     do { return try make() } catch {
-      return .impossible("the field \(key) is compared with what no field can be: \(error)")
+      return .impossible(
+        "the field \(key) is compared with a value that no field can have: \(error)")
     }
   }
 }
@@ -53,7 +54,7 @@ extension RecordPredicate {
   var impossibility: String? {
     if isDeeper(than: Self.depth) {
       return
-        "the predicate is nested more than \(Self.depth) deep: write some of it as isOne(of:), or as a list of all or any"
+        "the predicate is nested more than \(Self.depth) levels deep: combine conditions in one isOne(of:), .all or .any"
     }
     return ownImpossibility
   }
@@ -83,9 +84,9 @@ extension RecordPredicate {
 
   private static func impossibility(of value: FieldValue, for key: String) -> String? {
     switch value {
-    case .list: "the field \(key) is compared with a list: use includes"
+    case .list: "the field \(key) is compared with a list: use includes instead"
     case .double(let number) where number.isNaN:
-      "the field \(key) is compared with what is not a number"
+      "the field \(key) is compared with NaN"
     default: nil
     }
   }

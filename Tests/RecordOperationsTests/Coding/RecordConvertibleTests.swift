@@ -158,13 +158,14 @@ import Testing
 
   @Test(
     arguments: [
-      ("title", .integer(1), "the field title of Book/9780141439600 is 1, and not"),
-      ("title", .null, "is null, and not of the type String"),
-      ("pages", "many", #"is "many", and not of the type Int"#),
-      ("pages", 2.5, "is 2.5, and not"), ("isLent", 2, "is 2, and not of the type Bool"),
-      ("bought", "soon", "and not of the type Date"), ("edition", -1, "is -1, and not"),
-      ("binding", "loose", "loose"), ("tags", "novel", "and not"),
-      ("shelf", "here", "and not of the type UUID"), ("cover", "x", "and not of the type Data"),
+      ("title", .integer(1), "the field title of Book/9780141439600 is 1; expected"),
+      ("title", .null, "is null; expected a value of type String"),
+      ("pages", "many", #"is "many"; expected a value of type Int"#),
+      ("pages", 2.5, "is 2.5; expected"), ("isLent", 2, "is 2; expected a value of type Bool"),
+      ("bought", "soon", "expected a value of type Date"), ("edition", -1, "is -1; expected"),
+      ("binding", "loose", "loose"), ("tags", "novel", "; expected"),
+      ("shelf", "here", "expected a value of type UUID"),
+      ("cover", "x", "expected a value of type Data"),
     ] as [(String, FieldValue, String)])
   func `a field of another kind is an error that names it`(
     key: String, value: FieldValue, text: String

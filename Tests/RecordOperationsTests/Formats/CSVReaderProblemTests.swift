@@ -3,32 +3,31 @@ import Testing
 
 @Suite struct CSVReaderProblemTests {
   private static let afterQuote = """
-    and a delimiter or the end of the line was expected; a quote that is part of a quoted cell is \
-    written twice
+    expected a delimiter or the end of the line. Inside a quoted cell, write a quote twice
     """
 
   @Test(arguments: [
     (
       "a\n\"b\"c,d\ne\n", ["1: a", "3: e"],
-      ["line 2: there is text after the quote that closes a cell on line 2, \(afterQuote)"]
+      ["line 2: there is text after the closing quote of a cell on line 2; \(afterQuote)"]
     ),
     (
       "\"a\nb\" ,\"c\nd\"\r\ne\n", ["4: e"],
-      ["line 1: there is text after the quote that closes a cell on line 2, \(afterQuote)"]
+      ["line 1: there is text after the closing quote of a cell on line 2; \(afterQuote)"]
     ),
     (
       "\"a\"x\"b\"x\"c\"\nd,\"e\"f\n\"g\"\n", ["3: \"g\""],
       [
-        "line 1: there is text after the quote that closes a cell on line 1, \(afterQuote)",
-        "line 2: there is text after the quote that closes a cell on line 2, \(afterQuote)",
+        "line 1: there is text after the closing quote of a cell on line 1; \(afterQuote)",
+        "line 2: there is text after the closing quote of a cell on line 2; \(afterQuote)",
       ]
     ),
     (
       "a\nb,\"c\nd\ne", ["1: a"],
       [
         """
-        line 2: the quote on line 2 is never closed, so that the row goes on to the end of the file, line 4, for 8 \
-        bytes; all of them are left out
+        line 2: the quote on line 2 is never closed, so the row extends to the end of the file, line 4, and is \
+        skipped: 8 bytes
         """
       ]
     ),
@@ -36,8 +35,8 @@ import Testing
       "\"", [],
       [
         """
-        line 1: the quote on line 1 is never closed, so that the row goes on to the end of the file, line 1, for 1 \
-        bytes; all of them are left out
+        line 1: the quote on line 1 is never closed, so the row extends to the end of the file, line 1, and is \
+        skipped: 1 bytes
         """
       ]
     ),
@@ -45,11 +44,11 @@ import Testing
     (
       "\"a\"b,c\",\n\"d\"e,\"f\ng\n", [],
       [
-        "line 1: there is text after the quote that closes a cell on line 1, \(afterQuote)",
-        "line 2: there is text after the quote that closes a cell on line 2, \(afterQuote)",
+        "line 1: there is text after the closing quote of a cell on line 1; \(afterQuote)",
+        "line 2: there is text after the closing quote of a cell on line 2; \(afterQuote)",
         """
-        line 2: the quote on line 2 is never closed, so that the row goes on to the end of the file, line 4, for 10 \
-        bytes; all of them are left out
+        line 2: the quote on line 2 is never closed, so the row extends to the end of the file, line 4, and is \
+        skipped: 10 bytes
         """,
       ]
     ),
@@ -64,8 +63,8 @@ import Testing
 
   private static func tooLarge(_ line: Int, _ limits: RowLimits) -> String {
     """
-    line \(line): the row is too large and left out: a row has at most \(limits.cells) cells and \(limits.rowBytes) \
-    bytes, and a cell \(limits.cellBytes) bytes; a quote that is not closed makes one cell of many lines
+    line \(line): the row is too large and is skipped: the limits are \(limits.cells) cells and \(limits.rowBytes) \
+    bytes a row, and \(limits.cellBytes) bytes a cell; an unclosed quote turns many lines into one cell
     """
   }
 

@@ -56,9 +56,9 @@ import Testing
 
   @Test(
     arguments: [
-      (.double(.nan), "nan, and not a number that JSON can have, which is finite"),
-      (.double(-.infinity), "-inf, and not a number that JSON can have, which is finite"),
-      (.list([[1]]), "a list of 1, and not a value that a list can have"),
+      (.double(.nan), "nan; expected a finite number, as JSON requires"),
+      (.double(-.infinity), "-inf; expected a finite number, as JSON requires"),
+      (.list([[1]]), "a list of 1; expected a value that a list can hold"),
     ] as [(FieldValue, String)])
   func `what JSON cannot have is refused with its column`(value: FieldValue, reason: String) {
     for value in [value, .list([value])] {

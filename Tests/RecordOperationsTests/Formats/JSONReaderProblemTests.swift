@@ -2,77 +2,72 @@ import RecordOperations
 import Testing
 
 @Suite struct JSONReaderProblemTests {
-  private static let noInteger = "and an integer is one of 64 bits; a larger one can be a string"
+  private static let noInteger = "which is not a 64-bit integer; a larger number can be a string"
   private static let digits = String(repeating: "9", count: 50)
 
   @Test(arguments: [
-    (
-      #"{"a":{"b":1}}"#,
-      #"the field "a" has an object with fields of its own, and no field has such"#
-    ),
-    (#"{"a":[{}]}"#, #"the field "a" has an object with fields of its own, and no field has such"#),
-    (#"{"a":[1,[2]]}"#, #"the field "a" has a list in a list, and no field has such"#),
-    (#"{"a":1,"b":2,"a":1}"#, #"the key "a" is there twice"#),
+    (#"{"a":{"b":1}}"#, #"the field "a" has a nested object, which no field can hold"#),
+    (#"{"a":[{}]}"#, #"the field "a" has a nested object, which no field can hold"#),
+    (#"{"a":[1,[2]]}"#, #"the field "a" has a list in a list, which no field can hold"#),
+    (#"{"a":1,"b":2,"a":1}"#, #"duplicate key "a""#),
     (#"{"a":9223372036854775808}"#, #"the field "a" has 9223372036854775808, \#(noInteger)"#),
     (#"{"a":\#(digits)}"#, #"the field "a" has \#(digits.prefix(40))…, \#(noInteger)"#),
     (#"{"a":1e400}"#, #"the field "a" has 1e400, which is larger than the largest double"#),
     (
       #"{"a":"\ud83d"}"#,
-      #"the string has \ud83d, which is half of a surrogate pair and no character"#
+      #"the string has \ud83d, which is an unpaired surrogate and not a character"#
     ),
     (
       #"{"a":"\ud83d\u0041"}"#,
-      #"the string has \ud83d, which is half of a surrogate pair and no character"#
+      #"the string has \ud83d, which is an unpaired surrogate and not a character"#
     ),
     (
       #"{"a":"\ude00\ud83d"}"#,
-      #"the string has \ude00, which is half of a surrogate pair and no character"#
+      #"the string has \ude00, which is an unpaired surrogate and not a character"#
     ),
     (
       #"{"a":"\x"}"#,
-      #"one of " \ / b f n r t u behind a backslash was expected at byte 8 of the object, and there is "x""#
+      #"expected one of " \ / b f n r t u after a backslash at byte 8 of the object, found "x""#
     ),
     (
       #"{"a":"\u12g4"}"#,
-      #"four hexadecimal digits behind \u was expected at byte 11 of the object, and there is "g""#
+      #"expected four hexadecimal digits after \u at byte 11 of the object, found "g""#
     ),
     (
       "{\"a\":\"\u{1}\"}",
       """
-      a character of a string, where control characters are escaped, was expected at byte 7 of the object, and there \
-      is the byte 0x1
+      expected an escaped control character at byte 7 of the object, found the byte 0x1
       """
     ),
     (
       #"{"a":01}"#,
-      #"a comma or "}" behind the value of "a" was expected at byte 7 of the object, and there is "1""#
+      #"expected a comma or "}" after the value of "a" at byte 7 of the object, found "1""#
     ),
     (
       #"{"a":-}"#,
-      #"a digit of a number was expected at byte 7 of the object, and there is "}""#
+      #"expected a digit at byte 7 of the object, found "}""#
     ),
     (
       #"{"a":1.}"#,
-      #"a digit of a number was expected at byte 8 of the object, and there is "}""#
+      #"expected a digit at byte 8 of the object, found "}""#
     ),
     (
       #"{"a":NaN}"#,
       """
-      a value of "a": a string, a number, true, false, null or a list was expected at byte 6 of the object, and there \
-      is "N"
+      expected a value of "a" (a string, number, true, false, null or list) at byte 6 of the object, found "N"
       """
     ),
     (
       #"{"a" 1}"#,
-      #"a colon behind the key "a" was expected at byte 6 of the object, and there is "1""#
+      #"expected a colon after the key "a" at byte 6 of the object, found "1""#
     ),
     (
       #"{"a":1,}"#,
-      #"a key, which is a string, was expected at byte 8 of the object, and there is "}""#
+      #"expected a string as the key at byte 8 of the object, found "}""#
     ),
     (
       #"{a:1}"#,
-      #"a key, which is a string, was expected at byte 2 of the object, and there is "a""#
+      #"expected a string as the key at byte 2 of the object, found "a""#
     ),
   ])
   func `an object that no record can be is reported, and the next one is read`(
@@ -89,20 +84,20 @@ import Testing
   @Test(arguments: [
     (
       "[1]",
-      #"an object, which begins with "{", was expected at byte 1 of the object, and there is "[""#
+      #"expected an object, which begins with "{", at byte 1 of the object, found "[""#
     ),
     (
       "{\"a\":1",
-      #"a comma or "}" behind the value of "a" was expected at byte 7 of the object, and there is nothing more"#
+      #"expected a comma or "}" after the value of "a" at byte 7 of the object, found its end"#
     ),
     (
       "{\"a\":\"b",
-      #"the quote that ends a string was expected at byte 8 of the object, and there is nothing more"#
+      #"expected the closing quote of a string at byte 8 of the object, found its end"#
     ),
-    ("{} {}", #"nothing behind the object was expected at byte 4 of the object, and there is "{""#),
+    ("{} {}", #"expected the end of the object at byte 4 of the object, found "{""#),
     (
       "{\"a\":\"b\\",
-      #"one of " \ / b f n r t u behind a backslash was expected at byte 9 of the object, and there is nothing more"#
+      #"expected one of " \ / b f n r t u after a backslash at byte 9 of the object, found its end"#
     ),
   ])
   func `a line that is no object is reported, and the next one is read`(
@@ -116,60 +111,59 @@ import Testing
   @Test(arguments: [
     (
       "", 0,
-      ["line 1: an array of objects was expected, which begins with \"[\", and there is nothing"]
+      ["line 1: expected an array of objects, which begins with \"[\", found the end of the file"]
     ),
     (
       "\n{\"a\":1}\n[{}]", 0,
       [
         """
-        line 2: an array of objects was expected, which begins with "[", and there is "{", so the file is left out; a \
-        file with an object a line is one of JSON Lines
+        line 2: expected an array of objects, which begins with "[", found "{", so the file is skipped; a file with \
+        one object a line is JSON Lines
         """
       ]
     ),
     (
       "[1,{},\"],{\",\n[{},{}],{}]", 2,
       [
-        "line 1: an object was expected, and there is \"1\"",
-        "line 1: an object was expected, and there is \"\"\"",
-        "line 2: an object was expected, and there is \"[\"",
+        "line 1: expected an object, found \"1\"",
+        "line 1: expected an object, found \"\"\"",
+        "line 2: expected an object, found \"[\"",
       ]
     ),
     (
       "[{},]", 1,
-      ["line 1: an object was expected behind the comma, and there is the end of the array"]
+      ["line 1: expected an object after the comma, found the end of the array"]
     ),
     (
       "[{}\n{},{}]", 2,
       [
         """
-        line 2: a comma or "]" was expected behind an object, and there is "{"; it is left out up to the next comma
+        line 2: expected a comma or "]" after an object, found "{"; the text up to the next comma is skipped
         """
       ]
     ),
-    ("[{}", 1, ["line 1: the array does not end: \"]\" was expected, and there is nothing more"]),
+    ("[{}", 1, ["line 1: the array is not closed: expected \"]\", found the end of the file"]),
     (
       "[{}]\n,{}", 1,
       [
-        "line 2: the end of the file was expected behind the array, and there is \",\", so the rest is left out"
+        "line 2: expected the end of the file after the array, found \",\", so the rest is skipped"
       ]
     ),
     (
       "[{},\n{\"a\":\"b},\n{}]", 1,
       [
         """
-        line 2: the object does not end: it goes on to the end of the file, line 3, for 13 bytes; all of them are left \
-        out
+        line 2: the object is not closed: it extends to the end of the file, line 3, and is skipped: 13 bytes
         """
       ]
     ),
     (
       "[{},\n1 \"\n", 1,
       [
-        "line 2: an object was expected, and there is \"1\"",
+        "line 2: expected an object, found \"1\"",
         """
-        line 2: what is left out here goes on to the end of the file, line 3: no comma and no "]" of the array was \
-        found behind it
+        line 2: the skipped text extends to the end of the file, line 3: no comma or "]" of the array was found after \
+        it
         """,
       ]
     ),
@@ -185,12 +179,13 @@ import Testing
   @Test func `what is nested too deep is reported, and nothing is lost behind it`() {
     let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
     let array = JSONReading(.array, "[{\"a\":\(deep)},{}]")
-    #expect(array.problems == ["line 1: the object is nested more than 512 deep, and left out"])
+    #expect(
+      array.problems == ["line 1: the object is nested more than 512 levels deep and is skipped"])
     #expect(array.objects == ["1: "])
     let lines = JSONReading(.lines, "{\"a\":\(deep)}\n{}")
     #expect(
       lines.problems
-        == ["line 1: the field \"a\" has a list in a list, and no field has such"])
+        == ["line 1: the field \"a\" has a list in a list, which no field can hold"])
     #expect(lines.objects == ["2: "])
   }
 
@@ -213,7 +208,7 @@ import Testing
     #expect(whole.objects.count == 2)
     #expect(whole.problems.count == 3)
     #expect(
-      whole.problems[0].hasSuffix("the object is too large and left out: it has at most 8 bytes"))
+      whole.problems[0].hasSuffix("the object is too large and is skipped: the limit is 8 bytes"))
     for length in 1...bytes.count {
       let reading = JSONReading(
         layout, bytes, inPiecesOf: length, limits: RowLimits(rowBytes: 8))
@@ -228,7 +223,7 @@ import Testing
     #expect(reading.objects.count == 1)
     #expect(
       reading.problems
-        == [2, 3].map { "line \($0): the object is too large: it has at most 3 values" })
+        == [2, 3].map { "line \($0): the object is too large: the limit is 3 values" })
   }
 
   @Test func `of a hundred keys each is found if it is there twice, and told apart by its bytes`() {
@@ -236,7 +231,7 @@ import Testing
     #expect(JSONReading(.lines, "{\(keys.joined(separator: ","))}").problems == [])
     for number in [0, 31, 32, 99] {
       let reading = JSONReading(.lines, "{\((keys + [keys[number]]).joined(separator: ","))}")
-      #expect(reading.problems == ["line 1: the key \"key \(number)\" is there twice"])
+      #expect(reading.problems == ["line 1: duplicate key \"key \(number)\""])
     }
   }
 }

@@ -81,7 +81,7 @@ struct HostileFile: CustomTestStringConvertible {
     csv("text behind a quote", "a,b\n\"1\"x,2\n3,4\n", .rows(1, bad: [2])),
     csv("quotes within", "a,b\n1\"2,\"3\"\n", .rows(1)),
     csv("a quote alone at the end", "a\n1\n\"", .rows(1, bad: [3])),
-    csv("another delimiter", "a;b\n1;2\n", .error("Say that the delimiter is a semicolon")),
+    csv("another delimiter", "a;b\n1;2\n", .error("Set the delimiter to semicolon")),
     csv("one column too many", "a,b,c\n1,2,3\n", .error("no column \"c\"")),
     csv(
       "five thousand columns", (0..<5_000).map { "c\($0)" }.joined(separator: ",") + "\n",
@@ -132,7 +132,8 @@ struct HostileFile: CustomTestStringConvertible {
     csv(
       "too long a form of a slash", bytes: Array("b\n".utf8) + [0xC0, 0xAF, 0x0A],
       .rows(0, bad: [2])),
-    csv("bytes of all kinds", bytes: (0...255).map { UInt8($0) }, .error("delimiter is a tab")),
+    csv(
+      "bytes of all kinds", bytes: (0...255).map { UInt8($0) }, .error("Set the delimiter to tab")),
     csv(
       "a gzip", bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0x4B, 0xD4, 0x49, 0xE2, 0x02, 0],
       .error("not UTF-8")),

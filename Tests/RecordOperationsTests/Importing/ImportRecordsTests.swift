@@ -129,7 +129,7 @@ import Testing
       Issue.record("It was put in.")
     } catch let error as RecordImportError {
       #expect(error.recordCount == 700 && error.problems.map(\.line) == [778])
-      #expect("\(error)".contains("700 records were put in before"))
+      #expect("\(error)".contains("700 records were imported before"))
     }
     #expect(try await rows("T", "a").count == 700)
   }
@@ -548,7 +548,7 @@ import Testing
     try writer.close()
     let error = try #require(await run.late?.error as? RecordImportError)
     #expect(error.cause is CancellationError && error.recordCount == 4)
-    #expect("\(error)" == "\(pipe): cancelled; 4 records were put in before")
+    #expect("\(error)" == "\(pipe): cancelled; 4 records were imported before")
     #expect(try await database.all(RecordQuery("T")).count == 4)
   }
 
@@ -564,7 +564,7 @@ import Testing
       try await load("a\n1\n2\n3\n4\n", rowsPerTransaction: 2)
     }
     #expect(error?.recordCount == 2 && error?.cause is RecordError)
-    #expect(error?.description.hasSuffix("; 2 records were put in before") == true)
+    #expect(error?.description.hasSuffix("; 2 records were imported before") == true)
     #expect(try await rows("T", "a") == ["1", "2"])
   }
 
@@ -611,7 +611,7 @@ import Testing
   {
     for (text, name) in [("id;title\n1;Emma\n", "semicolon"), ("id\ttitle\n", "tab")] {
       let error = await #expect(throws: RecordFileError.self) { try await load(text) }
-      #expect("\(try #require(error))".contains("Say that the delimiter is a \(name)"))
+      #expect("\(try #require(error))".contains("Set the delimiter to \(name)"))
     }
     #expect(try await database.read { try $0.tables() } == [])
     #expect(try await load("\"a;b\"\nx;y\n").recordCount == 1)
@@ -642,7 +642,7 @@ import Testing
     let text = "[{\"a\":1},{\"a\":\"x\"},2,{\"a\":3,} x, {\"b\":4},\n{\"a\":\"y\"}]"
     let found = await problems { try await load(text, as: .json, badRows: .skipped(atMost: 9)) }
     let beginnings = [
-      "line 1: an object was expected", "line 1: a comma",
+      "line 1: expected an object", "line 1: expected a comma",
       "line 1: object 2 of the line: the column a",
       "line 1: object 4 of the line: ", "line 1: object 5 of the line: T has no",
       "line 2: the column a",

@@ -77,7 +77,7 @@ import Testing
     #expect(error.saved.map(\.id.name) == ["0", "1", "3", "4"])
     #expect(error.failures.map(\.name) == ["limitExceeded"])
     #expect(error[records[2].id] != nil && error[records[3].id] == nil)
-    #expect("\(error)".contains("1 of 5 records not changed\nBook/2: that is more"))
+    #expect("\(error)".contains("1 of 5 records not changed\nBook/2: limit exceeded"))
   }
 
   /// A database that says only when it is asked how much is too much.

@@ -96,7 +96,7 @@ import Testing
       if depth <= 40 {
         #expect(try outcome.get().count == count)
       } else {
-        #expect("\(outcome.error as Any)".contains("nested more than 40 deep"))
+        #expect("\(outcome.error as Any)".contains("nested more than 40 levels deep"))
       }
     }
   }

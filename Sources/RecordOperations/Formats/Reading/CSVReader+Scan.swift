@@ -40,8 +40,8 @@ extension CSVReader {
       leaveOutRow(
         nothing, at: 0,
         """
-        the quote on line \(row.quoteLine) is never closed, so that the row goes on to the end of the file, line \
-        \(line), for \(offset - row.offset) bytes; all of them are left out
+        the quote on line \(row.quoteLine) is never closed, so the row extends to the end of the file, line \(line), \
+        and is skipped: \(offset - row.offset) bytes
         """)
     }
     endRow(nothing, at: 0)
@@ -137,8 +137,8 @@ extension CSVReader {
         leaveOutRow(
           piece, at: position,
           """
-          there is text after the quote that closes a cell on line \(line), and a delimiter or the end of the line was \
-          expected; a quote that is part of a quoted cell is written twice
+          there is text after the closing quote of a cell on line \(line); expected a delimiter or the end of the line. \
+          Inside a quoted cell, write a quote twice
           """)
       }
       state = .unquoted
@@ -225,8 +225,8 @@ extension CSVReader {
     leaveOutRow(
       piece, at: position,
       """
-      the row is too large and left out: a row has at most \(limits.cells) cells and \(limits.rowBytes) bytes, and a \
-      cell \(limits.cellBytes) bytes; a quote that is not closed makes one cell of many lines
+      the row is too large and is skipped: the limits are \(limits.cells) cells and \(limits.rowBytes) bytes a row, and \
+      \(limits.cellBytes) bytes a cell; an unclosed quote turns many lines into one cell
       """)
   }
 }

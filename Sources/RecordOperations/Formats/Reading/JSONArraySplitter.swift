@@ -56,23 +56,22 @@ struct JSONArraySplitter: JSONSplitter {
     case .start:
       batch.appendProblem(
         line: line,
-        "an array of objects was expected, which begins with \"[\", and there is nothing")
+        "expected an array of objects, which begins with \"[\", found the end of the file")
     case .first, .element, .separator:
       batch.appendProblem(
-        line: line, "the array does not end: \"]\" was expected, and there is nothing more")
+        line: line, "the array is not closed: expected \"]\", found the end of the file")
     case .object:
       batch.appendProblem(
         line: beginning, number: number,
         """
-        the object does not end: it goes on to the end of the file, line \(line), for \(bytes.count) bytes; all of \
-        them are left out
+        the object is not closed: it extends to the end of the file, line \(line), and is skipped: \(bytes.count) \
+        bytes
         """)
     case .leftOut:
       batch.appendProblem(
         line: beginning,
         """
-        what is left out here goes on to the end of the file, line \(line): no comma and no "]" of the array was \
-        found behind it
+        the skipped text extends to the end of the file, line \(line): no comma or "]" of the array was found after it
         """)
     }
     state = .lost
@@ -89,17 +88,17 @@ struct JSONArraySplitter: JSONSplitter {
       return false
     case (.element, .closingBracket):
       batch.appendProblem(
-        line: line, "an object was expected behind the comma, and there is the end of the array")
+        line: line, "expected an object after the comma, found the end of the array")
       state = .end
     case (.first, _), (.element, _):
-      batch.appendProblem(line: line, "an object was expected, and there is \(byte.shown)")
+      batch.appendProblem(line: line, "expected an object, found \(byte.shown)")
       begin(.leftOut)
       return false
     case (.separator, _):
       batch.appendProblem(
         line: line,
         """
-        a comma or "]" was expected behind an object, and there is \(byte.shown); it is left out up to the next comma
+        expected a comma or "]" after an object, found \(byte.shown); the text up to the next comma is skipped
         """)
       begin(.leftOut)
       return false
@@ -107,17 +106,17 @@ struct JSONArraySplitter: JSONSplitter {
       batch.appendProblem(
         line: line,
         """
-        an array of objects was expected, which begins with "[", and there is \(byte.shown), so the file is left out; \
-        a file with an object a line is one of JSON Lines
+        expected an array of objects, which begins with "[", found \(byte.shown), so the file is skipped; a file with \
+        one object a line is JSON Lines
         """)
       state = .lost
     case (.object, _), (.leftOut, _), (.lost, _):
       preconditionFailure(
-        "The byte \(byte) is within what is in the state \(state), and not around it.")
+        "`passStructure` must not be called in the state \(state) (byte \(byte))")
     case (.end, _):
       batch.appendProblem(
         line: line,
-        "the end of the file was expected behind the array, and there is \(byte.shown), so the rest is left out"
+        "expected the end of the file after the array, found \(byte.shown), so the rest is skipped"
       )
       state = .lost
     }
@@ -147,7 +146,7 @@ struct JSONArraySplitter: JSONSplitter {
       if nesting.depth > JSONNesting.limit {
         batch.appendProblem(
           line: beginning, number: number,
-          "the object is nested more than \(JSONNesting.limit) deep, and left out")
+          "the object is nested more than \(JSONNesting.limit) levels deep and is skipped")
         return leaveOut()
       }
       if nesting.depth == 0 {

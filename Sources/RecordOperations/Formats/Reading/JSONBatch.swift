@@ -33,6 +33,6 @@ package struct JSONBatch: Sendable {
   mutating func appendTooLarge(line: Int, number: Int = 1, _ limits: RowLimits) {
     appendProblem(
       line: line, number: number,
-      "the object is too large and left out: it has at most \(limits.rowBytes) bytes")
+      "the object is too large and is skipped: the limit is \(limits.rowBytes) bytes")
   }
 }

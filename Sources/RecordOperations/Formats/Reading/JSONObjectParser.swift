@@ -27,17 +27,17 @@ struct JSONObjectParser {
       var key = ""
       repeat {
         scanner.skipSpace()
-        guard scanner.next == .quote else { throw scanner.unexpected("a key, which is a string,") }
+        guard scanner.next == .quote else { throw scanner.unexpected("a string as the key") }
         key = try scanner.string()
-        guard keys.insert(key) else { throw JSONSyntaxError("the key \(key.shown) is there twice") }
+        guard keys.insert(key) else { throw JSONSyntaxError("duplicate key \(key.shown)") }
         scanner.skipSpace()
-        try scanner.expect(.colon, "a colon behind the key \(key.shown)")
+        try scanner.expect(.colon, "a colon after the key \(key.shown)")
         fields.append((key, try value(of: key)))
       } while try scanner.passComma(
-        orEnd: .closingBrace, "a comma or \"}\" behind the value of \(key.shown)")
+        orEnd: .closingBrace, "a comma or \"}\" after the value of \(key.shown)")
     }
     scanner.skipSpace()
-    if scanner.next != nil { throw scanner.unexpected("nothing behind the object") }
+    if scanner.next != nil { throw scanner.unexpected("the end of the object") }
     return fields
   }
 
@@ -55,7 +55,8 @@ struct JSONObjectParser {
     repeat {
       scanner.skipSpace()
       if scanner.next == .openingBracket {
-        throw JSONSyntaxError("the field \(key.shown) has a list in a list, and no field has such")
+        throw JSONSyntaxError(
+          "the field \(key.shown) has a list in a list, which no field can hold")
       }
       values.append(try scalar(of: key))
     } while try scanner.passComma(
@@ -70,20 +71,20 @@ struct JSONObjectParser {
     case let byte? where byte == UInt8(ascii: "-") || byte.isDigit: return try number(of: key)
     case .openingBrace:
       throw JSONSyntaxError(
-        "the field \(key.shown) has an object with fields of its own, and no field has such")
+        "the field \(key.shown) has a nested object, which no field can hold")
     default:
       if scanner.pass("null") { return .null }
       if scanner.pass("true") { return .integer(1) }
       if scanner.pass("false") { return .integer(0) }
       throw scanner.unexpected(
-        "a value of \(key.shown): a string, a number, true, false, null or a list")
+        "a value of \(key.shown) (a string, number, true, false, null or list)")
     }
   }
 
   private mutating func countValue() throws(JSONSyntaxError) {
     count += 1
     if count > limits.cells {
-      throw JSONSyntaxError("the object is too large: it has at most \(limits.cells) values")
+      throw JSONSyntaxError("the object is too large: the limit is \(limits.cells) values")
     }
   }
 
@@ -93,7 +94,7 @@ struct JSONObjectParser {
     if isInteger {
       if let number = Int64(text) { return .integer(number) }
       throw JSONSyntaxError(
-        "the field \(key.shown) has \(Self.shown(text)), and an integer is one of 64 bits; a larger one can be a string"
+        "the field \(key.shown) has \(Self.shown(text)), which is not a 64-bit integer; a larger number can be a string"
       )
     }
     if let number = Double(text), number.isFinite { return .double(number) }

@@ -22,7 +22,7 @@ extension JSONScanner {
   private mutating func passDigits() throws(JSONSyntaxError) {
     let start = position
     while let byte = next, byte.isDigit { position += 1 }
-    if position == start { throw unexpected("a digit of a number") }
+    if position == start { throw unexpected("a digit") }
   }
 
   mutating func string() throws(JSONSyntaxError) -> String {
@@ -51,10 +51,10 @@ extension JSONScanner {
         position += 1
         try unescape(into: &unescaped)
         start = position
-      case nil: throw unexpected("the quote that ends a string")
+      case nil: throw unexpected("the closing quote of a string")
       default:
         guard takesControlCharacters else {
-          throw unexpected("a character of a string, where control characters are escaped,")
+          throw unexpected("an escaped control character")
         }
         unescaped += bytes[start...position]
         position += 1
@@ -76,7 +76,7 @@ extension JSONScanner {
     case UInt8(ascii: "u"): text += String(try escapedScalar()).utf8
     default:
       position -= 1
-      throw unexpected("one of \" \\ / b f n r t u behind a backslash")
+      throw unexpected("one of \" \\ / b f n r t u after a backslash")
     }
   }
 
@@ -85,7 +85,7 @@ extension JSONScanner {
     let first = try hexadecimal()
     if let scalar = UnicodeScalar(first) { return scalar }
     let half = JSONSyntaxError(
-      "the string has \\u\(String(first, radix: 16)), which is half of a surrogate pair and no character"
+      "the string has \\u\(String(first, radix: 16)), which is an unpaired surrogate and not a character"
     )
     guard UTF16.isLeadSurrogate(first), next == .backslash else { throw half }
     position += 1
@@ -100,7 +100,7 @@ extension JSONScanner {
     var number: UInt16 = 0
     for _ in 0..<4 {
       guard let byte = next, let digit = Character(UnicodeScalar(byte)).hexDigitValue else {
-        throw unexpected("four hexadecimal digits behind \\u")
+        throw unexpected("four hexadecimal digits after \\u")
       }
       number = number << 4 | UInt16(digit)
       position += 1

@@ -38,7 +38,7 @@ struct JSONScanner {
   func unexpected(_ expected: String) -> JSONSyntaxError {
     JSONSyntaxError(
       """
-      \(expected) was expected at byte \(position + 1) of the object, and there is \(next?.shown ?? "nothing more")
+      expected \(expected) at byte \(position + 1) of the object, found \(next?.shown ?? "its end")
       """)
   }
 

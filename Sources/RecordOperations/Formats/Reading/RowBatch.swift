@@ -31,8 +31,8 @@ package struct RowBatch: Sendable {
   package subscript(row: Int, cell: Int) -> Cell {
     let range = cellRange(of: row)
     precondition(
-      cell >= 0 && cell < range.count, "row \(row) has \(range.count) cells, and not one at \(cell)"
-    )
+      cell >= 0 && cell < range.count,
+      "`cell` must be in 0..<\(range.count) for row \(row) (was \(cell))")
     return cells[range.lowerBound + cell]
   }
 

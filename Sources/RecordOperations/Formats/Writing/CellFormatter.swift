@@ -33,10 +33,10 @@ extension CellFormatter {
   public func append(
     _ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]
   ) throws {
-    precondition(!columns.isEmpty, "A record has a column at least.")
+    precondition(!columns.isEmpty, "`columns` must not be empty")
     precondition(
       values.count == columns.count,
-      "A record has a value for each of its \(columns.count) columns, and not \(values.count).")
+      "`values` must have one value for each of \(columns.count) columns (was \(values.count))")
     let writer = cellWriter(for: columns)
     for (column, value) in values.enumerated() {
       try writer.append(value, at: column, to: &bytes)

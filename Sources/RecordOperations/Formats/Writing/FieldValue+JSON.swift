@@ -29,13 +29,13 @@ extension [UInt8] {
       append(.quote)
     case .date(let date): appendJSON(try date.formatted)
     case .reference(let reference): appendJSON(reference.cellText)
-    case .list: throw FieldValueError(value, isNot: "a value that a list can have")
+    case .list: throw FieldValueError(value, isNot: "a value that a list can hold")
     }
   }
 
   mutating func appendJSON(_ number: Double) throws(FieldValueError) {
     guard number.isFinite else {
-      throw FieldValueError(.double(number), isNot: "a number that JSON can have, which is finite")
+      throw FieldValueError(.double(number), isNot: "a finite number, as JSON requires")
     }
     appendNumber(number)
   }
@@ -54,7 +54,7 @@ extension Date {
       guard Self.texts.contains(self), Self.texts.contains(toTheMillisecond) else {
         throw FieldValueError(
           .double(timeIntervalSince1970),
-          isNot: "a moment of the years 1 to 9999, in seconds since 1970")
+          isNot: "a date in the years 1 to 9999, in seconds since 1970")
       }
       return text
     }

@@ -82,7 +82,7 @@ struct ImportSource {
   }
 
   private static func folder(_ path: String) -> RecordFileError {
-    RecordFileError(path, "cannot be read", because: "it is a folder; name a file in it")
+    RecordFileError(path, "cannot be read", because: "it is a folder; choose a file in it")
   }
 
   func close() {
@@ -149,7 +149,7 @@ struct ImportSource {
       throw RecordFileError(
         path, "cannot be read",
         because: """
-          it looks like \(name), and only UTF-8, and UTF-16 with a byte order mark, are read. Save it as UTF-8, or \
+          it looks like \(name), but only UTF-8 and UTF-16 with a byte order mark can be read. Save it as UTF-8, or \
           convert it, for example with `iconv -f \(name) -t UTF-8`
           """)
     }
@@ -163,7 +163,7 @@ struct ImportSource {
     guard let header = rows.removeHeader() else {
       guard isAtEnd else { return }
       throw RecordFileError(
-        path, "has no header", because: "it is empty; its first line has to name the columns")
+        path, "has no header", because: "it is empty; its first line must name the columns")
     }
     needsHeader = false
     rows.header = try header.enumerated().map { index, name in
@@ -188,7 +188,7 @@ struct ImportSource {
     throw RecordFileError(
       path, "has no header",
       because: """
-        its first line has the name \(name.shown) alone. Say that the delimiter is a \(other), or put the name in quotes.
+        its first line has only the name \(name.shown). Set the delimiter to \(other), or put the name in quotes.
         """)
   }
 }
