@@ -1,7 +1,7 @@
-/// Makes something that decodes itself from a single value, or from a list of such, out of the value of a field.
+/// A decoder of the value of one field: a single value, or a list of single values.
 struct FieldDecoder: Decoder {
   fileprivate let field: FieldValue
-  /// What the value is in, for errors.
+  /// The place of the value, for error messages.
   fileprivate let place: String
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -11,7 +11,9 @@ struct FieldDecoder: Decoder {
     self.place = place
   }
 
-  /// - Parameter place: What the value is in, for errors.
+  /// Decodes a value of a type from the value of a field.
+  ///
+  /// - Parameter place: The place of the value, for error messages.
   static func value<Value: Decodable>(
     _ type: Value.Type, of field: FieldValue, in place: String
   ) throws -> Value {
@@ -23,12 +25,12 @@ struct FieldDecoder: Decoder {
     return try Value(from: FieldDecoder(field, in: place))
   }
 
-  /// A value whose text is the name of a record: a string, a number, a UUID.
+  /// Decodes a value of a type from the name of a record: a string, a number or a UUID.
   static func value<Value: Decodable>(
     _ type: Value.Type, ofName name: String, in place: String
   ) throws -> Value {
     if let number = Int64(name), let value = try? value(type, of: .integer(number), in: place) {
-      // And not one that is written in another way: 007.
+      // Not if the name is another spelling of the number, such as 007.
       if "\(value)" == name { return value }
     }
     return try value(type, of: .string(name), in: place)

@@ -1,16 +1,18 @@
-/// Makes the value of a field out of something that encodes itself as a single value, or as a list of such.
+/// An encoder of a value as one field: a single value, or a list of single values.
 final class FieldEncoder: Encoder {
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
 
-  /// What the value is in, for errors.
+  /// The place of the value, for error messages.
   fileprivate let place: String
   fileprivate var value: FieldValue?
   private var problem: (any Error)?
 
   private init(in place: String) { self.place = place }
 
-  /// - Parameter place: What the value is in, for errors.
+  /// Encodes a value as the value of a field.
+  ///
+  /// - Parameter place: The place of the value, for error messages.
   static func value(of value: some Encodable, in place: String) throws -> FieldValue {
     if let convertible = value as? any FieldConvertible { return try convertible.fieldValue }
     let encoder = FieldEncoder(in: place)

@@ -1,5 +1,6 @@
-/// Takes what is encoded where nothing can be. The encoder throws at its end, because who asks for a container
-/// cannot be told.
+/// A container that discards its contents, for places where nothing can be encoded.
+///
+/// The methods that return containers cannot throw, so the encoder throws when it has finished.
 struct IgnoredValues: UnkeyedEncodingContainer, SingleValueEncodingContainer {
   let encoder: any Encoder
   let codingPath: [any CodingKey] = []

@@ -4,10 +4,10 @@
   public import Foundation
 #endif
 
-/// What can be kept as a record.
+/// A type whose values can be stored as records.
 ///
-/// A `Codable` type with an `id` has nothing to add: its `id` is the name of the record, and each of its other
-/// properties a field.
+/// A `Codable` type with an `id` needs no implementation: its `id` is the name of the record, and
+/// each other property is a field.
 ///
 /// ```swift
 /// import RecordOperations
@@ -23,43 +23,59 @@
 /// let edition = try Edition(record)
 /// ```
 ///
-/// A type without an `id` says what its record is called, ``recordName``. One that is not `Codable`, or whose fields are
-/// to be others, makes them by itself.
+/// A type without an `id` implements ``recordName``. A type that is not `Codable`, or that needs
+/// different fields, implements `init(_:)` and `fill(_:)`.
 public protocol RecordConvertible: Sendable {
-  /// What kind of record it is: the name of the type if nothing else is said.
+  /// The type of the record. The default is the name of the Swift type.
   static var recordType: String { get }
 
-  /// The property whose value is the name of the record, and no field: `id` in a type that is `Identifiable`.
+  /// The property that is the name of the record and not a field.
+  ///
+  /// The default is `id` for an `Identifiable` type, and `nil` otherwise.
   static var recordNameKey: String? { get }
 
-  /// What its record is called.
+  /// The name of the record.
   var recordName: String { get }
 
-  /// - Throws: A ``FieldValueError`` if a field has a value that the type cannot have.
+  /// Creates a value from a record.
+  ///
+  /// - Parameter record: A record of the type `recordType`.
+  /// - Throws: A ``FieldValueError`` if a field has a value that its property cannot have; any
+  ///   error of the type's own decoding.
   init(_ record: DatabaseRecord) throws
 
-  /// Sets the fields of its record.
+  /// Sets the fields of a record to the properties of this value.
   ///
-  /// - Throws: A ``FieldValueError`` if a property is no value of a field.
+  /// - Parameter record: The record to fill.
+  /// - Throws: A ``FieldValueError`` if no field can hold a property; any error of the type's own
+  ///   encoding.
   func fill(_ record: inout DatabaseRecord) throws
 }
 
 extension RecordConvertible {
+  /// The name of the Swift type.
   public static var recordType: String { "\(Self.self)" }
+  /// `nil`: every property is a field.
   public static var recordNameKey: String? { nil }
 
-  /// It as a record that has never been saved.
+  /// Returns a new record with the properties of this value as fields. The record has no tag.
   ///
-  /// - Throws: A ``FieldValueError`` if a property is no value of a field.
+  /// - Parameter zone: The zone of the record.
+  /// - Throws: A ``FieldValueError`` if no field can hold a property; any error of the type's own
+  ///   encoding.
   public func record(in zone: RecordZone = .default) throws -> DatabaseRecord {
     var record = DatabaseRecord(RecordID(Self.recordType, recordName, in: zone))
     try fill(&record)
     return record
   }
 
-  /// A record that was read, with the fields as they are here. Those alone count as changed that are different.
+  /// Returns a record that was read, updated with the properties of this value.
   ///
-  /// - Throws: A ``FieldValueError`` if a property is no value of a field.
+  /// Only the fields whose values differ count as changed.
+  ///
+  /// - Parameter record: The record that was read.
+  /// - Throws: A ``FieldValueError`` if no field can hold a property; any error of the type's own
+  ///   encoding.
   public func updating(_ record: DatabaseRecord) throws -> DatabaseRecord {
     var filled = DatabaseRecord(record.id)
     try fill(&filled)
@@ -72,24 +88,37 @@ extension RecordConvertible {
 }
 
 extension RecordConvertible where Self: Identifiable {
+  /// `id`.
   public static var recordNameKey: String? { "id" }
 }
 
 extension RecordConvertible where Self: Identifiable, ID: LosslessStringConvertible {
+  /// The description of the `id`.
   public var recordName: String { id.description }
 }
 
 extension RecordConvertible where Self: Identifiable, ID == UUID {
-  /// In lower case. A row of another program whose key is the same in upper case is another record: save what was read
-  /// of it with ``updating(_:)``.
+  /// The `id` in lower case.
+  ///
+  /// A row of another program with the same key in upper case is a different record. To save such a
+  /// row, update the record that was read with ``updating(_:)``.
   public var recordName: String { id.uuidString.lowercased() }
 }
 
 extension RecordConvertible where Self: Codable {
+  /// Decodes a value from the fields and the name of a record.
+  ///
+  /// - Throws: A ``FieldValueError`` if a field has a value that its property cannot have; a
+  ///   `DecodingError` for a property with properties of its own; any error of the type's own
+  ///   decoding.
   public init(_ record: DatabaseRecord) throws {
     self = try Self(from: RecordDecoder(record, nameKey: Self.recordNameKey))
   }
 
+  /// Encodes this value as the fields of a record.
+  ///
+  /// - Throws: A ``FieldValueError`` if no field can hold a property; an `EncodingError` for a
+  ///   property with properties of its own; any error of the type's own encoding.
   public func fill(_ record: inout DatabaseRecord) throws {
     for (key, value) in try RecordEncoder.fields(of: self, for: record.id)
     where key != Self.recordNameKey {

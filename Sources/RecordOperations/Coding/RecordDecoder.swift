@@ -1,7 +1,7 @@
-/// Makes the properties of a type out of the fields of a record.
+/// A decoder of the properties of a type from the fields of a record.
 struct RecordDecoder: Decoder {
   let record: DatabaseRecord
-  /// The key whose value is the name of the record; nil if there is none.
+  /// The key whose value is the name of the record; `nil` if there is none.
   let nameKey: String?
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]

@@ -1,4 +1,4 @@
-/// Makes the fields of a record out of the properties of a type.
+/// An encoder of the properties of a type as the fields of a record.
 final class RecordEncoder: Encoder {
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -9,8 +9,11 @@ final class RecordEncoder: Encoder {
 
   private init(of record: RecordID) { self.record = record }
 
-  /// - Throws: A ``FieldValueError`` if a property is no value of a field; an `EncodingError` if there are no
-  ///   properties, or some that have properties themselves; what the type throws.
+  /// Returns the fields that a value encodes.
+  ///
+  /// - Throws: A ``FieldValueError`` if no field can hold a property; an `EncodingError` if the
+  ///   value does not encode properties, or a property has properties of its own; any error of the
+  ///   type's own encoding.
   static func fields(
     of value: some Encodable, for record: RecordID
   ) throws -> [String: FieldValue] {
@@ -32,7 +35,7 @@ final class RecordEncoder: Encoder {
     refuse(because: "\(record) cannot be encoded as a single value: a record has named fields")
   }
 
-  /// Has the encoding fail at its end: the places that ask for a container throw nothing.
+  /// Makes the encoding fail when it has finished: the methods that return containers cannot throw.
   fileprivate func refuse(because reason: String) -> IgnoredValues {
     problem = problem ?? EncodingError.refused(reason)
     return IgnoredValues(encoder: self)
@@ -62,7 +65,7 @@ private struct Fields<Key: CodingKey>: KeyedEncodingContainerProtocol {
     try encoder.set(value, for: key)
   }
 
-  // What is nil is null, and not a field that stays as it was.
+  // Encodes nil as null: a missing field would keep its old value.
   func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
     if let value { try encoder.set(value, for: key) } else { encoder.setNull(for: key) }
   }

@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// Works on records in a context of its own.
+/// An operation that works on records in a context of its own.
 ///
 /// ```swift
 /// import CompositeOperations
@@ -18,38 +18,46 @@ public import CompositeOperations
 /// let changes = try await lend.run().get()
 /// ```
 ///
-/// Its blocks run one after another and share the context: what one of them has changed the next one sees, saved or not.
-/// Each decides whether all that is changed by then is saved when it ends. What is not saved at the end is given up, or
-/// saved, as is said.
+/// The blocks run one after another and share the context: each block sees the changes of the
+/// previous ones, saved or not. Each block decides whether all changes so far are saved when it
+/// returns. Changes that are unsaved at the end are discarded, or saved if ``savesAtEnd`` is
+/// `true`.
 ///
-/// It ends in all that was saved. An error that a block throws, and a save that fails, end it; what was saved before that
-/// stays. A cancellation ends a request that is on its way, and no other block begins.
+/// The result is everything that was saved. An error thrown by a block, or a save that fails, ends
+/// the operation; earlier saves persist. A cancellation ends the current request, and no further
+/// block begins.
 public struct ContextOperation: ComposableOperation {
-  /// What is done with the changes when a block ends.
+  /// The action to take on the changes when a block returns.
   public enum Decision: Sendable {
-    /// All that is changed is saved.
+    /// Saves all changes so far.
     case save
-    /// They are kept for the blocks that follow.
+    /// Keeps the changes for the following blocks.
     case keep
   }
 
+  /// A closure that works on records in the context of the operation.
   public typealias Block =
     nonisolated(nonsending) @Sendable (RecordContext) async throws -> Decision
 
+  /// The container of the records.
   public let container: RecordContainer
+  /// How to merge the changes with changes that others have saved since the records were read.
   public let policy: MergePolicy
-  /// Whether what is not saved at the end is saved then.
+  /// Whether changes that are unsaved after the last block are saved.
   public let savesAtEnd: Bool
-  /// Whether other contexts are told what this one saves.
+  /// Whether the other contexts of the container receive what this one saves.
   public let isShared: Bool
 
   private var blocks: [Block]
 
+  /// Creates an operation with its first block.
+  ///
   /// - Parameters:
-  ///   - container: Whose records it works on.
-  ///   - policy: What becomes of changes of records that somebody else has saved since they were read.
-  ///   - savesAtEnd: Whether what is not saved at the end is saved then.
-  ///   - isShared: Whether other contexts are told what this one saves.
+  ///   - container: The container of the records.
+  ///   - policy: How to merge the changes with changes that others have saved since the records
+  ///     were read.
+  ///   - savesAtEnd: Whether changes that are unsaved after the last block are saved.
+  ///   - isShared: Whether the other contexts of the container receive what this one saves.
   ///   - block: The first block.
   public init(
     in container: RecordContainer, merging policy: MergePolicy = .error,
@@ -62,13 +70,20 @@ public struct ContextOperation: ComposableOperation {
     blocks = [block]
   }
 
-  /// It with another block, behind those that it has.
+  /// Returns the operation with another block after the existing ones.
+  ///
+  /// - Parameter block: The block to add.
   public func adding(_ block: @escaping Block) -> ContextOperation {
     var operation = self
     operation.blocks.append(block)
     return operation
   }
 
+  /// Runs the blocks in order.
+  ///
+  /// - Returns: Everything that was saved.
+  /// - Throws: Any error that a block throws, or that ``RecordContext/save(merging:)`` throws;
+  ///   `CancellationError`.
   public func perform(in context: OperationContext) async throws -> ContextChanges {
     let records = container.context(in: context, isShared: isShared)
     var saved = ContextChanges()

@@ -1,21 +1,23 @@
-/// What becomes of changes in a context where somebody else has changed the same records.
+/// How a context merges its changes with changes that others have saved to the same records.
 public enum MergePolicy: String, Hashable, Sendable, CaseIterable {
-  /// Nothing is saved, and the error tells the conflicts.
+  /// Saves nothing and throws an error with the conflicts.
   case error
-  /// Of a field that both have changed, what is in the database stays, and so does a record that is deleted there.
+  /// Keeps the database's value of a field that both have changed, and keeps a record deleted that
+  /// was deleted in the database.
   case storeWins
-  /// Of a field that both have changed, what the context has is saved, and a record that it has deleted is deleted.
+  /// Saves the context's value of a field that both have changed, and deletes a record that was
+  /// deleted in the context.
   case objectWins
 }
 
 extension RecordChange {
-  /// It as it can be made where the database has another record than the one it is about, by a policy.
+  /// Returns the change rebased on the current state of the record in the database.
   ///
-  /// - Parameter record: What is there; nil if nothing is.
-  /// - Returns: What is left to be done; nil if nothing is.
+  /// - Parameter record: The record in the database; `nil` if there is none.
+  /// - Returns: The change that is left to be made; `nil` if there is none.
   func merged(with record: DatabaseRecord?, by policy: MergePolicy) -> RecordChange? {
     switch (self, record) {
-    // Whoever has saved it.
+    // A deletion without a tag is unconditional.
     case (.delete(_, nil), .some): self
     case (.delete(let id, _), .some):
       policy == .storeWins ? nil : .delete(id, ifTagged: nil)
@@ -27,9 +29,9 @@ extension RecordChange {
     }
   }
 
-  /// It with null for all that is there and that it does not have itself.
+  /// Returns the change with null for each field that the database has and this change does not.
   ///
-  /// - Parameter record: What is there; nil if nothing is.
+  /// - Parameter record: The record in the database; `nil` if there is none.
   func replacing(_ record: DatabaseRecord?) -> RecordChange {
     guard case .save(var mine, let policy) = self, let record else { return self }
     for key in record.keys where !mine.has(key) { mine[key] = .null }
@@ -38,25 +40,25 @@ extension RecordChange {
 }
 
 extension DatabaseRecord {
-  /// It as one that is made now, with all that it has.
+  /// Returns a new record in which all fields that are not null count as changed.
   ///
-  /// - Parameter tag: That of the one whose place it takes; nil if there is none.
+  /// - Parameter tag: The tag of the record that it replaces; `nil` if there is none.
   func anew(tagged tag: RecordTag?) -> DatabaseRecord {
     var record = DatabaseRecord(id, fields: [:], tag: tag)
     for (key, value) in fields where value != .null { record[key] = value }
     return record
   }
 
-  /// Whether somebody else has changed what it changes, and not to the same.
+  /// Whether another writer has changed a field that this record changes, to a different value.
   func isChanged(in theirs: DatabaseRecord) -> Bool {
     originals.contains { key, original in
       !theirs[key].isEquivalent(to: original) && !theirs[key].isEquivalent(to: self[key])
     }
   }
 
-  /// What it changes, in a record as somebody else has saved it.
+  /// Returns another writer's record with the changes of this one.
   ///
-  /// - Returns: Nil if nothing is left of that.
+  /// - Returns: `nil` if no changes are left.
   func merged(into theirs: DatabaseRecord, by policy: MergePolicy) -> DatabaseRecord? {
     var merged = theirs
     for (key, original) in originals {

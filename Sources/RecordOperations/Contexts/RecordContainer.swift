@@ -1,6 +1,6 @@
 internal import CompositeOperations
 
-/// A database, and the contexts in which its records are worked on.
+/// A database and the contexts that work on its records.
 ///
 /// ```swift
 /// import CompositeOperations
@@ -16,10 +16,11 @@ internal import CompositeOperations
 /// let changes = try await add.run().get()
 /// ```
 ///
-/// What one context saves reaches all the others that are alive.
+/// All live contexts receive what another context saves.
 public final class RecordContainer: Sendable {
+  /// The database of the records.
   public let database: any RecordDatabase
-  /// How often a request is tried.
+  /// How often a request is attempted.
   public let retries: RequestRetries
 
   private let contexts = Lock<[ObjectIdentifier: Member]>([:])
@@ -28,48 +29,53 @@ public final class RecordContainer: Sendable {
     weak let context: RecordContext?
   }
 
+  /// Creates a container for a database.
+  ///
   /// - Parameters:
-  ///   - database: Where the records are. It has to save all records of a batch or none.
-  ///   - retries: How often a request is tried.
+  ///   - database: The database of the records. It must support atomic batches.
+  ///   - retries: How often a request is attempted.
   public init(_ database: any RecordDatabase, retries: RequestRetries = .standard) {
     self.database = database
     self.retries = retries
   }
 
-  /// A context of one's own: for as long as it is kept.
+  /// Creates a context. It receives the saves of other contexts for as long as it is retained.
   public func context() -> RecordContext { context(in: OperationContext(), isShared: true) }
 
+  /// Creates a context for an operation.
+  ///
   /// - Parameters:
-  ///   - operation: Where its requests are run.
-  ///   - isShared: Whether the others are told what it saves.
+  ///   - operation: The context in which requests run.
+  ///   - isShared: Whether the other contexts receive what this one saves.
   func context(in operation: OperationContext, isShared: Bool) -> RecordContext {
     let context = RecordContext(in: self, operation: operation, isShared: isShared)
     contexts.withLock { $0[ObjectIdentifier(context)] = Member(context: context) }
     return context
   }
 
-  /// How many contexts are alive.
+  /// The number of live contexts.
   package var contextCount: Int { contexts.withLock { $0.count } }
 
   func remove(_ context: ObjectIdentifier) { contexts.withLock { $0[context] = nil } }
 
-  /// Tells all contexts but one what it has saved.
+  /// Passes what a context has saved to all other contexts.
   func publish(_ changes: ContextChanges, from saver: RecordContext) {
     let others = contexts.withLock { $0.values.compactMap(\.context) }
     for context in others where context !== saver { context.merge(changes) }
   }
 }
 
-/// What a context has saved.
+/// The changes that a context has saved.
 public struct ContextChanges: Sendable {
-  /// The records that were saved, as they are now.
+  /// The saved records, in their current state.
   public internal(set) var saved: [DatabaseRecord] = []
-  /// The records that were deleted.
+  /// The IDs of the deleted records.
   public internal(set) var deleted: [RecordID] = []
 
+  /// Whether nothing was saved or deleted.
   public var isEmpty: Bool { saved.isEmpty && deleted.isEmpty }
 
-  /// Adds later ones.
+  /// Adds later changes, which replace earlier ones of the same records.
   mutating func append(_ later: ContextChanges) {
     let ids = Set(later.saved.map(\.id) + later.deleted)
     saved.removeAll { ids.contains($0.id) }

@@ -1,32 +1,33 @@
 extension RecordContext {
-  /// What a context has changed and not saved yet.
+  /// The unsaved changes of a context.
   struct StateMachine: Sendable {
     private var entries: [RecordID: Entry] = [:]
     private var nextNumber = 0
-    /// What is on its way to the database.
+    /// The records of the save in progress.
     private var saving: Set<RecordID> = []
 
     private struct Entry {
-      /// When the record was changed first, among the others.
+      /// The position of the record in the order of first changes.
       let number: Int
       var change: RecordChange
-      /// Whether it was deleted here and made again: nothing of the old one stays.
+      /// Whether the record was deleted and created again here, so that none of the old record's
+      /// fields stay.
       var isRemade = false
-      /// Whether it is deleted if it is saved, which it is just about to be.
+      /// Whether the deletion applies only if the save in progress succeeds.
       var isOnlyIfSaved = false
     }
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The changes, in the order in which the records were changed first.
+    /// The changes, in the order of the first change of each record.
     var pending: [RecordChange] {
       entries.values.sorted { $0.number < $1.number }.map(\.change)
     }
 
-    /// The records that were deleted here and made again.
+    /// The records that were deleted and created again here.
     var remade: Set<RecordID> { Set(entries.filter(\.value.isRemade).keys) }
 
-    /// What there is of a record; nil if the database has to be asked.
+    /// The local state of a record; `nil` if only the database knows it.
     func known(_ id: RecordID) -> PendingRecord? {
       switch entries[id]?.change {
       case nil: nil
@@ -39,13 +40,13 @@ extension RecordContext {
 
     mutating func set(_ record: DatabaseRecord) {
       guard let entry = entries[record.id] else {
-        // As it was read: to save it would only be in the way of others.
+        // Unchanged since it was read: saving it could only cause conflicts.
         if record.tag != nil, record.changedKeys.isEmpty { return }
         return put(.save(record, .ifUnchanged))
       }
       switch entry.change {
       case .save(_, .replace) where record.tag == nil, .delete(_, nil) where record.tag == nil:
-        // Whoever has saved the one that was deleted.
+        // The deletion was unconditional, so the new record is saved unconditionally.
         put(.save(record, .replace))
       case .delete(_, let tag?) where record.tag == nil:
         put(.save(record.anew(tagged: tag), .ifUnchanged), isRemade: true)
@@ -56,7 +57,7 @@ extension RecordContext {
     }
 
     mutating func delete(_ id: RecordID, ifTagged tag: RecordTag?) {
-      // One that was never saved is just not saved.
+      // A record that was never saved needs no deletion.
       if case .save(let record, .ifUnchanged)? = entries[id]?.change, record.tag == nil {
         entries[id] = nil
         guard saving.contains(id) else { return }
@@ -79,19 +80,21 @@ extension RecordContext {
 
     // MARK: Saving
 
-    /// The changes that are to be saved now.
+    /// Begins a save and returns its changes.
     mutating func beginSaving() -> (changes: [RecordChange], remade: Set<RecordID>) {
       saving = Set(entries.keys)
       return (pending, remade)
     }
 
-    /// They are not saved.
+    /// Ends a save that failed.
     mutating func failSaving() {
       for id in saving where entries[id]?.isOnlyIfSaved == true { entries[id] = nil }
       saving = []
     }
 
-    /// Takes out what was saved or given up. What has been changed again in between goes on from there.
+    /// Removes the changes that were saved or dropped.
+    ///
+    /// A record that was changed again during the save is rebased on its saved state.
     mutating func finishSaving(_ done: [RecordChange], as changed: ContextChanges) {
       saving = []
       let saved = Dictionary(changed.saved.map { ($0.id, $0) }) { $1 }
@@ -132,10 +135,11 @@ extension RecordContext {
       }
     }
 
-    // MARK: What others save
+    // MARK: Saves of other contexts
 
-    /// Takes what somebody else has saved under the changes. Where both have changed the same, that is left to the next
-    /// save and its policy.
+    /// Applies the saves of another context beneath the changes.
+    ///
+    /// Where both have changed the same field, the next save and its policy decide.
     mutating func merge(_ saved: [DatabaseRecord]) {
       for record in saved {
         guard let entry = entries[record.id], case .save(let mine, .ifUnchanged) = entry.change,

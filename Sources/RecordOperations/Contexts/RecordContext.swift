@@ -1,26 +1,30 @@
 internal import CompositeOperations
 
-/// Changes of records that are worked on together, and saved together or not at all.
+/// A set of changes to records that are saved together or not at all.
 ///
-/// What is set and deleted is kept here until ``save(merging:)``, and ``record(_:)`` and ``records(_:limit:)`` show the
-/// records as if that had been done. The database knows nothing of it before.
+/// The context keeps the records that are set and deleted until ``save(merging:)``; until then the
+/// database does not see them. ``record(_:)`` and ``records(_:limit:)`` return records with these
+/// changes applied.
 ///
-/// A ``RecordContainer`` makes contexts, and a ``ContextOperation`` has one of its own. What the other contexts save comes
-/// under the changes that are kept here: a field that is changed here stays as it is here, and the others become as they
-/// are there. A record of which they have changed the same field is left as it is, and the policy of the next save decides.
+/// A ``RecordContainer`` creates contexts, and each run of a ``ContextOperation`` has its own.
+/// Saves of other contexts are applied beneath the unsaved changes: fields that are changed here
+/// keep their local values, and the other fields are updated. If both have changed the same field,
+/// the record stays as it is, and the policy of the next save decides.
 public final class RecordContext: Sendable {
   private let container: RecordContainer
-  /// Where its requests are run.
+  /// The context in which requests run.
   private let operation: OperationContext
-  /// Whether the others are told what this one saves.
+  /// Whether the other contexts receive what this one saves.
   private let isShared: Bool
   private let state = Lock(StateMachine())
-  /// Held by a save.
+  /// Held during a save.
   private let turn = RecordTurn()
   private let listeners = Lock<[Int: AsyncStream<ContextChanges>.Continuation]>([:])
 
-  /// So often others may save the same records while this one merges with them. Each time one of them comes through, so
-  /// many are needed only where many write the same record at once.
+  /// The maximum number of rounds of one save, where each round merges with saves of other writers.
+  ///
+  /// In each round one of the writers succeeds, so many rounds are needed only if many write the
+  /// same record at once.
   private static let patience = 1_000
 
   init(in container: RecordContainer, operation: OperationContext = .init(), isShared: Bool = true)
@@ -37,31 +41,39 @@ public final class RecordContext: Sendable {
 
   // MARK: Changing
 
-  /// Whether there is anything to be saved.
+  /// Whether there are unsaved changes.
   public var hasChanges: Bool { !state.withLock { $0.isEmpty } }
 
-  /// Has a record saved as it is here, with the next ``save(merging:)``.
+  /// Adds a record to the changes, to be saved by the next ``save(merging:)``.
   ///
-  /// One that has no tag is a new one, and must not be there yet.
+  /// A record without a tag is a new record and must not exist yet.
+  ///
+  /// - Parameter record: The record to save.
   public func set(_ record: DatabaseRecord) { state.withLock { $0.set(record) } }
 
-  /// Has a record deleted, if nobody else saves it before that. One that was read without a tag counts as saved by
-  /// somebody else.
+  /// Deletes a record with the next ``save(merging:)``, unless another writer saves it before that.
+  ///
+  /// A record that was read without a tag counts as saved by another writer.
+  ///
+  /// - Parameter record: The record to delete, as it was read.
   public func delete(_ record: DatabaseRecord) {
     state.withLock { $0.delete(record.id, ifTagged: record.tag ?? .unknown) }
   }
 
-  /// Has a record deleted, whoever has saved it.
+  /// Deletes a record with the next ``save(merging:)``, even if another writer has saved it.
+  ///
+  /// - Parameter id: The ID of the record to delete.
   public func delete(_ id: RecordID) { state.withLock { $0.delete(id, ifTagged: nil) } }
 
-  /// Gives up all changes that are not saved.
+  /// Discards all unsaved changes.
   public func reset() { state.withLock { $0.reset() } }
 
   // MARK: Reading
 
-  /// A record, as it is here; nil if there is none.
+  /// Returns a record with the changes of this context, or `nil` if it does not exist.
   ///
-  /// - Throws: A ``RecordError``; `CancellationError`.
+  /// - Parameter id: The ID of the record.
+  /// - Throws: A ``RecordError`` if the database fails; `CancellationError`.
   public func record(_ id: RecordID) async throws -> DatabaseRecord? {
     switch state.withLock({ $0.known(id) }) {
     case .record(let record)?: return record
@@ -70,18 +82,23 @@ public final class RecordContext: Sendable {
     }
   }
 
-  /// Records, as they are here. Those that are changed here stand behind others that are equal by the order.
+  /// Returns records with the changes of this context.
+  ///
+  /// Changed records come after other records that are equal by the order of the query.
   ///
   /// - Parameters:
-  ///   - query: Which. Of a record that is changed here all comes that is here, whatever its keys are.
-  ///   - limit: How many are wanted at most; nil for all.
-  /// - Throws: A ``RecordQueryError``; `CancellationError`.
+  ///   - query: The records to find. A changed record is returned with all of its local fields,
+  ///     whatever the keys of the query.
+  ///   - limit: The maximum number of records; `nil` for all.
+  /// - Throws: A ``RecordQueryError`` if the query fails; a ``RecordError`` if changed records
+  ///   cannot be completed from the database; `CancellationError`.
+  /// - Precondition: `limit` is not negative.
   public func records(_ query: RecordQuery, limit: Int? = nil) async throws -> [DatabaseRecord] {
     let pending = state.withLock(\.pending).filter {
       $0.id.type == query.type && $0.id.zone == query.zone
     }
     var asked = query
-    // To find the places of the others among them.
+    // Merging the changed records into the others needs the keys of the order.
     asked.keys = query.keys.map { $0 + query.order.map(\.key) }
     let found = try await operation.run(
       QueryRecords(
@@ -95,7 +112,8 @@ public final class RecordContext: Sendable {
       .prefix(limit ?? .max).map { changed.contains($0.id) ? $0 : $0.with(query.keys) }
   }
 
-  /// The records of changes, with what is in the database where the query needs more than was read of them.
+  /// Returns the changed records, completed from the database if the query needs more fields than
+  /// were read.
   private func completed(
     _ changes: [RecordChange], for query: RecordQuery
   ) async throws -> [DatabaseRecord] {
@@ -117,12 +135,14 @@ public final class RecordContext: Sendable {
 
   // MARK: Saving
 
-  /// Saves all changes, or none of them.
+  /// Saves all changes or none of them.
   ///
-  /// - Parameter policy: What becomes of changes of records that somebody else has saved since they were read.
-  /// - Returns: What was saved: with new tags, and merged with what others have saved.
-  /// - Throws: A ``RecordBatchError`` if not all changes could be saved: they are still here then. A ``RecordError`` if
-  ///   the database cannot save all or none; `CancellationError`.
+  /// - Parameter policy: How to merge the changes with changes that others have saved since the
+  ///   records were read.
+  /// - Returns: The changes that were saved, with new tags and merged with the saves of others.
+  /// - Throws: A ``RecordBatchError`` if changes could not be saved; the context keeps them. A
+  ///   ``RecordError`` if the database does not support atomic batches, the changes exceed its
+  ///   limits, or records cannot be looked up; `CancellationError`.
   @discardableResult
   public func save(merging policy: MergePolicy = .error) async throws -> ContextChanges {
     try await turn.take()
@@ -143,7 +163,7 @@ public final class RecordContext: Sendable {
   private func save(
     _ pending: [RecordChange], _ remade: Set<RecordID>, merging policy: MergePolicy
   ) async throws -> ContextChanges {
-    // What the records had that were deleted and made again.
+    // The old fields of records that were deleted and created again.
     let old = try await lookup(Array(remade))
     var changes = pending.map { remade.contains($0.id) ? $0.replacing(old[$0.id]) : $0 }
     var saved = ContextChanges()
@@ -171,7 +191,7 @@ public final class RecordContext: Sendable {
     return saved
   }
 
-  /// Changes as they can be made beside what is there now.
+  /// Returns the changes rebased on the current state of the database.
   private func merged(
     _ changes: [RecordChange], _ remade: Set<RecordID>, by policy: MergePolicy
   ) async throws -> [RecordChange] {
@@ -199,9 +219,9 @@ public final class RecordContext: Sendable {
     return found
   }
 
-  // MARK: What others save
+  // MARK: Saves of other contexts
 
-  /// What the other contexts save from now on, as long as this one is kept.
+  /// The saves of other contexts from now on. The stream finishes when this context is released.
   public var merges: AsyncStream<ContextChanges> {
     let (stream, continuation) = AsyncStream.makeStream(of: ContextChanges.self)
     let number = listeners.withLock { listeners in
@@ -215,7 +235,7 @@ public final class RecordContext: Sendable {
     return stream
   }
 
-  /// Takes what another context has saved.
+  /// Applies the saves of another context.
   func merge(_ changes: ContextChanges) {
     state.withLock { $0.merge(changes.saved) }
     for listener in listeners.withLock(\.self).values { listener.yield(changes) }
@@ -232,7 +252,7 @@ extension RecordChange {
 }
 
 extension RecordBatchError {
-  /// Whether somebody else has changed one of the records.
+  /// Whether another writer has changed or deleted one of the records.
   fileprivate var isConflict: Bool {
     failures.contains { failure in
       switch failure.reason {
@@ -244,7 +264,8 @@ extension RecordBatchError {
 }
 
 extension [RecordOrder] {
-  /// Records that are in this order, with others among them, each behind those that are equal to it.
+  /// Merges records into others that are in this order. Each comes after the records that are equal
+  /// to it.
   fileprivate func merging(
     _ others: [DatabaseRecord], into records: [DatabaseRecord]
   ) -> [DatabaseRecord] {

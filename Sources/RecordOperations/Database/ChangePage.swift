@@ -1,22 +1,24 @@
-/// Up to where changes are known. It means something to the database alone that has given it.
+/// A position in the changes of a database. Only the database that issued it can interpret it.
 public struct ChangeToken: Hashable, Codable, Sendable, CustomStringConvertible {
-  /// What the database calls it.
+  /// The database's text for the position.
   public let description: String
 
+  /// Creates a token from the database's text for the position.
   public init(_ description: String) { self.description = description }
 }
 
-/// Some of what has changed in a database, in the order in which it did.
+/// A page of the changes of a database, in the order in which they were made.
 public struct ChangePage: Sendable {
-  /// The records that were saved, as they are now. None of them is among the deleted.
+  /// The saved records in their current state. None of them is in ``deleted``.
   public var changed: [DatabaseRecord]
-  /// The records that were deleted.
+  /// The IDs of the deleted records.
   public var deleted: [RecordID]
-  /// Up to where this page tells the changes: what the next request begins with.
+  /// The position after this page, from which the next request continues.
   public var token: ChangeToken
-  /// Whether there is more to tell at once.
+  /// Whether more changes are available now.
   public var hasMore: Bool
 
+  /// Creates a page of changes.
   public init(
     changed: [DatabaseRecord], deleted: [RecordID], token: ChangeToken, hasMore: Bool
   ) {

@@ -1,21 +1,40 @@
-/// Changes of records that are made by one request.
+/// Changes to records that are made by one request.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let database = MemoryRecordDatabase()
+/// let batch = RecordBatch([
+///   .save(DatabaseRecord("Book", "9780141439600"), .ifUnchanged),
+///   .delete(RecordID("Book", "9780141439587"), ifTagged: nil),
+/// ])
+/// let replies = try await database.modify(batch)
+/// ```
 public struct RecordBatch: Sendable {
+  /// The changes, at most one for each record.
   public var changes: [RecordChange]
-  /// Whether all of them are made or none.
+  /// Whether either all changes are made or none.
   public var isAtomic: Bool
 
+  /// Creates a batch.
+  ///
+  /// - Parameters:
+  ///   - changes: The changes, at most one for each record.
+  ///   - isAtomic: Whether either all changes are made or none.
   public init(_ changes: [RecordChange], isAtomic: Bool = false) {
     self.changes = changes
     self.isAtomic = isAtomic
   }
 }
 
-/// A record that is to be saved or deleted.
+/// A change to a record: a save or a deletion.
 public enum RecordChange: Hashable, Sendable {
+  /// Saves a record by a policy.
   case save(DatabaseRecord, SavePolicy)
-  /// Deletes a record; where a tag is given, only if the record still has that one.
+  /// Deletes a record. With a tag, deletes it only if the record still has that tag.
   case delete(RecordID, ifTagged: RecordTag?)
 
+  /// The ID of the record.
   public var id: RecordID {
     switch self {
     case .save(let record, _): record.id
@@ -23,7 +42,7 @@ public enum RecordChange: Hashable, Sendable {
     }
   }
 
-  /// How much it counts by ``RecordLimits/bytes``.
+  /// The size of the change in bytes that counts toward ``RecordLimits/bytes``.
   var byteCount: Int {
     switch self {
     case .save(let record, _): record.byteCount
@@ -32,29 +51,34 @@ public enum RecordChange: Hashable, Sendable {
   }
 }
 
-/// What of a record is saved, and under which condition.
+/// The fields of a record that a save writes, and the condition for the save.
 public enum SavePolicy: String, Hashable, Sendable, CaseIterable {
-  /// The changed fields, if nobody else has saved the record since it was read. A record that has no tag must not be
-  /// there yet.
+  /// Saves the changed fields if no other writer has saved the record since it was read. A record
+  /// without a tag must not exist yet.
   case ifUnchanged
-  /// The changed fields, whoever has saved it since. A record that is not there is made of them.
+  /// Saves the changed fields, even if another writer has saved the record. A record that does not
+  /// exist is created from them.
   case changedKeys
-  /// All fields that the record has here, whoever has saved it since. Others stay as they are.
+  /// Saves all fields that the record has here, even if another writer has saved it. Other fields
+  /// keep their values.
   case allKeys
-  /// All fields that the record has here, whoever has saved it since. Others become null.
+  /// Saves all fields that the record has here, even if another writer has saved it. Other fields
+  /// become null.
   case replace
 }
 
-/// What became of a change.
+/// The result of a change.
 public enum RecordReply: Sendable {
-  /// It is saved, and like this now: with a new tag.
+  /// The record was saved. The associated value is its current state, with a new tag.
   case saved(DatabaseRecord)
+  /// The record was deleted.
   case deleted
+  /// The record was not changed.
   case failed(RecordError)
 }
 
 extension DatabaseRecord {
-  /// The fields that are saved.
+  /// Returns the fields that a save with a policy writes.
   package func fields(by policy: SavePolicy) -> [String: FieldValue] {
     switch policy {
     case .ifUnchanged where tag == nil: fields
@@ -63,7 +87,8 @@ extension DatabaseRecord {
     }
   }
 
-  /// How many bytes its values, its keys and its name have together: a number counts 8, a moment 24.
+  /// The size of the values, keys and ID of the record in bytes. A number counts 8 bytes, and a
+  /// date 24 bytes.
   public var byteCount: Int {
     fields.reduce(id.byteCount) { $0 + $1.key.utf8.count + $1.value.byteCount }
   }

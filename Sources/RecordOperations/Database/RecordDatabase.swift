@@ -1,65 +1,84 @@
-/// A database of records, near or far.
+/// A database of records, embedded or remote.
 ///
-/// Each function is one request. What is too much for one, what is to be tried again, and what follows the last page
-/// is the concern of the operations: ``SaveRecords``, ``DeleteRecords``, ``QueryRecords``, ``FetchChanges``,
-/// ``CheckAccount``.
+/// Each method is one request. The operations ``SaveRecords``, ``DeleteRecords``, ``QueryRecords``,
+/// ``FetchChanges`` and ``CheckAccount`` split large requests, retry failed ones and fetch further
+/// pages.
 ///
-/// What goes wrong is thrown as a ``RecordError``, whose reason says whether the same request may go right later. Other
-/// errors count as final. A request whose task is cancelled throws `CancellationError` as soon as it can.
+/// Failures are thrown as ``RecordError``, whose reason says whether the same request may succeed
+/// later. Other errors count as final. A request whose task is cancelled throws `CancellationError`
+/// as soon as possible.
 public protocol RecordDatabase: Sendable {
-  /// How much may be asked for at once.
+  /// The limits of one request.
   var limits: RecordLimits { get }
 
-  /// What it is able to do beyond saving, deleting and finding records.
+  /// The optional features that the database supports.
   var capabilities: RecordCapabilities { get }
 
-  /// Whether it is there for whoever asks.
+  /// Returns whether the database is available to the current user.
+  ///
+  /// - Throws: A ``RecordError`` if the request fails.
   func accountStatus() async throws -> AccountStatus
 
   /// Saves and deletes records, in order.
   ///
-  /// - Parameter batch: What is to be done: at most as much as the limits say, and one change a record.
-  /// - Returns: What became of each change, in the order of the batch.
-  /// - Throws: A ``RecordError`` if that became of none of them.
+  /// - Parameter batch: The changes: no more than ``limits`` allow, and at most one for each
+  ///   record.
+  /// - Returns: The result of each change, in the order of the batch.
+  /// - Throws: A ``RecordError`` if the request fails as a whole.
   func modify(_ batch: RecordBatch) async throws -> [RecordReply]
 
-  /// Reads records by their names.
+  /// Fetches records by their IDs.
   ///
   /// - Parameters:
-  ///   - ids: At most as many as the limits say for a batch.
-  ///   - keys: The fields that are wanted; nil for all.
-  /// - Returns: Those that are there.
+  ///   - ids: The IDs of the records, at most as many as ``limits`` allow for a batch.
+  ///   - keys: The fields to fetch; `nil` for all.
+  /// - Returns: The records that exist.
+  /// - Throws: A ``RecordError`` if the request fails.
   func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord]
 
-  /// Finds records.
+  /// Fetches a page of the records that match a query.
   ///
   /// - Parameters:
-  ///   - query: Which.
-  ///   - cursor: Where the page begins; nil for the first one.
-  ///   - count: How many there are on it at most.
+  ///   - query: The query.
+  ///   - cursor: The start of the page; `nil` for the first one.
+  ///   - count: The maximum number of records on the page.
+  /// - Throws: A ``RecordError`` if the request fails.
   func query(_ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int) async throws
     -> RecordPage
 
-  /// Tells what has changed.
+  /// Fetches a page of changes.
   ///
   /// - Parameters:
-  ///   - token: Since when; nil for all that is there.
-  ///   - zone: In which part of it.
-  /// - Throws: A ``RecordError`` with ``RecordError/Reason/tokenExpired`` if that is longer ago than the database
-  ///   remembers.
+  ///   - token: The position after which to fetch changes; `nil` to fetch all records.
+  ///   - zone: The zone of the records.
+  /// - Throws: A ``RecordError``, with the reason ``RecordError/Reason/tokenExpired`` if the
+  ///   database no longer has all changes since the token.
   func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage
 }
 
-/// How much a database takes and gives at once.
+/// The limits of one request to a database.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let small = MemoryRecordDatabase(limits: RecordLimits(items: 400, bytes: 1 << 20, page: 200))
+/// ```
 public struct RecordLimits: Hashable, Sendable {
-  /// How many records a batch may have.
+  /// The maximum number of records in a batch.
   public var items: Int
-  /// How many bytes the records of a batch may have together, as ``DatabaseRecord/byteCount`` counts them.
+  /// The maximum size of the records in a batch in bytes, as counted by
+  /// ``DatabaseRecord/byteCount``.
   public var bytes: Int
-  /// How many records there are on a page.
+  /// The maximum number of records on a page.
   public var page: Int
 
-  /// - Precondition: None of them is below 1.
+  /// Creates limits.
+  ///
+  /// - Parameters:
+  ///   - items: The maximum number of records in a batch.
+  ///   - bytes: The maximum size of the records in a batch in bytes.
+  ///   - page: The maximum number of records on a page.
+  /// - Precondition: Each limit is at least 1.
   public init(items: Int = .max, bytes: Int = .max, page: Int = 1_000) {
     precondition(
       items >= 1 && bytes >= 1 && page >= 1,
@@ -70,27 +89,29 @@ public struct RecordLimits: Hashable, Sendable {
   }
 }
 
-/// What a database is able to do beyond saving, deleting and finding records.
+/// The optional features of a database, beyond saving, deleting and finding records.
 public struct RecordCapabilities: OptionSet, Hashable, Sendable {
+  /// The bits of the set.
   public let rawValue: UInt
 
+  /// Creates a set from its bits.
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
-  /// To save and delete all records of a batch or none.
+  /// Saving and deleting all records of a batch or none.
   public static let atomicBatches = RecordCapabilities(rawValue: 1 << 0)
-  /// To tell what has changed.
+  /// Reporting changes.
   public static let changes = RecordCapabilities(rawValue: 1 << 1)
-  /// To sort.
+  /// Sorting the results of a query.
   public static let sorting = RecordCapabilities(rawValue: 1 << 2)
-  /// To find what is one way or another, `||`.
+  /// Predicates with alternatives, `||`.
   public static let alternatives = RecordCapabilities(rawValue: 1 << 3)
-  /// To find what is not so, `!`.
+  /// Predicates with negations, `!`.
   public static let negation = RecordCapabilities(rawValue: 1 << 4)
-  /// To find texts within texts.
+  /// Finding strings within strings.
   public static let textSearch = RecordCapabilities(rawValue: 1 << 5)
-  /// To find values within lists.
+  /// Finding values within lists.
   public static let listSearch = RecordCapabilities(rawValue: 1 << 6)
-  /// All of them.
+  /// All features.
   public static let all = RecordCapabilities(rawValue: 1 << 7 - 1)
 
   private static let names: [(RecordCapabilities, String)] = [
@@ -100,7 +121,9 @@ public struct RecordCapabilities: OptionSet, Hashable, Sendable {
     (.listSearch, "search within lists"),
   ]
 
-  /// - Throws: A ``RecordError`` if not all of them are there.
+  /// Throws an error if a feature is not supported.
+  ///
+  /// - Throws: A ``RecordError`` that names the missing feature.
   func require(_ needs: RecordCapabilities) throws(RecordError) {
     guard let missing = Self.names.first(where: { needs.contains($0.0) && !contains($0.0) }) else {
       return
@@ -109,15 +132,16 @@ public struct RecordCapabilities: OptionSet, Hashable, Sendable {
   }
 }
 
-/// Whether a database is there for whoever asks.
+/// Whether a database is available to the current user.
 public enum AccountStatus: String, Hashable, Sendable {
+  /// The database is available.
   case available
-  /// Nobody is signed in; an embedded database does not exist.
+  /// No user is signed in, or an embedded database does not exist.
   case noAccount
-  /// Whoever is signed in may not use it.
+  /// The current user may not use the database.
   case restricted
-  /// It is there, but not at the moment.
+  /// The database is temporarily unavailable.
   case temporarilyUnavailable
-  /// It cannot be told.
+  /// The status could not be determined.
   case couldNotDetermine
 }

@@ -1,49 +1,71 @@
 public import CompositeOperations
 
-/// What a database of records refuses, or cannot do.
+/// An error of a request to a record database.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let database = MemoryRecordDatabase()
+/// do {
+///   _ = try await database.changes(since: ChangeToken("of another database"), in: .default)
+/// } catch let error as RecordError {
+///   if case .tokenExpired = error.reason { print("fetch everything again") }
+/// }
+/// ```
 public struct RecordError: Error, Sendable {
+  /// The reason for which a request, or the change to a record, failed.
   public enum Reason: Sendable {
-    /// Somebody else has saved the record since it was read; this is how it is now.
+    /// Another writer has saved the record since it was read. The associated value is its current
+    /// state.
     case conflict(DatabaseRecord)
-    /// The record is not there.
+    /// The record does not exist.
     case unknownRecord
-    /// It is more than the database takes at once.
+    /// The request is larger than the database accepts.
     case limitExceeded
-    /// The record leads to one that is not there, or cannot be deleted because that one leads to it.
+    /// A foreign key violation: the record refers to the associated record, which does not exist,
+    /// or the associated record refers to this one and prevents its deletion.
     case referenceViolated(RecordID)
-    /// Another record of an atomic batch could not be changed, so this one was not either.
+    /// Another change of an atomic batch failed, so this one was not made.
     case batchFailed
-    /// The record or the request is not one that the database can keep, and why.
+    /// The database cannot store the record or process the request. The associated value says why.
     case invalid(String)
-    /// The database is not able to do that, and what it is.
+    /// The database does not support the request. The associated value names the missing feature.
     case unsupported(String)
-    /// The database is busy, or not there at the moment, and has done nothing.
+    /// The database is busy or temporarily unavailable, and has done nothing.
     case unavailable(String)
-    /// The request was sent and no answer came: nobody knows whether it was done.
+    /// The request was sent but no reply arrived. It is not known whether the request was carried
+    /// out.
     case replyLost
-    /// Whoever asks may not do that, and why.
+    /// The current user may not do this. The associated value says why.
     case notPermitted(String)
-    /// The changes since a token are not known any more.
+    /// The database no longer has all changes since the token.
     case tokenExpired
-    /// The database itself cannot go on: its disk is full, its file damaged.
+    /// The storage of the database failed: for example, the disk is full or the file is damaged.
     case storage(String)
-    /// What was thrown that is none of these.
+    /// Any other error.
     case other(any Error)
   }
 
+  /// The reason for the failure.
   public let reason: Reason
-  /// The record that it is about; nil if it is about the request.
+  /// The record that the error is about; `nil` if it is about the request.
   public var record: RecordID?
-  /// How long to wait at least before it is tried again; nil if the database does not say.
+  /// The minimum delay before a retry; `nil` if the database does not say.
   public let retryDelay: Duration?
 
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - reason: The reason for the failure.
+  ///   - record: The record that the error is about; `nil` if it is about the request.
+  ///   - delay: The minimum delay before a retry; `nil` if the database does not say.
   public init(_ reason: Reason, of record: RecordID? = nil, retryAfter delay: Duration? = nil) {
     self.reason = reason
     self.record = record
     retryDelay = delay
   }
 
-  /// Whether the same may go right if it is tried again as it is.
+  /// Whether the same request may succeed if it is retried.
   public var isRetriable: Bool {
     switch reason {
     case .unavailable, .replyLost: true

@@ -1,12 +1,12 @@
 extension RecordQuery {
-  /// What a database has to be able to do to answer it.
+  /// The features that a database needs to run the query.
   var needs: RecordCapabilities {
     (predicate?.needs ?? []).union(order.isEmpty ? [] : .sorting)
   }
 }
 
 extension RecordPredicate {
-  /// The fields that it looks at.
+  /// The keys of the fields that the predicate reads.
   var keys: Set<String> {
     switch self {
     case .comparison(let key, _, _), .isOne(let key, _), .hasPrefix(let key, _),
@@ -18,7 +18,7 @@ extension RecordPredicate {
     }
   }
 
-  /// What a database has to be able to do for it.
+  /// The features that a database needs to evaluate the predicate.
   var needs: RecordCapabilities {
     switch self {
     case .comparison, .isOne, .hasPrefix, .impossible: []

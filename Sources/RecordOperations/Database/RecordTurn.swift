@@ -1,23 +1,23 @@
 internal import CompositeOperations
 
-/// Whose turn it is: one at a time, in the order in which they came.
+/// An asynchronous mutex that is granted in FIFO order.
 final class RecordTurn: Sendable {
   private struct State {
     var isTaken = false
     var next = 0
     var waiters: [(number: Int, waiter: CheckedContinuation<Void, any Error>)] = []
-    /// Those who were cancelled before they waited.
+    /// The numbers of the waiters that were cancelled before they were queued.
     var cancelled: Set<Int> = []
   }
 
   private let state = Lock(State())
 
-  /// How many have it or wait for it.
+  /// The number of tasks that hold the mutex or wait for it.
   var count: Int { state.withLock { $0.waiters.count + ($0.isTaken ? 1 : 0) } }
 
-  /// Returns when it is the caller's turn, which has to give it back.
+  /// Acquires the mutex. The caller releases it with ``giveBack()``.
   ///
-  /// - Throws: `CancellationError`; then it is not.
+  /// - Throws: `CancellationError` if the task was cancelled before it acquired the mutex.
   func take() async throws {
     let number = state.withLock { state in
       state.next += 1
@@ -49,6 +49,7 @@ final class RecordTurn: Sendable {
     _ = state.withLock { $0.cancelled.remove(number) }
   }
 
+  /// Releases the mutex, and grants it to the next waiter.
   func giveBack() {
     let waiter = state.withLock { state in
       if state.waiters.isEmpty {

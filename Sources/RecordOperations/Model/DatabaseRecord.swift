@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// A record of a database, as it was read or is to be saved.
+/// A record of a database, as it was read or will be saved.
 ///
 /// ```swift
 /// import RecordOperations
@@ -16,40 +16,41 @@
 /// let saved = try await SaveRecords([book], in: database).run().get()
 /// ```
 ///
-/// It remembers which of its keys have been set since it was read, and what there was, so that a save can send those
-/// alone and be merged with what others have saved in between.
+/// A record keeps track of the keys that were set since it was read, and of their old values. A
+/// save can therefore send only these fields, and merge them with what others have saved since.
 public struct DatabaseRecord: Identifiable, Hashable, Sendable {
+  /// The ID of the record.
   public let id: RecordID
-  /// Which state of the record it is; nil if it has never been saved. It comes from the database, and says nothing
-  /// to others.
+  /// The version of the record; `nil` if it has never been saved. Only the database that issued it
+  /// can interpret it.
   public let tag: RecordTag?
-  /// When it was saved; nil if it never was, or where the database does not know.
+  /// The time of the last save; `nil` if there was none or the database does not know it.
   public let modified: Date?
 
   package private(set) var fields: [String: FieldValue]
-  /// What there was for the keys that have been set since it was read or made.
+  /// The old values of the keys that were set since the record was read or created.
   private(set) var originals: [String: FieldValue] = [:]
 
-  /// A new one.
+  /// Creates a new record.
   ///
   /// - Parameters:
-  ///   - type: What kind of thing it is.
-  ///   - name: What it is called; a random UUID if it is left out.
-  ///   - zone: In which part of the database it is.
+  ///   - type: The type of the record.
+  ///   - name: The name of the record; `nil` for a random UUID.
+  ///   - zone: The zone of the record.
   public init(_ type: String, _ name: String? = nil, in zone: RecordZone = .default) {
     self.init(name.map { RecordID(type, $0, in: zone) } ?? RecordID(type, in: zone))
   }
 
-  /// A new one.
+  /// Creates a new record with an ID.
   public init(_ id: RecordID) { self.init(id, fields: [:], tag: nil, modified: nil) }
 
-  /// One that a database has.
+  /// Creates a record as a database has it.
   ///
   /// - Parameters:
-  ///   - id: Which one.
-  ///   - fields: What is in it, of the keys that were asked for.
-  ///   - tag: Which state of it that is.
-  ///   - modified: When it was saved.
+  ///   - id: The ID of the record.
+  ///   - fields: The values of the fields that were fetched.
+  ///   - tag: The version of the record.
+  ///   - modified: The time of its last save.
   public init(
     _ id: RecordID, fields: [String: FieldValue], tag: RecordTag?, modified: Date? = nil
   ) {
@@ -59,31 +60,34 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
     self.modified = modified
   }
 
-  /// The keys that have been set since it was read or made.
+  /// The keys that were set since the record was read or created.
   public var changedKeys: Set<String> { Set(originals.keys) }
 
-  /// The keys that it has values for, null or not, in their order.
+  /// The keys that have a value, null or not, sorted.
   public var keys: [String] { fields.keys.sorted() }
 
-  /// Whether it has a value for a key, null or not. It has none for those that were not asked for.
+  /// Whether the record has a value for a key, null or not. It has none for fields that were not
+  /// fetched.
   public func has(_ key: String) -> Bool { fields[key] != nil }
 
-  /// It as it was read; nil if it does not look as if it had been: nothing is known of what there was.
+  /// The record as it was read; `nil` if it appears not to have been read, so that its old values
+  /// are not known.
   var asRead: DatabaseRecord? {
     let read = fields.merging(originals) { $1 }
     let wasRead = read.contains { key, value in value != .null || originals[key] == nil }
     return wasRead ? DatabaseRecord(id, fields: read, tag: tag, modified: modified) : nil
   }
 
-  /// It with the values of another one for the keys that it has none for, unchanged.
+  /// Returns the record with the values of another one for the keys that it has no value for. They
+  /// do not count as changed.
   func completed(by other: DatabaseRecord) -> DatabaseRecord {
     var record = self
     record.fields.merge(other.fields) { own, _ in own }
     return record
   }
 
-  /// The value for a key; null if there is none. One that is set is among the changed ones, whether it is
-  /// another one or not.
+  /// The value for a key; null if there is none. A key that is set counts as changed, even if its
+  /// value stays the same.
   public subscript(key: String) -> FieldValue {
     get { fields[key] ?? .null }
     set {

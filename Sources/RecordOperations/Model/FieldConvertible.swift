@@ -1,7 +1,8 @@
-/// What can be the value of a field.
+/// A type whose values can be stored in a field.
 ///
-/// Numbers, `Bool`, `String`, `Date`, `Data`, `UUID`, ``RecordReference``, and optionals and arrays of them are. A type of
-/// your own says what it is in a field, in a `Codable` type too:
+/// Numbers, `Bool`, `String`, `Date`, `Data`, `UUID`, ``RecordReference``, and optionals and arrays
+/// of them conform. Your own type converts itself to and from a field value, also as a property of
+/// a `Codable` type:
 ///
 /// ```swift
 /// import RecordOperations
@@ -14,15 +15,19 @@
 /// }
 /// ```
 public protocol FieldConvertible: Sendable {
-  /// - Throws: A ``FieldValueError`` if it is a value of another kind.
+  /// Creates a value from the value of a field.
+  ///
+  /// - Throws: A ``FieldValueError`` for a value of another kind.
   init(fieldValue: FieldValue) throws
 
-  /// - Throws: A ``FieldValueError`` if no field can have this.
+  /// The value to store in a field.
+  ///
+  /// - Throws: A ``FieldValueError`` if no field can hold it.
   var fieldValue: FieldValue { get throws }
 }
 
 extension DatabaseRecord {
-  /// The value for a key as one of a type.
+  /// Returns the value for a key, converted to a type.
   ///
   /// ```swift
   /// import RecordOperations
@@ -32,8 +37,11 @@ extension DatabaseRecord {
   /// let lent: Date? = try book.value("lent")
   /// ```
   ///
-  /// - Throws: A ``FieldValueError`` that names record and key if it is a value of another kind, or null and the
-  ///   type is not optional.
+  /// - Parameters:
+  ///   - key: The key of the field.
+  ///   - type: The type of the value.
+  /// - Throws: A ``FieldValueError`` with the record and the key if the value is of another kind,
+  ///   or is null and the type is not optional.
   public func value<Value: FieldConvertible>(
     _ key: String, as type: Value.Type = Value.self
   ) throws -> Value {

@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// What a field of a record has in it.
+/// The value of a field of a record.
 ///
 /// ```swift
 /// import RecordOperations
@@ -16,21 +16,21 @@
 /// book["bought"] = .date(.now)
 /// ```
 public enum FieldValue: Hashable, Sendable {
-  /// Nothing.
+  /// No value.
   case null
   case integer(Int64)
-  /// A number with a fraction. Not a number is no value: a database would keep nothing of it.
+  /// A number with a fraction. NaN is invalid, because a database cannot store it.
   case double(Double)
   case string(String)
   case bytes([UInt8])
-  /// A moment, to the millisecond.
+  /// A date, rounded to the millisecond.
   case date(Date)
-  /// Another record, which need not be there yet.
+  /// A reference to another record, which need not exist yet.
   case reference(RecordReference)
-  /// Values one after another, none of which is a list.
+  /// A list of values, none of which is a list.
   case list([FieldValue])
 
-  /// What kind of value it is, for errors.
+  /// The kind of the value.
   public var kind: Kind {
     switch self {
     case .null: .null
@@ -44,13 +44,14 @@ public enum FieldValue: Hashable, Sendable {
     }
   }
 
+  /// The kind of a value.
   public enum Kind: String, Hashable, Sendable {
     case null, integer, double, string, bytes, date, reference, list
   }
 }
 
 extension FieldValue {
-  /// It as a database keeps it: moments have milliseconds, and no more.
+  /// The value as a database stores it, with dates rounded to the millisecond.
   var toTheMillisecond: FieldValue {
     switch self {
     case .date(let date): .date(date.toTheMillisecond)
@@ -60,8 +61,9 @@ extension FieldValue {
   }
 }
 
-// Texts byte by byte: a database keeps those apart that are the same to a reader, and to `String`.
+// Strings compare byte by byte: a database distinguishes strings that `String` considers equal.
 extension FieldValue {
+  /// Whether two values are of the same kind and equal. Strings are compared byte by byte.
   public static func == (one: FieldValue, other: FieldValue) -> Bool {
     switch (one, other) {
     case (.null, .null): true

@@ -1,14 +1,30 @@
-/// A value that is not what it is taken for.
+/// An error for a value of an unexpected kind, or a value that cannot be represented.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// enum Binding: String, FieldConvertible {
+///   case hardcover, paperback
+///
+///   init(fieldValue: FieldValue) throws {
+///     guard let binding = Binding(rawValue: try String(fieldValue: fieldValue)) else {
+///       throw FieldValueError(fieldValue, isNot: "a binding")
+///     }
+///     self = binding
+///   }
+///   var fieldValue: FieldValue { .string(rawValue) }
+/// }
+/// ```
 public struct FieldValueError: Error, CustomStringConvertible {
-  /// What was expected: "Int", "a value between −128 and 127".
+  /// The expected value, such as "a value of type Int".
   public let expected: String
-  /// What there is.
+  /// The value that was found.
   public let found: FieldValue
-  /// The record that it is in; nil where it is by itself.
+  /// The record with the value; `nil` if there is none.
   public let record: RecordID?
-  /// The key of the field; nil where it is by itself.
+  /// The key of the field; `nil` if there is none.
   public let key: String?
-  /// Which row of a file it is of, from 1; nil where it is of none.
+  /// The number of the row in a file, starting at 1; `nil` if there is none.
   public let row: Int?
 
   public var description: String {
@@ -17,11 +33,11 @@ public struct FieldValueError: Error, CustomStringConvertible {
     return "\(place ?? "the value") is \(found.shown); expected \(expected)"
   }
 
-  /// For a type that is ``FieldConvertible``.
+  /// Creates an error, to be thrown by a type that is ``FieldConvertible``.
   ///
   /// - Parameters:
-  ///   - found: What there is.
-  ///   - expected: What was expected.
+  ///   - found: The value that was found.
+  ///   - expected: The expected value, such as "a value between −128 and 127".
   public init(_ found: FieldValue, isNot expected: String) {
     self.init(expected: expected, found: found, record: nil, key: nil, row: nil)
   }
@@ -48,7 +64,8 @@ public struct FieldValueError: Error, CustomStringConvertible {
 }
 
 extension FieldValue: CustomStringConvertible {
-  /// The value as it is written: `474`, `"Emma"`, `[1, null]`; a moment by its text, a reference by the name of its record.
+  /// The value as a literal: `474`, `"Emma"`, `[1, null]`. A date is its text, and a reference the
+  /// ID of its record.
   public var description: String {
     switch self {
     case .string(let text): text.debugDescription
@@ -61,7 +78,7 @@ extension FieldValue: CustomStringConvertible {
 }
 
 extension DatabaseRecord: CustomStringConvertible {
-  /// Its name, its tag and its fields: `Book/1 (tag 3) {pages: 474, title: "Emma"}`.
+  /// The ID, the tag and the fields of the record: `Book/1 (tag 3) {pages: 474, title: "Emma"}`.
   public var description: String {
     let fields = keys.map { "\($0): \(self[$0])" }.joined(separator: ", ")
     return "\(id)\(tag.map { " (tag \($0))" } ?? "") {\(fields)}"
@@ -69,7 +86,7 @@ extension DatabaseRecord: CustomStringConvertible {
 }
 
 extension FieldValue {
-  /// A value for people: short, and in one line.
+  /// The value for messages: short, and on one line.
   var shown: String {
     switch self {
     case .null: "null"

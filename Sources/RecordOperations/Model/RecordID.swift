@@ -4,38 +4,49 @@
   internal import Foundation
 #endif
 
-/// Which record it is: by a name that no other record of its type has in its zone.
+/// The ID of a record: its type, its zone, and a name that is unique among the records of that type
+/// and zone.
 ///
 /// ```swift
 /// import RecordOperations
 ///
 /// let id = RecordID("Book", "9780141439600")
-/// let new = RecordID("Book")  // a name that nobody else has
+/// let new = RecordID("Book")  // with a unique name
 /// ```
 ///
-/// A name is made where the record is, and not by the database. So a record that may have been saved, and whose
-/// answer was lost, is saved again under the same name, and is not there twice.
+/// The creator of a record chooses its name, not the database. If the reply to a save is lost, the
+/// record can be saved again under the same name without creating a duplicate.
 public struct RecordID: Hashable, Codable, Sendable {
-  /// What kind of thing it is: in a database of tables, the table.
+  /// The type of the record: in a database of tables, the table.
   public let type: String
-  /// What it is called among those of its type: in a table, the text of its key.
+  /// The name of the record: in a table, the text of its key.
   public let name: String
-  /// Which part of the database it is in.
+  /// The zone of the record.
   public let zone: RecordZone
 
+  /// Creates an ID with a name.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the record.
+  ///   - name: The name of the record.
+  ///   - zone: The zone of the record.
   public init(_ type: String, _ name: String, in zone: RecordZone = .default) {
     self.type = type
     self.name = name
     self.zone = zone
   }
 
-  /// One with a new name: a random UUID.
+  /// Creates an ID with a new name, which is a random UUID.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the record.
+  ///   - zone: The zone of the record.
   public init(_ type: String, in zone: RecordZone = .default) {
     self.init(type, UUID().uuidString.lowercased(), in: zone)
   }
 }
 
-// Byte by byte: a database keeps texts apart that are the same to a reader, and to `String`.
+// Compared byte by byte: a database distinguishes strings that `String` considers equal.
 extension RecordID {
   public static func == (one: RecordID, other: RecordID) -> Bool {
     one.name.utf8.elementsEqual(other.name.utf8) && one.type.utf8.elementsEqual(other.type.utf8)
@@ -46,18 +57,28 @@ extension RecordID {
 }
 
 extension RecordID: CustomStringConvertible {
+  /// `TYPE/NAME`, or `ZONE/TYPE/NAME` in a zone other than the default one.
   public var description: String {
     zone == .default ? "\(type)/\(name)" : "\(zone.name)/\(type)/\(name)"
   }
 }
 
-/// A part of a database whose changes are told of by themselves. Not every database has more than one.
+/// A part of a database whose changes are reported separately. Not every database has more than
+/// one.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let shared = RecordZone("shared")
+/// let book = DatabaseRecord("Book", "9780141439600", in: shared)
+/// ```
 public struct RecordZone: Hashable, Codable, Sendable {
   /// The zone that every database has.
   public static let `default` = RecordZone("")
 
-  /// What it is called; empty for the one that every database has.
+  /// The name of the zone; empty for the default zone.
   public let name: String
 
+  /// Creates a zone with a name.
   public init(_ name: String) { self.name = name }
 }

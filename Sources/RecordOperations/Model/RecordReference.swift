@@ -1,24 +1,35 @@
-/// A field that leads to another record.
+/// A reference to another record.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// var book = DatabaseRecord("Book", "9780141439600")
+/// book["author"] = .reference(RecordReference(RecordID("Author", "jane"), onDelete: .nullify))
+/// ```
 public struct RecordReference: Hashable, Codable, Sendable {
-  /// What becomes of a record when the one that it leads to is deleted.
+  /// The effect on a record when the record that it refers to is deleted.
   public enum DeleteRule: String, Hashable, Codable, Sendable, CaseIterable {
-    /// It stays, and leads nowhere. It need not lead anywhere when it is saved, either.
+    /// The record stays, and its reference leads nowhere. The other record need not exist when this
+    /// one is saved, either.
     case keep
-    /// It stays, and the field is null.
+    /// The record stays, and the field becomes null.
     case nullify
-    /// It is deleted, too.
+    /// The record is deleted, too.
     case cascade
-    /// The other one cannot be deleted as long as this one is there.
+    /// The other record cannot be deleted while this one exists.
     case deny
   }
 
-  /// The record that it leads to.
+  /// The ID of the other record.
   public let id: RecordID
+  /// The effect on the record with the reference when the other record is deleted.
   public let onDelete: DeleteRule
 
+  /// Creates a reference.
+  ///
   /// - Parameters:
-  ///   - id: The record that it leads to.
-  ///   - onDelete: What becomes of the one that has the reference when the other one is deleted.
+  ///   - id: The ID of the other record.
+  ///   - onDelete: The effect on the record with the reference when the other record is deleted.
   public init(_ id: RecordID, onDelete: DeleteRule = .keep) {
     self.id = id
     self.onDelete = onDelete

@@ -4,7 +4,7 @@
   internal import Foundation
 #endif
 
-/// A field by its key, for predicates and orders.
+/// A field, named by its key, for predicates and orders.
 ///
 /// ```swift
 /// import RecordOperations
@@ -12,7 +12,7 @@
 /// let thick = Field("pages") > 500 && Field("title").hasPrefix("P")
 /// ```
 ///
-/// With its type, once and for all:
+/// A field can be declared once with its type:
 ///
 /// ```swift
 /// import RecordOperations
@@ -25,38 +25,47 @@
 /// let found = Books.pages > 500 && Books.lent == nil
 /// ```
 ///
-/// Null is a value that is less and greater than nothing, and unequal to all others. So are values of another kind
-/// than the one that a field is compared with: `Field("pages") < 100` is false where there are no pages, and
-/// `!(Field("pages") < 100)` true. Integers and doubles are compared as numbers, exactly; texts, bytes and names of
-/// records byte by byte.
+/// Null is neither less nor greater than any value, and equal only to null. The same applies to a
+/// value of another kind than the field is compared with: `Field("pages") < 100` is false for a
+/// record without pages, and `!(Field("pages") < 100)` is true. Integers and doubles are compared
+/// as numbers, exactly. Strings, bytes and the names of records are compared byte by byte.
 public struct Field<Value: FieldConvertible>: Hashable, Sendable {
+  /// The key of the field.
   public let key: String
 
+  /// Creates a field with a key.
   public init(_ key: String) { self.key = key }
 
-  /// Whether it is null.
+  /// A predicate for null.
   public var isNull: RecordPredicate { .comparison(key, .equal, .null) }
 
-  /// Whether it is one of these values.
+  /// Returns a predicate for any of these values.
   public func isOne(of values: [Value]) -> RecordPredicate {
     .comparing(key) { .isOne(key, of: try values.map { try $0.fieldValue.toTheMillisecond }) }
   }
 
+  /// Returns a predicate for an equal value; for null if the value is `nil`.
   public static func == (field: Field, value: Value?) -> RecordPredicate {
     field.compared(.equal, value)
   }
+  /// Returns a predicate for any other value, including null; for any value but null if the value
+  /// is `nil`.
   public static func != (field: Field, value: Value?) -> RecordPredicate {
     field.compared(.notEqual, value)
   }
+  /// Returns a predicate for a smaller value.
   public static func < (field: Field, value: Value) -> RecordPredicate {
     field.compared(.less, value)
   }
+  /// Returns a predicate for a smaller or equal value.
   public static func <= (field: Field, value: Value) -> RecordPredicate {
     field.compared(.lessOrEqual, value)
   }
+  /// Returns a predicate for a larger value.
   public static func > (field: Field, value: Value) -> RecordPredicate {
     field.compared(.greater, value)
   }
+  /// Returns a predicate for a larger or equal value.
   public static func >= (field: Field, value: Value) -> RecordPredicate {
     field.compared(.greaterOrEqual, value)
   }
@@ -64,7 +73,7 @@ public struct Field<Value: FieldConvertible>: Hashable, Sendable {
   private func compared(_ comparison: RecordPredicate.Comparison, _ value: Value?)
     -> RecordPredicate
   {
-    // Their texts are in another order.
+    // The order of their strings is not the order of the numbers.
     if value is Decimal, comparison != .equal, comparison != .notEqual {
       return .impossible(
         "the field \(key) has decimals, which are stored as strings and have no order: use == or !="
@@ -75,21 +84,21 @@ public struct Field<Value: FieldConvertible>: Hashable, Sendable {
     }
   }
 
-  /// By this field, the least first. Null is before all others.
+  /// An order by this field, smallest value first. Null comes before all other values.
   public var ascending: RecordOrder { RecordOrder(key, .ascending) }
-  /// By this field, the greatest first.
+  /// An order by this field, largest value first. Null comes after all other values.
   public var descending: RecordOrder { RecordOrder(key, .descending) }
 }
 
 extension Field where Value == String {
-  /// Whether its text begins so, byte by byte.
+  /// Returns a predicate for strings with a prefix, compared byte by byte.
   public func hasPrefix(_ prefix: String) -> RecordPredicate { .hasPrefix(key, prefix) }
-  /// Whether its text has another one in it, byte by byte.
+  /// Returns a predicate for strings that contain another one, compared byte by byte.
   public func contains(_ part: String) -> RecordPredicate { .contains(key, part) }
 }
 
 extension Field {
-  /// Whether it is a list that has a value in it.
+  /// Returns a predicate for lists that include a value.
   public func includes<Element: FieldConvertible>(
     _ element: Element
   ) -> RecordPredicate where Value == [Element] {
@@ -97,20 +106,30 @@ extension Field {
   }
 }
 
-/// By which field records are sorted.
+/// A field by which records are sorted, and the direction.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let query = RecordQuery("Book", sortedBy: [.ascending("author"), .descending("pages")])
+/// ```
 public struct RecordOrder: Hashable, Sendable {
+  /// The direction of an order.
   public enum Direction: Hashable, Sendable { case ascending, descending }
 
+  /// The key of the field.
   public let key: String
+  /// The direction of the order.
   public let direction: Direction
 
+  /// Creates an order by a field.
   public init(_ key: String, _ direction: Direction = .ascending) {
     self.key = key
     self.direction = direction
   }
 
-  /// The least first. Null is before all others.
+  /// Returns an order by a field, smallest value first. Null comes before all other values.
   public static func ascending(_ key: String) -> RecordOrder { RecordOrder(key, .ascending) }
-  /// The greatest first.
+  /// Returns an order by a field, largest value first. Null comes after all other values.
   public static func descending(_ key: String) -> RecordOrder { RecordOrder(key, .descending) }
 }

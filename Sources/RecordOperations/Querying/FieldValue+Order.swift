@@ -3,7 +3,8 @@ extension FieldValue {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// The place of its kind in an order of values of several kinds, and nil for null. Integers and doubles are of one.
+  /// The rank of the kind in the order of values of several kinds; `nil` for null. Integers and
+  /// doubles have the same rank.
   private var rank: Int? {
     switch self {
     case .null: nil
@@ -16,19 +17,20 @@ extension FieldValue {
     }
   }
 
-  /// Whether it is less than another value of its kind; nil if that is of another one, or one of them is null.
+  /// Whether the value is less than another one of its kind; `nil` if the kinds differ or one value
+  /// is null.
   func isLess(than other: FieldValue) -> Bool? {
     guard let rank, rank == other.rank else { return nil }
     return precedes(other)
   }
 
-  /// Whether both are the same for a query: 2 and 2.0 are.
+  /// Whether two values are equal in a query: 2 and 2.0 are.
   func isEquivalent(to other: FieldValue) -> Bool {
     if self == .null || other == .null { return self == other }
     return isLess(than: other) == false && other.isLess(than: self) == false
   }
 
-  /// Whether it comes before another one of any kind. Null comes first.
+  /// Whether the value sorts before another one of any kind. Null comes first.
   package func precedes(_ other: FieldValue) -> Bool {
     switch (self, other) {
     case (.integer(let one), .integer(let other)): one < other
@@ -47,10 +49,11 @@ extension FieldValue {
 }
 
 extension Int64 {
-  /// Below zero if it is less than the double, zero if both are the same number. What is not a number comes last.
+  /// Returns a negative number if the integer is less than the double, and zero if they are equal.
+  /// NaN comes last.
   fileprivate func compared(to other: Double) -> Int {
     if other.isNaN { return -1 }
-    // 2 to the power of 63 is the least double that no integer is.
+    // 2 to the power of 63 is the smallest double above `Int64.max`.
     if other >= 9_223_372_036_854_775_808 { return -1 }
     if other < -9_223_372_036_854_775_808 { return 1 }
     let whole = Int64(other.rounded(.towardZero))
@@ -61,7 +64,7 @@ extension Int64 {
 }
 
 extension RecordID {
-  /// By zone, type and name, byte by byte.
+  /// Whether the ID sorts before another one: by zone, type and name, byte by byte.
   func precedes(_ other: RecordID) -> Bool {
     if !zone.name.utf8.elementsEqual(other.zone.name.utf8) {
       return zone.name.utf8.lexicographicallyPrecedes(other.zone.name.utf8)

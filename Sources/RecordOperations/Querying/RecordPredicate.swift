@@ -1,6 +1,13 @@
-/// What has to be so of a record that is looked for. ``Field`` makes them.
+/// A condition on records. A ``Field`` creates predicates.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let predicate = Field("pages") > 500 && !Field("title").hasPrefix("The ")
+/// let query = RecordQuery("Book", where: predicate)
+/// ```
 public indirect enum RecordPredicate: Hashable, Sendable {
-  /// How two values are compared.
+  /// A comparison of two values.
   public enum Comparison: String, Hashable, Sendable {
     case equal = "=="
     case notEqual = "!="
@@ -10,32 +17,44 @@ public indirect enum RecordPredicate: Hashable, Sendable {
     case greaterOrEqual = ">="
   }
 
+  /// Compares a field with a value.
   case comparison(String, Comparison, FieldValue)
+  /// Whether a field has one of these values.
   case isOne(String, of: [FieldValue])
+  /// Whether the string in a field has a prefix.
   case hasPrefix(String, String)
+  /// Whether the string in a field contains another one.
   case contains(String, String)
+  /// Whether the list in a field includes a value.
   case includes(String, FieldValue)
-  /// All of them; true for none.
+  /// All of these predicates; true if there are none.
   case all([RecordPredicate])
-  /// At least one of them; false for none.
+  /// At least one of these predicates; false if there are none.
   case any([RecordPredicate])
+  /// The negation of a predicate.
   case not(RecordPredicate)
-  /// One that cannot be asked, and why: it compares with what no field can be.
+  /// A predicate that no database can evaluate, and the reason: it compares with a value that no
+  /// field can have.
   case impossible(String)
 
+  /// Returns a predicate for records that meet both predicates.
   public static func && (one: RecordPredicate, other: RecordPredicate) -> RecordPredicate {
     guard case .all(let parts) = one else { return .all([one, other]) }
     return .all(parts + [other])
   }
 
+  /// Returns a predicate for records that meet at least one of the predicates.
   public static func || (one: RecordPredicate, other: RecordPredicate) -> RecordPredicate {
     guard case .any(let parts) = one else { return .any([one, other]) }
     return .any(parts + [other])
   }
 
+  /// Returns the negation of a predicate.
   public static prefix func ! (predicate: RecordPredicate) -> RecordPredicate { .not(predicate) }
 
-  /// - Parameter key: The field that is compared.
+  /// Returns a predicate, or an impossible one if a value cannot be converted.
+  ///
+  /// - Parameter key: The key of the field.
   static func comparing(
     _ key: String, _ make: () throws -> RecordPredicate
   ) -> RecordPredicate {
@@ -47,10 +66,10 @@ public indirect enum RecordPredicate: Hashable, Sendable {
 }
 
 extension RecordPredicate {
-  /// How deep one may be nested in another.
+  /// The maximum depth of nested predicates.
   static let depth = 40
 
-  /// Why it cannot be asked; nil if it can.
+  /// The reason why no database can evaluate the predicate; `nil` if one can.
   var impossibility: String? {
     if isDeeper(than: Self.depth) {
       return
@@ -91,7 +110,7 @@ extension RecordPredicate {
     }
   }
 
-  /// Whether a record is as it says.
+  /// Whether a record meets the predicate.
   package func matches(_ record: DatabaseRecord) -> Bool {
     switch self {
     case .comparison(let key, let comparison, let value): comparison.holds(record[key], value)

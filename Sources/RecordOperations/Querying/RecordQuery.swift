@@ -1,15 +1,33 @@
-/// Which records of a type are looked for, in which order, and with which fields.
+/// A query for records of a type, with their order and their fields.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let query = RecordQuery(
+///   "Book", where: Field("pages") > 500, sortedBy: [.ascending("title")], keys: ["title"])
+/// let page = try await MemoryRecordDatabase().query(query, after: nil, atMost: 20)
+/// ```
 public struct RecordQuery: Hashable, Sendable {
+  /// The type of the records.
   public var type: String
+  /// The zone of the records.
   public var zone: RecordZone
-  /// What has to be so of them; nil if all are looked for.
+  /// The condition that the records meet; `nil` for all records.
   public var predicate: RecordPredicate?
-  /// Which is the first: by the first of these, where they are equal by the second, and so on. Those that are equal
-  /// by all of them come in an order of the database, which is the same each time.
+  /// The order of the records: by the first of these, then by the second, and so on. Records that
+  /// are equal by all of them are in an order of the database, which is the same each time.
   public var order: [RecordOrder]
-  /// The fields that are wanted; nil for all.
+  /// The fields to fetch; `nil` for all.
   public var keys: [String]?
 
+  /// Creates a query.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the records.
+  ///   - zone: The zone of the records.
+  ///   - predicate: The condition that the records meet; `nil` for all records.
+  ///   - order: The order of the records.
+  ///   - keys: The fields to fetch; `nil` for all.
   public init(
     _ type: String, in zone: RecordZone = .default, where predicate: RecordPredicate? = nil,
     sortedBy order: [RecordOrder] = [], keys: [String]? = nil
@@ -22,20 +40,23 @@ public struct RecordQuery: Hashable, Sendable {
   }
 }
 
-/// Where a query goes on. It means something to the database alone that has given it.
+/// The position at which a query continues. Only the database that issued it can interpret it.
 public struct RecordCursor: Hashable, Sendable {
-  /// What the database wants to know again.
+  /// The values by which the database finds the position again.
   public let values: [FieldValue]
 
+  /// Creates a cursor from the database's values for the position.
   public init(_ values: [FieldValue]) { self.values = values }
 }
 
-/// Some of the records that a query finds, next to one another.
+/// A page of the records that match a query.
 public struct RecordPage: Sendable {
+  /// The records on the page.
   public var records: [DatabaseRecord]
-  /// Where the next page begins; nil if this is the last one.
+  /// The start of the next page; `nil` if this is the last one.
   public var cursor: RecordCursor?
 
+  /// Creates a page.
   public init(_ records: [DatabaseRecord], cursor: RecordCursor?) {
     self.records = records
     self.cursor = cursor
