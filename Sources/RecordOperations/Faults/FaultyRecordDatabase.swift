@@ -1,6 +1,7 @@
 internal import CompositeOperations
 
-/// A database that goes wrong as it is told: for tests of flows that must not lose anything when theirs does.
+/// A database with injected faults, for tests of code that must not lose data when its database
+/// fails.
 ///
 /// ```swift
 /// import RecordOperations
@@ -11,10 +12,10 @@ internal import CompositeOperations
 /// let saved = await SaveRecords([DatabaseRecord("Book")], in: database).run()
 /// ```
 ///
-/// The closure is asked about every request, and may use the database behind it: whoever saves a record there stands
-/// in for somebody else, and has the request end in a conflict.
+/// The closure is called before each request and may use the base database itself. A record that it
+/// saves there simulates another writer, and makes the request fail with a conflict.
 public final class FaultyRecordDatabase: RecordDatabase {
-  /// What is asked of the database.
+  /// A request to the database.
   public enum Request: Sendable {
     case accountStatus
     case modify(RecordBatch)
@@ -23,15 +24,16 @@ public final class FaultyRecordDatabase: RecordDatabase {
     case changes(ChangeToken?)
   }
 
-  /// What goes wrong.
+  /// A fault to inject.
   public enum Fault: Sendable {
-    /// Nothing is done, and the error says why.
+    /// Throws the error without making the request.
     case refusing(RecordError)
-    /// Nothing is done, and no answer comes.
+    /// Loses the request: throws ``RecordError/Reason/replyLost`` without making it.
     case losingRequest
-    /// It is done, and no answer comes.
+    /// Loses the reply: makes the request, then throws ``RecordError/Reason/replyLost``.
     case losingReply
-    /// Changes of some records are not made; which ones, the closure says. An atomic batch fails as a whole then.
+    /// Fails the changes for which the closure returns an error. An atomic batch then fails as a
+    /// whole.
     case failing(@Sendable (RecordChange) -> RecordError?)
   }
 
@@ -39,9 +41,12 @@ public final class FaultyRecordDatabase: RecordDatabase {
   private let fault: @Sendable (Request, Int) async -> Fault?
   private let count = Lock(0)
 
+  /// Creates a database that injects faults into requests to another one.
+  ///
   /// - Parameters:
-  ///   - base: The database behind it.
-  ///   - fault: What goes wrong with a request; nil for nothing. It is told the number of the request, from 1.
+  ///   - base: The database that receives the requests.
+  ///   - fault: Returns the fault to inject into a request, or `nil` for none. Its second argument
+  ///     is the number of the request, starting at 1.
   public init(
     _ base: any RecordDatabase, fault: @escaping @Sendable (Request, Int) async -> Fault?
   ) {
@@ -49,16 +54,20 @@ public final class FaultyRecordDatabase: RecordDatabase {
     self.fault = fault
   }
 
-  /// How many requests there were.
+  /// The number of requests so far.
   public var requestCount: Int { count.withLock(\.self) }
 
+  /// The limits of the base database.
   public var limits: RecordLimits { base.limits }
+  /// The features of the base database.
   public var capabilities: RecordCapabilities { base.capabilities }
 
+  /// Returns the account status of the base database, unless a fault is injected.
   public func accountStatus() async throws -> AccountStatus {
     try await answer(.accountStatus) { _ in try await self.base.accountStatus() }
   }
 
+  /// Saves and deletes records in the base database, unless a fault is injected.
   public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
     try await answer(.modify(batch)) { fault in
       guard case .failing(let failure)? = fault else { return try await self.base.modify(batch) }
@@ -66,7 +75,7 @@ public final class FaultyRecordDatabase: RecordDatabase {
     }
   }
 
-  /// Makes the changes that do not fail.
+  /// Makes the changes for which no failure is injected.
   private func modify(
     _ batch: RecordBatch, failing failure: @Sendable (RecordChange) -> RecordError?
   ) async throws -> [RecordReply] {
@@ -82,12 +91,14 @@ public final class FaultyRecordDatabase: RecordDatabase {
     return failures.compactMap { $0.map { .failed($0) } ?? replies.popFirst() }
   }
 
+  /// Fetches records from the base database, unless a fault is injected.
   public func lookup(
     _ ids: [RecordID], keys: [String]?
   ) async throws -> [RecordID: DatabaseRecord] {
     try await answer(.lookup(ids)) { _ in try await self.base.lookup(ids, keys: keys) }
   }
 
+  /// Fetches a page of records from the base database, unless a fault is injected.
   public func query(
     _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
   ) async throws -> RecordPage {
@@ -96,6 +107,7 @@ public final class FaultyRecordDatabase: RecordDatabase {
     }
   }
 
+  /// Fetches a page of changes from the base database, unless a fault is injected.
   public func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
     try await answer(.changes(token)) { _ in try await self.base.changes(since: token, in: zone) }
   }

@@ -6,7 +6,7 @@ internal import CompositeOperations
   internal import Foundation
 #endif
 
-/// A database of records that is gone with the program: for tests, previews, and what need not be kept.
+/// A database of records in memory, for tests, previews and temporary data.
 ///
 /// ```swift
 /// import RecordOperations
@@ -16,22 +16,34 @@ internal import CompositeOperations
 /// _ = await SaveRecords([book], in: database).run()
 /// ```
 ///
-/// It keeps to what ``RecordDatabase`` and the policies say, like the others, and answers at once. What a small or
-/// simple database would refuse it refuses too, if it is made with such limits and capabilities.
+/// It follows the rules of ``RecordDatabase`` and of the policies, and replies without waiting.
+/// With ``limits`` and ``capabilities`` it refuses what a small or simple database would refuse.
 public final class MemoryRecordDatabase: RecordDatabase {
+  /// The limits of one request.
   public let limits: RecordLimits
+  /// The features that requests may use.
   public let capabilities: RecordCapabilities
 
   private let store: Lock<RecordStore>
 
+  /// Creates an empty database.
+  ///
+  /// - Parameters:
+  ///   - limits: The limits of one request.
+  ///   - capabilities: The features that requests may use.
   public init(limits: RecordLimits = RecordLimits(), capabilities: RecordCapabilities = .all) {
     self.limits = limits
     self.capabilities = capabilities
     store = Lock(RecordStore())
   }
 
+  /// Returns ``AccountStatus/available``.
   public func accountStatus() async throws -> AccountStatus { .available }
 
+  /// Saves and deletes records, in order.
+  ///
+  /// - Throws: A ``RecordError`` if the batch exceeds ``limits`` or is atomic without
+  ///   ``RecordCapabilities/atomicBatches``; `CancellationError`.
   public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
     try Task.checkCancellation()
     if batch.isAtomic { try capabilities.require(.atomicBatches) }
@@ -40,6 +52,9 @@ public final class MemoryRecordDatabase: RecordDatabase {
     return store.withLock { $0.apply(batch, at: moment) }
   }
 
+  /// Fetches records by their IDs.
+  ///
+  /// - Throws: A ``RecordError`` if there are more IDs than ``limits`` allow; `CancellationError`.
   public func lookup(
     _ ids: [RecordID], keys: [String]?
   ) async throws -> [RecordID: DatabaseRecord] {
@@ -52,6 +67,10 @@ public final class MemoryRecordDatabase: RecordDatabase {
     }
   }
 
+  /// Fetches a page of the records that match a query.
+  ///
+  /// - Throws: A ``RecordError`` if the query is invalid or needs a feature that is not in
+  ///   ``capabilities``; `CancellationError`.
   public func query(
     _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
   ) async throws -> RecordPage {
@@ -66,6 +85,10 @@ public final class MemoryRecordDatabase: RecordDatabase {
     }.get()
   }
 
+  /// Fetches a page of changes.
+  ///
+  /// - Throws: A ``RecordError`` if the token has expired, or without
+  ///   ``RecordCapabilities/changes``; `CancellationError`.
   public func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
     try Task.checkCancellation()
     try capabilities.require(.changes)
@@ -74,7 +97,7 @@ public final class MemoryRecordDatabase: RecordDatabase {
     }.get()
   }
 
-  /// Forgets which records were deleted: tokens from before that are expired.
+  /// Forgets which records were deleted, so that earlier tokens expire.
   public func forgetDeletions() { store.withLock { $0.forgetDeletions() } }
 
   private func check(_ items: Int, _ bytes: Int) throws {

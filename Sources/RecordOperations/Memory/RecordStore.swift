@@ -13,18 +13,18 @@ struct RecordStore {
 
   private let identity = UUID().uuidString
   private var rows: [RecordID: Row] = [:]
-  /// Those that have references to a record, without those that are only kept.
+  /// The records with a reference to a record, except for references with the delete rule `keep`.
   private var referrers: [RecordID: Set<RecordID>] = [:]
-  /// The records that were deleted, by when.
+  /// The deleted records, with the sequence number of their deletion.
   private var tombstones: [RecordID: Int] = [:]
   private var sequence = 0
-  /// Deletions up to here are forgotten.
+  /// The sequence number up to which deletions are forgotten.
   private var horizon = 0
 
   // MARK: Changing
 
   mutating func apply(_ batch: RecordBatch, at moment: Date) -> [RecordReply] {
-    // Only where it may be needed: as long as it is there, the first change copies everything.
+    // Only for atomic batches: while this copy exists, the first change copies all records.
     let before = batch.isAtomic ? self : nil
     var replies: [RecordReply] = []
     for change in batch.changes {
@@ -81,7 +81,7 @@ struct RecordStore {
   ) throws(RecordError) {
     guard let existing = rows[id]?.record else { throw RecordError(.unknownRecord, of: id) }
     if let tag, existing.tag != tag { throw RecordError(.conflict(existing), of: id) }
-    // Those that go with it. Who denies it may be among them.
+    // First collect all records that are deleted: a reference from one of them denies nothing.
     var going: Set<RecordID> = [id]
     var open = [id]
     while let next = open.popLast() {
@@ -161,14 +161,14 @@ struct RecordStore {
     }
     let behind = matching.map { Place(of: $0, in: query) }
       .filter { other in place.map { $0.precedes(other, in: query) } ?? true }
-    // One more says whether this is the last page.
+    // One more record shows whether this is the last page.
     let found = behind.first(count == .max ? count : count + 1) { $0.precedes($1, in: query) }
     let records = found.prefix(count).compactMap { record($0.id, keys: query.keys) }
     let last = found.count > count ? found[count - 1] : nil
     return RecordPage(records, cursor: last?.cursor)
   }
 
-  /// Where a record stands among those that a query finds.
+  /// The position of a record in the results of a query.
   private struct Place {
     let values: [FieldValue]
     let id: RecordID
@@ -203,7 +203,7 @@ struct RecordStore {
   func changes(
     since token: ChangeToken?, in zone: RecordZone, atMost count: Int
   ) throws -> ChangePage {
-    // Whoever begins with nothing need not be told of what is gone already.
+    // Without a token, past deletions need not be reported.
     var since = Progress(position: 0, deletions: sequence)
     if let token {
       guard let progress = Progress(token, of: identity), progress.deletions >= horizon,
@@ -225,11 +225,11 @@ struct RecordStore {
       hasMore: hasMore)
   }
 
-  /// What somebody has been told of.
+  /// The position of a reader in the changes.
   private struct Progress {
-    /// Records that were saved up to here.
+    /// The sequence number up to which saved records were reported.
     let position: Int
-    /// Records that were deleted up to here, or need not be told of.
+    /// The sequence number up to which deletions were reported, or need not be.
     let deletions: Int
 
     init(position: Int, deletions: Int) {
@@ -257,9 +257,9 @@ struct RecordStore {
 }
 
 extension Sequence {
-  /// The first of its elements, in order, without all of them in memory.
+  /// Returns the first elements in an order, without keeping all elements in memory.
   ///
-  /// - Complexity: O(n log count).
+  /// - Complexity: O(*n* log `count`).
   fileprivate func first(
     _ count: Int, by precedes: (Element, Element) -> Bool
   ) -> [Element] {
@@ -280,7 +280,7 @@ extension Sequence {
 }
 
 extension DatabaseRecord {
-  /// What its references lead to, without those that are only kept.
+  /// The records that its references refer to, except for references with the delete rule `keep`.
   fileprivate var targets: [RecordID] {
     fields.values.compactMap { value in
       guard case .reference(let reference) = value, reference.onDelete != .keep else { return nil }
@@ -288,7 +288,7 @@ extension DatabaseRecord {
     }
   }
 
-  /// It with some of its fields; with all of them for nil.
+  /// Returns the record with only these fields; with all of them for `nil`.
   package func with(_ keys: [String]?) -> DatabaseRecord {
     guard let keys else { return self }
     let wanted = Set(keys)
@@ -298,7 +298,7 @@ extension DatabaseRecord {
 }
 
 extension FieldValue {
-  /// Why no database can keep it; nil if one can.
+  /// The reason why no database can store the value; `nil` if one can.
   package var problem: String? {
     switch self {
     case .double(let number) where number.isNaN: "is NaN, which no database can store"

@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// Asks whether a database is there for whoever asks.
+/// An operation that checks whether a database is available to the current user.
 ///
 /// ```swift
 /// import CompositeOperations
@@ -12,12 +12,16 @@ public import CompositeOperations
 /// let query = QueryRecords("Book", in: database).requiring(.account(in: database))
 /// ```
 public struct CheckAccount: ComposableOperation {
+  /// The database to check.
   public let database: any RecordDatabase
+  /// How often the request is attempted.
   public let retries: RequestRetries
 
+  /// Creates a check of a database.
+  ///
   /// - Parameters:
-  ///   - database: Which.
-  ///   - retries: How often it is asked where the request fails.
+  ///   - database: The database to check.
+  ///   - retries: How often the request is attempted.
   public init(_ database: any RecordDatabase, retries: RequestRetries = .standard) {
     self.database = database
     self.retries = retries
@@ -25,6 +29,9 @@ public struct CheckAccount: ComposableOperation {
 
   public var operationName: String { "check account" }
 
+  /// Fetches the account status.
+  ///
+  /// - Throws: A ``RecordError`` if the last attempt fails; `CancellationError`.
   public func perform(in context: OperationContext) async throws -> AccountStatus {
     let database = database
     return try await context.run(
@@ -35,14 +42,15 @@ public struct CheckAccount: ComposableOperation {
 }
 
 extension Condition {
-  /// Met where a database is there for whoever asks.
+  /// A condition that is met if a database is available to the current user.
   ///
-  /// Without an account, and where it may not be used, it is not met, and the operation is skipped. Where that cannot
-  /// be told or the database is not there at the moment, it fails with an ``AccountError``.
+  /// Without an account, or if the account is restricted, the condition is not met and the
+  /// operation is skipped. If the status cannot be determined, or the database is temporarily
+  /// unavailable, the condition fails with an ``AccountError``.
   ///
   /// - Parameters:
-  ///   - database: Which.
-  ///   - retries: How often it is asked where the request fails.
+  ///   - database: The database to check.
+  ///   - retries: How often the request is attempted.
   public static func account(
     in database: any RecordDatabase, retries: RequestRetries = .standard
   ) -> Condition {
@@ -58,8 +66,10 @@ extension Condition {
   }
 }
 
-/// A database cannot say whether it is there for whoever asks, or is not there at the moment.
+/// An error for a database that is temporarily unavailable, or whose account status cannot be
+/// determined.
 public struct AccountError: Error, Sendable, CustomStringConvertible {
+  /// The account status.
   public let status: AccountStatus
 
   public var description: String {

@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// Deletes records.
+/// An operation that deletes records.
 ///
 /// ```swift
 /// import RecordOperations
@@ -10,30 +10,35 @@ public import CompositeOperations
 /// _ = await DeleteRecords([id], in: database, ignoringMissing: true).run()
 /// ```
 ///
-/// It ends in the names of the records that are gone. Given records instead of names, it deletes those alone that nobody
-/// else has saved since they were read; one that was read without a tag counts as saved by somebody else. What becomes of
-/// others that lead to them, those say; see ``RecordReference/DeleteRule``.
+/// The result is the IDs of the deleted records. If it is created with records instead of IDs, the
+/// operation deletes only records that no other writer has saved since they were read; a record
+/// that was read without a tag counts as saved by another writer. The delete rules of references
+/// say what happens to records that refer to a deleted one; see ``RecordReference/DeleteRule``.
 ///
-/// In requests, limits, retries, and what is atomic it is as ``SaveRecords``, and so is its error. Where an answer was
-/// lost, a record that is not there counts as deleted.
+/// Requests, limits, retries, atomicity and errors are as in ``SaveRecords``. If a reply was lost,
+/// a missing record counts as deleted.
 public struct DeleteRecords: ComposableOperation {
+  /// The IDs of the records, each once.
   public let ids: [RecordID]
+  /// The database of the records.
   public let database: any RecordDatabase
-  /// Whether a record that is not there counts as deleted.
+  /// Whether a missing record counts as deleted.
   public let ignoresMissing: Bool
+  /// Whether either all records are deleted or none.
   public let isAtomic: Bool
+  /// How often a request is attempted.
   public let retries: RequestRetries
 
   private let tags: [RecordID: RecordTag]
 
-  /// Deletes records, whoever has saved them.
+  /// Creates an operation that deletes records, even if other writers have saved them.
   ///
   /// - Parameters:
-  ///   - ids: Their names.
-  ///   - database: Where.
-  ///   - ignoresMissing: Whether a record that is not there counts as deleted.
-  ///   - isAtomic: Whether all of them are deleted or none.
-  ///   - retries: How often a request is tried.
+  ///   - ids: The IDs of the records.
+  ///   - database: The database of the records.
+  ///   - ignoresMissing: Whether a missing record counts as deleted.
+  ///   - isAtomic: Whether either all records are deleted or none.
+  ///   - retries: How often a request is attempted.
   public init(
     _ ids: [RecordID], in database: any RecordDatabase,
     ignoringMissing ignoresMissing: Bool = false,
@@ -44,14 +49,14 @@ public struct DeleteRecords: ComposableOperation {
       retries: retries)
   }
 
-  /// Deletes records that nobody else has saved since they were read.
+  /// Creates an operation that deletes records that no other writer has saved since they were read.
   ///
   /// - Parameters:
-  ///   - records: What was read.
-  ///   - database: Where.
-  ///   - ignoresMissing: Whether a record that is not there counts as deleted.
-  ///   - isAtomic: Whether all of them are deleted or none.
-  ///   - retries: How often a request is tried.
+  ///   - records: The records, as they were read.
+  ///   - database: The database of the records.
+  ///   - ignoresMissing: Whether a missing record counts as deleted.
+  ///   - isAtomic: Whether either all records are deleted or none.
+  ///   - retries: How often a request is attempted.
   public init(
     _ records: [DatabaseRecord], in database: any RecordDatabase,
     ignoringMissing ignoresMissing: Bool = false, atomic isAtomic: Bool = false,
@@ -78,6 +83,11 @@ public struct DeleteRecords: ComposableOperation {
 
   public var operationName: String { "delete \(RecordBatch.size(ids.count))" }
 
+  /// Deletes the records.
+  ///
+  /// - Returns: The IDs of the deleted records.
+  /// - Throws: A ``RecordBatchError`` if not all records are deleted, or the run was cancelled; a
+  ///   ``RecordError`` if an atomic deletion is not supported or exceeds the limits.
   public func perform(in context: OperationContext) async throws -> [RecordID] {
     var requests = ModifyRequests(
       of: ids.map { .delete($0, ifTagged: tags[$0]) }, atomically: isAtomic, in: database,

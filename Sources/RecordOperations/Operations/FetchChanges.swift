@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// Learns what has changed in a database since a token.
+/// An operation that fetches what has changed in a database since a token.
 ///
 /// ```swift
 /// import RecordOperations
@@ -11,23 +11,29 @@ public import CompositeOperations
 /// for record in since.changed { print(record.id) }
 /// ```
 ///
-/// As many pages are asked for as there are. Where the database does not know any more what has changed since the
-/// token, all is fetched anew, and ``FetchedChanges/startsOver`` says so: what is not among it is gone. As often as a
-/// request is tried, and no oftener.
+/// The operation fetches all pages. If the token has expired, it starts over, fetches all records
+/// and sets ``FetchedChanges/startsOver``: a record that is not among them no longer exists. It
+/// starts at most as many times as ``retries`` allow attempts.
 ///
-/// To keep what was learnt, ``applying(_:)`` hands over page by page. What goes wrong is thrown as it is.
+/// To store the changes, use ``applying(_:)``, which passes them on page by page. Errors are thrown
+/// unchanged.
 public struct FetchChanges: ComposableOperation {
-  /// Since when; nil for all that is there.
+  /// The position after which to fetch changes; `nil` to fetch all records.
   public let token: ChangeToken?
+  /// The zone of the records.
   public let zone: RecordZone
+  /// The database of the records.
   public let database: any RecordDatabase
+  /// How often a request is attempted.
   public let retries: RequestRetries
 
+  /// Creates an operation that fetches changes.
+  ///
   /// - Parameters:
-  ///   - token: Since when; nil for all that is there.
-  ///   - database: Where.
-  ///   - zone: In which part of it.
-  ///   - retries: How often a request is tried.
+  ///   - token: The position after which to fetch changes; `nil` to fetch all records.
+  ///   - database: The database of the records.
+  ///   - zone: The zone of the records.
+  ///   - retries: How often a request is attempted.
   public init(
     since token: ChangeToken? = nil, in database: any RecordDatabase,
     zone: RecordZone = .default, retries: RequestRetries = .standard
@@ -40,6 +46,10 @@ public struct FetchChanges: ComposableOperation {
 
   public var operationName: String { "fetch changes" }
 
+  /// Fetches all changes.
+  ///
+  /// - Returns: Each changed record once, in its last state, in the order of the last changes.
+  /// - Throws: A ``RecordError``, and any other error of the database; `CancellationError`.
   public func perform(in context: OperationContext) async throws -> FetchedChanges {
     var changed: [RecordID: DatabaseRecord] = [:]
     var deleted: Set<RecordID> = []
@@ -61,7 +71,7 @@ public struct FetchChanges: ComposableOperation {
       }
       context.report(changed.count + deleted.count, unit: "records")
     }
-    // Each where it was told of last.
+    // Each record at the position of its last change.
     var seen: Set<RecordID> = []
     let last = order.reversed().filter { seen.insert($0).inserted }.reversed()
     return FetchedChanges(
@@ -69,7 +79,7 @@ public struct FetchChanges: ComposableOperation {
       token: token, startsOver: startsOver)
   }
 
-  /// The same, with every page handed over before the next one is asked for.
+  /// Returns an operation that passes each page to a closure before it fetches the next one.
   ///
   /// ```swift
   /// import RecordOperations
@@ -94,10 +104,11 @@ public struct FetchChanges: ComposableOperation {
   /// }
   /// ```
   ///
-  /// Whoever keeps the token of a page together with what was in it, in one transaction, loses nothing and does nothing
-  /// twice, wherever the run ends.
+  /// If the token of a page is stored in one transaction with its changes, no change is lost or
+  /// applied twice, wherever the run ends.
   ///
-  /// - Parameter apply: Keeps a page. An error that it throws ends the run.
+  /// - Parameter apply: Stores a page. An error that it throws ends the run.
+  /// - Returns: An operation whose result is the token of the last page.
   public func applying(
     _ apply: nonisolated(nonsending) @escaping @Sendable (FetchedChanges) async throws -> Void
   ) -> some ComposableOperation<ChangeToken> {
@@ -105,9 +116,9 @@ public struct FetchChanges: ComposableOperation {
       operationName)
   }
 
-  /// Hands over every page.
+  /// Passes each page to a closure.
   ///
-  /// - Returns: The token of the last one.
+  /// - Returns: The token of the last page.
   private nonisolated(nonsending) func eachPage(
     in context: OperationContext,
     _ body: nonisolated(nonsending) (FetchedChanges) async throws -> Void
@@ -124,7 +135,7 @@ public struct FetchChanges: ComposableOperation {
       }
       let page: ChangePage
       do { page = try await context.run(request) } catch let error as RecordError {
-        // A database that forgets more quickly than it tells would be asked for ever.
+        // Limited, because a database may forget changes faster than it reports them.
         guard case .tokenExpired = error.reason, token != nil, beginnings < retries.attempts else {
           throw error
         }
@@ -134,7 +145,7 @@ public struct FetchChanges: ComposableOperation {
       }
       try await body(FetchedChanges(page, startsOver: startsOver))
       let isStill = page.changed.isEmpty && page.deleted.isEmpty && page.token == token
-      // One that has more and gives nothing would be asked for ever.
+      // A database that has more changes but returns none would cause an endless loop.
       if !page.hasMore || isStill { return page.token }
       (token, startsOver) = (page.token, false)
       number += 1
@@ -142,15 +153,16 @@ public struct FetchChanges: ComposableOperation {
   }
 }
 
-/// What has changed in a database, all of it or a page.
+/// The changes of a database: all of them, or a page.
 public struct FetchedChanges: Sendable {
-  /// The records that were saved, as they are now.
+  /// The saved records, in their current state.
   public let changed: [DatabaseRecord]
-  /// The records that were deleted.
+  /// The IDs of the deleted records.
   public let deleted: [RecordID]
-  /// Up to where changes are known now.
+  /// The position after these changes.
   public let token: ChangeToken
-  /// Whether this is, or begins, all that there is, and what was known before is void.
+  /// Whether these are all records of the database, or the first page of them, so that previously
+  /// fetched records are void.
   public let startsOver: Bool
 
   init(changed: [DatabaseRecord], deleted: [RecordID], token: ChangeToken, startsOver: Bool) {

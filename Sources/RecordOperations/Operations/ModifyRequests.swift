@@ -1,16 +1,16 @@
 internal import CompositeOperations
 
-/// Changes records by as many requests as it takes.
+/// The requests that are needed for a list of changes.
 struct ModifyRequests {
   private let database: any RecordDatabase
-  /// One a record.
+  /// The changes, at most one for each record.
   private let changes: [RecordChange]
   private let isAtomic: Bool
   private let ignoresMissing: Bool
   private let retries: RequestRetries
-  /// What became of each change; nil where no request was made for it.
+  /// The result of each change; `nil` if no request was made for it.
   private var replies: [RecordReply?]
-  /// Whether nobody can tell if an atomic batch was done once, without an answer.
+  /// Whether it is not known if an atomic batch without a reply was carried out.
   private var mayBeDone = false
 
   init(
@@ -25,8 +25,11 @@ struct ModifyRequests {
     replies = Array(repeating: nil, count: changes.count)
   }
 
-  /// - Returns: What became of each change: saved or deleted.
-  /// - Throws: A ``RecordBatchError`` if one of them failed, or the task was cancelled.
+  /// Makes the requests.
+  ///
+  /// - Returns: The result of each change: saved or deleted.
+  /// - Throws: A ``RecordBatchError`` if a change failed or the task was cancelled; a
+  ///   ``RecordError`` if an atomic batch is not supported or exceeds the limits.
   nonisolated(nonsending) mutating func perform(
     in context: OperationContext
   ) async throws -> [RecordReply] {
@@ -50,7 +53,7 @@ struct ModifyRequests {
     return done
   }
 
-  /// The changes in parts that the database takes at once, by what it says beforehand.
+  /// Splits the changes by the declared limits of the database.
   private func chunks() throws(RecordError) -> [[Int]] {
     let limits = database.limits
     var chunks: [[Int]] = []
@@ -71,15 +74,15 @@ struct ModifyRequests {
   }
 
   private enum End {
-    /// What became of each change is known.
+    /// The result of each change is known.
     case done
-    /// What is left of it has to be sent in parts.
+    /// The remaining changes have to be split.
     case tooMuch(left: [Int])
-    /// No other request would fare better.
+    /// Further requests would fail, too.
     case hopeless
   }
 
-  /// Sends changes until it is known what became of them, or there are no more attempts.
+  /// Sends changes until their results are known or no attempts are left.
   private nonisolated(nonsending) mutating func send(
     _ chunk: [Int], in context: OperationContext
   ) async throws -> End {
@@ -93,14 +96,14 @@ struct ModifyRequests {
         advised = try await sendOnce(&attempt, in: context)
         if attempt.left.isEmpty { return .done }
       } catch let error as CancellationError {
-        // While it waits for its next attempt, what became of the last one is known.
+        // During the delay before an attempt, the results of the previous one are known.
         if attempt.request.isOnItsWay.withLock(\.self) {
           fail(attempt.left, with: RecordError(.replyLost))
         }
         throw error
       } catch {
         var problem = error as? RecordError ?? RecordError(.other(error))
-        // Whatever became of looking.
+        // The lookup failed, for any reason.
         if attempt.isUnclear { problem = RecordError(.replyLost, retryAfter: problem.retryDelay) }
         if case .limitExceeded = problem.reason, attempt.left.count > 1, !isAtomic {
           return .tooMuch(left: attempt.left)
@@ -127,27 +130,27 @@ struct ModifyRequests {
   }
 
   private struct Attempt {
-    /// The changes of which it is not known that they are done or final.
+    /// The changes that are not known to be done or to have finally failed.
     var left: [Int]
     var waits: RequestRetries.Waits
-    /// How long to wait before it.
+    /// The delay before the attempt.
     var delay = Duration.zero
-    /// Whether they may have been done without an answer, and nobody has looked since.
+    /// Whether changes may have been made without a reply, and no lookup has been made since.
     var isUnclear = false
-    /// Whether there was no answer once.
+    /// Whether a reply was lost in any attempt.
     var hasLostAnswer = false
     let request = Request()
   }
 
-  /// The last request that was made, or is waited with.
+  /// The last request that was made or is being delayed.
   private final class Request: Sendable {
-    /// Whether the database has been asked, and has not answered.
+    /// Whether the request was sent and has no reply yet.
     let isOnItsWay = Lock(false)
   }
 
-  /// Sends what is left once, and takes out of it what is settled by that.
+  /// Sends the remaining changes once, and removes those that are settled.
   ///
-  /// - Returns: How long to wait at least before the next attempt.
+  /// - Returns: The minimum delay before the next attempt; `nil` if the database does not say.
   private nonisolated(nonsending) mutating func sendOnce(
     _ attempt: inout Attempt, in context: OperationContext
   ) async throws -> Duration? {
@@ -169,18 +172,18 @@ struct ModifyRequests {
     var again: [Int] = []
     var advised: Duration?
     for (index, answer) in zip(attempt.left, answers) {
-      // Of an atomic batch all was done or nothing, and somebody has looked which.
+      // An atomic batch was made as a whole or not at all, and a lookup has shown which.
       let hasLostAnswer = attempt.hasLostAnswer && !isAtomic
       let reply = settled(answer, for: changes[index], hasLostAnswer: hasLostAnswer)
       replies[index] = reply
-      // What the answer has made unclear stays so.
+      // The reply as received: a change that was settled as `.replyLost` is not sent again.
       if case .failed(let error) = answer, error.isRetriable {
         again.append(index)
         advised = [advised, error.retryDelay].compactMap(\.self).max()
       }
     }
     if isAtomic, attempt.left.contains(where: { replies[$0]?.error != nil }) {
-      // What is not there and need not be is left out, and all the others go again.
+      // Leave out deletions of missing records that count as done, and send the others again.
       if attempt.left.contains(where: { replies[$0]?.error == nil }) {
         attempt.delay = .zero
         try await leaveOutMissing(&attempt, in: context)
@@ -192,7 +195,7 @@ struct ModifyRequests {
     return advised
   }
 
-  /// Takes those out of what is left that are not there and need not be.
+  /// Settles deletions of records that do not exist and need not.
   private nonisolated(nonsending) mutating func leaveOutMissing(
     _ attempt: inout Attempt, in context: OperationContext
   ) async throws {
@@ -207,7 +210,7 @@ struct ModifyRequests {
     attempt.left.removeAll(where: missing.contains)
   }
 
-  /// What an answer means for a change.
+  /// Returns the result of a change, given its reply.
   private func settled(
     _ answer: RecordReply, for change: RecordChange, hasLostAnswer: Bool
   ) -> RecordReply {
@@ -219,7 +222,7 @@ struct ModifyRequests {
       if change.isUnclear(where: nil), hasLostAnswer {
         error = RecordError(.replyLost, of: change.id)
       }
-    // The one that was lost may have come after somebody looked.
+    // The lost request may have been carried out after the lookup.
     case .conflict(let record) where hasLostAnswer:
       if change.isDone(in: record) { return .saved(record) }
       if change.isUnclear(where: record) { error = RecordError(.replyLost, of: change.id) }
@@ -228,7 +231,7 @@ struct ModifyRequests {
     return .failed(error)
   }
 
-  /// Takes those out of what is left that were done without an answer.
+  /// Settles the remaining changes that were made without a reply.
   private nonisolated(nonsending) mutating func settleDone(
     _ attempt: inout Attempt, in context: OperationContext
   ) async throws {
@@ -256,7 +259,7 @@ struct ModifyRequests {
       }
     }
     if isAtomic, !left.isEmpty {
-      // Nothing was done if not all of it was. Or somebody else has changed one of them since.
+      // If not all changes were made, none was; or another writer has changed a record since.
       if !left.contains(where: { changes[$0].isSurelyOpen(where: found[changes[$0].id]) }) {
         mayBeDone = true
       }
@@ -276,7 +279,7 @@ struct ModifyRequests {
 
   private mutating func batchError(cancelled isCancelled: Bool) -> RecordBatchError {
     if isAtomic {
-      // What was not there, either.
+      // Also deletions of missing records, which were settled as done.
       let done = changes.indices.filter { index in replies[index].map { $0.error == nil } ?? false }
       fail(done, with: RecordError(.batchFailed))
       if mayBeDone { fail(Array(changes.indices), with: RecordError(.replyLost)) }
@@ -306,7 +309,7 @@ extension RecordReply {
 }
 
 extension RecordChange {
-  /// Whether a record says that the change was not made.
+  /// Whether a record proves that the change was not made.
   fileprivate func isSurelyOpen(where record: DatabaseRecord?) -> Bool {
     switch self {
     case .delete(_, let tag): record != nil && (tag == nil || tag == record?.tag)
@@ -314,8 +317,9 @@ extension RecordChange {
     }
   }
 
-  /// Whether nobody can tell from a record, which is not as the change would have made it, if that was made before
-  /// somebody else has changed the record. Changes that are made whoever has saved it are just made again.
+  /// Whether a record, which does not have the state after the change, does not show if the change
+  /// was made before another writer changed the record. Unconditional changes are never unclear:
+  /// they are just made again.
   fileprivate func isUnclear(where record: DatabaseRecord?) -> Bool {
     switch self {
     case .delete(_, nil), .save(_, .changedKeys), .save(_, .allKeys), .save(_, .replace): false
@@ -323,10 +327,10 @@ extension RecordChange {
     }
   }
 
-  /// Whether a record is as it would be if the change had been made.
+  /// Whether a record has the state that it has after the change.
   fileprivate func isDone(in record: DatabaseRecord) -> Bool {
     guard case .save(let sent, let policy) = self else { return false }
-    // It would have another tag.
+    // After the change it would have another tag.
     if let tag = sent.tag, tag == record.tag { return false }
     let fields = sent.fields(by: policy)
     if policy == .replace,

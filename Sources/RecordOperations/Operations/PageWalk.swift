@@ -1,6 +1,6 @@
 internal import CompositeOperations
 
-/// The way from the first page of a query to its last one.
+/// The state of a walk through the pages of a query.
 struct PageWalk {
   private let query: QueryRecords
   private var count = 0
@@ -10,9 +10,9 @@ struct PageWalk {
 
   init(_ query: QueryRecords) { self.query = query }
 
-  /// The request for the next page; nil if there is none.
+  /// Returns the request for the next page, or `nil` if there is none.
   ///
-  /// - Throws: A ``RecordError`` if the database cannot do it.
+  /// - Throws: A ``RecordError`` if the query is invalid or not supported by the database.
   mutating func nextRequest() throws -> ReadRequest<RecordPage>? {
     if number == 0 {
       if let reason = query.query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
@@ -27,9 +27,10 @@ struct PageWalk {
     }
   }
 
-  /// Takes a page.
+  /// Accepts a page.
   ///
-  /// - Returns: Its records, as many as are wanted.
+  /// - Returns: Its records, up to the limit of the query.
+  /// - Throws: A ``RecordError`` if the page has the same cursor as the previous one.
   mutating func take(_ page: RecordPage) throws(RecordError) -> [DatabaseRecord] {
     if let next = page.cursor, next == cursor {
       throw RecordError(

@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// Finds records, all that there are.
+/// An operation that finds all records that match a query.
 ///
 /// ```swift
 /// import RecordOperations
@@ -11,24 +11,31 @@ public import CompositeOperations
 /// let books = try await thick.run().get()
 /// ```
 ///
-/// A database gives what it finds in pages; every page is a request, seen as an operation below this one, and tried
-/// again where that may help. ``records`` and ``pages`` give the same one after another, for as many as there are.
+/// A database returns the records in pages. Each page is a request, which runs as a child operation
+/// and is retried if that may help. ``records`` and ``pages`` return the same records one by one
+/// and page by page, without keeping all of them.
 ///
-/// What the database cannot do is refused before anything is sent, with ``RecordError/Reason/unsupported(_:)``: nothing
-/// is filtered or sorted here. What goes wrong later is a ``RecordQueryError`` with the records of the pages before.
+/// If the database does not support the query, the operation fails before it sends a request, with
+/// the cause ``RecordError/Reason/unsupported(_:)``; records are never filtered or sorted locally.
+/// Every error is a ``RecordQueryError`` with the records of the previous pages.
 public struct QueryRecords: ComposableOperation {
+  /// The query.
   public let query: RecordQuery
+  /// The database of the records.
   public let database: any RecordDatabase
-  /// How many records are wanted at most; nil for all.
+  /// The maximum number of records; `nil` for all.
   public let limit: Int?
+  /// How often a request is attempted.
   public let retries: RequestRetries
 
+  /// Creates an operation for a query.
+  ///
   /// - Parameters:
-  ///   - query: What is looked for.
-  ///   - database: Where.
-  ///   - limit: How many records are wanted at most; nil for all.
-  ///   - retries: How often a request is tried.
-  /// - Precondition: The limit is not negative.
+  ///   - query: The query.
+  ///   - database: The database of the records.
+  ///   - limit: The maximum number of records; `nil` for all.
+  ///   - retries: How often a request is attempted.
+  /// - Precondition: `limit` is not negative.
   public init(
     _ query: RecordQuery, in database: any RecordDatabase, limit: Int? = nil,
     retries: RequestRetries = .standard
@@ -40,16 +47,18 @@ public struct QueryRecords: ComposableOperation {
     self.retries = retries
   }
 
+  /// Creates an operation that finds records of a type.
+  ///
   /// - Parameters:
   ///   - type: The type of the records.
-  ///   - database: Where.
-  ///   - predicate: What has to be so of them; nil if all are looked for.
-  ///   - order: Which is the first.
-  ///   - keys: The fields that are wanted; nil for all.
-  ///   - limit: How many records are wanted at most; nil for all.
-  ///   - zone: In which part of the database.
-  ///   - retries: How often a request is tried.
-  /// - Precondition: The limit is not negative.
+  ///   - database: The database of the records.
+  ///   - predicate: The condition that the records meet; `nil` for all records.
+  ///   - order: The order of the records.
+  ///   - keys: The fields to fetch; `nil` for all.
+  ///   - limit: The maximum number of records; `nil` for all.
+  ///   - zone: The zone of the records.
+  ///   - retries: How often a request is attempted.
+  /// - Precondition: `limit` is not negative.
   public init(
     _ type: String, in database: any RecordDatabase, where predicate: RecordPredicate? = nil,
     sortedBy order: [RecordOrder] = [], keys: [String]? = nil, limit: Int? = nil,
@@ -62,6 +71,9 @@ public struct QueryRecords: ComposableOperation {
 
   public var operationName: String { "query \(query.type)" }
 
+  /// Fetches all pages.
+  ///
+  /// - Throws: A ``RecordQueryError`` with the records that were found and the cause.
   public func perform(in context: OperationContext) async throws -> [DatabaseRecord] {
     var found: [DatabaseRecord] = []
     var walk = PageWalk(self)
@@ -75,17 +87,19 @@ public struct QueryRecords: ComposableOperation {
     return found
   }
 
-  /// What is found, page by page. Each iteration asks anew.
+  /// The records that match, page by page. Each iteration queries again.
   public var pages: RecordPages { RecordPages(query: self) }
 
-  /// What is found, record by record, as far as somebody asks for more. Each iteration asks anew.
+  /// The records that match, one by one. Pages are fetched as they are needed, and each iteration
+  /// queries again.
   public var records: RecordPages.Records { RecordPages.Records(pages: pages) }
 }
 
 extension QueryRecords {
-  /// What is found, as values of a type.
+  /// Returns an operation that converts the records to values of a type.
   ///
-  /// - Parameter type: What is made of each record. What it throws is the error.
+  /// - Parameter type: The type of the values. An error that it throws for a record is the error of
+  ///   the operation.
   public func decoding<Value: RecordConvertible>(
     _ type: Value.Type
   ) -> some ComposableOperation<[Value]> {
@@ -93,15 +107,16 @@ extension QueryRecords {
   }
 }
 
-/// A query did not come to its end.
+/// An error that ended a query before its last page.
 public struct RecordQueryError: Error, Sendable {
-  /// The records of the pages that came.
+  /// The records of the pages that were fetched.
   public let records: [DatabaseRecord]
-  /// Why no other page did.
+  /// The error of the next page.
   public let cause: any Error
 }
 
 extension RecordQueryError: CancellationRepresenting {
+  /// Whether the cause is a cancellation.
   public var representsCancellation: Bool {
     cause is CancellationError
       || (cause as? any CancellationRepresenting)?.representsCancellation == true

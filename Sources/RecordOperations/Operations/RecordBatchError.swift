@@ -1,29 +1,31 @@
 public import CompositeOperations
 
-/// Not all of the records could be saved or deleted: what became of each.
+/// An error for records that could not be saved or deleted, with the result of each.
 ///
-/// A run that was cancelled on the way has it as what came late, ``CompositeOperations/OperationRun/late``: what had been done by then.
+/// A cancelled run has this error as ``CompositeOperations/OperationRun/late``, with what was done
+/// before.
 public struct RecordBatchError: Error, Sendable {
-  /// The records that are saved, as they are now.
+  /// The saved records, in their current state.
   public let saved: [DatabaseRecord]
-  /// The records that are deleted.
+  /// The IDs of the deleted records.
   public let deleted: [RecordID]
-  /// The records that could not be changed, each with its reason. For one whose reason is
-  /// ``RecordError/Reason/replyLost`` nobody knows.
+  /// The errors of the records that could not be changed. With the reason
+  /// ``RecordError/Reason/replyLost``, it is not known whether the record was changed.
   public let failures: [RecordError]
-  /// The records for which no request was made, because of a cancellation or of what became of those before.
+  /// The IDs of the records for which no request was made, because of a cancellation or of earlier
+  /// failures.
   public let unsent: [RecordID]
   /// Whether the operation was cancelled.
   public let representsCancellation: Bool
 
-  /// Why a record could not be changed; nil if it could, or was not to be.
+  /// The error of a record; `nil` if it has none.
   public subscript(id: RecordID) -> RecordError? { failures.first { $0.record == id } }
 }
 
 extension RecordBatchError: CancellationRepresenting {}
 
 extension RecordBatchError: CustomStringConvertible {
-  /// A line a failure, up to ten of them.
+  /// The counts, and a line for each of the first ten failures.
   public var description: String {
     let all = saved.count + deleted.count + failures.count + unsent.count
     var lines = ["\(all - saved.count - deleted.count) of \(RecordBatch.size(all)) not changed"]

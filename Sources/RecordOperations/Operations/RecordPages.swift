@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// What a query finds, page by page: ``QueryRecords/pages``.
+/// The pages of a query: ``QueryRecords/pages``.
 ///
 /// ```swift
 /// import RecordOperations
@@ -11,21 +11,25 @@ public import CompositeOperations
 /// }
 /// ```
 ///
-/// A page is asked for when it is wanted. Its request is tried again as in the operation, and is a run of its own in the
-/// environment that is given. What goes wrong is thrown as it is, and ends the iteration.
+/// A page is requested when it is needed. Its request is retried as in the operation, and is a
+/// separate run in the environment of ``requesting(in:)``. An error is thrown unchanged and ends
+/// the iteration.
 public struct RecordPages: AsyncSequence, Sendable {
   let query: QueryRecords
   private var environment = OperationEnvironment()
 
   init(query: QueryRecords) { self.query = query }
 
-  /// The same, with requests that run in an environment: with its clock and its observers.
+  /// Returns the same pages, requested in an environment with its clock and observers.
+  ///
+  /// - Parameter environment: The environment of the requests.
   public func requesting(in environment: OperationEnvironment) -> RecordPages {
     var pages = self
     pages.environment = environment
     return pages
   }
 
+  /// An iterator over the pages of a query.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private var walk: PageWalk?
     private let environment: OperationEnvironment
@@ -35,6 +39,9 @@ public struct RecordPages: AsyncSequence, Sendable {
       environment = pages.environment
     }
 
+    /// Fetches the next page; `nil` after the last one.
+    ///
+    /// - Throws: A ``RecordError``, and any other error of the database; `CancellationError`.
     public mutating func next() async throws -> [DatabaseRecord]? {
       guard var walk else { return nil }
       self.walk = nil
@@ -47,18 +54,22 @@ public struct RecordPages: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
-  /// What a query finds, record by record: ``QueryRecords/records``.
+  /// The records of a query, one by one: ``QueryRecords/records``.
   public struct Records: AsyncSequence, Sendable {
     public typealias Element = DatabaseRecord
 
     let pages: RecordPages
 
+    /// An iterator over the records of a query.
     public struct AsyncIterator: AsyncIteratorProtocol {
       var pages: RecordPages.AsyncIterator
       private var page: ArraySlice<DatabaseRecord> = []
 
       init(_ pages: RecordPages) { self.pages = pages.makeAsyncIterator() }
 
+      /// Returns the next record, and fetches a page if needed; `nil` after the last one.
+      ///
+      /// - Throws: A ``RecordError``, and any other error of the database; `CancellationError`.
       public mutating func next() async throws -> DatabaseRecord? {
         while page.isEmpty {
           guard let next = try await pages.next() else { return nil }

@@ -1,27 +1,41 @@
 public import CompositeOperations
 
-/// How often a request to a database is tried, and how long to wait in between.
+/// How often a request to a database is attempted, and the delays between attempts.
+///
+/// ```swift
+/// import CompositeOperations
+/// import RecordOperations
+///
+/// let retries = RequestRetries(attempts: 3, backoff: .constant(.seconds(2)))
+/// let query = QueryRecords("Book", in: MemoryRecordDatabase(), retries: retries)
+/// ```
 public struct RequestRetries: Sendable {
-  /// Five times in all, after 1, 2, 4 and 8 seconds at most, or after what the database says if that is longer.
+  /// Five attempts, with delays of at most 1, 2, 4 and 8 seconds, or as long as the database
+  /// advises if that is longer.
   public static let standard = RequestRetries(
     attempts: 5, backoff: .exponential(from: .seconds(1)).capped(at: .seconds(60)).jittered())
-  /// Once.
+  /// One attempt.
   public static let none = RequestRetries(attempts: 1)
 
-  /// How often a request is tried at most, with the first time.
+  /// The maximum number of attempts, including the first one.
   public let attempts: Int
-  /// How long to wait before the next time, by the clock of the environment. What a database says is waited for if
-  /// it is longer.
+  /// The delays between attempts, by the clock of the environment. A longer delay that a database
+  /// advises is used instead.
   public let backoff: Backoff
 
-  /// - Precondition: There is at least one attempt.
+  /// Creates a policy for retries.
+  ///
+  /// - Parameters:
+  ///   - attempts: The maximum number of attempts, including the first one.
+  ///   - backoff: The delays between attempts.
+  /// - Precondition: `attempts` is at least 1.
   public init(attempts: Int, backoff: Backoff = .none) {
     precondition(attempts >= 1, "`attempts` must be at least 1 (was \(attempts))")
     self.attempts = attempts
     self.backoff = backoff
   }
 
-  /// The waits of one request.
+  /// The delays of one request.
   struct Waits {
     private let retries: RequestRetries
     private var delays: Backoff.Delays
@@ -32,7 +46,7 @@ public struct RequestRetries: Sendable {
       delays = Backoff.Delays(retries.backoff)
     }
 
-    /// How long to wait for the next attempt; nil if there is none.
+    /// Returns the delay before the next attempt, or `nil` if no attempts are left.
     mutating func next(
       advised: Duration?, using randomness: inout some RandomNumberGenerator
     ) -> Duration? {
@@ -44,7 +58,7 @@ public struct RequestRetries: Sendable {
 }
 
 extension OperationContext {
-  /// Runs a request as an operation of its own, after a while if there is one to wait.
+  /// Runs a request as a child operation, after a delay.
   nonisolated(nonsending) func request<Reply: Sendable>(
     _ name: String, after delay: Duration,
     _ send: nonisolated(nonsending) @escaping @Sendable () async throws -> Reply
@@ -55,7 +69,7 @@ extension OperationContext {
   }
 }
 
-/// A request that only reads, tried as often as is said.
+/// A request that only reads and is retried by a policy.
 struct ReadRequest<Reply: Sendable>: ComposableOperation {
   let operationName: String
   let retries: RequestRetries

@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// Saves records.
+/// An operation that saves records.
 ///
 /// ```swift
 /// import RecordOperations
@@ -11,32 +11,41 @@ public import CompositeOperations
 /// let saved = try await SaveRecords([book], in: database).run().get()
 /// ```
 ///
-/// It ends in the records as they are now, in the order in which they were given, each with its new tag: a record that
-/// is changed and saved again is one of these. The policy says what is saved of a record, and what if somebody else has
-/// saved it in between; see ``SavePolicy``.
+/// The result is the saved records in their current state, in the given order, each with its new
+/// tag. To change a record again, change one of these. The policy says which fields are saved, and
+/// what happens if another writer has saved the record; see ``SavePolicy``.
 ///
-/// As many requests are made as the database's limits demand, one after another, in the order of the records, so one
-/// that others lead to goes before them. What the database finds too much all the same is halved, down to a single
-/// record. An **atomic** save is made by one request, or refused with ``RecordError/Reason/limitExceeded``.
+/// The operation splits the records into as many requests as the limits of the database require.
+/// The requests run one after another, in the order of the records, so put a record before the
+/// records that refer to it. A request that the database rejects as too large is halved, down to a
+/// single record. An **atomic** save is a single request, or fails with
+/// ``RecordError/Reason/limitExceeded``.
 ///
-/// A request is tried again after what may pass, and then only with the records that are not saved yet. Where an answer
-/// was lost it is first looked which of them were saved. A record that is given more than once is saved
-/// once, as if one were saved after the other.
+/// A request that failed temporarily is retried, with only the records that are not saved yet. If a
+/// reply was lost, the operation first looks up which of them were saved. A record that is given
+/// more than once is saved once, with the same result as saving one after the other.
 ///
-/// Where not all records could be saved, the error is a ``RecordBatchError``: what became of each.
+/// If not all records could be saved, the error is a ``RecordBatchError`` with the result of each.
 public struct SaveRecords: ComposableOperation {
+  /// The records to save.
   public let records: [DatabaseRecord]
+  /// The database of the records.
   public let database: any RecordDatabase
+  /// The fields that are saved, and the condition for the save.
   public let policy: SavePolicy
+  /// Whether either all records are saved or none.
   public let isAtomic: Bool
+  /// How often a request is attempted.
   public let retries: RequestRetries
 
+  /// Creates an operation that saves records.
+  ///
   /// - Parameters:
-  ///   - records: What is saved.
-  ///   - database: Where.
-  ///   - policy: What of it, and under which condition.
-  ///   - isAtomic: Whether all of them are saved or none.
-  ///   - retries: How often a request is tried.
+  ///   - records: The records to save.
+  ///   - database: The database of the records.
+  ///   - policy: The fields that are saved, and the condition for the save.
+  ///   - isAtomic: Whether either all records are saved or none.
+  ///   - retries: How often a request is attempted.
   public init(
     _ records: [DatabaseRecord], in database: any RecordDatabase,
     policy: SavePolicy = .ifUnchanged, atomic isAtomic: Bool = false,
@@ -49,13 +58,17 @@ public struct SaveRecords: ComposableOperation {
     self.retries = retries
   }
 
+  /// Creates an operation that saves values as records.
+  ///
   /// - Parameters:
-  ///   - values: What is saved. They have no tags, and are saved whoever has saved them before.
-  ///   - database: Where.
-  ///   - policy: What of it.
-  ///   - isAtomic: Whether all of them are saved or none.
-  ///   - retries: How often a request is tried.
-  /// - Throws: A ``FieldValueError`` if a property is no value of a field.
+  ///   - values: The values to save. Their records have no tags. By default they are saved even if
+  ///     another writer has saved them.
+  ///   - database: The database of the records.
+  ///   - policy: The fields that are saved, and the condition for the save.
+  ///   - isAtomic: Whether either all records are saved or none.
+  ///   - retries: How often a request is attempted.
+  /// - Throws: A ``FieldValueError`` if no field can hold a property; any error of the type's own
+  ///   encoding.
   public init(
     _ values: [some RecordConvertible], in database: any RecordDatabase,
     policy: SavePolicy = .allKeys, atomic isAtomic: Bool = false,
@@ -68,6 +81,11 @@ public struct SaveRecords: ComposableOperation {
 
   public var operationName: String { "save \(RecordBatch.size(records.count))" }
 
+  /// Saves the records.
+  ///
+  /// - Returns: The saved records in their current state, in the given order.
+  /// - Throws: A ``RecordBatchError`` if not all records are saved, or the run was cancelled; a
+  ///   ``RecordError`` if an atomic save is not supported or exceeds the limits.
   public func perform(in context: OperationContext) async throws -> [DatabaseRecord] {
     var merged: [DatabaseRecord] = []
     var places: [RecordID: Int] = [:]
@@ -92,11 +110,11 @@ public struct SaveRecords: ComposableOperation {
 }
 
 extension DatabaseRecord {
-  /// It with the fields of an earlier one that it would not save.
+  /// Returns the record with the fields of an earlier one, unless it saves these fields itself.
   fileprivate func merged(over earlier: DatabaseRecord, by policy: SavePolicy) -> DatabaseRecord {
     if policy == .replace { return self }
     let saved = earlier.fields(by: policy).merging(fields(by: policy)) { $1 }
-    // Of one that has no tag, all that it has is saved.
+    // All fields of a record without a tag are saved.
     let known = tag == nil ? [:] : earlier.fields.merging(fields) { $1 }
     var merged = DatabaseRecord(id, fields: known, tag: tag, modified: modified)
     for (key, value) in saved { merged[key] = value }
