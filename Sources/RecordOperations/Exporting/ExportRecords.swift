@@ -1,7 +1,7 @@
 public import CompositeOperations
 internal import SystemFiles
 
-/// Writes what a query finds to a file.
+/// An operation that writes the records of a query to a file.
 ///
 /// ```swift
 /// import RecordOperations
@@ -14,42 +14,52 @@ internal import SystemFiles
 /// print(file.recordCount, "records in", file.path)
 /// ```
 ///
-/// A column is a key, or a path of keys across references. What a reference leads to is looked up for each record; where
-/// it leads nowhere, there is null. A key of another table that is a whole number stays one.
+/// A column is a key, or a path of keys across references. References are resolved for each record;
+/// a reference to a missing record gives null. A foreign key that is an integer is exported as an
+/// integer.
 ///
-/// Whatever is in a column of bytes, one declared as `BLOB`, goes out as bytes, so that all of them come back. A text
-/// that is not in UTF-8 goes out from no other column: it is refused, unless the formatter transforms it, which gets
-/// its bytes.
+/// A column that is declared as `BLOB` is exported as bytes, whatever its values, so that an import
+/// restores them. Text that is not valid UTF-8 in any other column is an error, unless the
+/// formatter transforms it; the formatter receives its bytes.
 ///
-/// All of it is as the database was at one moment: others may go on writing meanwhile. It is written to another file
-/// beside the one that is asked for, which takes its name when it is whole and on the disk. A run that fails or is
-/// cancelled leaves the old file as it was, and nothing beside it. What is no file, such as a device or a pipe, is
-/// written as it comes.
+/// The file is a snapshot of the database: other connections can write during the export. The
+/// export writes to a temporary file in the same folder, which replaces the old file when it is
+/// complete and on disk. A run that fails or is cancelled leaves the old file unchanged and removes
+/// the temporary one. If the path is not a regular file but, for example, a device or a pipe, the
+/// export writes to it directly.
 ///
-/// The run tells how many records it has written, and of how many if all of a table are wanted. It throws a
-/// ``RecordError`` for what the database says, a ``FieldValueError`` that names row and column for a value that the file
-/// cannot have, and a ``RecordFileError`` for what is wrong with the file.
+/// The run reports the number of records written, and their total if all records of a table are
+/// exported. It throws a ``RecordError`` if the database fails, a ``FieldValueError`` with row and
+/// column for a value that the format cannot represent, and a ``RecordFileError`` if the file
+/// cannot be written. Errors of the formatter are thrown unchanged.
 public struct ExportRecords: ComposableOperation {
+  /// The records to export, and their order.
   public let query: RecordQuery
+  /// The database of the records.
   public let database: SQLiteRecordDatabase
-  /// The paths of the columns; nil for all columns that the table has, in its order.
+  /// The paths of the columns; `nil` for all columns of the table, in its order.
   public let columns: [String]?
-  /// How many records are wanted at most; nil for all.
+  /// The maximum number of records; `nil` for all.
   public let limit: Int?
-  /// Where the file is to be.
+  /// The path of the file.
   public let path: String
+  /// The format of the file.
   public let formatter: any RecordFormatter
-  /// What is written in place of a file; nil if there is one.
+  /// The open descriptor to write to; `nil` to write to the path.
   private var descriptor: Int32?
 
+  /// Creates an export of a query.
+  ///
   /// - Parameters:
-  ///   - query: Which records, and in which order.
-  ///   - database: Where they are.
-  ///   - columns: The paths of the columns; nil for the keys of the query, or all columns that the table has.
-  ///   - limit: How many records are wanted at most; nil for all.
-  ///   - path: Where the file is to be; nil for one in the working folder that is called as the type, `Book.csv`.
-  ///   - formatter: How the records are written.
-  /// - Precondition: The limit is not negative.
+  ///   - query: The records to export, and their order.
+  ///   - database: The database of the records.
+  ///   - columns: The paths of the columns; `nil` for the keys of the query, or all columns of the
+  ///     table.
+  ///   - limit: The maximum number of records; `nil` for all.
+  ///   - path: The path of the file; `nil` for a file in the working directory that is named after
+  ///     the type, such as `Book.csv`.
+  ///   - formatter: The format of the file.
+  /// - Precondition: `limit` is not negative.
   public init(
     _ query: RecordQuery, in database: SQLiteRecordDatabase, columns: [String]? = nil,
     limit: Int? = nil, to path: String? = nil, as formatter: some RecordFormatter
@@ -63,16 +73,19 @@ public struct ExportRecords: ComposableOperation {
     self.formatter = formatter
   }
 
+  /// Creates an export of the records of a type.
+  ///
   /// - Parameters:
   ///   - type: The type of the records, which is the name of a table or a view.
-  ///   - database: Where they are.
-  ///   - predicate: What has to be so of them; nil for all.
-  ///   - order: Which is the first.
-  ///   - columns: The paths of the columns; nil for all columns that the table has, in its order.
-  ///   - limit: How many records are wanted at most; nil for all.
-  ///   - path: Where the file is to be; nil for one in the working folder that is called as the type, `Book.csv`.
-  ///   - formatter: How the records are written.
-  /// - Precondition: The limit is not negative.
+  ///   - database: The database of the records.
+  ///   - predicate: The condition that the records meet; `nil` for all records.
+  ///   - order: The order of the records.
+  ///   - columns: The paths of the columns; `nil` for all columns of the table, in its order.
+  ///   - limit: The maximum number of records; `nil` for all.
+  ///   - path: The path of the file; `nil` for a file in the working directory that is named after
+  ///     the type, such as `Book.csv`.
+  ///   - formatter: The format of the file.
+  /// - Precondition: `limit` is not negative.
   public init(
     _ type: String, in database: SQLiteRecordDatabase, where predicate: RecordPredicate? = nil,
     sortedBy order: [RecordOrder] = [], columns: [String]? = nil, limit: Int? = nil,
@@ -83,9 +96,12 @@ public struct ExportRecords: ComposableOperation {
       limit: limit, to: path, as: formatter)
   }
 
-  /// It, written to a descriptor that is open, and stays so.
+  /// Returns an export that writes to an open descriptor, which stays open.
   ///
-  /// - Parameter name: What that is called in errors.
+  /// - Parameters:
+  ///   - descriptor: The open descriptor.
+  ///   - name: The name of the descriptor in errors.
+  ///   - make: Creates the export, with the name as its path.
   package static func writing(
     to descriptor: Int32, called name: String, _ make: (_ path: String) -> ExportRecords
   ) -> ExportRecords {
@@ -94,22 +110,27 @@ public struct ExportRecords: ComposableOperation {
     return export
   }
 
-  /// A type is no path.
+  /// Returns the default file name for a type, in which slashes are replaced.
   private static func path(for type: String, _ fileExtension: String) -> String {
-    // Letter by letter: a mark may stand over the slash.
+    // By scalar: a slash with a combining mark is a different `Character`.
     String(String.UnicodeScalarView(type.unicodeScalars.map { $0 == "/" ? "_" : $0 }))
       + "." + fileExtension
   }
 
   public var operationName: String { "export \(query.type)" }
 
+  /// Writes the file.
+  ///
+  /// - Returns: The path, the number of records and the size of the file.
+  /// - Throws: A ``RecordError``, a ``FieldValueError``, a ``RecordFileError``, any error of the
+  ///   formatter; `CancellationError`.
   public func perform(in context: OperationContext) async throws -> ExportedFile {
     let target = try RecordFileError.writing(path) {
       if let descriptor { return FileTarget(OpenFile(descriptor: descriptor), name: path) }
       return try FileTarget(path)
     }
     try refuse(target)
-    // A connection of its own, so that an export keeps no queries waiting.
+    // A separate connection, so that queries need not wait for an export.
     let worker = database.worker(for: .reading)
     do {
       let file = try await worker.run { connection in
@@ -126,7 +147,7 @@ public struct ExportRecords: ComposableOperation {
     }
   }
 
-  /// To replace the database by a part of it would be to lose the rest.
+  /// Throws an error if the target is the database itself, which the export would overwrite.
   private func refuse(_ target: FileTarget) throws {
     for suffix in ["", "-wal", "-shm", "-journal"] {
       guard let own = try? FileTarget(database.path + suffix), target.isSamePlace(as: own) else {
@@ -158,11 +179,12 @@ public struct ExportRecords: ComposableOperation {
   }
 }
 
-/// A file that was written.
+/// The result of an export.
 public struct ExportedFile: Hashable, Sendable {
+  /// The path of the file.
   public let path: String
-  /// How many records it has.
+  /// The number of records in the file.
   public let recordCount: Int
-  /// How large it is.
+  /// The size of the file in bytes.
   public let byteCount: Int
 }

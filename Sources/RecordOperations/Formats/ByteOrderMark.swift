@@ -1,4 +1,4 @@
-/// Leaves out the mark of UTF-8 that a file may begin with.
+/// A filter that removes the UTF-8 byte order mark at the beginning of a file.
 struct ByteOrderMark {
   static let bytes: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -7,13 +7,14 @@ struct ByteOrderMark {
     text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
   }
 
-  /// How many of its bytes have been there; nil once the file has begun.
+  /// The number of bytes of the mark that were read; `nil` after the beginning of the file.
   private var count: Int? = 0
 
-  /// What has been held back of a file that may begin with it, and does not after all: a part of the mark.
+  /// The result of filtering a piece of the file.
   struct Beginning {
+    /// The number of bytes of the mark that were held back and turned out to be content.
     var held = 0
-    /// Where what is no mark begins in the piece.
+    /// The index in the piece at which the content begins.
     var start = 0
   }
 
@@ -32,7 +33,7 @@ struct ByteOrderMark {
     return Beginning(start: start)
   }
 
-  /// - Returns: What has been held back of a file that ends within the mark.
+  /// - Returns: The number of bytes that were held back, if the file ends within the mark.
   mutating func finish() -> Int {
     defer { count = nil }
     return count ?? 0

@@ -16,7 +16,8 @@ extension UInt8 {
 extension [UInt8] {
   @inline(__always)
   mutating func append(_ other: Span<UInt8>) {
-    // An empty array writes how many it has to memory that all empty ones share, from several threads at once.
+    // Appending nothing to an empty array writes its count to storage that all empty arrays share,
+    // which is a data race.
     if other.isEmpty { return }
     append(addingCapacity: other.count) { $0.append(other) }
   }
@@ -29,7 +30,7 @@ extension OutputSpan<UInt8> {
     precondition(
       count <= freeCapacity,
       "`other` must have at most \(freeCapacity) bytes, the free capacity (was \(count))")
-    // There is room for them, and a span that can be read is not one that is being written.
+    // The capacity is checked above, and exclusive access keeps the source and the target apart.
     unsafe other.withUnsafeBytes { bytes in
       unsafe withUnsafeMutableBufferPointer { buffer, initializedCount in
         guard let source = bytes.baseAddress, let target = buffer.baseAddress else {

@@ -1,7 +1,7 @@
-/// What is between two cells of a CSV file.
+/// The delimiter between the cells of a CSV file.
 public enum CSVDelimiter: Hashable, Sendable, CaseIterable {
   case comma
-  /// As the spreadsheets of countries have it that write their fractions with a comma.
+  /// Used by spreadsheets in countries whose decimal separator is a comma.
   case semicolon
   case tab
 

@@ -1,15 +1,15 @@
 internal import CompositeOperations
 internal import SystemFiles
 
-/// A file from which or to which records go cannot be read or written.
+/// An error for a file that records cannot be read from or written to.
 public struct RecordFileError: Error, CustomStringConvertible {
-  /// The file, as it was named.
+  /// The path of the file, as it was given.
   public let path: String
-  /// What failed: "cannot be written".
+  /// The failure, such as "cannot be written".
   public let problem: String
-  /// What the system said, one of `errno`; 0 if it was not the system that refused.
+  /// The `errno` of the system; 0 if the error does not come from the system.
   public let code: Int32
-  /// Why, and what to do.
+  /// The reason, and what to do.
   private let explanation: String
 
   public var description: String { "the file \(path) \(problem): \(explanation)" }
@@ -28,7 +28,7 @@ public struct RecordFileError: Error, CustomStringConvertible {
     explanation = "\(error). \(advice)"
   }
 
-  /// Writes a file, and names it if the system refuses.
+  /// Runs a closure that writes a file, and adds the path to errors of the system.
   static func writing<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
     try check(path, "cannot be written")
     do { return try body() } catch let error as SystemError {
@@ -36,7 +36,7 @@ public struct RecordFileError: Error, CustomStringConvertible {
     }
   }
 
-  /// Reads a file, and names it if the system refuses.
+  /// Runs a closure that reads a file, and adds the path to errors of the system.
   static func reading<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
     try check(path, "cannot be read")
     do { return try body() } catch let error as SystemError {

@@ -1,11 +1,12 @@
-/// Sixteen bytes at a time: as many as the vectors of x86-64 and of ARM have in every machine.
+/// The size of a SIMD vector that every x86-64 and ARM processor has: 16 bytes.
 private typealias Block = SIMD16<UInt8>
 private typealias Hits = SIMDMask<SIMD16<Int8>>
 
 extension Span<UInt8> {
-  /// The first place at or after `start` that has one of three bytes; the end if there is none.
+  /// Returns the first index at or after `start` with one of three bytes; the count if there is
+  /// none.
   ///
-  /// - Complexity: O(the number of bytes that it passes).
+  /// - Complexity: O(*n*) for *n* bytes from `start` to the index.
   @inline(__always)
   func firstIndex(from start: Int, of one: UInt8, _ two: UInt8, _ three: UInt8) -> Int {
     firstIndex(from: start) { block in
@@ -14,7 +15,7 @@ extension Span<UInt8> {
     }
   }
 
-  /// The first place that has one of four bytes; the end if there is none.
+  /// Returns the first index with one of four bytes; the count if there is none.
   @inline(__always)
   func firstIndex(of one: UInt8, _ two: UInt8, _ three: UInt8, _ four: UInt8) -> Int {
     firstIndex(from: 0) { block in
@@ -23,8 +24,8 @@ extension Span<UInt8> {
     }
   }
 
-  /// The first place at or after `start` with what no string of JSON has as it is: a quote, a backslash, a control
-  /// character; the end if there is none.
+  /// Returns the first index at or after `start` with a byte that a JSON string must escape: a
+  /// quote, a backslash or a control character. Returns the count if there is none.
   @inline(__always)
   func firstIndexToEscape(from start: Int) -> Int {
     firstIndex(from: start) { block in
@@ -33,13 +34,13 @@ extension Span<UInt8> {
     }
   }
 
-  /// It as text; nil if it is not in UTF-8.
+  /// The bytes as a string; `nil` if they are not valid UTF-8.
   var text: String? {
-    // `String(validating:as:)` looks up types at run time, for each string anew.
+    // `String(validating:as:)` looks up types at run time for each string.
     do { return String(copying: try UTF8Span(validating: self)) } catch { return nil }
   }
 
-  /// Whether it is text in UTF-8. ASCII is seen at once.
+  /// Whether the bytes are valid UTF-8. An ASCII prefix is found without validation.
   var isText: Bool {
     let end = firstIndex(from: 0) { $0 .>= Block(repeating: 0x80) }
     return end == count || (try? UTF8Span(validating: extracting(end...))) != nil
@@ -53,7 +54,7 @@ extension Span<UInt8> {
       index &+= 16
     }
     if index == count { return count }
-    // Fewer than sixteen are left. They are looked at together with some that have been: those are no hits.
+    // Fewer than 16 bytes are left: load them with the bytes before them, which are no hits.
     let last = count &- 16
     if last >= start {
       return unsafe firstHit(isHit(load(last, as: Block.self))).map { last &+ $0 } ?? count
@@ -61,7 +62,7 @@ extension Span<UInt8> {
     return firstIndexOfFew(from: start, where: isHit)
   }
 
-  /// Fewer than sixteen bytes are twice eight or four of them, some of them twice.
+  /// Searches fewer than 16 bytes, as two words of 8 or 4 bytes that may overlap.
   @inline(__always)
   private func firstIndexOfFew(from start: Int, where isHit: (Block) -> Hits) -> Int {
     let left = count &- start
@@ -89,16 +90,16 @@ extension Span<UInt8> {
 
   @inline(__always)
   private func firstHit(_ hits: Hits) -> Int? {
-    // Each byte of a mask is all ones or all zeros: the zeros at the end of a word count its bytes.
+    // Each byte of a mask is all ones or all zeros, so trailing zero bits count whole bytes.
     let words = unsafe unsafeBitCast(hits, to: SIMD2<UInt64>.self)
     let first = UInt64(littleEndian: words[0])
-    // Without a jump: which half it is cannot be guessed.
+    // Branchless, because the half is not predictable.
     let word = first != 0 ? first : UInt64(littleEndian: words[1])
     if word == 0 { return nil }
     return (first != 0 ? 0 : 8) &+ word.trailingZeroBitCount / 8
   }
 
-  /// Bytes as one value. Any bytes are one of these types; that they are there is checked.
+  /// Loads bytes as one value. Any bytes are valid for these types, and the bounds are checked.
   @unsafe @inline(__always)
   private func load<Value: BitwiseCopyable>(_ index: Int, as type: Value.Type) -> Value {
     unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: type)

@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// Puts the records of a file into a table.
+/// An operation that imports the records of a file into a table.
 ///
 /// ```swift
 /// import RecordOperations
@@ -13,59 +13,76 @@ public import CompositeOperations
 /// for problem in imported.problems { print("books.csv,", problem) }
 /// ```
 ///
-/// The header of the file, or the keys of its objects, name columns of the table. A table that is not there is made for
-/// records, as it is when they are saved, with columns of texts for CSV and of the kinds of the first values for JSON.
-/// A table made so gets the columns that it has not where `addsColumns` says so. Where the names of the records are not in the file
-/// (`id`), they get new ones. Into a table of another program only what is in the file is put, and its triggers, checks
-/// and foreign keys are those that it has.
+/// The header of the file, or the keys of its objects, name columns of the table. A missing table
+/// is created for records, as a save creates it, with text columns for CSV and with columns of the
+/// kinds of the first values for JSON. An existing table that was created for records gets missing
+/// columns only if ``addsColumns`` is `true`. If the file does not contain the names of the records
+/// (`id`), they get new ones. A table of another program receives only the contents of the file,
+/// and its triggers, checks and foreign keys apply.
 ///
-/// Cells are data and nothing else: whatever is in one, it is bound to a statement, and never part of it.
+/// Cells are bound to statements as values and never become part of the SQL text.
 ///
-/// A row that cannot be taken is told with its line and the reason: it has too few or too many cells, a value is not
-/// one of its column, or the table refuses it. Whether the others are put in all the same is what `badRows` says.
+/// A row that cannot be imported is reported with its line and the reason: it has too few or too
+/// many cells, a value does not fit its column, or the table rejects it. ``badRows`` says whether
+/// the other rows are imported.
 ///
-/// Everything is done in one transaction, so that a run that fails or is cancelled leaves the table as it was, or in one
-/// for every so many rows; then it leaves whole ones. What is saved meanwhile by the same database waits until it has
-/// ended; others who write the file may be told that it is locked.
+/// The import is one transaction, so a run that fails or is cancelled leaves the table as it was.
+/// With ``rowsPerTransaction``, it is several transactions, and such a run leaves whole ones. Other
+/// saves through the same database wait until the import has ended; other connections that write
+/// the file may find it locked.
 ///
-/// A transaction needs free space for its rows about twice: in the log beside the database, and in the database. However
-/// the import ends, the log is cut afterwards, unless another connection is using it. An import that fails before anything
-/// is put in removes a database file that it has made itself, unless another connection uses the file.
+/// A transaction needs free space for about twice its rows: in the log beside the database, and in
+/// the database. When the import has ended, successfully or not, the log is truncated, unless
+/// another connection is using it. An import that fails before anything is imported removes a
+/// database file that it has created, unless another connection uses the file.
 ///
-/// The run tells how many bytes of the file it has read. It throws a ``RecordImportError`` for bad rows, and for
-/// whatever ends it when some transactions were made; else a ``RecordError`` for what the database says, and a
-/// ``RecordFileError`` for what is wrong with the file as a whole. If it is cancelled then, the error is that of
+/// The run reports the number of bytes read. It throws a ``RecordImportError`` for bad rows, and
+/// for any failure after a transaction was committed. Otherwise it throws a ``RecordError`` if the
+/// database fails, and a ``RecordFileError`` if the file as a whole cannot be imported. If a run is
+/// cancelled after a transaction was committed, the error is the one in
 /// ``CompositeOperations/OperationRun/late``.
 public struct ImportRecords: ComposableOperation {
+  /// The type of the records, which is the name of the table.
   public let type: String
+  /// The database of the table.
   public let database: SQLiteRecordDatabase
+  /// The path of the file.
   public let path: String
+  /// The format of the file.
   public let format: ImportFormat
+  /// The treatment of a row whose key already exists.
   public let existing: ExistingRowPolicy
+  /// The treatment of rows that cannot be imported.
   public let badRows: BadRowPolicy
-  /// The types to which the references of columns lead whose cells have names alone.
+  /// The types that the references in columns refer to, for cells that contain only names.
   public let references: [String: String]
-  /// Whether a table that was made for records gets the columns that the file has and it has not.
+  /// Whether a table created for records gets the columns of the file that it does not have.
   public let addsColumns: Bool
-  /// How many rows are put in at once; nil if all are.
+  /// The number of rows of each transaction; `nil` for a single transaction.
   public let rowsPerTransaction: Int?
-  /// What is read in place of a file; nil if there is one.
+  /// The open descriptor to read; `nil` to read the path.
   private var descriptor: Int32?
 
+  /// Creates an import.
+  ///
   /// - Parameters:
   ///   - type: The type of the records, which is the name of the table.
-  ///   - database: Where it is.
-  ///   - path: The file. It may be a pipe or a device, too.
-  ///   - format: How it is read.
-  ///   - existing: What becomes of a row whose key is there already.
-  ///   - badRows: What becomes of the file when a row cannot be taken.
-  ///   - references: The types to which the references of columns lead, where they are not foreign keys and the cells
-  ///     have names alone: `["author": "Author"]`.
-  ///   - addsColumns: Whether a table that was made for records gets the columns that the file has and it has not. If
-  ///     not, such a file is refused, and a row of JSON that has one is a bad one.
-  ///   - rowsPerTransaction: How many rows are put in at once; nil if all are. In between others may write the file, but
-  ///     not this database.
-  /// - Precondition: Less than one row is not put in at once, and not less than none left out.
+  ///   - database: The database of the table.
+  ///   - path: The path of the file, which may also be a pipe or a device.
+  ///   - format: The format of the file.
+  ///   - existing: The treatment of a row whose key already exists.
+  ///   - badRows: The treatment of rows that cannot be imported.
+  ///   - references: The types that the references in columns refer to, such as
+  ///     `["author": "Author"]`. They are needed for columns that are not foreign keys and whose
+  ///     cells contain only names.
+  ///   - addsColumns: Whether a table created for records gets the columns of the file that it does
+  ///     not have. If not, a CSV file with such a column is refused, and a JSON object with one is
+  ///     a bad row.
+  ///   - rowsPerTransaction: The number of rows of each transaction; `nil` for a single
+  ///     transaction. Between transactions other connections can write the file, but this database
+  ///     cannot.
+  /// - Precondition: `rowsPerTransaction` is at least 1, and the number of bad rows to skip is at
+  ///   least 0.
   public init(
     _ type: String, into database: SQLiteRecordDatabase, from path: String,
     as format: ImportFormat, existing: ExistingRowPolicy = .refused,
@@ -89,9 +106,13 @@ public struct ImportRecords: ComposableOperation {
     self.rowsPerTransaction = rowsPerTransaction
   }
 
-  /// It, read from a descriptor that is open, from where that stands, and stays so.
+  /// Returns an import that reads an open descriptor from its current position. The descriptor
+  /// stays open.
   ///
-  /// - Parameter name: What that is called in errors.
+  /// - Parameters:
+  ///   - descriptor: The open descriptor.
+  ///   - name: The name of the descriptor in errors.
+  ///   - make: Creates the import, with the name as its path.
   package static func reading(
     from descriptor: Int32, called name: String, _ make: (_ path: String) -> ImportRecords
   ) -> ImportRecords {
@@ -102,8 +123,13 @@ public struct ImportRecords: ComposableOperation {
 
   public var operationName: String { "import \(type)" }
 
+  /// Imports the file.
+  ///
+  /// - Returns: The path, the number of imported records, and the problems with skipped rows.
+  /// - Throws: A ``RecordImportError``, a ``RecordError``, a ``RecordFileError``;
+  ///   `CancellationError`.
   public func perform(in context: OperationContext) async throws -> ImportedFile {
-    // Before a database is made for it.
+    // Checked before a database file is created.
     if descriptor == nil { try ImportSource.check(path) }
     let isNewFile = SQLiteFile(database.path).isMissing
     return try await database.withWriter { connection in
@@ -138,14 +164,14 @@ public struct ImportRecords: ComposableOperation {
     var ledger = ledger
     var committed = 0
     do {
-      // What is no file, such as a pipe, may keep it waiting, which nobody else should have to do, too.
+      // Read outside of a transaction: a pipe may block, and other writers should not wait for it.
       var next = try source.next(atMost: rowsPerTransaction ?? .max)
       while next != nil {
         committed += try connection.transaction(.writing) {
           var room = rowsPerTransaction ?? .max
           var count = 0
           while let rows = next {
-            // Rows that are all bad come to no statement that would notice.
+            // If all rows are bad, no statement runs that would notice a cancellation.
             if connection.isCancelled { throw CancellationError() }
             room -= rows.count
             count += try table.insert(rows, &ledger)
@@ -168,24 +194,27 @@ public struct ImportRecords: ComposableOperation {
   }
 }
 
-/// A file whose records were put into a table.
+/// The result of an import.
 public struct ImportedFile: Hashable, Sendable {
+  /// The path of the file.
   public let path: String
-  /// How many records were put in or updated.
+  /// The number of records that were inserted or updated.
   public let recordCount: Int
-  /// What is wrong with the rows that were left out, in their order.
+  /// The problems with the skipped rows, in their order.
   public let problems: [RowProblem]
 }
 
-/// A file has more rows that cannot be taken than may be left out, or an import has ended in between its transactions.
+/// An error for an import with too many bad rows, or for a failure after a transaction was
+/// committed.
 public struct RecordImportError: Error, Sendable {
+  /// The path of the file.
   public let path: String
-  /// What is wrong with the rows, in their order, up to the one that was too many.
+  /// The problems with the rows, in their order, up to the first one beyond the limit.
   public let problems: [RowProblem]
-  /// How many records are in the table all the same, by transactions that were made before.
+  /// The number of records that earlier transactions have committed to the table.
   public let recordCount: Int
-  /// What has ended the import, when some were in the table already: a ``RecordError``, a ``RecordFileError``, a
-  /// `CancellationError`. Nil if the bad rows have.
+  /// The error that ended the import after a transaction was committed: a ``RecordError``, a
+  /// ``RecordFileError`` or a `CancellationError`. `nil` if bad rows ended it.
   public let cause: (any Error)?
 
   init(_ path: String, _ problems: [RowProblem], recordCount: Int, cause: (any Error)?) {

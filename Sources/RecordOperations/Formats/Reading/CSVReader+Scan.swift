@@ -1,5 +1,5 @@
 extension CSVReader {
-  /// Reads a piece up to its end, with every byte seen once.
+  /// Reads a piece of the file. Each byte is visited once.
   mutating func scan(_ piece: Span<UInt8>) {
     copied = 0
     distance = batch.bytes.count
@@ -25,7 +25,7 @@ extension CSVReader {
     offset += piece.count
   }
 
-  /// Ends the row that has no end of its line.
+  /// Ends the last row if it has no line ending.
   mutating func endFile() {
     let nothing = Span<UInt8>()
     copied = 0
@@ -36,7 +36,7 @@ extension CSVReader {
     case .unquoted: batch.cells.append(RowBatch.Cell(row.cellStart, distance, isQuoted: false))
     case .afterQuote: appendQuotedCell()
     case .quoted, .quotedAfterReturn:
-      // Told even of a row that is bad already, because all that follows is lost with it.
+      // Reported even if the row is already bad, because the rest of the file is lost with it.
       leaveOutRow(
         nothing, at: 0,
         """
@@ -69,7 +69,7 @@ extension CSVReader {
     }
   }
 
-  /// Reads a cell and those behind it that are not quoted either: most files have hardly any other.
+  /// Reads a cell and the unquoted cells after it. Most files contain few quoted cells.
   @inline(__always)
   private mutating func readUnquoted(_ piece: Span<UInt8>, at position: inout Int) {
     let delimiter = delimiter
@@ -86,7 +86,7 @@ extension CSVReader {
     state = .cellStart
   }
 
-  /// Goes on behind a delimiter or the end of a line.
+  /// Continues after a delimiter or a line ending.
   @inline(__always)
   private mutating func endCell(_ piece: Span<UInt8>, at position: inout Int) {
     let byte = piece[position]
@@ -122,7 +122,7 @@ extension CSVReader {
   private mutating func readAfterQuote(_ piece: Span<UInt8>, at position: inout Int) {
     switch piece[position] {
     case .quote:
-      // The first one is in the cell, and the second one is left out.
+      // The first quote is part of the cell, and the second one is skipped.
       if !row.isBad { copy(piece, to: position) }
       copied = position + 1
       distance = batch.bytes.count - copied
@@ -164,7 +164,7 @@ extension CSVReader {
   }
 }
 
-// MARK: What is copied, and what is left out
+// MARK: Copying and skipping
 
 extension CSVReader {
   private mutating func copy(_ piece: Span<UInt8>, to end: Int) {
@@ -189,7 +189,7 @@ extension CSVReader {
     copied = position
   }
 
-  /// Where the cell that has not ended would end with the bytes that are there.
+  /// The end of the unfinished cell if it ended with the bytes that were read.
   private var openCellEnd: Int {
     switch state {
     case .rowStart, .rowStartAfterReturn, .cellStart: row.cellStart
@@ -198,9 +198,10 @@ extension CSVReader {
     }
   }
 
-  /// Looks at the row up to a place. Whatever way the file is cut, the same rows are found to be too large.
+  /// Checks the row up to a position. The same rows are too large, however the file is cut into
+  /// pieces.
   ///
-  /// - Parameter cellEnd: Where the cell that has not ended would end; nil if there is none.
+  /// - Parameter cellEnd: The end of the unfinished cell if it ended here; `nil` if there is none.
   @inline(__always)
   private mutating func checkLimits(_ piece: Span<UInt8>, at position: Int, cellEnd: Int?) {
     let count = offset + position - row.offset

@@ -1,4 +1,5 @@
-/// Makes rows of cells out of the bytes of a CSV file that come in pieces, wherever it has been cut.
+/// A push parser that reads rows of cells from the bytes of a CSV file, which arrive in pieces of
+/// any size.
 ///
 /// ```text
 /// var reader = CSVReader(delimiter: .semicolon)
@@ -8,34 +9,37 @@
 /// take(reader.finish())
 /// ```
 ///
-/// It reads what RFC 4180 describes, and beyond that what Python's `csv` does where it is not strict:
-/// - A line ends with a line feed, a carriage return, or both. The last one need not end.
-/// - A cell is in quotes where its first byte is one. A quote within such a cell is written twice; a delimiter and
-///   the end of a line are part of it, byte by byte.
-/// - A quote elsewhere is like any other byte, and so is a space, at the beginning of a cell, too.
-/// - An empty line is no row. The mark of UTF-8 at the beginning of the file is no part of the first cell.
+/// It reads RFC 4180, and beyond that what Python's `csv` reads when it is not strict:
 ///
-/// Python takes more than that, and here it is a ``RowProblem``: text after the quote that closes a cell, and a quote
-/// that is never closed. Then the row is left out, and one goes on where Python sees the next one. Rows need not have
-/// the same number of cells, and cells need not be text: who has use for neither refuses them.
+/// - A line ends with a line feed, a carriage return, or both. The last line may have no ending.
+/// - A cell is quoted if its first byte is a quote. Within it, a quote is written twice; delimiters
+///   and line endings are part of the cell, byte by byte.
+/// - A quote elsewhere is an ordinary byte, and so is a space, even at the beginning of a cell.
+/// - An empty line is not a row. A UTF-8 byte order mark at the beginning of the file is not part
+///   of the first cell.
 ///
-/// - Complexity: O(the bytes that are read). What it holds is the row that has not ended, up to its limits.
+/// Python accepts two more cases, which are a ``RowProblem`` here: text after the closing quote of
+/// a cell, and a quote that is never closed. The row is skipped, and reading continues where Python
+/// sees the next row. Rows may differ in their number of cells, and cells may contain any bytes;
+/// callers that require more check it.
+///
+/// - Complexity: O(*n*) for *n* bytes. The reader holds the unfinished row, up to its limits.
 package struct CSVReader: Sendable {
   let delimiter: UInt8
   let limits: RowLimits
 
   var state = State.rowStart
-  /// What has been read, the row that has not ended among it.
+  /// The bytes that were read, including the unfinished row.
   var batch = RowBatch()
   var row = OpenRow()
-  /// The line that is read.
+  /// The current line.
   var line = 1
 
-  /// Where the piece begins in the file, without the mark, in bytes.
+  /// The offset of the piece in the file in bytes, without the byte order mark.
   var offset = 0
-  /// How far the piece is in the batch's bytes already, or left out.
+  /// The number of bytes of the piece that were copied to the batch, or skipped.
   var copied = 0
-  /// How far behind its place in the piece a byte is in the batch's bytes.
+  /// The difference between the index of a byte in the batch and its index in the piece.
   var distance = 0
 
   private var mark = ByteOrderMark()
@@ -45,12 +49,12 @@ package struct CSVReader: Sendable {
     self.limits = limits
   }
 
-  /// How many bytes there are of the row that has not ended.
+  /// The number of bytes held for the unfinished row.
   package var heldBytes: Int { batch.bytes.count }
 
   /// Reads the next piece of the file.
   ///
-  /// - Returns: The rows that have come to their end.
+  /// - Returns: The completed rows.
   package mutating func read(_ piece: Span<UInt8>) -> RowBatch {
     let beginning = mark.leaveOut(of: piece)
     if beginning.held > 0 { scanMark(beginning.held) }
@@ -58,9 +62,9 @@ package struct CSVReader: Sendable {
     return takeBatch(expecting: piece.count)
   }
 
-  /// Says that the file has come to its end; nothing is read after that.
+  /// Ends the file. Nothing can be read afterwards.
   ///
-  /// - Returns: The last row, if its line has no end.
+  /// - Returns: The last row, if it has no line ending.
   package mutating func finish() -> RowBatch {
     scanMark(mark.finish())
     endFile()
@@ -72,10 +76,10 @@ package struct CSVReader: Sendable {
     scan(mark.span.extracting(..<count))
   }
 
-  /// Leaves only what is of the row that has not ended.
+  /// Returns the completed rows, and keeps the unfinished one.
   private mutating func takeBatch(expecting count: Int) -> RowBatch {
     if batch.rows.isEmpty {
-      // Empty lines are no rows, and a file may have nothing else.
+      // Empty lines are not rows, and a file may consist of them.
       if state.isBetweenRows { batch.bytes.removeAll(keepingCapacity: true) }
       defer { batch.problems = [] }
       return RowBatch(problems: batch.problems)
@@ -98,36 +102,36 @@ package struct CSVReader: Sendable {
 extension CSVReader {
   enum State {
     case rowStart
-    /// A line feed belongs to the end of the line before it.
+    /// A line feed here belongs to the previous line ending.
     case rowStartAfterReturn
     case cellStart
     case unquoted
     case quoted
-    /// A line feed belongs to the line end that has been counted.
+    /// A line feed here belongs to the line ending that was counted.
     case quotedAfterReturn
-    /// Behind a quote in a quoted cell: it closes the cell, or another one follows.
+    /// After a quote in a quoted cell: it closes the cell, or another quote follows.
     case afterQuote
 
     var isBetweenRows: Bool { self == .rowStart || self == .rowStartAfterReturn }
   }
 
-  /// A row that has not ended. Its places are those in the bytes of the batch.
+  /// An unfinished row. Its positions are indices in the bytes of the batch.
   struct OpenRow {
-    /// The line on which it begins.
+    /// The line on which the row begins.
     var line = 1
-    /// Where it begins in the file.
+    /// The offset of the row in the file in bytes.
     var offset = 0
     var start = 0
     var firstCell = 0
-    /// How many of its cells are known to keep to the limit.
+    /// The number of cells that are known to be within the limit.
     var checkedCells = 0
-    /// Whether it has been reported, and is left out.
+    /// Whether the row has been reported and is skipped.
     var isBad = false
 
-    /// The cell that has not ended.
+    /// The start of the unfinished cell.
     var cellStart = 0
     var cellEnd = 0
-    /// The line on which its quote is.
+    /// The line of the opening quote of the unfinished cell.
     var quoteLine = 0
 
     mutating func move(by distance: Int) {

@@ -1,31 +1,31 @@
-/// Finds the objects of an array.
+/// A splitter that finds the objects of a JSON array.
 struct JSONArraySplitter: JSONSplitter {
   private enum State {
     /// Before the array.
     case start
-    /// Before the first object, or the end of an array that has none.
+    /// Before the first object, or the end of an empty array.
     case first
-    /// Behind a comma.
+    /// After a comma.
     case element
-    /// Behind an object.
+    /// After an object.
     case separator
     case object
-    /// In what has been reported, up to the next comma or the end of the array.
+    /// In skipped text, up to the next comma or the end of the array.
     case leftOut
-    /// Behind the array.
+    /// After the array.
     case end
-    /// Where nothing can be found any more.
+    /// After an error that makes the rest of the file unreadable.
     case lost
   }
 
   private let limits: RowLimits
   private var state = State.start
   private var line = 1
-  /// The line on which the object begins, or what is left out.
+  /// The line on which the object or the skipped text begins.
   private var beginning = 1
-  /// Which of those on its line that is.
+  /// The number of the object on its line.
   private var number = 0
-  /// What there is of the object that has not ended.
+  /// The bytes of the unfinished object.
   private var bytes: [UInt8] = []
   private var nesting = JSONNesting()
 
@@ -77,7 +77,7 @@ struct JSONArraySplitter: JSONSplitter {
     state = .lost
   }
 
-  /// - Returns: Whether the byte has been passed.
+  /// - Returns: Whether the byte was consumed.
   private mutating func passStructure(_ byte: UInt8, into batch: inout JSONBatch) -> Bool {
     switch (state, byte) {
     case (.start, .openingBracket): state = .first
@@ -125,7 +125,7 @@ struct JSONArraySplitter: JSONSplitter {
 
   private mutating func begin(_ state: State) {
     if beginning != line { number = 0 }
-    // What is left out behind an object is none.
+    // Skipped text after an object does not count as an object.
     if self.state != .separator { number += 1 }
     self.state = state
     beginning = line

@@ -1,22 +1,22 @@
-/// Objects, as they came out of a piece of a file.
+/// The objects in a piece of a file.
 package struct JSONBatch: Sendable {
   package struct Object: Sendable {
-    /// The line of the file on which it begins; the first one is 1.
+    /// The line of the file on which the object begins, starting at 1.
     package let line: Int
-    /// Which of those that begin on that line it is, from 1.
+    /// The number of the object among those that begin on its line, starting at 1.
     let number: Int
-    /// Its keys and values, in the order of the file.
+    /// The keys and values, in the order of the file.
     package let fields: [(key: String, value: FieldValue)]
 
-    /// What is wrong with it.
+    /// Returns a problem with this object.
     func problem(_ text: String) -> RowProblem { RowProblem(line: line, number: number, text) }
   }
 
   package private(set) var objects: [Object] = []
-  /// What is wrong with the objects that are not here, in their order.
+  /// The problems with the skipped objects, in their order.
   package private(set) var problems: [RowProblem] = []
 
-  /// Reads an object, and reports what is wrong with it.
+  /// Parses an object and appends it, or the problem with it.
   mutating func appendObject(
     _ bytes: [UInt8], line: Int, number: Int = 1, limits: RowLimits
   ) {

@@ -1,9 +1,9 @@
-/// The keys of an object, told apart byte by byte: `String` takes some for the same that are not.
+/// The keys of an object, compared byte by byte: `String` considers some different keys equal.
 struct JSONKeys {
   private var few: [String] = []
   private var many: Set<[UInt8]> = []
 
-  /// - Returns: Whether it was not there.
+  /// - Returns: Whether the key was inserted, and not already present.
   mutating func insert(_ key: String) -> Bool {
     if many.isEmpty, few.count < 32 {
       let count = key.utf8.count

@@ -1,8 +1,9 @@
-/// Finds the objects of JSON Lines. A string has no line feed in it, so that a line feed always ends one.
+/// A splitter that finds the objects of JSON Lines. A JSON string contains no line feed, so a line
+/// feed always ends an object.
 struct JSONLineSplitter: JSONSplitter {
   private let limits: RowLimits
   private var line = 1
-  /// What there is of the line that has not ended.
+  /// The bytes of the unfinished line.
   private var bytes: [UInt8] = []
   private var isTooLarge = false
 

@@ -1,14 +1,14 @@
-/// How deep in brackets a place in JSON is. Which bracket it is that closes does not matter to it: who reads the object
-/// finds that out.
+/// The nesting depth of a position in JSON. It counts brackets without matching them; the object
+/// parser does that.
 struct JSONNesting {
-  /// How deep it may become, in brackets.
+  /// The maximum depth, in brackets.
   static let limit = 512
 
   private(set) var depth = 0
   private var isInString = false
   private var isEscaped = false
 
-  /// Whether a comma or a closing bracket here would be of what is around it.
+  /// Whether a comma or a closing bracket at this position belongs to the enclosing array.
   var isOutside: Bool { depth == 0 && !isInString }
 
   mutating func pass(_ byte: UInt8) {

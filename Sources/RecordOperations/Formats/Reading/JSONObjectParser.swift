@@ -1,7 +1,7 @@
-/// Reads a JSON object whose values are those of fields.
+/// A parser of a JSON object whose values are field values.
 ///
-/// Foundation's parser does not do: it takes `1.0` for an integer and `9223372036854775808` for a fraction, and tells
-/// neither the order of the keys nor that one is there twice.
+/// Foundation's parser is not suitable: it reads `1.0` as an integer and `9223372036854775808` as a
+/// fraction, and reports neither the order of the keys nor duplicates.
 struct JSONObjectParser {
   private var scanner: JSONScanner
   private let limits: RowLimits
@@ -14,7 +14,7 @@ struct JSONObjectParser {
 
   typealias Fields = [(key: String, value: FieldValue)]
 
-  /// All of the bytes as an object.
+  /// Parses all bytes as one object.
   mutating func object() throws(JSONSyntaxError) -> Fields {
     scanner.skipSpace()
     try scanner.expect(.openingBrace, "an object, which begins with \"{\",")
@@ -88,7 +88,7 @@ struct JSONObjectParser {
     }
   }
 
-  /// It is an integer where it has neither a fraction nor an exponent.
+  /// Parses a number. It is an integer if it has neither a fraction nor an exponent.
   private mutating func number(of key: String) throws(JSONSyntaxError) -> FieldValue {
     let (text, isInteger) = try scanner.number()
     if isInteger {

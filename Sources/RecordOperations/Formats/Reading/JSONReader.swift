@@ -1,4 +1,5 @@
-/// Makes fields out of the objects of a JSON file that comes in pieces, wherever it has been cut.
+/// A push parser that reads objects from the bytes of a JSON file, which arrive in pieces of any
+/// size.
 ///
 /// ```text
 /// var reader = JSONReader(.lines)
@@ -8,21 +9,23 @@
 /// take(reader.finish())
 /// ```
 ///
-/// The bytes of an object are found first, and then it is read by itself: what is wrong in one is a ``RowProblem``, and
-/// one goes on with the next. In lines that is always possible. In an array it is as long as strings and brackets
-/// close; what is behind the last place where they did is left out, and reported.
+/// The reader first finds the bytes of an object, and then parses it separately: an error in it is
+/// a ``RowProblem``, and reading continues with the next object. With one object per line, this is
+/// always possible. In an array, it is possible as long as strings and brackets are closed; the
+/// text after the last closed one is skipped and reported.
 ///
-/// It is strict as RFC 8259 is: no comments, no trailing commas, no `NaN`, text in UTF-8, and no half of a surrogate
-/// pair. A key that is there twice is a problem, and so is what no field can have: an object, a list within a list, an
-/// integer that is no `Int64`, a number larger than the largest `Double`. Nothing is rounded to fit but the digits of
-/// fractions.
+/// The parser is as strict as RFC 8259: no comments, no trailing commas, no `NaN`, only UTF-8, and
+/// no unpaired surrogates. A duplicate key is a problem, and so is a value that no field can hold:
+/// an object, a nested list, an integer outside of `Int64`, or a number larger than the largest
+/// `Double`. Only the digits of fractions are rounded.
 ///
-/// - Complexity: O(the bytes that are read). What it holds is the object that has not ended, up to its limits.
+/// - Complexity: O(*n*) for *n* bytes. The reader holds the unfinished object, up to its limits.
 package struct JSONReader: Sendable {
+  /// The layout of a JSON file.
   package enum Layout: Hashable, Sendable, CaseIterable {
     /// An array of objects.
     case array
-    /// An object a line. Empty lines are none.
+    /// One object per line. Empty lines are skipped.
     case lines
   }
 
@@ -38,7 +41,7 @@ package struct JSONReader: Sendable {
 
   /// Reads the next piece of the file.
   ///
-  /// - Returns: The objects that have come to their end.
+  /// - Returns: The completed objects.
   package mutating func read(_ piece: Span<UInt8>) -> JSONBatch {
     var batch = JSONBatch()
     let beginning = mark.leaveOut(of: piece)
@@ -47,9 +50,9 @@ package struct JSONReader: Sendable {
     return batch
   }
 
-  /// Says that the file has come to its end; nothing is read after that.
+  /// Ends the file. Nothing can be read afterwards.
   ///
-  /// - Returns: The last object, if its line has no end.
+  /// - Returns: The last object, if it has no line ending.
   package mutating func finish() -> JSONBatch {
     var batch = JSONBatch()
     splitMark(mark.finish(), into: &batch)
@@ -63,7 +66,7 @@ package struct JSONReader: Sendable {
   }
 }
 
-/// Finds the objects of a file.
+/// A splitter that finds the objects of a file.
 protocol JSONSplitter: Sendable {
   mutating func split(_ piece: Span<UInt8>, into batch: inout JSONBatch)
   mutating func finish(into batch: inout JSONBatch)

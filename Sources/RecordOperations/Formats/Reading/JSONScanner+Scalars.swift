@@ -1,5 +1,6 @@
 extension JSONScanner {
-  /// The text of a number as RFC 8259 has it. It is an integer where it has neither a fraction nor an exponent.
+  /// Scans a number, as specified by RFC 8259. It is an integer if it has neither a fraction nor an
+  /// exponent.
   mutating func number() throws(JSONSyntaxError) -> (text: String, isInteger: Bool) {
     let start = position
     if next == UInt8(ascii: "-") { position += 1 }
@@ -80,7 +81,7 @@ extension JSONScanner {
     }
   }
 
-  /// A scalar in four hexadecimal digits, or in twice four if it needs a surrogate pair.
+  /// Scans a scalar of four hexadecimal digits, or of two escapes if it needs a surrogate pair.
   private mutating func escapedScalar() throws(JSONSyntaxError) -> UnicodeScalar {
     let first = try hexadecimal()
     if let scalar = UnicodeScalar(first) { return scalar }

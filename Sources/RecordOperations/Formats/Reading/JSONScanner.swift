@@ -1,7 +1,8 @@
-/// Reads the tokens of JSON, one after another.
+/// A scanner of JSON tokens.
 struct JSONScanner {
   let bytes: [UInt8]
-  /// Whether strings may have control characters as they are, as JSON does not allow, and SQLite writes them.
+  /// Whether strings may contain unescaped control characters, which JSON does not allow and SQLite
+  /// writes.
   let takesControlCharacters: Bool
   var position = 0
 
@@ -12,7 +13,7 @@ struct JSONScanner {
 
   var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// Goes on by a byte.
+  /// Advances by one byte.
   mutating func pass() { position += 1 }
 
   mutating func skipSpace() {
@@ -54,6 +55,6 @@ struct JSONScanner {
 }
 
 extension String {
-  /// It for people: short, and in one line.
+  /// The string for messages: short, and on one line.
   var shown: String { FieldValue.string(self).shown }
 }

@@ -1,4 +1,4 @@
-/// Why an object of a file is none, or none whose fields a record can have.
+/// An error in the syntax of an object, or for values that no field can hold.
 struct JSONSyntaxError: Error {
   let text: String
 

@@ -1,7 +1,7 @@
-/// Rows of cells, as they came out of a piece of a file.
+/// The rows of cells in a piece of a file.
 ///
-/// The bytes of all its cells are in one buffer, so that they can be bound to a statement without a `String` for
-/// each:
+/// The bytes of all cells are in one buffer, so that they can be bound to a statement without
+/// creating a `String` for each:
 ///
 /// ```text
 /// for row in 0..<batch.rowCount {
@@ -11,9 +11,9 @@
 /// }
 /// ```
 package struct RowBatch: Sendable {
-  /// What the ranges of its cells are of. There are delimiters and quotes between them, too.
+  /// The buffer of all cells. It also contains delimiters and quotes between them.
   package internal(set) var bytes: [UInt8] = []
-  /// What is wrong with the rows that are not here, in their order.
+  /// The problems with the skipped rows, in their order.
   package internal(set) var problems: [RowProblem] = []
 
   var cells: [Cell] = []
@@ -21,7 +21,8 @@ package struct RowBatch: Sendable {
 
   package var rowCount: Int { rows.count }
 
-  /// The line of the file on which a row begins; the first one is 1. A quoted cell may have several.
+  /// Returns the line of the file on which a row begins, starting at 1. A quoted cell may span
+  /// several lines.
   package func line(of row: Int) -> Int { rows[row].line }
 
   package func cellCount(of row: Int) -> Int { cellRange(of: row).count }
@@ -36,41 +37,43 @@ package struct RowBatch: Sendable {
     return cells[range.lowerBound + cell]
   }
 
-  /// Calls a function with the bytes of a cell, which are there as long as it runs.
+  /// Calls a closure with the bytes of a cell, which are valid while it runs.
   package func withBytes<Result, Failure: Error>(
     of cell: Cell, _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(bytes.span.extracting(cell.range))
   }
 
-  /// Whether all cells are text in UTF-8, which is so in nearly every batch, and known in one go: then none needs to be
-  /// asked.
+  /// Whether all cells are valid UTF-8. This holds for nearly every batch, and checking them
+  /// together makes checks of single cells unnecessary.
   ///
-  /// - Complexity: O(the bytes).
+  /// - Complexity: O(*n*) for *n* bytes.
   package var isText: Bool {
-    // What is between cells is ASCII, so that no character could begin in one and end in another.
+    // The bytes between cells are ASCII, so no character can span two cells.
     bytes.span.isText
   }
 
-  /// Whether a cell is text in UTF-8. What is none is kept as it is in the file; who wants text refuses it.
+  /// Whether a cell is valid UTF-8. Other bytes are kept as they are in the file; callers that
+  /// require text check it.
   package func isText(_ cell: Cell) -> Bool { bytes.span.extracting(cell.range).isText }
 
-  /// A cell as text; nil if it is none.
+  /// Returns a cell as text, or `nil` if it is not valid UTF-8.
   package func text(of cell: Cell) -> String? {
     bytes.span.extracting(cell.range).text
   }
 
-  /// Where the cells of a row are among those of all rows.
+  /// Returns the range of the cells of a row among all cells.
   func cellRange(of row: Int) -> Range<Int> {
     (row == 0 ? 0 : rows[row - 1].cellsEnd)..<rows[row].cellsEnd
   }
 }
 
 extension RowBatch {
-  /// Where a cell is in the bytes of its batch.
+  /// The location of a cell in the bytes of its batch.
   package struct Cell: Hashable, Sendable {
     let start: Int
-    /// The end, and in the last bit whether it was quoted: with millions of cells, each word counts.
+    /// The end, and in the lowest bit whether the cell was quoted: with millions of cells, each
+    /// word counts.
     private let endAndQuoted: Int
 
     init(_ start: Int, _ end: Int, isQuoted: Bool) {
@@ -79,7 +82,8 @@ extension RowBatch {
     }
 
     package var range: Range<Int> { start..<end }
-    /// Whether it was in quotes: an empty one that was not can be null, and one that was is an empty text.
+    /// Whether the cell was quoted. An empty cell can be null if it was not quoted; otherwise it is
+    /// an empty string.
     package var isQuoted: Bool { endAndQuoted & 1 == 1 }
 
     var end: Int { endAndQuoted >> 1 }
@@ -91,7 +95,7 @@ extension RowBatch {
 
   struct Row: Sendable {
     let line: Int
-    /// Where its cells end; they begin where those of the row before it end.
+    /// The end of its cells. They begin at the end of the cells of the previous row.
     let cellsEnd: Int
   }
 }

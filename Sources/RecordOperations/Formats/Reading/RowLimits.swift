@@ -1,12 +1,13 @@
-/// How large the rows of a file may be that is read. A row that is larger is left out, and is a ``RowProblem``: what is
-/// hostile, or no such file at all, costs no more memory than that.
+/// The maximum size of the rows of a file. A larger row is skipped and is a ``RowProblem``, so that
+/// a hostile or unsuitable file needs no more memory than that.
 package struct RowLimits: Hashable, Sendable {
-  /// How many bytes a cell of a row may have; in JSON, where an object is read as a whole, it is not looked at.
+  /// The maximum size of a cell in bytes. It does not apply to JSON, where an object is read as a
+  /// whole.
   package var cellBytes: Int
-  /// How many bytes a row may have in the file, without the end of its line; in JSON, an object.
+  /// The maximum size of a row in bytes, without its line ending; in JSON, of an object.
   package var rowBytes: Int
-  /// How many cells a row may have; in JSON, fields of an object and elements of the lists in it. Each costs some
-  /// memory even where it is empty.
+  /// The maximum number of cells of a row; in JSON, of fields of an object and elements of its
+  /// lists. Each needs memory, even if it is empty.
   package var cells: Int
 
   package init(cellBytes: Int = 1 << 30, rowBytes: Int = 1 << 30, cells: Int = 1 << 20) {

@@ -1,19 +1,21 @@
-/// How the text of a file is encoded, as far as its first bytes show.
+/// The encoding of a text file, as far as its first bytes show.
 package enum TextEncoding: Hashable, Sendable {
-  /// Everything else. The reader finds out whether it is well formed.
+  /// Any other encoding. The reader checks whether it is valid UTF-8.
   case utf8
   /// UTF-16 with a byte order mark.
   case utf16(isBigEndian: Bool)
-  /// An encoding that is not read, by its name.
+  /// An unsupported encoding, by its name.
   case unsupported(String)
 
-  /// How many bytes are enough to detect the encoding.
+  /// The number of bytes that suffice to detect the encoding.
   private static let prefixCount = 4
 
+  /// Detects the encoding of a file.
+  ///
   /// - Parameters:
   ///   - bytes: The first bytes of a file.
   ///   - isWhole: Whether the file has no more bytes.
-  /// - Returns: Nil if it depends on the next bytes.
+  /// - Returns: `nil` if more bytes are needed.
   package init?(prefix bytes: [UInt8], isWhole: Bool) {
     if bytes.count < Self.prefixCount, !isWhole, Self.needsMore(bytes) { return nil }
     // The substitutes for missing bytes are neither part of a mark nor zero.
@@ -24,7 +26,7 @@ package enum TextEncoding: Hashable, Sendable {
       case (0, 0, 0xFE, 0xFF): .unsupported("UTF-32BE")
       case (0xFF, 0xFE, _, _): .utf16(isBigEndian: false)
       case (0xFE, 0xFF, _, _): .utf16(isBigEndian: true)
-      // Two characters of ASCII without a mark. In UTF-8 each second one would be a NUL.
+      // Two ASCII characters without a mark. In UTF-8, every second one would be a NUL.
       case (1..., 0, 1..., 0): .unsupported("UTF-16LE")
       case (0, 1..., 0, 1...): .unsupported("UTF-16BE")
       default: .utf8
@@ -43,10 +45,10 @@ package enum TextEncoding: Hashable, Sendable {
   }
 }
 
-/// Converts UTF-16 to UTF-8 in pieces, wherever the text is cut.
+/// A converter of UTF-16 to UTF-8, for text in pieces of any size.
 ///
-/// Ill-formed text, half of a surrogate pair or half of a code unit, becomes bytes that are not well-formed UTF-8, so that
-/// the reader reports it with its line.
+/// Ill-formed text, such as an unpaired surrogate or half of a code unit, becomes bytes that are
+/// not valid UTF-8, so that the reader reports it with its line.
 package struct UTF16Transcoder: Sendable {
   private let isBigEndian: Bool
   /// The first byte of a code unit.
@@ -79,7 +81,7 @@ package struct UTF16Transcoder: Sendable {
 
   private mutating func append(_ unit: UInt16, to text: inout [UInt8]) {
     defer { isAtStart = false }
-    // The mark is no part of the text.
+    // The mark is not part of the text.
     if isAtStart, unit == 0xFEFF { return }
     if let first = leading, UTF16.isTrailSurrogate(unit) {
       leading = nil
@@ -99,7 +101,7 @@ package struct UTF16Transcoder: Sendable {
     leading = nil
   }
 
-  /// A surrogate becomes three bytes like any other unit, which no text in UTF-8 has.
+  /// Appends a code unit. A surrogate becomes three bytes that are not valid UTF-8.
   private static func append(_ unit: UInt16, to text: inout [UInt8]) {
     switch unit {
     case 0..<0x80: text.append(UInt8(unit))

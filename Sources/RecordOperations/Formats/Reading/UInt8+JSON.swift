@@ -5,7 +5,7 @@ extension UInt8 {
 
   var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 
-  /// A byte for people.
+  /// The byte for messages.
   var shown: String {
     self > .space && self < 0x7F
       ? "\"\(Character(UnicodeScalar(self)))\"" : "the byte 0x\(String(self, radix: 16))"

@@ -1,5 +1,5 @@
 extension [UInt8] {
-  /// Adds an integer in decimal digits.
+  /// Appends an integer in decimal digits.
   mutating func appendNumber(_ number: Int64) {
     if number < 0 { append(UInt8(ascii: "-")) }
     var rest = number.magnitude
@@ -13,10 +13,11 @@ extension [UInt8] {
     append(digits.span.extracting(first...))
   }
 
-  /// Adds a number as Swift prints it: with as many digits as lead back to it, and `.0` if it is an integer.
+  /// Appends a number as Swift prints it: with as many digits as are needed to read back the same
+  /// number, and with `.0` if it is an integer.
   mutating func appendNumber(_ number: Double) { self += number.description.utf8 }
 
-  /// Adds bytes in base64, as RFC 4648 has it, with its padding.
+  /// Appends bytes in padded base64, as specified by RFC 4648.
   mutating func appendBase64(_ content: Span<UInt8>) {
     if content.isEmpty { return }
     append(addingCapacity: (content.count + 2) / 3 * 4) { output in
@@ -35,7 +36,7 @@ extension [UInt8] {
     }
   }
 
-  /// Adds a string of JSON, as RFC 8259 has it: what has to be escaped is, and nothing else.
+  /// Appends a JSON string, as specified by RFC 8259. Only the required escapes are written.
   @inline(__always)
   mutating func appendJSONString(_ text: Span<UInt8>) {
     let end = text.firstIndexToEscape(from: 0)
@@ -47,7 +48,7 @@ extension [UInt8] {
     }
   }
 
-  /// - Parameter place: Before which nothing has to be escaped.
+  /// - Parameter place: The first index that may need an escape.
   private mutating func appendEscaping(_ text: Span<UInt8>, from place: Int) {
     append(.quote)
     defer { append(.quote) }

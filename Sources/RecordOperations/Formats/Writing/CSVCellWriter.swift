@@ -1,4 +1,4 @@
-/// Writes cells as CSV has them.
+/// A writer of CSV cells.
 package struct CSVCellWriter: CellWriter {
   package let columns: [String]
   let delimiter: UInt8
@@ -14,7 +14,7 @@ package struct CSVCellWriter: CellWriter {
 
   package func append(_ cell: FormattedCell, at column: Int, to bytes: inout [UInt8]) {
     switch unsafe cell {
-    // The cell is there, and nobody writes to it.
+    // The buffers of the cell are valid during this call, and not mutated.
     case .text(let text):
       append(
         unsafe Span(_unsafeBytes: text), at: column, isGuarded: guardsFormulas, to: &bytes)
@@ -70,7 +70,7 @@ package struct CSVCellWriter: CellWriter {
     bytes.append(.quote)
   }
 
-  /// - Parameter place: Before which there is no quote.
+  /// - Parameter place: The first index that may be a quote.
   private func appendDoublingQuotes(
     _ text: Span<UInt8>, from place: Int, to bytes: inout [UInt8]
   ) {

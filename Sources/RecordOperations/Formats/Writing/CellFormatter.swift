@@ -1,5 +1,5 @@
-/// A formatter that takes cells as a database has them, without a `FieldValue` for each, and makes the same bytes of
-/// them.
+/// A formatter that writes cells directly from a database, without creating a `FieldValue` for
+/// each. It writes the same bytes for both.
 ///
 /// ```text
 /// let writer = formatter.cellWriter(for: columns)
@@ -8,28 +8,33 @@
 /// }
 /// ```
 ///
-/// Nothing is transformed, so one that is ``TransformedFormatter`` is none.
+/// Values are not transformed, so ``TransformedFormatter`` does not conform.
 package protocol CellFormatter: RecordFormatter {
   associatedtype Writer: CellWriter
 
-  /// What writes the records of a file that has these columns.
+  /// Returns a writer for the records of a file with these columns.
   func cellWriter(for columns: [String]) -> Writer
 }
 
-/// Writes records cell by cell.
+/// A writer of records, cell by cell.
 package protocol CellWriter: Sendable {
   var columns: [String] { get }
 
-  /// Adds a cell, and what a record has before it, between cells, or behind the last one. A record has a cell for each
-  /// column, in their order.
+  /// Appends a cell with the text of the record around it: before the first cell, between cells or
+  /// after the last one. A record has one cell for each column, in their order.
   ///
-  /// - Throws: A ``FieldValueError`` that names the column if the format cannot have the value.
+  /// - Throws: A ``FieldValueError`` that names the column if the format cannot represent the
+  ///   value.
   func append(
     _ cell: FormattedCell, at column: Int, to bytes: inout [UInt8]
   ) throws(FieldValueError)
 }
 
 extension CellFormatter {
+  /// Appends a record.
+  ///
+  /// - Throws: A ``FieldValueError`` that names the column if the format cannot represent a value.
+  /// - Precondition: There is at least one column, and one value for each column.
   public func append(
     _ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]
   ) throws {
@@ -83,7 +88,7 @@ extension [UInt8] {
   fileprivate func withCell(
     _ body: (UnsafeRawBufferPointer) throws(FieldValueError) -> Void
   ) throws(FieldValueError) {
-    // The cell is written while the bytes are there.
+    // The buffer is valid while `body` runs.
     try unsafe span.withUnsafeBytes(body)
   }
 }

@@ -5,9 +5,9 @@
 #endif
 
 extension [UInt8] {
-  /// Adds a list as JSON has it.
+  /// Appends a list as a JSON array.
   ///
-  /// - Throws: A `FieldValueError` for a value that JSON cannot have.
+  /// - Throws: A `FieldValueError` for a value that JSON cannot represent.
   mutating func appendJSON(_ values: [FieldValue]) throws(FieldValueError) {
     append(.openingBracket)
     for (index, value) in values.enumerated() {
@@ -47,10 +47,10 @@ extension [UInt8] {
 }
 
 extension Date {
-  /// Its text in a file.
+  /// The text of the date in a file.
   var formatted: String {
     get throws(FieldValueError) {
-      // Also what is no moment at all, which is in no range.
+      // This also refuses NaN, which is in no range.
       guard Self.texts.contains(self), Self.texts.contains(toTheMillisecond) else {
         throw FieldValueError(
           .double(timeIntervalSince1970),
@@ -62,6 +62,7 @@ extension Date {
 }
 
 extension RecordReference {
-  /// It in a file: of a foreign key, which can lead to one table only, the name; of another one the type too.
+  /// The text of the reference in a file: the name for a foreign key, which refers to one table
+  /// only; otherwise the type and the name.
   var cellText: String { onDelete == .keep ? "\(id.type)/\(id.name)" : id.name }
 }

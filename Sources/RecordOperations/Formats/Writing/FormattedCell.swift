@@ -1,11 +1,11 @@
-/// A cell whose bytes are wherever a database has them. It lives as long as they do, which nobody checks.
+/// A cell whose buffer belongs to a database. It must not outlive the buffer, which is not checked.
 @unsafe package enum FormattedCell {
   case null
   case integer(Int64)
   case double(Double)
-  /// In UTF-8.
+  /// UTF-8.
   case text(UnsafeRawBufferPointer)
   case bytes(UnsafeRawBufferPointer)
-  /// Text that is JSON already: a list.
+  /// A list that is already JSON.
   case json(UnsafeRawBufferPointer)
 }

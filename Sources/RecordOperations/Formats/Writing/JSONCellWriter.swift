@@ -1,9 +1,9 @@
-/// Writes cells as the fields of a JSON object.
+/// A writer of cells as the fields of JSON objects.
 package struct JSONCellWriter: CellWriter {
   package let columns: [String]
-  /// What is before the values of the columns, one behind another: `{"title":`, `,"pages":`.
+  /// The text before each value, concatenated: `{"title":`, `,"pages":`.
   private let beginnings: [UInt8]
-  /// Where each of them is.
+  /// The range of the text for each column in `beginnings`.
   private let ranges: [Range<Int>]
 
   init(_ columns: [String]) {
@@ -32,7 +32,7 @@ package struct JSONCellWriter: CellWriter {
     case .null: bytes += "null".utf8
     case .integer(let number): bytes.appendNumber(number)
     case .double(let number): try bytes.appendJSON(number)
-    // The cell is there, and nobody writes to it.
+    // The buffers of the cell are valid during this call, and not mutated.
     case .text(let text): bytes.appendJSONString(unsafe Span(_unsafeBytes: text))
     case .json(let text): bytes.append(unsafe Span(_unsafeBytes: text))
     case .bytes(let content):

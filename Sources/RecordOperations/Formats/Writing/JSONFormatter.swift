@@ -1,4 +1,14 @@
-/// Writes records as an array of JSON objects, one a line, whose keys are in the order of the columns.
+/// A formatter that writes records as a JSON array with one object per line. The keys are in the
+/// order of the columns.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let database = SQLiteRecordDatabase("library.sqlite")
+/// let export = ExportRecords("Book", in: database, to: "books.json", as: .json)
+/// ```
+///
+/// The file then contains, for example:
 ///
 /// ```text
 /// [
@@ -7,18 +17,23 @@
 /// ]
 /// ```
 ///
-/// Bytes are strings in base64, dates strings as ISO 8601 has them, references the names of their records, and lists
-/// arrays. A number keeps its fraction, `3.0`, so that it comes back as the same kind of number; one that is not
-/// finite is refused with a ``FieldValueError``, because JSON has none.
+/// Bytes are base64 strings, dates are ISO 8601 strings, and lists are arrays. References are
+/// strings: the name of the record, with its type, `Author/jane`, if the delete rule is `keep`. A
+/// double keeps its fraction, `3.0`, and is read back as a double. A number that is not finite is
+/// refused with a ``FieldValueError``, because JSON cannot represent it.
 public struct JSONFormatter: RecordFormatter, CellFormatter {
+  /// Creates a JSON formatter.
   public init() {}
 
   public var fileExtension: String { "json" }
 
+  /// Appends the opening bracket of the array.
   public func appendHeader(for columns: [String], to bytes: inout [UInt8]) { bytes += "[\n".utf8 }
 
+  /// Appends a comma and a line feed.
   public func appendDelimiter(to bytes: inout [UInt8]) { bytes += ",\n".utf8 }
 
+  /// Appends the closing bracket of the array.
   public func appendFooter(for columns: [String], after count: Int, to bytes: inout [UInt8]) {
     bytes += count > 0 ? "\n]\n".utf8 : "]\n".utf8
   }
@@ -27,6 +42,6 @@ public struct JSONFormatter: RecordFormatter, CellFormatter {
 }
 
 extension RecordFormatter where Self == JSONFormatter {
-  /// An array of objects.
+  /// A JSON array with one object per line.
   public static var json: JSONFormatter { JSONFormatter() }
 }

@@ -1,8 +1,9 @@
 extension RecordFormatter {
-  /// A value as text, for formats that have nothing else: as a ``CSVFormatter`` has it, without quotes. Null is empty.
+  /// Returns a value as text, for formats without types: as a ``CSVFormatter`` writes it, without
+  /// quotes. Null is an empty string.
   ///
-  /// - Throws: A ``FieldValueError`` for a moment that is not of the years 1 to 9999, and for a list that JSON cannot
-  ///   have.
+  /// - Throws: A ``FieldValueError`` for a date outside the years 1 to 9999, and for a list that
+  ///   JSON cannot represent.
   public func text(of value: FieldValue) throws(FieldValueError) -> String {
     switch value {
     case .null: return ""

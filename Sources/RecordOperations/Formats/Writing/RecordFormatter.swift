@@ -1,7 +1,7 @@
-/// How records become the bytes of a file.
+/// A format in which records are written to a file.
 ///
-/// ``CSVFormatter``, ``JSONFormatter`` and ``JSONLinesFormatter`` are there. Another format needs the bytes of a
-/// record, and what there is besides them if it has any:
+/// ``CSVFormatter``, ``JSONFormatter`` and ``JSONLinesFormatter`` are built in. Another format
+/// implements `append(_:for:to:)` and, if it has them, a header, a delimiter and a footer:
 ///
 /// ```swift
 /// import RecordOperations
@@ -19,58 +19,71 @@
 /// }
 /// ```
 ///
-/// A file is the header, the records with a delimiter between each two of them, and the footer. Everything is added to
-/// the end of what is there already, so that many records become one piece of the file.
+/// A file consists of the header, the records with a delimiter between each two of them, and the
+/// footer. Each method appends to existing bytes, so that many records are written to the file at
+/// once.
 ///
-/// A formatter does not remember: it can write several files at once.
+/// A formatter has no state, so it can write several files at once.
 public protocol RecordFormatter: Sendable {
-  /// What names of such files end with, behind a dot: `dat`, if nothing else is said.
+  /// The extension of file names, without the dot. The default is `dat`.
   var fileExtension: String { get }
 
-  /// Adds what is before the first record: nothing, if nothing else is said.
+  /// Appends the text before the first record. The default is nothing.
   ///
-  /// - Throws: What no file of this format can have; nothing of the file is kept then.
+  /// - Parameters:
+  ///   - columns: The names of the columns.
+  ///   - bytes: The bytes to append to.
+  /// - Throws: Any error. It ends the export, and the file is discarded.
   func appendHeader(for columns: [String], to bytes: inout [UInt8]) throws
 
-  /// Adds a record.
+  /// Appends a record.
   ///
   /// - Parameters:
-  ///   - values: What it has in the columns, one for each; null where it has nothing.
-  ///   - columns: What the columns are called; there is one at least.
-  ///   - bytes: What there is of the file already, to whose end it is added.
-  /// - Throws: A ``FieldValueError`` that names the column if this format cannot have its value; nothing of the file
-  ///   is kept then.
+  ///   - values: The value of each column; null for a missing one.
+  ///   - columns: The names of the columns, at least one.
+  ///   - bytes: The bytes to append to.
+  /// - Throws: A ``FieldValueError`` that names the column if the format cannot represent a value.
+  ///   It ends the export, and the file is discarded.
   func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) throws
 
-  /// Adds what is between two records: a line feed, if nothing else is said.
+  /// Appends the text between two records. The default is a line feed.
   func appendDelimiter(to bytes: inout [UInt8])
 
-  /// Adds what is behind the last record: a line feed if there was one, if nothing else is said.
+  /// Appends the text after the last record. The default is a line feed if there are records.
   ///
   /// - Parameters:
-  ///   - columns: What the columns are called.
-  ///   - count: How many records there are.
-  ///   - bytes: What there is of the file already, to whose end it is added.
+  ///   - columns: The names of the columns.
+  ///   - count: The number of records in the file.
+  ///   - bytes: The bytes to append to.
+  /// - Throws: Any error. It ends the export, and the file is discarded.
   func appendFooter(for columns: [String], after count: Int, to bytes: inout [UInt8]) throws
 
-  /// What is written for a value: the value, if nothing else is said.
+  /// Returns the value to write for a value. The default is the value itself.
   ///
-  /// Whoever exports asks it for each value before the record is added.
+  /// An export calls this method for each value before it appends the record.
   ///
-  /// - Throws: What an export ends with; nothing of the file is kept then.
+  /// - Parameters:
+  ///   - value: The value in the database.
+  ///   - column: The name of the column.
+  /// - Throws: Any error. It ends the export, and the file is discarded.
   func transform(_ value: FieldValue, of column: String) throws -> FieldValue
 }
 
 extension RecordFormatter {
+  /// `dat`.
   public var fileExtension: String { "dat" }
 
+  /// Appends nothing.
   public func appendHeader(for columns: [String], to bytes: inout [UInt8]) {}
 
+  /// Appends a line feed.
   public func appendDelimiter(to bytes: inout [UInt8]) { bytes.append(.lineFeed) }
 
+  /// Appends a line feed if there are records.
   public func appendFooter(for columns: [String], after count: Int, to bytes: inout [UInt8]) {
     if count > 0 { bytes.append(.lineFeed) }
   }
 
+  /// Returns the value itself.
   public func transform(_ value: FieldValue, of column: String) -> FieldValue { value }
 }

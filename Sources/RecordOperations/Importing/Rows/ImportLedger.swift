@@ -1,6 +1,6 @@
-/// What was wrong with the rows of a file so far.
+/// The problems with the rows of a file so far.
 struct ImportLedger {
-  /// There is more wrong than may be.
+  /// An error for more problems than are allowed.
   struct Full: Error {
     let problems: [RowProblem]
   }
@@ -16,7 +16,9 @@ struct ImportLedger {
       }
   }
 
-  /// - Throws: ``Full``.
+  /// Adds problems.
+  ///
+  /// - Throws: ``Full`` if there are more than are allowed.
   mutating func add(_ new: [RowProblem]) throws {
     if new.isEmpty { return }
     problems += new.sorted(by: RowProblem.precedes)

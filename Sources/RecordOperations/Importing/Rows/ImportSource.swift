@@ -8,37 +8,38 @@ internal import SystemFiles
   internal import Darwin
 #endif
 
-/// Rows of a file, some at a time. Whoever made it closes it, once; what was open before stays so.
+/// A reader of the rows of a file, in batches. Its creator closes it once; a descriptor that was
+/// already open stays open.
 struct ImportSource {
   private let path: String
   private let file: OpenFile
   private let wasOpen: Bool
   private let isFile: Bool
   private let check: () throws -> Void
-  /// One of these is there.
+  /// Exactly one of the two readers is set.
   private var csv: CSVReader?
   private var json: JSONReader?
   private var buffer = [UInt8](repeating: 0, count: 1 << 20)
   private var isAtEnd = false
-  /// Nil until enough of the file has been read to detect it.
+  /// The encoding; `nil` until enough of the file has been read to detect it.
   private var encoding: TextEncoding?
-  /// The bytes that were read until then.
+  /// The bytes that were read before the encoding was detected.
   private var prefix: [UInt8] = []
   private var transcoder: UTF16Transcoder?
 
-  /// Whether the first row is still to come that names the columns.
+  /// Whether the row with the names of the columns has not been read yet.
   private var needsHeader: Bool
   private var rows = ImportedRows()
 
-  /// How many bytes were read.
+  /// The number of bytes read.
   private(set) var byteCount = 0
-  /// How many there are; nil if nobody knows.
+  /// The size of the file in bytes; `nil` if it is not known.
   let size: Int?
 
   /// - Parameters:
-  ///   - descriptor: What is read in place of the path, if it is open already.
-  ///   - check: Asked while what is no file has nothing; it throws to end the wait.
-  /// - Throws: A ``RecordFileError``.
+  ///   - descriptor: The open descriptor to read; `nil` to open the path.
+  ///   - check: Called while a pipe or a device has no data. It throws to end the wait.
+  /// - Throws: A ``RecordFileError``; any error of `check`.
   init(
     _ path: String, open descriptor: Int32? = nil, _ format: ImportFormat,
     _ check: @escaping () throws -> Void
@@ -61,7 +62,7 @@ struct ImportSource {
       let status = try RecordFileError.reading(path) { try file.status }
       if status.kind == .folder { throw Self.folder(path) }
       isFile = status.kind == .file
-      // Where an open one stands nobody says.
+      // The position of an open descriptor is not known.
       size = isFile && !wasOpen ? status.size : nil
       self.file = file
     } catch {
@@ -70,7 +71,7 @@ struct ImportSource {
     }
   }
 
-  /// Checks that a path can be read, without opening it: a pipe may be opened once only.
+  /// Checks that a path can be read, without opening it: a pipe can be opened only once.
   ///
   /// - Throws: A ``RecordFileError``.
   static func check(_ path: String) throws {
@@ -89,10 +90,9 @@ struct ImportSource {
     if !wasOpen { try? file.close() }
   }
 
-  /// The next rows.
+  /// Returns the next rows, or `nil` at the end of the file. There may be only problems in them.
   ///
-  /// - Returns: Nil at the end of the file. There may be problems alone in what there is.
-  /// - Throws: A ``RecordFileError``.
+  /// - Throws: A ``RecordFileError``; any error of the check.
   mutating func next(atMost count: Int) throws -> ImportedRows? {
     while rows.isEmpty {
       guard !isAtEnd else { return nil }
@@ -103,7 +103,7 @@ struct ImportSource {
   }
 
   private mutating func read() throws {
-    // Taken out, so that what is read from it can go into this.
+    // Moved out, so that `self` can be mutated while the buffer is read.
     var buffer: [UInt8] = []
     swap(&buffer, &self.buffer)
     defer { swap(&buffer, &self.buffer) }
@@ -180,7 +180,7 @@ struct ImportSource {
     }
   }
 
-  /// Where a file has something else between its cells, it has one column whose name has that in it.
+  /// Throws an error if the name of the only column contains another delimiter.
   private func checkDelimiter(_ name: String) throws {
     guard let other = CSVDelimiter.allCases.first(where: { name.utf8.contains($0.byte) }) else {
       return

@@ -1,17 +1,17 @@
-/// Rows in the form in which they came.
+/// Rows of a file: cells of CSV, or objects of JSON.
 struct ImportedRows {
-  /// What the columns of the cells are called; nil if nobody says.
+  /// The names of the columns of the cells; `nil` if the file has no header.
   var header: [String]? {
     didSet { isHeaderNew = true }
   }
-  /// Whether nobody has had it yet: it is told even if there are no rows behind it.
+  /// Whether the header has not been returned yet. It is returned even if no rows follow it.
   private var isHeaderNew = false
-  /// Whether an empty cell that is not in quotes is null.
+  /// Whether an empty cell that is not quoted is null.
   var emptyIsNull = true
   private(set) var cells = RowBatch()
-  /// Whether all cells are text in UTF-8.
+  /// Whether all cells are valid UTF-8.
   private(set) var isText = true
-  /// Which of the rows of cells are meant.
+  /// The range of the rows in `cells`.
   private(set) var range = 0..<0
   private(set) var objects: ArraySlice<JSONBatch.Object> = []
   private(set) var problems: [RowProblem] = []
@@ -29,17 +29,17 @@ struct ImportedRows {
     (objects, problems) = (batch.objects[...], batch.problems)
   }
 
-  /// A name of the header: its text, nil if that is not UTF-8, and whether it is in quotes.
+  /// A name in the header: its text, or `nil` if it is not valid UTF-8, and whether it is quoted.
   typealias HeaderName = (text: String?, isQuoted: Bool)
 
-  /// Takes the first row of cells away; nil if there is none.
+  /// Removes the first row of cells and returns it, or `nil` if there is none.
   mutating func removeHeader() -> [HeaderName]? {
     guard let row = range.first else { return nil }
     range = range.dropFirst()
     return cells.cells(of: row).map { (cells.text(of: $0), $0.isQuoted) }
   }
 
-  /// Takes the first rows away, with the problems that come before the others.
+  /// Removes the first rows and returns them, with the problems before the remaining rows.
   mutating func removeFirst(_ count: Int) -> ImportedRows {
     var first = self
     first.range = range.prefix(count)

@@ -1,18 +1,19 @@
-/// What becomes of a row whose key is there already.
+/// The treatment of an imported row whose key already exists.
 public enum ExistingRowPolicy: Hashable, Sendable, CaseIterable {
-  /// The row is a bad one.
+  /// The row is a bad row.
   case refused
-  /// Its values replace those that are there, in the columns that the file has. A row that has them already stays as
-  /// it is, and is not counted.
+  /// The values of the row replace the existing ones, in the columns of the file. A row with the
+  /// same values is neither changed nor counted.
   case updated
-  /// What is there stays, and the row is not counted.
+  /// The existing row stays, and the row is not counted.
   case kept
 }
 
-/// What becomes of a file when one of its rows cannot be taken.
+/// The treatment of rows that cannot be imported.
 public enum BadRowPolicy: Hashable, Sendable {
-  /// The run fails with it.
+  /// The import fails.
   case refused
-  /// It is left out and told of in the result. The run fails if there are more of them.
+  /// The import skips bad rows and reports them in its result. It fails if there are more of them
+  /// than this.
   case skipped(atMost: Int)
 }
