@@ -1,4 +1,4 @@
-// What the examples of the documents use without declaring it. It is compiled together with them,
+// Declarations that the examples of the documents use. They are compiled together with the examples,
 // and never run.
 
 import CompositeOperations
@@ -59,7 +59,7 @@ struct CachedIssues: ComposableOperation {
   func perform(in context: OperationContext) async throws -> [Issue] { [] }
 }
 
-/// The repositories of a user, then the issues of all of them.
+/// Fetches the repositories of a user, then the issues of all of them.
 struct UserIssues: OperationSequence {
   let user: String
   mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
@@ -103,14 +103,14 @@ struct SaveIssues: ComposableOperation {
   func perform(in context: OperationContext) async throws {}
 }
 
-/// The issues of all repositories of a list.
+/// Fetches the issues of all repositories of a list.
 struct OpenIssues: ComposableOperation {
   let list: AnyOperation<[Repository]>
   let issues: @Sendable (Repository) -> AnyOperation<[Issue]>
   func perform(in context: OperationContext) async throws -> [Issue] { [] }
 }
 
-// MARK: What things need
+// MARK: Conditions and resources
 
 struct Network: Sendable {
   var isReachable: Bool { get async { true } }
@@ -259,7 +259,7 @@ let recorder = RecordingObserver()
 
 func use(_ item: Int) async throws {}
 
-// MARK: What there was before
+// MARK: Callback APIs
 
 enum OldAPIError: Error { case unknown }
 
@@ -290,7 +290,7 @@ struct Studio: Sendable {
   func page(of photos: [String]) -> String { "" }
 }
 
-// MARK: A server that keeps one waiting
+// MARK: A blocking server connection
 
 func openConnection() throws -> Int32 { -1 }
 func readAnswer(from connection: Int32) throws -> [UInt8] { [] }
