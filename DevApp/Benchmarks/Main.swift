@@ -23,7 +23,7 @@ import Foundation
     defer { peers?.end() }
     for problem in peers?.problems ?? [] { Self.complain(problem) }
     if let peers, peers.running.isEmpty, let folder = options.peers {
-      Self.complain("no program of '\(folder)' takes part")
+      Self.complain("no program in '\(folder)' could be started as a peer")
     }
     try checkFilters(with: peers)
     if options.onlyLists {
@@ -71,11 +71,11 @@ import Foundation
       if finds(filter, in: options.catalogue, with: peers) { continue }
       if finds(filter, in: Catalogue(), with: peers) {
         throw UsageError(
-          "'\(filter.text)' is left out by --quick or --count; expected a name that --list shows "
+          "--quick or --count excludes '\(filter.text)'; expected a name that --list shows "
             + "with the same options")
       }
       throw UsageError(
-        "nothing is called '\(filter.text)'; expected a name of those that --list shows")
+        "no shape or way matches '\(filter.text)'; expected a name that --list shows")
     }
   }
 

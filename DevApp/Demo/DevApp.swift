@@ -5,11 +5,11 @@
 
       duplicates PATH…   finds files with the same contents
       issues USER        lists the open issues of a user's repositories on GitHub
-      records ACTION     looks into a database of SQLite, and puts rows in and out as CSV and JSON
-      run -- COMMAND…    runs commands side by side
-      tour               shows what operations can do, and the code that does it
+      records ACTION     queries a SQLite database, and imports and exports rows as CSV and JSON
+      run -- COMMAND…    runs commands in parallel
+      tour               shows what operations can do, with the code
 
-    `DevApp COMMAND --help` says more.
+    `DevApp COMMAND --help` shows the options of a command.
     """
 
   static func main() async {

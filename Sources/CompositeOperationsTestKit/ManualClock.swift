@@ -58,7 +58,7 @@ public final class ManualClock: Clock, Sendable {
   ///
   /// - Precondition: `duration` is not negative.
   public func advance(by duration: Duration) {
-    precondition(duration >= .zero, "A clock goes forward, and not by \(duration).")
+    precondition(duration >= .zero, "`duration` must not be negative (was \(duration))")
     machine.withLock { $0.advanced(by: duration) }.perform()
   }
 

@@ -13,11 +13,11 @@ public struct SeededExecutorStuckError: Error, CustomStringConvertible {
 
   public var description: String {
     if isAtLimit {
-      "The body had not ended after \(jobs) jobs of seed \(seed), and no more may be run: it goes on "
-        + "for ever, or the limit is too low."
+      "job limit reached: the body had not ended after \(jobs) jobs with seed \(seed); it never ends, or "
+        + "the limit is too low"
     } else {
-      "Nothing was left to run after \(jobs) jobs of seed \(seed), but the body had not ended: it "
-        + "waits for something that nothing under the executor will do."
+      "stuck: no job was left to run after \(jobs) jobs with seed \(seed), but the body had not ended; it "
+        + "waits for something that no task on the executor will do"
     }
   }
 }

@@ -69,7 +69,7 @@ package final class OpenPath {
   /// - Throws: Also where somebody has moved it into another folder meanwhile.
   /// - Precondition: It is not the root.
   package func leave() throws(SystemError) -> OpenFolder {
-    guard let level = outer.last else { preconditionFailure("The root is not left.") }
+    guard let level = outer.last else { preconditionFailure("the root has no parent") }
     let folder = if let folder = level.folder { folder } else { try reopened(level) }
     outer.removeLast()
     defer { (name, identity, innermost) = (level.name, level.identity, folder) }

@@ -77,7 +77,7 @@ import Testing
     #expect(lines[0].contains("failed with status 410 ("))
     #expect(lines[0].contains(#"): {"message":"disabled"}"#))
     #expect(lines[1].contains("octocat/c") && lines[1].contains("cannot decode Array"))
-    #expect(lines[2].contains("../x is no name of a repository"))
+    #expect(lines[2].contains("invalid repository name ../x"))
     #expect(printed.error.contains("4 repositories of octocat, 3 failed"))
     let json = try await issues(of: "octocat", at: server, "--json", "--width", "1")
     #expect(json.status == 1)
@@ -126,8 +126,8 @@ import Testing
     #expect(server.requests.map { $0["Authorization"] } == ["Bearer secret"])
     #expect(
       printed.error.contains(
-        "DevApp issues: the rate limit of 60 requests is used up. "
-          + "Come back at 2023-11-14T22:13:20Z, or set GITHUB_TOKEN to be allowed more.\n"))
+        "DevApp issues: the rate limit of 60 requests is exhausted. "
+          + "Try again at 2023-11-14T22:13:20Z, or set GITHUB_TOKEN for a higher limit.\n"))
     #expect(!printed.error.contains("secret"))
   }
 
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (404, "no user is called octocat"), (401, "refuses the token in GITHUB_TOKEN"),
+    (404, "no user is named octocat"), (401, "rejected the token in GITHUB_TOKEN"),
     (400, "failed with status 400"),
   ])
   func `what ends it all is said in a line`(status: Int, text: String) async throws {
@@ -154,7 +154,7 @@ import Testing
 
   @Test func `pages on another server, and in a circle, are an error`() async throws {
     for (link, text) in [
-      ("http://elsewhere.invalid/", "on another server"), ("/again", "in a circle"),
+      ("http://elsewhere.invalid/", "to another server"), ("/again", "form a cycle"),
     ] {
       let server = try LoopbackServer(.init("[]", headers: ["Link: <\(link)>; rel=\"next\""]))
       let printed = try await issues(of: "octocat", at: server)
@@ -194,13 +194,14 @@ import Testing
 
   @Test(
     arguments: [
-      (["issues"], "no USER"), (["issues", "a", "b"], "b is no USER"),
-      (["issues", "a/b"], "is no USER"), (["issues", "--width", "0", "a"], "the width 0"),
+      (["issues"], "no USER"), (["issues", "a", "b"], "unexpected argument b"),
+      (["issues", "a/b"], "unexpected argument a/b"),
+      (["issues", "--width", "0", "a"], "invalid width 0"),
       (["issues", "--api"], "--api without a value"),
-      (["issues", "--api", "x", "a"], "the server x"),
-      (["issues", "--api", "file:///etc", "a"], "expected a URL of http or https"),
+      (["issues", "--api", "x", "a"], "invalid server x"),
+      (["issues", "--api", "file:///etc", "a"], "expected an http or https URL"),
       (["issues", "--nothing", "a"], "unknown option --nothing"),
-      (["issues", "--api", "http://host.invalid", "a"], "for everybody to read"),
+      (["issues", "--api", "http://host.invalid", "a"], "sent to host.invalid unencrypted"),
     ] as [([String], String)])
   func `wrong arguments are told with what was expected`(arguments: [String], text: String)
     async throws

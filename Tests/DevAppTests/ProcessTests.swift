@@ -27,7 +27,7 @@ import Testing
     #expect(
       printed.error
         == "DevApp duplicates: /no/such/folder: No such file or directory; "
-        + "expected a file or a folder to look into\n")
+        + "expected a file or a folder to search\n")
   }
 
   @Test func `help goes to standard output`() async throws {

@@ -191,7 +191,7 @@ import Testing
       let lines = try await onTerminal("query x.sqlite Number").split(separator: "\r\n")
       #expect(lines.dropLast().count == 1_001)
       #expect(lines.dropFirst().first == "1     numbe…")
-      #expect(lines.last == "the first 1,000 rows; --limit N shows more")
+      #expect(lines.last == "first 1,000 rows; use --limit N to show more")
       let all = try await onTerminal("query x.sqlite Number --limit 1000")
       #expect(!all.contains("the first"))
       try folder.write("one,two,three,four,five\n1,2,3,4,5\n", to: "Wide.csv")

@@ -182,7 +182,7 @@ import Testing
     (["query", "x.sqlite", "Bok"], "no such table: Bok (tables: Author, Book)"),
     (["export", "x.sqlite", "Book", "--columns", "titel"], "no column \"titel\"; columns"),
     (["query", "x.sqlite", "Book", "--where", "titel=1"], "no column \"titel\"; columns"),
-    (["query", "x.sqlite", "Book", "--where", "title>1"], "title has texts, of which"),
+    (["query", "x.sqlite", "Book", "--where", "title>1"], "title is a text column, which sorts"),
     (
       ["export", "x.sqlite", "Book", "--to", "/no/folder/b.csv"],
       "/no/folder/b.csv cannot be written"
@@ -194,7 +194,7 @@ import Testing
     (["import", "x.sqlite", "Book", "gone.csv"], "the file gone.csv cannot be read"),
     (
       ["import", "none.sqlite", "Book", "authors.csv"],
-      "there is no file none.sqlite; --create makes it"
+      "no such file: none.sqlite; use --create to create it"
     ),
     (
       ["import", "new.sqlite", "Book", ".", "--create", "--format", "csv"],
@@ -229,20 +229,20 @@ import Testing
     (["tables", "f", "g"], "unexpected argument g"), (["tables", ""], "an empty argument"),
     (["query", "--", "f", "t", "--json"], "unexpected argument --json"),
     (["query", "f", "t", "--sort", "-"], "--sort -; expected a column, or -COLUMN"),
-    (["export", "f", "t", "--to", "t.xlsx"], "the name t.xlsx does not say what is in it"),
-    (["export", "f", "t", "--to", "t.json", "--crlf"], "--crlf is for CSV alone"),
-    (["import", "f", "t", "a.jsonl", "--no-header"], "--no-header is for CSV alone"),
+    (["export", "f", "t", "--to", "t.xlsx"], "the name t.xlsx does not imply a format"),
+    (["export", "f", "t", "--to", "t.json", "--crlf"], "--crlf is only for CSV"),
+    (["import", "f", "t", "a.jsonl", "--no-header"], "--no-header is only for CSV"),
     (["tables", "f", "--limit", "1"], "unknown option --limit"),
     (["import", "f", "t", "a.csv", "--immutable"], "unknown option --immutable"),
-    (["query", "f", "t", "--limit", "-1"], "--limit -1; expected a number from 0"),
-    (["query", "f", "t", "--where", "pages"], "the condition pages; expected COLUMN=VALUE"),
+    (["query", "f", "t", "--limit", "-1"], "invalid --limit -1; expected a number >= 0"),
+    (["query", "f", "t", "--where", "pages"], "invalid condition pages; expected COLUMN=VALUE"),
     (["query", "f", "t", "--where"], "--where without a value"),
     (["export", "f", "t", "--format", "xml"], "--format xml; expected one of csv, json, jsonl"),
     (["export", "f", "t", "--delimiter", "x"], "--delimiter x; expected one of ,, ;, tab"),
-    (["import", "f", "t", "-"], "does not say what is in it; expected --format"),
+    (["import", "f", "t", "-"], "does not imply a format; expected --format"),
     (["import", "f", "t", "a.csv", "--existing", "drop"], "--existing drop; expected one of"),
     (["import", "f", "t", "a.csv", "--references", "x"], "--references x; expected COLUMN=TABLE"),
-    (["import", "f", "t", "a.csv", "--rows-per-transaction", "0"], "expected a number from 1"),
+    (["import", "f", "t", "a.csv", "--rows-per-transaction", "0"], "expected a number >= 1"),
   ])
   func `wrong arguments get one line that says what was expected`(
     arguments: [String], message: String

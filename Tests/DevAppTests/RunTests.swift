@@ -41,7 +41,7 @@ import Testing
     #expect(
       printed.error == """
         DevApp run: sh: exit status 3
-        DevApp run: 1 of 3 commands failed, 1 ended because of that, 1 not begun
+        DevApp run: 1 of 3 commands failed, 1 terminated as a result, 1 not started
 
         """)
   }
@@ -70,8 +70,8 @@ import Testing
     (["run", "--", "a", "---", "---", "b"], "COMMAND 2 is empty; expected a program"),
     (["run", "--", "", "b"], "COMMAND 1 is empty; expected a program"),
     (["run", "ls"], "unexpected argument ls; expected --width"),
-    (["run", "--width", "0", "--", "ls"], "the width 0; expected a number from 1"),
-    (["run", "--width", "two"], "the width two; expected"),
+    (["run", "--width", "0", "--", "ls"], "invalid width 0; expected a number >= 1"),
+    (["run", "--width", "two"], "invalid width two; expected"),
     (["run", "--width"], "--width without"),
   ])
   func `wrong arguments get one line that says what was expected`(
@@ -228,7 +228,7 @@ import Testing
     #expect(
       printed.error == """
         DevApp run: false: exit status 1
-        DevApp run: 1 of 3 commands failed, 1 ended by the signal, 1 not begun
+        DevApp run: 1 of 3 commands failed, 1 terminated by the signal, 1 not started
         DevApp run: interrupted
 
         """)

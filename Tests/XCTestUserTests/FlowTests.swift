@@ -34,7 +34,7 @@ final class FlowTests: XCTestCase {
     XCTAssertThrowsError(try outcome.expectResult(7)) { error in
       XCTAssert(
         "\(error)".hasSuffix(
-          "expected the result 7, and saw an error of type ScriptedError: offline"))
+          "expected the result 7, but saw an error of type ScriptedError: offline"))
     }
   }
 }

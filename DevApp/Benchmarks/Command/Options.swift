@@ -3,17 +3,17 @@ struct Options {
   static let usage = """
     usage: Benchmarks [FILTER…] [OPTION…]
 
-    Runs the shapes and ways whose names contain a FILTER, or all. SHAPE/ names one shape and
-    SHAPE/WAY one way exactly.
+    Runs the shapes and ways whose names contain a FILTER, or all of them. SHAPE/ selects exactly
+    one shape, and SHAPE/WAY exactly one way.
 
-      --rounds N       measures every way N times (7; 3 when quick)
-      --count N        takes N operations where a shape can have any number (100000)
-      --quick          the main sizes alone, in less than two minutes
-      --json           prints an object for programs instead of tables
-      --exact          runs the chosen ways and nothing else, for counting instructions
-      --peers FOLDER   takes the programs of FOLDER along, which do the same work elsewhere
+      --rounds N       measures every way N times (default: 7, or 3 with --quick)
+      --count N        runs N operations in shapes of variable size (default: 100000)
+      --quick          measures only the main sizes, in less than two minutes
+      --json           prints a JSON object instead of tables
+      --exact          runs only the selected ways, for counting instructions
+      --peers FOLDER   also measures the programs in FOLDER, which do the same work with other engines
       --list           prints the shapes and ways
-      --help           prints this
+      --help           prints this help
     """
 
   var filters: [Filter] = []
@@ -48,7 +48,7 @@ struct Options {
       }
     }
     if isExact, peers != nil {
-      throw UsageError("--exact counts the instructions of this process; expected no --peers")
+      throw UsageError("--exact counts only the instructions of this process; expected no --peers")
     }
   }
 
@@ -75,7 +75,7 @@ struct Options {
       throw UsageError("\(option) without a number; \(expected)")
     }
     guard let number = Int(text), (least...most).contains(number) else {
-      throw UsageError("\(option) '\(text)'; \(expected)")
+      throw UsageError("invalid \(option) '\(text)'; \(expected)")
     }
     return number
   }

@@ -63,8 +63,8 @@ struct Runner {
     for index in measured where checksums[index] != [usual] {
       let others = checksums[index].sorted().map(String.init).joined(separator: " and ")
       problems[index] =
-        "\(shape.id), \(shape.ways[index].name): the results add up to \(others), and to \(usual) by "
-        + (agreeing.isEmpty ? "nobody always" : agreeing.joined(separator: "; "))
+        "\(shape.id), \(shape.ways[index].name): the checksum is \(others); it is always \(usual) for "
+        + (agreeing.isEmpty ? "no way" : agreeing.joined(separator: "; "))
     }
   }
 }

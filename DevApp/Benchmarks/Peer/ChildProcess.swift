@@ -86,7 +86,7 @@ struct ChildProcess {
   private static func makePipe() throws -> Pipe {
     var descriptors: [Int32] = [0, 0]
     guard pipe(&descriptors) == 0 else {
-      throw BenchmarkError("no pipe: \(String(cString: strerror(errno)))")
+      throw BenchmarkError("cannot create a pipe: \(String(cString: strerror(errno)))")
     }
     for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     return Pipe(reader: descriptors[0], writer: descriptors[1])

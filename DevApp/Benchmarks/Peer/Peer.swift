@@ -67,7 +67,7 @@ final class Peer: Sendable {
 
   private func sample(_ number: Int, count: Int) throws -> Sample {
     try process.withLock { process in
-      guard var child = process else { throw BenchmarkError("peer \(name) is over") }
+      guard var child = process else { throw BenchmarkError("peer \(name) has ended") }
       child.resume()
       let answer: String
       do {
@@ -80,7 +80,7 @@ final class Peer: Sendable {
       child.stop()
       process = child
       if answer.hasPrefix("error ") {
-        throw BenchmarkError("peer \(name) says: \(answer.dropFirst("error ".count))")
+        throw BenchmarkError("peer \(name) failed: \(answer.dropFirst("error ".count))")
       }
       if let sample = Self.sample(answer) { return sample }
       // What it says next may be anything.
@@ -109,16 +109,16 @@ final class Peer: Sendable {
     if line == "ready" { return nil }
     let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, parts[0] == "way", !parts[2].isEmpty else {
-      throw BenchmarkError("said '\(line)' at its start; expected a way or ready")
+      throw BenchmarkError("printed '\(line)' at its start; expected a way or ready")
     }
     let isPrintable = line.unicodeScalars.allSatisfy {
       $0 == "\t" || $0.properties.generalCategory != .control && $0 != "\u{FFFD}"
     }
     guard isPrintable else {
-      throw BenchmarkError("has a way whose name cannot be printed: \(parts[2].debugDescription)")
+      throw BenchmarkError("has a way with an unprintable name: \(parts[2].debugDescription)")
     }
     guard shapes.contains(parts[1]) else {
-      throw BenchmarkError("has a way of shape '\(parts[1])', which there is not")
+      throw BenchmarkError("has a way of the unknown shape '\(parts[1])'")
     }
     return Offer(shape: parts[1], name: parts[2])
   }

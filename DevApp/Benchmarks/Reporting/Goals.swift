@@ -1,11 +1,11 @@
 extension Goal {
   // What keeps a goal from being met, where it has been missed.
   private static let calling =
-    "an asynchronous call whose type is not known is most of a child; of one type it is half"
+    "an asynchronous call through an existential is most of a child; with one type it is half"
   private static let building =
-    "two closures and a record a node are two thirds of it; see what runs without being built"
+    "two closures and a record per node are two thirds of it; see \"run only\""
   private static let wandering =
-    "within the wandering of the machine: other runs meet it; see least and most"
+    "within the variance of the machine: other runs meet it; see least and most"
 
   /// All goals. They hold for the sizes that the shapes have by themselves.
   static let all: [Goal] = [
@@ -61,14 +61,14 @@ extension Goal {
     Goal("sleep", "any", .atMost(14), obstacle: wandering),
     Goal(
       "ending-in-reverse", "any", beside: "withThrowingTaskGroup", .atLeastTimes(20),
-      obstacle: "beginning and ending a task that waits is nearly all of it, as in any order"),
+      obstacle: "starting and ending a waiting task is nearly all of it, in any order"),
     Goal(
       "cancellation", "any", beside: "withThrowingTaskGroup", .atLeastTimes(1.2),
-      obstacle: "cancelling and ending the tasks is nearly all of it, and the same for both"),
+      obstacle: "cancelling and ending the tasks is nearly all of it, and equal for both"),
 
     Goal(
       "modifiers", "retrying", beside: "no modifier", .atMostMore(50),
-      obstacle: "an attempt is a run, which looks twice whether it is cancelled"),
+      obstacle: "an attempt is a run, which checks for cancellation twice"),
     Goal(
       "modifiers", "timingOut", beside: "no modifier", .atMostTimes(8),
       obstacle: "the body needs a child task, and a group with an empty one takes longer"),
@@ -94,8 +94,8 @@ extension Goal {
 
     Goal(
       "events", "observer with a clock and a count", .atMost(60),
-      obstacle: "a quarter of all that being observed costs a child, not the observer's share"),
+      obstacle: "a quarter of the whole cost of observing a child, not only the observer's part"),
     Goal("recording", "trace recorder", .atMost(60)),
-    Goal("observed-busy", "recorder of everything", beside: "nobody observes", .atMostTimes(3)),
+    Goal("observed-busy", "recorder of everything", beside: "no observer", .atMostTimes(3)),
   ]
 }

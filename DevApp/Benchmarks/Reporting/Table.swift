@@ -28,7 +28,7 @@ struct Table {
     let measured = summary.met + summary.missed.count
     var lines = ["Goals: \(summary.met) of \(measured) met."]
     lines += summary.missed.flatMap { goal in
-      ["  missed: \(goal.what)", "          \(goal.why ?? "nobody knows why")"]
+      ["  missed: \(goal.what)", "          \(goal.why ?? "cause unknown")"]
     }
     lines += summary.notMeasured.map { "  not measured: \($0)" }
     return lines.joined(separator: "\n")

@@ -61,7 +61,7 @@ extension Shape {
       byHand("timeout by a task group, body waits", count) { context in
         try await timed(.seconds(100)) { try await Yielding(seed: 7).perform(in: context) }
       },
-      byHand("timeout by tasks that nobody waits for", count) { context in
+      byHand("timeout by unstructured tasks", count) { context in
         try await abandoned(.seconds(100)) { try await work.perform(in: context) }
       },
       byHand("actor as a lock", count) { [gatekeeper = Gatekeeper(1)] context in
@@ -74,7 +74,7 @@ extension Shape {
         guard lastAnswer.isYes else { throw CancellationError() }
         return try await work.perform(in: context)
       },
-      byHand("guard by a task that nobody waits for", count) { context in
+      byHand("guard by an unstructured task", count) { context in
         // So that a cancellation need not wait for it.
         let (answers, continuation) = AsyncStream.makeStream(of: Bool.self)
         let asking = Task { continuation.yield(lastAnswer.isYes) }
@@ -87,7 +87,7 @@ extension Shape {
         try await bucket.take()
         return try await work.perform(in: context)
       },
-      byHand("a task that tidies up", count) { context in
+      byHand("cleanup by a task", count) { context in
         do {
           let value = try await work.perform(in: context)
           await Task {}.value

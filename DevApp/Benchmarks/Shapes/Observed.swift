@@ -11,7 +11,7 @@ extension Shape {
       id: id, title: "\(count.grouped) \(steps == 0 ? "empty" : "1 µs") operations, observed",
       operations: count,
       ways: [
-        Way("nobody observes", .ours) { try await operation.value.run().get().sum },
+        Way("no observer", .ours) { try await operation.value.run().get().sum },
         observed("observer that does nothing", operation) { IdleObserver() },
         observed("observer with a clock and a count", operation) { TimingObserver() },
         observed("recorder of everything", operation) { RecordingObserver() },
@@ -31,7 +31,7 @@ extension Shape {
         observed("observer that does nothing", operation) { IdleObserver() },
         observed("trace recorder", operation) { TraceRecorder() },
         observed("recorder of everything", operation) { RecordingObserver() },
-        Way("nobody observes", .ours) { try await operation.value.run().get().sum },
+        Way("no observer", .ours) { try await operation.value.run().get().sum },
       ])
   }
 

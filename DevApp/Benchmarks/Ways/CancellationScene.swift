@@ -66,7 +66,7 @@ final class CancellationScene: Sendable {
     }
     let outcome = await run.outcome
     let sample = scene.sample
-    guard outcome.result == nil else { throw BenchmarkError("a result after a cancellation") }
+    guard outcome.result == nil else { throw BenchmarkError("a result in spite of a cancellation") }
     return sample
   }
 
@@ -86,7 +86,7 @@ final class CancellationScene: Sendable {
     }
     let result = await task.result
     let sample = scene.sample
-    if case .success = result { throw BenchmarkError("a result after a cancellation") }
+    if case .success = result { throw BenchmarkError("a result in spite of a cancellation") }
     return sample
   }
 

@@ -12,6 +12,6 @@ struct FoundationProcess: ComposableOperation {
       process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
       do { try process.run() } catch { continuation.resume(throwing: error) }
     }
-    if status != 0 { throw BenchmarkError("\(path) ended with \(status)") }
+    if status != 0 { throw BenchmarkError("\(path) exited with status \(status)") }
   }
 }

@@ -18,7 +18,7 @@ final class Pipes: Sendable {
     Self.raiseLimit()
     ends = (0..<count).map { _ in
       var descriptors: [Int32] = [0, 0]
-      precondition(pipe(&descriptors) == 0, "No more pipes: \(String(cString: strerror(errno)))")
+      precondition(pipe(&descriptors) == 0, "no pipe: \(String(cString: strerror(errno)))")
       return Ends(reader: descriptors[0], writer: descriptors[1])
     }
   }
@@ -48,7 +48,7 @@ final class Pipes: Sendable {
   func read(at index: Int) -> UInt64 {
     var value: UInt64 = 0
     let length = Foundation.read(ends[index].reader, &value, MemoryLayout<UInt64>.size)
-    precondition(length == MemoryLayout<UInt64>.size, "A pipe gave \(length) bytes.")
+    precondition(length == MemoryLayout<UInt64>.size, "a pipe must give 8 bytes (was \(length))")
     return value
   }
 
@@ -56,7 +56,7 @@ final class Pipes: Sendable {
     for (index, ends) in ends.enumerated() {
       var value = UInt64(index)
       let length = write(ends.writer, &value, MemoryLayout<UInt64>.size)
-      precondition(length == MemoryLayout<UInt64>.size, "A pipe took \(length) bytes.")
+      precondition(length == MemoryLayout<UInt64>.size, "a pipe must take 8 bytes (was \(length))")
     }
   }
 

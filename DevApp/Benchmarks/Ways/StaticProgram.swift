@@ -33,7 +33,7 @@ final class StaticProgram: Sendable {
     try compiler.run()
     compiler.waitUntilExit()
     if compiler.terminationStatus != 0 {
-      throw BenchmarkError("\(compilerPath) cannot link a program with -static: see above")
+      throw BenchmarkError("\(compilerPath) cannot link a program with -static (output above)")
     }
   }
 

@@ -10,7 +10,7 @@ extension DuplicateReport {
   /// What could not be compared, a line each.
   var problemLines: [String] {
     unreadable.map { "unreadable: \($0.path): \($0.error)" }
-      + changed.map { "changed while it was looked at: \($0)" }
+      + changed.map { "changed during the search: \($0)" }
   }
 
   /// The totals in a sentence.

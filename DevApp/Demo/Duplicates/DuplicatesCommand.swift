@@ -7,13 +7,13 @@ struct DuplicatesCommand {
 
     Finds files with the same contents in the folders and files named PATH.
 
-      --json            one JSON object on standard output, for programs
-      --empty           empty files are a group, too
+      --json            prints one JSON object on standard output
+      --empty           includes empty files, as one group
     \(FlowOptions.usage)
-      --                what follows is a PATH, whatever it looks like
+      --                ends the options; every argument after it is a PATH
 
-    Every PATH has to exist. Hard links to a file are one file. Symbolic links are not followed, except those named as a
-    PATH. Exit status: 0 result, 1 error, 64 wrong arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+    Every PATH must exist. Hard links to a file count as one file. Symbolic links are not followed, except those named as
+    a PATH. Exit status: 0 result, 1 error, 64 invalid arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
   private var options = FlowOptions()
@@ -35,12 +35,12 @@ struct DuplicatesCommand {
           "duplicates: unknown option \(argument); expected --json, --empty, --trace, --timeline or a PATH"
         )
       case "":
-        throw UsageError("duplicates: an empty PATH; expected a file or a folder to look into")
+        throw UsageError("duplicates: an empty PATH; expected a file or a folder to search")
       default: paths.append(argument)
       }
     }
     if paths.isEmpty {
-      throw UsageError("duplicates: no PATH; expected a file or a folder to look into")
+      throw UsageError("duplicates: no PATH; expected a file or a folder to search")
     }
   }
 

@@ -32,5 +32,5 @@ struct RootError: Error, CustomStringConvertible {
   let path: RawPath
   let reason: String
 
-  var description: String { "\(path): \(reason); expected a file or a folder to look into" }
+  var description: String { "\(path): \(reason); expected a file or a folder to search" }
 }

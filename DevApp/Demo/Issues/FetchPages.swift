@@ -18,7 +18,7 @@ struct FetchPages<Item: Decodable & Sendable>: ComposableOperation {
     var seen: Set<URL> = []
     while let url = next {
       guard seen.insert(url).inserted else {
-        throw GitHubProblem("the pages of a list go round in a circle")
+        throw GitHubProblem("the pages of a list form a cycle")
       }
       let page = try await context.run(page(at: url))
       items += page.items
@@ -61,7 +61,7 @@ struct FetchIssues: ComposableOperation {
   func perform(in context: OperationContext) async throws -> [Issue] {
     let names = repository.name.split(separator: "/", omittingEmptySubsequences: false)
     guard names.count == 2, names.allSatisfy({ GitHubAPI.isName(String($0)) }) else {
-      throw GitHubProblem("\(repository.name.printable) is no name of a repository")
+      throw GitHubProblem("invalid repository name \(repository.name.printable)")
     }
     let first = api.list(["repos"] + names.map(String.init) + ["issues"], "state=open")
     return try await context.run(FetchPages<ListedIssue>(first: first, api: api))

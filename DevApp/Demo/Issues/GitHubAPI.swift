@@ -17,12 +17,12 @@ struct GitHubAPI: Sendable {
     guard let url = URL(string: address), let host = url.host, !host.isEmpty,
       ["http", "https"].contains(url.scheme), url.query == nil, url.fragment == nil
     else {
-      throw UsageError("issues: the server \(address); expected a URL of http or https")
+      throw UsageError("issues: invalid server \(address); expected an http or https URL")
     }
     if token != nil, url.scheme == "http", !["127.0.0.1", "::1", "localhost"].contains(host) {
       throw UsageError(
-        "issues: the token in GITHUB_TOKEN would go to \(host) for everybody to read; "
-          + "expected a URL of https, or no token")
+        "issues: the token in GITHUB_TOKEN would be sent to \(host) unencrypted; "
+          + "expected an https URL, or no token")
     }
     base = url
     self.token = token
@@ -65,7 +65,7 @@ struct GitHubAPI: Sendable {
     guard let url = URL(string: text, relativeTo: response.url)?.absoluteURL,
       Origin(url) == Origin(base)
     else {
-      throw GitHubProblem("the next page is said to be on another server: \(text.printable)")
+      throw GitHubProblem("the link to the next page leads to another server: \(text.printable)")
     }
     return url
   }

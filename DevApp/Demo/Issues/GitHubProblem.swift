@@ -17,9 +17,9 @@ extension GitHubProblem {
     guard let error = error as? HTTPStatusError else { return "\(error)".printable }
     if let text = rateLimit(in: error) { return text }
     return switch (error.status, user) {
-    case (401, _): "the server refuses the token in GITHUB_TOKEN. Make a new one, or unset it."
+    case (401, _): "the server rejected the token in GITHUB_TOKEN. Create a new one, or unset it."
     case (404, let user?):
-      "no user is called \(user) there. Check how it is spelt, and --api if you gave it. (\(error.request))"
+      "no user is named \(user). Check the spelling, and --api if you passed it. (\(error.request))"
     default: "\(error)".printable
     }
   }
@@ -33,13 +33,13 @@ extension GitHubProblem {
       .map { " of \($0) requests" } ?? ""
     let again =
       if let delay = error.retryAfter {
-        "Come back in \(delay.components.seconds) s"
+        "Try again in \(delay.components.seconds) s"
       } else if let moment = error.headers["X-RateLimit-Reset"].flatMap({ UInt32($0) }) {
-        "Come back at \(Date(timeIntervalSince1970: Double(moment)).formatted(.iso8601))"
+        "Try again at \(Date(timeIntervalSince1970: Double(moment)).formatted(.iso8601))"
       } else {
-        "Come back later"
+        "Try again later"
       }
-    return "the rate limit\(limit) is used up. \(again), or set GITHUB_TOKEN to be allowed more."
+    return "the rate limit\(limit) is exhausted. \(again), or set GITHUB_TOKEN for a higher limit."
   }
 }
 

@@ -20,7 +20,7 @@ struct IssueReport: Sendable {
       switch outcome {
       case .result: nil
       case .error(let error): GitHubProblem.text(of: error)
-      case .cancelled: "it was cancelled"
+      case .cancelled: "cancelled"
       }
     parts.append(
       Part(

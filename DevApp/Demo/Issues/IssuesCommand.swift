@@ -6,16 +6,16 @@ struct IssuesCommand {
   static let usage = """
     usage: DevApp issues [--api URL] [--width N] [--json] [--trace FILE] [--timeline FILE] USER
 
-    Lists the open issues of all repositories of USER on GitHub, or on a server that speaks as GitHub does.
+    Lists the open issues of all repositories of USER on GitHub, or on a server with the same API.
 
-      --api URL         the server; https://api.github.com if it is left out
-      --width N         how many repositories are asked for at the same time; 4 if it is left out
-      --json            one JSON object on standard output, for programs
+      --api URL         the server (default: https://api.github.com)
+      --width N         fetches the issues of at most N repositories at once (default: 4)
+      --json            prints one JSON object on standard output
     \(FlowOptions.usage)
 
-    The environment variable GITHUB_TOKEN may have a token: GitHub answers more often to those who have one. It is sent to
-    the server of the URL alone, and only over https or to this machine. A repository whose issues cannot be had is named
-    beside the results of the others. Exit status: 0 all results, 1 error or not all results, 64 wrong arguments,
+    The environment variable GITHUB_TOKEN may contain a token, for a higher rate limit. The token is sent only to the
+    server of the URL, and only over https or to this machine. If the issues of a repository cannot be fetched, its name is
+    printed beside the results of the others. Exit status: 0 all results, 1 error or results missing, 64 invalid arguments,
     130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
@@ -40,7 +40,7 @@ struct IssuesCommand {
       case "--width":
         let text = try Self.value(of: "--width", "a number", in: &rest)
         guard let number = Int(text), (1...1_000).contains(number) else {
-          throw UsageError("issues: the width \(text); expected a number from 1 to 1000")
+          throw UsageError("issues: invalid width \(text); expected a number from 1 to 1000")
         }
         width = number
       case let text? where text.hasPrefix("-"):
@@ -49,10 +49,10 @@ struct IssuesCommand {
         )
       case let text? where user.isEmpty && GitHubAPI.isName(text): user = text
       default:
-        throw UsageError("issues: \(argument) is no USER; expected one name as GitHub has them")
+        throw UsageError("issues: unexpected argument \(argument); expected one GitHub user name")
       }
     }
-    if user.isEmpty { throw UsageError("issues: no USER; expected whose repositories to look at") }
+    if user.isEmpty { throw UsageError("issues: no USER; expected a GitHub user name") }
     api = try GitHubAPI(address, token: token.flatMap { $0.isEmpty ? nil : $0 })
   }
 

@@ -3,9 +3,9 @@ import CompositeOperations
 /// What every command understands: `--trace FILE` and `--timeline FILE`.
 struct FlowOptions {
   static let usage = """
-      --trace FILE      what ran: for Perfetto and Chrome (.json), OpenTelemetry (.otlp.json), Mermaid (.mmd), Graphviz
-                        (.dot), or as text
-      --timeline FILE   what ran, as a page for the browser (.html) or as a picture (.svg)
+      --trace FILE      writes a trace for Perfetto and Chrome (.json), OpenTelemetry (.otlp.json), Mermaid (.mmd) or
+                        Graphviz (.dot), or as text
+      --timeline FILE   writes a timeline, as a web page (.html) or as an image (.svg)
     """
 
   private(set) var trace: String?
@@ -23,7 +23,7 @@ struct FlowOptions {
       let name = try Self.file(behind: "--timeline", in: &rest, for: command)
       guard [".html", ".svg"].contains(where: name.lowercased().hasSuffix) else {
         throw UsageError(
-          "\(command): the timeline \(name); expected a name that ends in .html or .svg")
+          "\(command): invalid timeline file \(name); expected a name that ends in .html or .svg")
       }
       timeline = name
     default: return false

@@ -95,7 +95,7 @@ struct RecordsArguments: Sendable {
     while let argument = rest.popFirst() {
       if takesOptions, try options.take(argument, from: &rest, for: name) { continue }
       guard let text = argument.utf8 else {
-        throw UsageError("\(name): \(argument) is no name in UTF-8; expected one")
+        throw UsageError("\(name): the argument \(argument) is not UTF-8; expected text")
       }
       if text.isEmpty {
         let expected = action.positions.joined(separator: " ")
@@ -132,12 +132,12 @@ struct RecordsArguments: Sendable {
       action == .load || named.split(separator: "/").last?.dropFirst().contains(".") == true
     if format == nil, isUnclear {
       throw UsageError(
-        "\(name): the name \(named) does not say what is in it; expected --format csv, json or jsonl"
+        "\(name): the name \(named) does not imply a format; expected --format csv, json or jsonl"
       )
     }
     delimiter = delimiter ?? (named.lowercased().hasSuffix(".tsv") ? .tab : nil)
     if let format, format != .csv, let option = optionOfCSV {
-      throw UsageError("\(name): \(option) is for CSV alone, and the format is \(format.rawValue)")
+      throw UsageError("\(name): \(option) is only for CSV, and the format is \(format.rawValue)")
     }
   }
 
@@ -161,9 +161,9 @@ struct RecordsArguments: Sendable {
       return value
     }
     func number(from least: Int) throws(UsageError) -> Int {
-      let text = try value("a number from \(least)")
+      let text = try value("a number >= \(least)")
       guard let number = Int(text), number >= least else {
-        throw UsageError("\(name): \(option) \(text); expected a number from \(least)")
+        throw UsageError("\(name): invalid \(option) \(text); expected a number >= \(least)")
       }
       return number
     }
@@ -171,7 +171,7 @@ struct RecordsArguments: Sendable {
       let expected = values.map(\.key).joined(separator: ", ")
       let text = try value("one of \(expected)")
       guard let found = values.first(where: { $0.key == text }) else {
-        throw UsageError("\(name): \(option) \(text); expected one of \(expected)")
+        throw UsageError("\(name): invalid \(option) \(text); expected one of \(expected)")
       }
       return found.value
     }
@@ -184,7 +184,7 @@ struct RecordsArguments: Sendable {
       let text = try value("a condition, such as pages>500")
       guard let condition = RowCondition(text) else {
         throw UsageError(
-          "\(name): the condition \(text); expected COLUMN=VALUE, or one of != < <= > >= ^= *= in place of ="
+          "\(name): invalid condition \(text); expected COLUMN=VALUE, or one of != < <= > >= ^= *= instead of ="
         )
       }
       conditions.append(condition)
@@ -193,7 +193,7 @@ struct RecordsArguments: Sendable {
       if text == "-" { throw UsageError("\(name): --sort -; expected a column, or -COLUMN") }
       order.append(text.hasPrefix("-") ? .descending(String(text.dropFirst())) : .ascending(text))
     case "--columns":
-      columns = try value("columns with commas between them")
+      columns = try value("columns, separated by commas")
         .split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     case "--limit": limit = try number(from: 0)
     case "--to":
@@ -214,7 +214,7 @@ struct RecordsArguments: Sendable {
       let text = try value("COLUMN=TABLE")
       let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2 else {
-        throw UsageError("\(name): --references \(text); expected COLUMN=TABLE")
+        throw UsageError("\(name): invalid --references \(text); expected COLUMN=TABLE")
       }
       references[parts[0]] = parts[1]
     default: emptyIsText = true

@@ -18,49 +18,51 @@ struct RecordsCommand {
            DevApp records export FILE TABLE [OPTION…]
            DevApp records import FILE TABLE SOURCE [OPTION…]
 
-    Looks into a database of SQLite, and puts rows in and out as CSV and JSON. To look, query and export changes nothing.
+    Queries a SQLite database, and imports and exports rows as CSV and JSON. tables, query and export change nothing.
 
-    tables    lists the tables and views of FILE, with their columns and how many rows they have; why one cannot be read
+    tables    lists the tables and views of FILE, with their columns and row counts, and why one cannot be read
     query     prints rows of TABLE
-    export    writes rows of TABLE to a file, from one snapshot; the old file is there until the new one is whole
-    import    puts the rows of SOURCE into TABLE, all of them or none; `-` is standard input
+    export    writes rows of TABLE to a file, from one snapshot; the old file is replaced when the new one is complete
+    import    inserts the rows of SOURCE into TABLE, all of them or none; `-` is standard input
 
-      --where CONDITION which rows, such as 'pages > 500', title^=The (begins), title*=sea (has), lent=null; = != < <= > >=.
-                        A text in quotes is no number: "code='007'". All have to hold where there are several
-      --sort COLUMN     which row is first; -COLUMN the other way round. It may be there several times
-      --columns A,B     which columns; author.name goes across a reference. All if it is not there
-      --limit N         how many rows at most; all if it is not there, but 1,000 of a query on a terminal
+      --where CONDITION selects rows: 'pages > 500', title^=The (begins with), title*=sea (contains), lent=null;
+                        = != < <= > >=. A quoted value is text, not a number: "code='007'". If the option is repeated,
+                        all conditions must hold
+      --sort COLUMN     sorts by a column, or descending by -COLUMN; may be repeated
+      --columns A,B     selects columns; author.name follows a reference (default: all)
+      --limit N         selects at most N rows (default: all, or 1,000 for a query on a terminal)
 
     export
-      --to OUT          the file; TABLE.csv or the like if it is not there. `-` is standard output, with rows alone on it
+      --to OUT          the output file (default: TABLE.csv, .json or .jsonl). `-` is standard output, which
+                        then contains only rows
 
     import
-      --create          makes FILE, TABLE and its columns where they are missing
-      --existing WHAT   what becomes of a row whose key is there: refuse (it is a bad one), update or keep
-      --skip N          how many bad rows may be left out; 0 if it is not there
+      --create          creates FILE, TABLE and its columns if they are missing
+      --existing WHAT   what to do with a row whose key exists: refuse (a bad row), update or keep
+      --skip N          skips up to N bad rows (default: 0)
       --rows-per-transaction N
-                        puts in so many rows at once, which stay even if the import fails later
-      --references C=T  to which table the references of a column lead whose cells are names alone
-      --empty-as-text   an empty cell is an empty text, and not null
+                        commits every N rows; they remain even if the import fails later
+      --references C=T  the table T that column C refers to, if its cells contain only names
+      --empty-as-text   imports an empty cell as an empty text instead of null
 
     tables, query and export
-      --immutable       opens FILE as immutable: nothing else may write it meanwhile, and nothing is made beside it. It is
-                        for files in WAL mode whose folder cannot be written; on a read-only disk it is not needed
+      --immutable       opens FILE as immutable: no other process may write it, and no file is created beside it. Use it
+                        for files in WAL mode whose folder is not writable; a read-only disk does not need it
 
     export and import
-      --format F        csv, json or jsonl; as the name of the file says if it is not there
-      --delimiter D     , ; or tab, for CSV; tab for a file of the name .tsv
-      --no-header       the first line of CSV does not name the columns
-      --crlf            ends the lines of CSV as Windows does (export)
-      --guard-formulas  has no spreadsheet run what is in a text of CSV (export)
+      --format F        csv, json or jsonl (default: the format that the name of the file implies)
+      --delimiter D     , ; or tab, for CSV (default: tab for a file named .tsv)
+      --no-header       CSV without a line of column names
+      --crlf            ends CSV lines as Windows does (export)
+      --guard-formulas  keeps spreadsheets from running CSV text as formulas (export)
 
-      --json            what is said in the end as JSON on standard output, or on standard error if rows go there; the
-                        rows of a query as an object a line
-      --trust-schema    lets views, checks and triggers of FILE use all functions: if it is from somebody you trust
+      --json            prints the result as JSON on standard output, or on standard error if rows go to standard output;
+                        prints each row of a query as a JSON object on a line
+      --trust-schema    lets views, checks and triggers of FILE use all functions; only for files that you trust
     \(FlowOptions.usage)
-      --                what follows is no option, whatever it looks like
+      --                ends the options
 
-    Exit status: 0 done, 1 error, 64 wrong arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+    Exit status: 0 success, 1 error, 64 invalid arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
   private let arguments: RecordsArguments
@@ -148,7 +150,7 @@ struct RecordsCommand {
     let table = TableFormatter(width: width, limit: shown)
     return try await perform(export(as: table, to: "-", limit ?? shown.map { $0 + 1 })) { file in
       if let shown, file.recordCount > shown {
-        StandardError().writeLine("the first \(shown.grouped) rows; --limit N shows more")
+        StandardError().writeLine("first \(shown.grouped) rows; use --limit N to show more")
       }
     }
   }
@@ -183,7 +185,7 @@ struct RecordsCommand {
   private func load() async throws -> Int32 {
     if !arguments.creates, unsafe access(arguments.file, F_OK) != 0, errno == ENOENT {
       let error = StandardError()
-      error.writeLine("DevApp records: there is no file \(arguments.file); --create makes it")
+      error.writeLine("DevApp records: no such file: \(arguments.file); use --create to create it")
       return ExitCode.failure
     }
     let start = ContinuousClock.now
@@ -199,7 +201,7 @@ struct RecordsCommand {
       let standardError = StandardError()
       list(file.problems, standardError)
       let left =
-        file.problems.isEmpty ? "" : ", \(file.problems.count.counted("bad row")) left out"
+        file.problems.isEmpty ? "" : ", \(file.problems.count.counted("bad row")) skipped"
       standardError.writeLine(
         "\(file.recordCount.counted("row")) in \(summary.time) into \(arguments.table)\(left)")
     }

@@ -63,7 +63,7 @@ struct RowCondition: Sendable {
     if let column = column(name), comparesNumberWithTexts(column) {
       throw RecordError(
         .invalid(
-          "\(name) has texts, of which \"1200\" comes before \"500\": put the value in quotes if that is meant"
+          "\(name) is a text column, which sorts \"1200\" before \"500\": quote the value to compare texts"
         ))
     }
     return predicate(for: column(name), named: name)

@@ -14,7 +14,7 @@ struct FailureList {
     let ended = error.children.count { $0.origin == .composite }
     if ended > 0 { parts.append("\(ended) \(fateOfOthers)") }
     let unbegun = error.children.count { $0.origin == .neverBegan }
-    if unbegun > 0 { parts.append("\(unbegun) not begun") }
+    if unbegun > 0 { parts.append("\(unbegun) not started") }
     lines.append(parts.joined(separator: ", "))
     self.lines = lines
   }

@@ -9,7 +9,7 @@ actor LinePrinter {
   /// Says so where what a command left behind held its output open.
   func writeCuts(of result: ProcessResult, of name: String) {
     if result.output.isComplete, result.errorOutput.isComplete { return }
-    writeError("[\(name)] output cut off: something that the command left behind holds it open")
+    writeError("[\(name)] output cut off: a process that the command left running holds it open")
   }
 
   /// All that a command wrote, below its name.

@@ -7,7 +7,7 @@ struct NamedCommand: Sendable {
   /// The commands between the separators `---`, at least one.
   static func list(from arguments: ArraySlice<RawPath>) throws(UsageError) -> [NamedCommand] {
     if arguments.isEmpty {
-      throw UsageError("run: no COMMAND; expected a program and its arguments behind --")
+      throw UsageError("run: no COMMAND; expected a program and its arguments after --")
     }
     let parts = arguments.split(omittingEmptySubsequences: false) { $0.utf8 == "---" }
     var commands: [(program: String, arguments: [String])] = []

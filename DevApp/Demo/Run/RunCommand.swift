@@ -15,21 +15,21 @@ struct RunCommand {
     usage: DevApp run [--width N] [--keep-going] [--grouped] [--trace FILE] [--timeline FILE]
                       -- COMMAND… [--- COMMAND…]…
 
-    Runs commands side by side, each with its arguments and without a shell. What they write comes line by line behind
-    the name of the command, as it comes; a list of those that failed is the end.
+    Runs commands in parallel, each with its arguments and without a shell. Prints their output line by line, each line
+    after the name of its command, and finally a list of the commands that failed.
 
-      --width N         how many run at once; as many as there are processors if it is not there. 1 is one after another
-      --keep-going      run all of them; else those that run are ended when one fails, and no other begins
-      --grouped         what a command writes comes in one piece when it has ended
+      --width N         runs at most N commands at once (default: the number of processors); 1 runs them in sequence
+      --keep-going      runs all commands; without it, the first failure terminates the running ones, and no other starts
+      --grouped         prints the output of a command in one piece when it has ended
     \(FlowOptions.usage)
-      --                what follows is a COMMAND, up to the end or to ---
+      --                precedes the first COMMAND; each COMMAND ends at --- or with the last argument
 
     DevApp run -- swift build --- swift format lint --recursive Sources
 
-    Ctrl-C, SIGTERM and SIGHUP end the commands in order, and a second one of them by force.
+    Ctrl-C, SIGTERM and SIGHUP terminate the commands gracefully; a second signal kills them.
 
-    Exit status: 0 all ended with 0, 1 some did not or an error, 64 wrong arguments, 130 interrupted by Ctrl-C, 143 by
-    SIGTERM, 129 by SIGHUP.
+    Exit status: 0 all commands exited with 0, 1 some did not or an error, 64 invalid arguments, 130 interrupted by
+    Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
   private var options = FlowOptions()
@@ -58,8 +58,8 @@ struct RunCommand {
 
   private static func width(_ argument: RawPath?) throws(UsageError) -> Int {
     guard let text = argument?.utf8, let width = Int(text), width > 0 else {
-      let given = argument.map { "the width \($0)" } ?? "--width without a number"
-      throw UsageError("run: \(given); expected a number from 1")
+      let given = argument.map { "invalid width \($0)" } ?? "--width without a number"
+      throw UsageError("run: \(given); expected a number >= 1")
     }
     return width
   }
@@ -87,12 +87,12 @@ struct RunCommand {
     switch flow.outcome {
     case .result: return ExitCode.success
     case .error(let error):
-      show(error, "ended because of that", standardError)
+      show(error, "terminated as a result", standardError)
       return ExitCode.failure
     case .cancelled:
       // Some may have failed before that.
       if let error = flow.late?.error as? ParallelOperationError, !error.failures.isEmpty {
-        show(error, "ended by the signal", standardError)
+        show(error, "terminated by the signal", standardError)
       }
       standardError.writeLine("DevApp run: interrupted")
       return flow.interruptedStatus

@@ -5,7 +5,7 @@ struct TourCommand {
   static let usage = """
     usage: DevApp tour [--trace FILE] [--timeline FILE]
 
-    Shows what operations can do, and the code that does it.
+    Shows what operations can do, with the code.
 
     \(FlowOptions.usage)
     """

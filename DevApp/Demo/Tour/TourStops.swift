@@ -52,7 +52,7 @@ extension TourStop {
   }
 
   private static let runAll = TourStop(
-    title: "In parallel: everyone runs, and nothing is lost",
+    title: "In parallel: every child runs, and no outcome is lost",
     code: """
       let pages = ["index", "missing", "about"].map { FetchPage(name: $0) }
       let everyone = ParallelOperation(pages, width: .limited(to: 2))
@@ -139,7 +139,7 @@ extension TourStop {
       }
       let run = SequentialOperation(.linear([FetchPage(name: "index"), slow.named("slow")])).start()
       for await _ in arrived {}
-      run.cancel(because: "the tour goes on")
+      run.cancel(because: "the tour continues")
       print("\\(await run.outcome)")
       if let evidence = await run.late?.error as? SequentialOperationError {
         for step in evidence.steps { print("\\(step.name): \\(step.outcome)") }
@@ -153,7 +153,7 @@ extension TourStop {
     }
     let run = SequentialOperation(.linear([FetchPage(name: "index"), slow.named("slow")])).start()
     for await _ in arrived {}
-    run.cancel(because: "the tour goes on")
+    run.cancel(because: "the tour continues")
     print("\(await run.outcome)")
     if let evidence = await run.late?.error as? SequentialOperationError {
       for step in evidence.steps { print("\(step.name): \(step.outcome)") }

@@ -17,7 +17,7 @@ extension OperationCounters {
     let counts = counts
     var text = PrometheusText()
     text.family(
-      "runs_begun_total", .counter, "Runs that came to be.",
+      "runs_begun_total", .counter, "Runs that were created.",
       counts.map { (["operation": $0.name], $0.begun) })
     text.family(
       "runs_ended_total", .counter, "Runs that have ended, by their outcomes.",
@@ -27,10 +27,10 @@ extension OperationCounters {
         ].map { (["operation": counts.name, "outcome": $0], $1) }
       })
     text.family(
-      "runs_in_flight", .gauge, "Runs that go on.",
+      "runs_in_flight", .gauge, "Runs that have not ended.",
       counts.map { (["operation": $0.name], $0.inFlight) })
     text.family(
-      "runs_waiting", .gauge, "Runs that wait, by what they wait for.",
+      "runs_waiting", .gauge, "Runs that are waiting, by what they wait for.",
       counts.flatMap { counts in
         OperationCounts.Wait.allCases.compactMap { wait in
           counts.waiting[wait].map { (["operation": counts.name, "wait": wait.rawValue], $0) }

@@ -5,7 +5,7 @@
 /// let outcome = await sync.observed(by: counters).run()
 /// print(counters.prometheusText)
 /// if let counts = counters.counts.first(where: { $0.name == "FetchIssues" }) {
-///   print("\(counts.errors) of \(counts.ended) failed, \(counts.inFlight) go on")
+///   print("\(counts.errors) of \(counts.ended) failed, \(counts.inFlight) in flight")
 /// }
 /// ```
 ///
@@ -29,8 +29,8 @@ public final class OperationCounters: OperationObserver {
   public init(bounds: [Double] = DurationHistogram.defaultBounds, nameLimit: Int = 200) {
     precondition(
       bounds.allSatisfy { $0 > 0 && $0 < 1e9 } && zip(bounds, bounds.dropFirst()).allSatisfy(<),
-      "Bounds are ascending, above 0 and below 1,000,000,000 seconds, and not \(bounds).")
-    precondition(nameLimit >= 0, "At least 0 names are counted apart, and not \(nameLimit).")
+      "`bounds` must be ascending, above 0 and below 1,000,000,000 seconds (was \(bounds))")
+    precondition(nameLimit >= 0, "`nameLimit` must not be negative (was \(nameLimit))")
     self.bounds = bounds
     machine = BusyLock(StateMachine(bounds: bounds, nameLimit: nameLimit))
   }

@@ -38,17 +38,17 @@ private struct CompositionDrawing {
     switch outline(of: operation) {
     case nil: addNode(name, below: parent)
     case .parallel(let children):
-      addNode(name + "\nside by side", below: parent)
+      addNode(name + "\nin parallel", below: parent)
       add(children, below: node, level: level + 1, areSteps: false)
     case .sequence(let steps):
-      addNode(name + "\none after another", below: parent)
+      addNode(name + "\nin sequence", below: parent)
       add(steps, below: node, level: level + 1, areSteps: true)
     case .start(let steps):
-      addNode(name + "\none after another", below: parent)
+      addNode(name + "\nin sequence", below: parent)
       add(steps, below: node, level: level + 1, areSteps: true)
-      addNode("decided while it runs", below: node, isDecidedLater: true)
+      addNode("decided at run time", below: node, isDecidedLater: true)
     case .graph(let graph):
-      addNode(name + "\neach when what it needs is there", below: parent)
+      addNode(name + "\nin dependency order", below: parent)
       add(graph, below: node)
     }
   }

@@ -63,7 +63,7 @@ struct JSONWriter: Sendable {
 
   /// - Precondition: It is finite: JSON has no other numbers.
   mutating func number(_ number: Double) {
-    precondition(number.isFinite, "JSON has no \(number).")
+    precondition(number.isFinite, "`number` must be finite, as JSON requires (was \(number))")
     literal("\(number)")
   }
 

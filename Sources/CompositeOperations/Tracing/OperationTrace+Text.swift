@@ -28,7 +28,7 @@ extension OperationTrace {
         String(repeating: " ", count: max(0, 12 - time.count)) + time + "  " + margin + span.line)
       for child in below[span.id] ?? [] { stack.append((child, level + 1)) }
     }
-    if droppedCount > 0 { lines.append("\(droppedCount) events were not kept") }
+    if droppedCount > 0 { lines.append("\(droppedCount) events were dropped") }
     return lines.map { $0 + "\n" }.joined()
   }
 }
@@ -36,14 +36,14 @@ extension OperationTrace {
 extension OperationTrace.Span {
   fileprivate var line: String {
     var parts = [name.clippedLine(to: 300) + (attempt > 1 ? " (attempt \(attempt))" : "")]
-    parts.append(duration?.readable ?? "goes on")
+    parts.append(duration?.readable ?? "not ended")
     if let end {
       let lines = "\(end)".split(maxSplits: 1, whereSeparator: \.isNewline)
       parts.append(lines.first.map { $0 + (lines.count > 1 ? " …" : "") } ?? "")
     }
     for wait in waits {
       parts.append(
-        "waited \((wait.ended.map { $0 - wait.began })?.readable ?? "on") for \(wait.kind)")
+        "waited \((wait.ended.map { $0 - wait.began })?.readable ?? "so far") for \(wait.kind)")
     }
     return parts.joined(separator: "  ")
   }

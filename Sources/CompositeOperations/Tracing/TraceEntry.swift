@@ -31,7 +31,7 @@ package struct TraceEntry: Sendable {
     case .logged(let level, let text): what = .noted(level, text)
     case .finishedAgain(let outcome): what = .noted(nil, "finished again: \(outcome.kind)")
     case .abandonedBodyEnded(let outcome):
-      what = .noted(nil, "left a body behind that ended: \(outcome.kind)")
+      what = .noted(nil, "an abandoned body ended: \(outcome.kind)")
     case .ended(let outcome, let late):
       let end: OperationTrace.End =
         switch outcome {

@@ -18,6 +18,6 @@ public struct TraceFileError: Error, Sendable, CustomStringConvertible {
 
   /// The file, the reason, and what can be done about it.
   public var description: String {
-    "The trace cannot be written to \(path): \(reason). \(system.advice)"
+    "cannot write the trace to \(path): \(reason). \(system.advice)"
   }
 }

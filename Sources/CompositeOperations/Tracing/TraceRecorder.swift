@@ -16,7 +16,7 @@ public final class TraceRecorder: OperationObserver {
   /// - Parameter count: How many events are kept at most; what comes behind them is counted as dropped.
   /// - Precondition: `count` is not negative.
   public init(keeping count: Int = 10_000_000) {
-    precondition(count >= 0, "At least 0 events are kept, and not \(count).")
+    precondition(count >= 0, "`count` must not be negative (was \(count))")
     entries = BusyLock(TraceEntries(capacity: count))
   }
 

@@ -77,7 +77,7 @@ public struct EventPattern: Sendable, CustomStringConvertible {
 
   /// An attempt has failed, and another one follows.
   public static func retried(_ name: String) -> EventPattern {
-    pattern(name, "is tried again") { if case .retryScheduled = $0 { true } else { false } }
+    pattern(name, "is retried") { if case .retryScheduled = $0 { true } else { false } }
   }
 
   private static func pattern(

@@ -74,7 +74,7 @@ extension Outcome {
 
   private func unexpected(_ expected: String, file: String, line: Int) -> ExpectationError {
     ExpectationError(
-      message: "expected \(expected), and saw \(nameInSentence)", file: file, line: line)
+      message: "expected \(expected), but saw \(nameInSentence)", file: file, line: line)
   }
 
   /// What the outcome is, within a sentence.

@@ -25,13 +25,13 @@ extension RecordingObserver {
   public func expect(
     _ pattern: EventPattern, times count: Int? = nil, file: String = #fileID, line: Int = #line
   ) throws {
-    precondition(count ?? 0 >= 0, "Something happens 0 times at least, and not \(count ?? 0).")
+    precondition(count ?? 0 >= 0, "`count` must not be negative (was \(count ?? 0))")
     let events = events
     let seen = events.countable.count(where: pattern.matches)
     if count.map({ $0 == seen }) ?? (seen > 0) { return }
-    let expected = count.map { "\($0) times" } ?? "once or more"
+    let expected = count.map { "\($0) times" } ?? "at least once"
     throw unexpected(
-      "expected that \(pattern), \(expected), and saw it \(seen) times", among: events, file: file,
+      "expected \"\(pattern)\" \(expected), but saw it \(seen) times", among: events, file: file,
       line: line)
   }
 
@@ -73,9 +73,9 @@ extension RecordingObserver {
     var before: EventPattern?
     for pattern in patterns {
       guard let index = rest.firstIndex(where: pattern.matches) else {
-        let place = before.map { " behind the first that fits \"\($0)\"" } ?? ""
+        let place = before.map { " after \"\($0)\"" } ?? ""
         throw unexpected(
-          "expected that \(pattern)\(place), and did not see it there", among: events, file: file,
+          "expected \"\(pattern)\"\(place), but did not see it", among: events, file: file,
           line: line)
       }
       rest = rest[(index + 1)...]
@@ -101,12 +101,12 @@ extension RecordingObserver {
   public func expectAtMost(
     _ limit: Int, inFlight name: String, file: String = #fileID, line: Int = #line
   ) throws {
-    precondition(limit >= 0, "The most runs at once are 0 or more, and not \(limit).")
+    precondition(limit >= 0, "`limit` must not be negative (was \(limit))")
     let events = events
     let most = mostInFlight(name, in: events)
     if most <= limit { return }
     throw unexpected(
-      "expected at most \(limit) runs of \(name) at once, and saw \(most)", among: events,
+      "expected at most \(limit) concurrent runs of \(name), but saw \(most)", among: events,
       file: file, line: line)
   }
 
@@ -137,7 +137,7 @@ extension RecordingObserver {
     _ message: String, among events: [OperationEvent], file: String, line: Int
   ) -> ExpectationError {
     let shown = 50
-    var lines = [message + (events.isEmpty ? "; there were no events" : ". The events:")]
+    var lines = [message + (events.isEmpty ? "; no events were recorded" : ". Recorded events:")]
     lines += events.prefix(shown).map { "  \($0)" }
     if events.count > shown { lines.append("  … and \(events.count - shown) more") }
     return ExpectationError(message: lines.joined(separator: "\n"), file: file, line: line)

@@ -8,7 +8,7 @@ public struct ScriptExhaustedError: Error, Hashable, Sendable, CustomStringConve
   public let run: Int
 
   public var description: String {
-    "\(name) was run for time \(run), but \(scriptedRuns) runs are scripted. If that is right, script one "
-      + "more, or say what all further runs do; else something runs it too often."
+    "run \(run) of \(name) is not scripted: the script has \(scriptedRuns) runs. Add a run, pass `thereafter` "
+      + "for all further runs, or find out why it runs so often."
   }
 }

@@ -41,7 +41,7 @@ public struct ScriptedRun<Success: Sendable>: Sendable {
   ///
   /// - Precondition: `duration` is not negative.
   public func after(_ duration: Duration) -> ScriptedRun {
-    precondition(duration >= .zero, "A scripted run waits for no time less than none: \(duration).")
+    precondition(duration >= .zero, "`duration` must not be negative (was \(duration))")
     return waiting(for: .time(duration))
   }
 

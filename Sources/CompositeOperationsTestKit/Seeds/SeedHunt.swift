@@ -47,13 +47,13 @@ public struct SeedHunt: Sendable {
   ///   - jobs: How many jobs a body may need before it counts as one that does not end.
   /// - Precondition: The seed is not the greatest number there is, and a body may need at least one job.
   public init(replaying seed: UInt64, jobs: Int = 1_000_000) {
-    precondition(seed < .max, "The greatest number is no seed of a hunt.")
+    precondition(seed < .max, "`seed` must be below UInt64.max (was \(seed))")
     self.init(seed..<seed + 1, jobs: jobs, isReplay: true)
   }
 
   private init(_ seeds: Range<UInt64>, jobs: Int, isReplay: Bool) {
-    precondition(!seeds.isEmpty, "A hunt without a seed finds nothing.")
-    precondition(jobs >= 1, "A body needs at least 1 job, and may have \(jobs).")
+    precondition(!seeds.isEmpty, "`seeds` must not be empty (was \(seeds))")
+    precondition(jobs >= 1, "`jobs` must be at least 1 (was \(jobs))")
     self.seeds = seeds
     self.jobs = jobs
     self.isReplay = isReplay
@@ -96,7 +96,7 @@ public struct SeedHunt: Sendable {
     let chosen = unsafe String(cString: text)
     guard let seed = UInt64(chosen), seed < .max else {
       throw ExpectationError(
-        message: "\(Self.variable) is \"\(chosen)\", and not a number that is a seed", file: file,
+        message: "\(Self.variable) must be a seed below 2^64 - 1 (was \"\(chosen)\")", file: file,
         line: line)
     }
     return seed..<seed + 1

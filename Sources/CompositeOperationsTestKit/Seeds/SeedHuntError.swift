@@ -13,10 +13,10 @@ public struct SeedHuntError: Error, CustomStringConvertible {
 
   public var description: String {
     """
-    \(file):\(line): seed \(seed) fails, behind \(seedsBefore) that do not:
+    \(file):\(line): seed \(seed) failed after \(seedsBefore) seeds that passed:
     \(underlying)
-    Exactly this one again: run the test with \(SeedHunt.variable)=\(seed) in the environment, \
-    or write SeedHunt(replaying: \(seed)).
+    To reproduce: run the test with \(SeedHunt.variable)=\(seed) in the environment, \
+    or use SeedHunt(replaying: \(seed)).
     """
   }
 }

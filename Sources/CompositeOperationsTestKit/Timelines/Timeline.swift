@@ -16,23 +16,23 @@ struct Timeline: Sendable {
       switch (character, TimelineMark(rawValue: character)) {
       case (" ", _): break
       case ("[", _):
-        if group != nil { throw unclear("\"[\" begins a tick of several marks, inside one.") }
+        if group != nil { throw unclear("\"[\" inside of \"[ ]\"") }
         group = (offset, [])
       case ("]", _):
-        guard let marks = group?.marks else { throw unclear("\"]\" ends what no \"[\" has begun.") }
-        if marks.isEmpty { throw unclear("A tick has at least one mark.") }
+        guard let marks = group?.marks else { throw unclear("\"]\" without a \"[\" before it") }
+        if marks.isEmpty { throw unclear("a tick needs at least one mark") }
         ticks.append(marks)
         group = nil
       case (_, let mark?):
         if group == nil { ticks.append([mark]) }
         group?.marks.append(mark)
       case (_, nil):
-        throw unclear("\"\(character)\" is none of -.r^;x! and of [ and ].")
+        throw unclear("unexpected \"\(character)\"; expected one of -.r^;x![]")
       }
     }
     if let group {
       throw TimelineSyntaxError(
-        timeline: text, offset: group.start, reason: "No \"]\" ends the tick that begins here.")
+        timeline: text, offset: group.start, reason: "\"[\" without a \"]\" after it")
     }
   }
 

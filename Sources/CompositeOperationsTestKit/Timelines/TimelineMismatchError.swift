@@ -24,8 +24,8 @@ public struct TimelineMismatchError: Error, Sendable, CustomStringConvertible {
   public let line: Int
 
   public var description: String {
-    let head = "\(file):\(line): the timelines are not as expected, under seed \(seed):"
-    return ([head, ""] + table + ["", "The composite came to \(end)"]).joined(separator: "\n")
+    let head = "\(file):\(line): the timelines differ from the expected ones with seed \(seed):"
+    return ([head, ""] + table + ["", "outcome of the composite: \(end)"]).joined(separator: "\n")
   }
 
   private var table: [String] {

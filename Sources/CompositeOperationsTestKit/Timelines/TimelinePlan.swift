@@ -14,11 +14,11 @@ struct TimelinePlan: Sendable {
     }) {
       let reason: String? =
         if hasEnded {
-          "A composite ends once, and nothing stands behind its end."
+          "nothing may follow the end of the composite"
         } else if mark == .absent {
-          "A composite begins at tick 0, and goes on until it ends."
+          "a composite runs from tick 0 to its end, without \".\""
         } else if cancellationTick != nil, mark == .asked || mark.isEnd && mark != .cancelled {
-          "A composite is cancelled from outside once, and can only end by \"x\" then."
+          "a cancelled composite can only end by \"x\", and cannot be cancelled again"
         } else {
           nil
         }
@@ -32,7 +32,7 @@ struct TimelinePlan: Sendable {
     }
     if timeline.ticks.isEmpty {
       throw TimelineSyntaxError(
-        timeline: text, offset: 0, reason: "A composite has one tick at least.")
+        timeline: text, offset: 0, reason: "a composite needs at least one tick")
     }
     self.cancellationTick = cancellationTick
   }

@@ -27,7 +27,7 @@ struct TimelineScript: Sendable {
       TimelineSyntaxError(timeline: text, offset: start + offset, reason: reason)
     }
     for (offset, character) in part.enumerated() where character != " " {
-      if end != nil { throw unclear("Nothing stands behind the end of a run.", at: offset) }
+      if end != nil { throw unclear("nothing may follow the end of a run", at: offset) }
       switch character {
       case "-", "=":
         let isDeaf = character == "="
@@ -39,12 +39,12 @@ struct TimelineScript: Sendable {
       case "r": end = .result(child)
       case "^": end = .error(ScriptedError(failure))
       case ";": end = .cancelled
-      default: throw unclear("\"\(character)\" is none of -=r^; and |.", at: offset)
+      default: throw unclear("unexpected \"\(character)\"; expected one of -=r^;|", at: offset)
       }
     }
-    if end == nil, waits.isEmpty { throw unclear("A run has one tick at least.", at: part.count) }
+    if end == nil, waits.isEmpty { throw unclear("a run needs at least one tick", at: part.count) }
     if end == nil, waits.contains(where: \.isDeaf) {
-      throw unclear("A run that minds no cancellation has an end of its own.", at: part.count)
+      throw unclear("a run with \"=\" needs an end: r, ^ or ;", at: part.count)
     }
     // One that never ends by itself does so when it is cancelled.
     guard let end else { return .untilCancelled }

@@ -9,7 +9,7 @@ public struct TimelineSyntaxError: Error, Hashable, Sendable, CustomStringConver
 
   public var description: String {
     """
-    A timeline cannot be read: \(reason)
+    invalid timeline: \(reason)
       \(timeline)
       \(String(repeating: " ", count: offset))▲
     """

@@ -83,8 +83,8 @@ public struct TimelineTest<Success: Sendable>: Sendable {
   ) throws -> Outcome<Success>? {
     precondition(
       children == nil || children?.count == scripts.count,
-      "The test has \(scripts.count) children, and expects something of \(children?.count ?? 0).")
-    precondition(!seeds.isEmpty, "A timeline test without a seed shows nothing.")
+      "`children` must have \(scripts.count) elements, one a child (was \(children?.count ?? 0))")
+    precondition(!seeds.isEmpty, "`seeds` must not be empty (was \(seeds))")
     let scripts = try scripts.enumerated().map { try TimelineScript($1, ofChild: $0) }
     let plan = try TimelinePlan(composite)
     let expected = try children?.map(Timeline.init)
@@ -104,7 +104,7 @@ public struct TimelineTest<Success: Sendable>: Sendable {
         }
       if !rows.allSatisfy(\.isAsExpected) {
         throw TimelineMismatchError(
-          seed: seed, rows: rows, end: report.outcome?.nameInSentence ?? "no end", file: file,
+          seed: seed, rows: rows, end: report.outcome?.nameInSentence ?? "none", file: file,
           line: line)
       }
       outcome = report.outcome

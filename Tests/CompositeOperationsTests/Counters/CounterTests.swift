@@ -101,7 +101,7 @@ import Testing
     let label = #"operation="a\\b\"c\nd""#
     #expect(
       lines.map(String.init) == [
-        "# HELP composite_operations_runs_begun_total Runs that came to be.",
+        "# HELP composite_operations_runs_begun_total Runs that were created.",
         "# TYPE composite_operations_runs_begun_total counter",
         "composite_operations_runs_begun_total{\(label)} 1",
         "# HELP composite_operations_runs_ended_total Runs that have ended, by their outcomes.",
@@ -109,10 +109,10 @@ import Testing
         "composite_operations_runs_ended_total{\(label),outcome=\"result\"} 1",
         "composite_operations_runs_ended_total{\(label),outcome=\"error\"} 0",
         "composite_operations_runs_ended_total{\(label),outcome=\"cancelled\"} 0",
-        "# HELP composite_operations_runs_in_flight Runs that go on.",
+        "# HELP composite_operations_runs_in_flight Runs that have not ended.",
         "# TYPE composite_operations_runs_in_flight gauge",
         "composite_operations_runs_in_flight{\(label)} 0",
-        "# HELP composite_operations_runs_waiting Runs that wait, by what they wait for.",
+        "# HELP composite_operations_runs_waiting Runs that are waiting, by what they wait for.",
         "# TYPE composite_operations_runs_waiting gauge",
         "# HELP composite_operations_retries_total Attempts that failed and were followed by "
           + "another one.",

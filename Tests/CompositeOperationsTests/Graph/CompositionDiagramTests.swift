@@ -29,22 +29,22 @@ import Testing
     let steps = SequentialOperation(.linear([list, pair, SequentialOperation(Decided())]))
     #expect(
       lines(of: steps.named("Sync")) == [
-        "0 Sync, one after another <- ", "1 1. all, side by side <- 0", "2 Fetch a <- 1",
-        "3 Fetch b <- 1", "4 2. ParallelOperation, side by side <- 0", "5 Fetch c <- 4",
-        "6 Fetch d <- 4", "7 3. Decided, one after another <- 0",
-        "8 decided while it runs <- 7 later",
+        "0 Sync, in sequence <- ", "1 1. all, in parallel <- 0", "2 Fetch a <- 1",
+        "3 Fetch b <- 1", "4 2. ParallelOperation, in parallel <- 0", "5 Fetch c <- 4",
+        "6 Fetch d <- 4", "7 3. Decided, in sequence <- 0",
+        "8 decided at run time <- 7 later",
       ])
     let chain = Fetch(name: "a").then { _ in Fetch(name: "b") }.map { "\($0)" }
     #expect(
       lines(of: chain) == [
-        "0 Fetch a.then.map, one after another <- ", "1 1. Fetch a.then, one after another <- 0",
-        "2 1. Fetch a <- 1", "3 decided while it runs <- 1 later",
+        "0 Fetch a.then.map, in sequence <- ", "1 1. Fetch a.then, in sequence <- 0",
+        "2 1. Fetch a <- 1", "3 decided at run time <- 1 later",
       ])
     #expect(lines(of: Fetch(name: "a").timingOut(after: .seconds(1))) == ["0 Fetch a <- "])
     let race = RaceOperation([Fetch(name: "a"), Fetch(name: "b")])
     #expect(lines(of: race).count == 3)
     let lazily = ParallelOperation { [Fetch(name: "a")] }
-    #expect(lines(of: lazily).last == "1 decided while it runs <- 0 later")
+    #expect(lines(of: lazily).last == "1 decided at run time <- 0 later")
   }
 
   @Test func `G7: a graph within a composition keeps its arrows`() {
@@ -55,8 +55,8 @@ import Testing
     }
     #expect(
       lines(of: ParallelOperation([graph])) == [
-        "0 ParallelOperation, side by side <- ",
-        "1 OperationGraph, each when what it needs is there <- 0", "2 Fetch a <- 1",
+        "0 ParallelOperation, in parallel <- ",
+        "1 OperationGraph, in dependency order <- 0", "2 Fetch a <- 1",
         "3 Fetch b <- 1", "4 sum <- 2 3",
       ])
   }

@@ -25,29 +25,29 @@ import Testing
     let results = outcomes.map { outcome in message { try outcome.expectResult(7) } }
     #expect(
       results == [
-        "met", "expected the result 7, and \(seen[1])", "expected the result 7, and \(seen[2])",
+        "met", "expected the result 7, but \(seen[1])", "expected the result 7, but \(seen[2])",
       ])
     #expect(
-      message { try outcomes[0].expectResult(8) } == "expected the result 8, and saw the result 7")
+      message { try outcomes[0].expectResult(8) } == "expected the result 8, but saw the result 7")
     #expect(try outcomes[0].expectResult() == 7)
-    #expect(message { try outcomes[2].expectResult() } == "expected a result, and \(seen[2])")
+    #expect(message { try outcomes[2].expectResult() } == "expected a result, but \(seen[2])")
     let errors = outcomes.map { outcome in
       message { try outcome.expectError(TestError.self) }
     }
     #expect(
       errors == [
-        "expected an error of type TestError, and \(seen[0])", "met",
-        "expected an error of type TestError, and \(seen[2])",
+        "expected an error of type TestError, but \(seen[0])", "met",
+        "expected an error of type TestError, but \(seen[2])",
       ])
     #expect(
       message { try outcomes[1].expectError(TimeoutError.self) }
-        == "expected an error of type TimeoutError, and \(seen[1])")
+        == "expected an error of type TimeoutError, but \(seen[1])")
     #expect(try outcomes[1].expectError(TestError.self) == TestError("broken"))
     try outcomes[1].expectError()
     let cancellations = outcomes.map { outcome in message { try outcome.expectCancelled() } }
     #expect(
       cancellations == [
-        "expected a cancellation, and \(seen[0])", "expected a cancellation, and \(seen[1])", "met",
+        "expected a cancellation, but \(seen[0])", "expected a cancellation, but \(seen[1])", "met",
       ])
   }
 
@@ -56,7 +56,7 @@ import Testing
     let error = #expect(throws: ExpectationError.self) { try Outcome.result(7).expectResult(8) }
     #expect(error?.line == line)
     #expect(
-      error?.description == "\(#fileID):\(line): expected the result 8, and saw the result 7")
+      error?.description == "\(#fileID):\(line): expected the result 8, but saw the result 7")
   }
 
   /// A flow of which many things can be said.
@@ -91,16 +91,16 @@ import Testing
     try recorder.expectNever(.waited("save"))
     #expect(
       message { try recorder.expect(.started("save"), times: 5) }
-        .hasPrefix("expected that save starts, 5 times, and saw it 4 times. The events:\n  "))
+        .hasPrefix("expected \"save starts\" 5 times, but saw it 4 times. Recorded events:\n  "))
     #expect(
       message { try recorder.expect(.cancelled("save")) }
-        .hasPrefix("expected that save ends in a cancellation, once or more, and saw it 0 times."))
+        .hasPrefix("expected \"save ends in a cancellation\" at least once, but saw it 0 times."))
     #expect(
       message { try recorder.expectNever(.retried("fetch")) }
-        .hasPrefix("expected that fetch is tried again, 0 times, and saw it 2 times."))
+        .hasPrefix("expected \"fetch is retried\" 0 times, but saw it 2 times."))
     #expect(
       message { try RecordingObserver().expect(.ended("save")) }
-        == "expected that save ends, once or more, and saw it 0 times; there were no events")
+        == "expected \"save ends\" at least once, but saw it 0 times; no events were recorded")
   }
 
   @Test func `runs that wait are seen to, and for what`() throws {
@@ -130,11 +130,10 @@ import Testing
     #expect(
       message { try recorder.expectOrder(.ended("save"), .started("tell"), .started("save")) }
         .hasPrefix(
-          "expected that save starts behind the first that fits \"tell starts\", and did not see it "
-            + "there. The events:\n"))
+          "expected \"save starts\" after \"tell starts\", but did not see it. Recorded events:\n"))
     #expect(
       message { try recorder.expectOrder(.started("nobody"), .started("save")) }
-        .hasPrefix("expected that nobody starts, and did not see it there."))
+        .hasPrefix("expected \"nobody starts\", but did not see it."))
     // One event is one thing.
     #expect(message { try recorder.expectOrder(.started("tell"), .started("tell")) } != "met")
   }
@@ -147,8 +146,8 @@ import Testing
     try recorder.expectAtMost(0, inFlight: "nobody")
     #expect(
       message { try recorder.expectAtMost(2, inFlight: "save") }
-        .hasPrefix("expected at most 2 runs of save at once, and saw 3. The events:\n"))
-    #expect(message { try recorder.expectAtMost(0, inFlight: "fetch") }.contains("and saw 1."))
+        .hasPrefix("expected at most 2 concurrent runs of save, but saw 3. Recorded events:\n"))
+    #expect(message { try recorder.expectAtMost(0, inFlight: "fetch") }.contains("but saw 1."))
   }
 
   @Test func `V13: the run of a modifier does not count in expectations`() async throws {
@@ -209,7 +208,7 @@ import Testing
     try recorder.expect(second, times: 1)
     #expect(
       message { try recorder.expectNever(second) }.hasPrefix(
-        "expected that the second attempt starts, 0 times"))
+        "expected \"the second attempt starts\" 0 times"))
   }
 
   @Test func `of many events the first are shown`() async throws {

@@ -22,8 +22,8 @@ import Testing
     for _ in 0..<2 { #expect(await fetch.run().result != nil) }
     let error = try await fetch.run().expectError(ScriptExhaustedError.self)
     #expect(error.name == "fetch" && error.scriptedRuns == 2 && error.run == 3)
-    #expect(error.description.hasPrefix("fetch was run for time 3, but 2 runs are scripted."))
-    #expect(error.description.contains("script one more"))
+    #expect(error.description.hasPrefix("run 3 of fetch is not scripted: the script has 2 runs."))
+    #expect(error.description.contains("pass `thereafter`"))
     let poll = ScriptedOperation(runs: [.result(1)], thereafter: .result(9))
     for expected in [1, 9, 9] { #expect(await poll.run().result == expected) }
   }

@@ -35,9 +35,9 @@ import Testing
     #expect(runs.count == found.seedsBefore + 1)
     #expect(
       found.description == """
-        \(#fileID):\(line): seed \(found.seed) fails, behind \(found.seedsBefore) that do not:
+        \(#fileID):\(line): seed \(found.seed) failed after \(found.seedsBefore) seeds that passed:
         backwards
-        Exactly this one again: run the test with COMPOSITE_OPERATIONS_SEED=\(found.seed) in the \
+        To reproduce: run the test with COMPOSITE_OPERATIONS_SEED=\(found.seed) in the \
         environment, or write SeedHunt(replaying: \(found.seed)).
         """)
     for _ in 0..<3 {
@@ -93,7 +93,7 @@ import Testing
     let stuck = try #require(polling?.underlying as? SeededExecutorStuckError)
     #expect(stuck.isAtLimit)
     #expect(stuck.jobs == 1_000)
-    #expect(stuck.description.contains("had not ended after 1000 jobs of seed 3"))
+    #expect(stuck.description.contains("had not ended after 1000 jobs with seed 3"))
   }
 
   @Test func `what is started in the environment runs in the order of the seed too`() async throws {
@@ -127,7 +127,7 @@ import Testing
           try await SeedHunt(seeds: 0..<5).run { _ in }
           exit(1)
         } catch let error as ExpectationError {
-          if !error.message.contains("is \"\(text)\", and not") { exit(2) }
+          if !error.message.contains("(was \"\(text)\")") { exit(2) }
         }
       }
     }

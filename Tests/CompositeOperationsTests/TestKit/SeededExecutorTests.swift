@@ -172,6 +172,7 @@ import Testing
     #expect(error?.isAtLimit == true)
     #expect(error?.jobs == 100)
     #expect(
-      error?.description.hasPrefix("The body had not ended after 100 jobs of seed 42") == true)
+      error?.description.hasPrefix("job limit reached: the body had not ended after 100 jobs")
+        == true)
   }
 }

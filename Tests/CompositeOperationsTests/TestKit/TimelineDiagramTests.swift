@@ -124,7 +124,7 @@ import Testing
       })
     #expect(
       error.description == """
-        Tests/Sync.swift:12: the timelines are not as expected, under seed 0:
+        Tests/Sync.swift:12: the timelines differ from the expected ones with seed 0:
 
           tick                 0   1234
           composite  expected  -   -r
@@ -134,7 +134,7 @@ import Testing
           child 1    expected  -   ---r
           ----r      seen      -   ---r
 
-        The composite came to the result [0, 1]
+        outcome of the composite: the result [0, 1]
         """)
     let brief = try #require(
       #expect(throws: TimelineMismatchError.self) {
@@ -149,7 +149,7 @@ import Testing
           child 0    seen      -
           -
 
-        The composite came to no end
+        outcome of the composite: none
         """), "\(brief)")
   }
 
@@ -207,23 +207,23 @@ import Testing
 
   @Test func `a timeline that cannot be read is told with the place and the reason`() {
     let cases = [
-      Unclear(child: "--a", at: 2, "\"a\" is none of"),
-      Unclear(child: "--r^", at: 3, "behind the end"),
-      Unclear(child: "-r-", at: 2, "behind the end"),
+      Unclear(child: "--a", at: 2, "unexpected \"a\""),
+      Unclear(child: "--r^", at: 3, "follow the end"),
+      Unclear(child: "-r-", at: 2, "follow the end"),
       Unclear(child: "", at: 0, "one tick"),
       Unclear(child: "-r|", at: 3, "one tick"),
-      Unclear(child: "-r|-x", at: 4, "\"x\" is none of"),
-      Unclear(child: "-==", at: 3, "an end of its own"),
+      Unclear(child: "-r|-x", at: 4, "unexpected \"x\""),
+      Unclear(child: "-==", at: 3, "needs an end"),
       Unclear(composite: "", at: 0, "one tick"),
-      Unclear(composite: "--=r", at: 2, "\"=\" is none of"),
-      Unclear(composite: "-r^", at: 2, "ends once"),
-      Unclear(composite: "-.r", at: 1, "until it ends"),
-      Unclear(composite: "-!!x", at: 2, "once"),
+      Unclear(composite: "--=r", at: 2, "unexpected \"=\""),
+      Unclear(composite: "-r^", at: 2, "follow the end"),
+      Unclear(composite: "-.r", at: 1, "to its end"),
+      Unclear(composite: "-!!x", at: 2, "cancelled again"),
       Unclear(composite: "-!r", at: 2, "only end by"),
-      Unclear(composite: "-[r", at: 1, "No \"]\""),
-      Unclear(composite: "-]r", at: 1, "no \"[\" has begun"),
+      Unclear(composite: "-[r", at: 1, "without a \"]\""),
+      Unclear(composite: "-]r", at: 1, "without a \"[\""),
       Unclear(composite: "-[]", at: 2, "one mark"),
-      Unclear(composite: "[[r]]", at: 1, "inside one"),
+      Unclear(composite: "[[r]]", at: 1, "inside of"),
     ]
     for unclear in cases {
       let error = #expect(throws: TimelineSyntaxError.self, "\(unclear)") {

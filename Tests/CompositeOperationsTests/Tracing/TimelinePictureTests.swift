@@ -36,10 +36,10 @@ import Testing
     #expect(reader.counts["g"] == 3)
     // That of the picture, and that of each run.
     #expect(reader.counts["title"] == 4)
-    for text in ["list", "✕ one #2", "error: no", "waited for its turn", "goes on", "20 ms"] {
+    for text in ["list", "✕ one #2", "error: no", "waited for its turn", "not ended", "20 ms"] {
       #expect(reader.text.contains(text), "\(text)")
     }
-    #expect(!reader.text.contains("are drawn"))
+    #expect(!reader.text.contains("Showing"))
   }
 
   @Test func `whatever names and errors are, the picture is well-formed`() throws {
@@ -61,12 +61,12 @@ import Testing
     #expect(reader.counts["g"] == 2_000)
     #expect(
       reader.text.contains(
-        "2000 of 2500 runs are drawn, the longest. "
+        "Showing 2000 of 2500 runs, the longest. "
           + "The others took 1.00 ms or less, and 250 of them ended in an error."))
     let deep = try #require(Reader.read(HandMadeTrace.chain(of: 400, isNested: true).svg))
     #expect(deep.counts["g"] == 150)
     #expect(
-      deep.text.contains("150 of 400 runs are drawn, the longest in the first 150 of 400 rows."))
+      deep.text.contains("Showing 150 of 400 runs, the longest in the first 150 of 400 rows."))
   }
 
   @Test func `nothing, and what takes no time, have a picture too`() throws {

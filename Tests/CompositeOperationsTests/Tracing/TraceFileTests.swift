@@ -105,7 +105,7 @@ import Testing
     }
     #expect(error.path == "/nowhere/at/all/trace.json")
     #expect(
-      error.description == "The trace cannot be written to /nowhere/at/all/trace.json: "
+      error.description == "cannot write the trace to /nowhere/at/all/trace.json: "
         + "No such file or directory. Create the folder first, or use another path.")
     let folder = try #require(throws: TraceFileError.self) { try TraceFile("/") }
     #expect(folder.description.contains("Use the path of a file in that folder."))

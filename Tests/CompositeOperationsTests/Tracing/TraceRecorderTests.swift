@@ -142,7 +142,7 @@ import Testing
       await Task.yield()
     }
     let note = try #require(recorder.trace.spans.flatMap(\.notes).last)
-    #expect(note.text == "left a body behind that ended: an error, late")
+    #expect(note.text == "an abandoned body ended: an error, late")
   }
 
   @Test func `the text of a trace is a tree`() async {
@@ -163,6 +163,6 @@ import Testing
         n ms    failing  n ms  error: two …  waited n ms for 1e-09 seconds
 
         """)
-    #expect(await trace(of: all, keeping: 0).text == "14 events were not kept\n")
+    #expect(await trace(of: all, keeping: 0).text == "14 events were dropped\n")
   }
 }

@@ -139,7 +139,7 @@ import Testing
     #expect(
       quick.description == """
         1 run, 1 of them a leaf: 1 result
-        wall 0 ns   busy 0 ns   waited 0 ns in leaves   at once 0.0 on average, 0 at most
+        wall 0 ns   busy 0 ns   waited 0 ns in leaves   concurrency 0.0 on average, 0 at most
 
         """)
   }
@@ -147,10 +147,10 @@ import Testing
   @Test func `a summary is a page of text in columns`() {
     #expect(
       Self.flow.summary.description == """
-        8 runs, 5 of them leaves: 6 results, 1 error, 1 cancelled; 1 was a later attempt
-        wall 100 ms   busy 72.0 ms   waited 36.0 ms in leaves   at once 0.7 on average, 2 at most
+        8 runs, 5 of them leaves: 6 results, 1 error, 1 cancelled; 1 was a retry
+        wall 100 ms   busy 72.0 ms   waited 36.0 ms in leaves   concurrency 0.7 on average, 2 at most
 
-        At once, over time
+        Concurrency over time
           ▅▅▅▅▅▅▅▅▅▅·█████▅▅▅▅▅······▅·······▅▅▅▅▅▅▅▅▅▅·····
 
         Critical path, 7 stretches

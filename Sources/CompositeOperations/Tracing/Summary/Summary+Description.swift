@@ -2,10 +2,10 @@ extension OperationTrace.Summary: CustomStringConvertible {
   /// A page of text, in columns.
   ///
   /// ```text
-  /// 14 runs, 11 of them leaves: 12 results, 1 error, 1 cancelled; 2 were later attempts
-  /// wall 1.24 s   busy 2.10 s   waited 820 ms in leaves   at once 1.7 on average, 4 at most
+  /// 14 runs, 11 of them leaves: 12 results, 1 error, 1 cancelled; 2 were retries
+  /// wall 1.24 s   busy 2.10 s   waited 820 ms in leaves   concurrency 1.7 on average, 4 at most
   ///
-  /// At once, over time
+  /// Concurrency over time
   ///   ▁▂▅███▇▅··▂▁
   ///
   /// Critical path, 3 stretches
@@ -16,7 +16,7 @@ extension OperationTrace.Summary: CustomStringConvertible {
   public var description: String {
     guard runCount > 0 else { return "nothing ran\n" + dropped }
     var parts = [heading, times]
-    if !buckets.isEmpty { parts.append("\nAt once, over time\n  \(buckets)\n") }
+    if !buckets.isEmpty { parts.append("\nConcurrency over time\n  \(buckets)\n") }
     if !criticalPath.isEmpty {
       let shown = mostOfCriticalPath
       let which =
@@ -57,7 +57,7 @@ extension OperationTrace.Summary: CustomStringConvertible {
     line += "\(leafCount) of them \(leafCount == 1 ? "a leaf" : "leaves"): "
     line += ends.joined(separator: ", ")
     if retryCount > 0 {
-      line += "; \(retryCount) \(retryCount == 1 ? "was a later attempt" : "were later attempts")"
+      line += "; \(retryCount) \(retryCount == 1 ? "was a retry" : "were retries")"
     }
     return line + "\n"
   }
@@ -66,11 +66,11 @@ extension OperationTrace.Summary: CustomStringConvertible {
     let tenths = Int(concurrency.average * 10)
     return
       "wall \(wallTime.readable)   busy \(busyTime.readable)   waited \(waitTime.readable) in leaves   "
-      + "at once \(tenths / 10).\(tenths % 10) on average, \(concurrency.most) at most\n"
+      + "concurrency \(tenths / 10).\(tenths % 10) on average, \(concurrency.most) at most\n"
   }
 
   private var dropped: String {
-    droppedCount > 0 ? "\n\(droppedCount) events were not kept\n" : ""
+    droppedCount > 0 ? "\n\(droppedCount) events were dropped\n" : ""
   }
 
   /// How many ran at once, in a line of 60 blocks at most; a dot where nobody ran.

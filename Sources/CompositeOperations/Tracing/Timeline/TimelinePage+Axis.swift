@@ -38,7 +38,7 @@ extension TimelinePage {
         if (x + 5 + axis.measureText(text).width < width) axis.fillText(text, x + 5, chart + 14);
       });
       axis.fillStyle = colors.faint;
-      axis.fillText(trace.bucket > 0 ? `leaf runs at once: ${number(trace.most)} at most` : "", 6, 9);
+      axis.fillText(trace.bucket > 0 ? `concurrent leaf runs: ${number(trace.most)} at most` : "", 6, 9);
       drawPointer(chart, step);
       axis.restore();
     }
@@ -54,7 +54,7 @@ extension TimelinePage {
       if (shown.pointer < 0) return;
       const time = toTime(shown.pointer), index = Math.floor((time - trace.from) / trace.bucket);
       const level = trace.concurrency[index];
-      const text = moment(time, step / 100) + (level === undefined ? "" : `, ${Number(level.toFixed(1))} at once`);
+      const text = moment(time, step / 100) + (level === undefined ? "" : `, ${Number(level.toFixed(1))} concurrent`);
       const wide = axis.measureText(text).width + 12;
       const left = Math.min(Math.max(0, shown.pointer - wide / 2), width - wide);
       axis.fillStyle = colors.faint;

@@ -13,8 +13,8 @@ extension TimelinePage {
           <button id="everything" title="Show everything (0)">All</button>
         </span>
         <span class="group">
-          <button id="lower" title="Lower rows ([)" aria-label="Lower rows">Rows −</button>
-          <button id="higher" title="Higher rows (])" aria-label="Higher rows">Rows +</button>
+          <button id="lower" title="Decrease row height ([)" aria-label="Decrease row height">Rows −</button>
+          <button id="higher" title="Increase row height (])" aria-label="Increase row height">Rows +</button>
         </span>
         <button id="critical" aria-pressed="false" title="Show the critical path (c)">Critical path</button>
         <span class="group search" role="search">
@@ -24,13 +24,13 @@ extension TimelinePage {
           <button id="previous" title="Previous (Shift+Enter)" aria-label="Previous run found">↑</button>
           <button id="next" title="Next (Enter)" aria-label="Next run found">↓</button>
         </span>
-        <button id="theme" title="Light or dark" aria-label="Light or dark">◐</button>
+        <button id="theme" title="Switch between light and dark" aria-label="Switch between light and dark">◐</button>
       </div>
     </header>
     <ul id="legend" aria-label="Legend"></ul>
     <main>
       <div id="stage">
-        <canvas id="axis" role="img" aria-label="Time, and how many leaf runs ran at once"></canvas>
+        <canvas id="axis" role="img" aria-label="Time axis and number of concurrent leaf runs"></canvas>
         <div id="scroller" tabindex="-1">
           <div id="spacer">
             <canvas id="runs" tabindex="0" role="application" aria-label="Timeline of runs"
@@ -51,16 +51,16 @@ extension TimelinePage {
         </section>
         <section aria-labelledby="keys-title">
           <h2 id="keys-title">Keys and mouse</h2>
-          <p id="keys">Wheel or <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>0</kbd> shows everything. Drag, or
-            <kbd>Shift</kbd> with arrows, moves the view; <kbd>Shift</kbd> with the wheel scrolls. Drag on
-            the time axis zooms into a part. In the timeline, arrows go from run to run, <kbd>Home</kbd> and
-            <kbd>End</kbd> along a row, <kbd>Enter</kbd> keeps the details, <kbd>z</kbd> zooms to the run,
-            <kbd>Esc</kbd> lets go. <kbd>[</kbd> <kbd>]</kbd> height of rows, <kbd>c</kbd> critical path,
+          <p id="keys">The wheel or <kbd>+</kbd> <kbd>−</kbd> zooms, <kbd>0</kbd> shows everything. Dragging, or
+            <kbd>Shift</kbd> with arrows, moves the view; <kbd>Shift</kbd> with the wheel scrolls. Dragging on
+            the time axis zooms to that range. In the timeline, arrows move between runs, <kbd>Home</kbd> and
+            <kbd>End</kbd> along a row, <kbd>Enter</kbd> pins the details, <kbd>z</kbd> zooms to the run,
+            <kbd>Esc</kbd> unpins it. <kbd>[</kbd> <kbd>]</kbd> row height, <kbd>c</kbd> critical path,
             <kbd>/</kbd> find.</p>
         </section>
       </aside>
     </main>
     <p id="live" class="unseen" aria-live="polite"></p>
-    <noscript><p>This page draws the timeline with JavaScript, which is switched off.</p></noscript>
+    <noscript><p>This page needs JavaScript to draw the timeline, and JavaScript is disabled.</p></noscript>
     """#
 }

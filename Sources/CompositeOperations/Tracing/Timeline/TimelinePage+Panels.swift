@@ -80,9 +80,9 @@ extension TimelinePage {
     // The details of the run that is pinned, or else focused.
     function updateDetails() {
       const run = shown.pinned >= 0 ? shown.pinned : shown.focus;
-      $("details-title").textContent = shown.pinned >= 0 ? "Run, kept (Esc lets go)" : "Run";
+      $("details-title").textContent = shown.pinned >= 0 ? "Run, pinned (Esc unpins)" : "Run";
       if (run >= 0) showDetails(run, $("details"), false);
-      else $("details").replaceChildren(element("p", "Point at a run, or click on it to keep its details here.", "hint"));
+      else $("details").replaceChildren(element("p", "Hover over a run to see its details; click the run to pin them here.", "hint"));
     }
 
     function pick(run, right) {
@@ -140,9 +140,9 @@ extension TimelinePage {
       place.append(list([
         ["wall time", readable(trace.wall)], ["busy", `${readable(trace.busy)}, in leaf runs`],
         ["waited", `${readable(trace.waited)}, in leaf runs`],
-        ["at once", `${number(trace.average[0])} on average, ${number(trace.most)} at most`],
-        ["runs", number(count)], ["leaf runs", number(trace.leaves)], ["later attempts", number(trace.retries)],
-      ].concat(trace.dropped > 0 ? [["not kept", `${number(trace.dropped)} events`]] : [])));
+        ["concurrency", `${number(trace.average[0])} on average, ${number(trace.most)} at most`],
+        ["runs", number(count)], ["leaf runs", number(trace.leaves)], ["retries", number(trace.retries)],
+      ].concat(trace.dropped > 0 ? [["dropped", `${number(trace.dropped)} events`]] : [])));
       const section = (title, rows) => {
         if (rows.length > 0) place.append(element("h3", title), ...rows);
       };

@@ -97,7 +97,7 @@ struct TimelinePicture {
     var lines = [name.clipped(to: 300)]
     lines.append("created at \(span.created.readable)")
     if let duration = span.duration { lines.append("took \(duration.readable)") }
-    lines.append(span.end.map { "\($0)".clipped(to: 500) } ?? "goes on")
+    lines.append(span.end.map { "\($0)".clipped(to: 500) } ?? "not ended")
     for wait in span.waits.prefix(20) {
       let length = wait.ended.map { "\(($0 - wait.began).readable) " } ?? ""
       lines.append("waited \(length)for \(wait.kind)".clipped(to: 300))

@@ -32,7 +32,7 @@ struct TimelineSelection: Sendable {
     let others = all.indices.filter { !drawn.contains($0) }
     let failures = others.count { if case .error = trace.spans[$0].end { true } else { false } }
     let most = Duration.nanoseconds(others.map { lengths[$0] }.max() ?? 0).readable
-    var text = "\(self.places.count) of \(all.count) runs are drawn, the longest"
+    var text = "Showing \(self.places.count) of \(all.count) runs, the longest"
     if used.count > height { text += " in the first \(height) of \(used.count) rows" }
     text += ". The others took \(most) or less, and \(failures) of them ended in an error."
     omission = text
