@@ -1,7 +1,7 @@
 extension OperationCounters {
-  /// What was counted so far in the [text format of
-  /// Prometheus](https://prometheus.io/docs/instrumenting/exposition_formats/), version 0.0.4: what a page
-  /// answers whose `Content-Type` is `text/plain; version=0.0.4`.
+  /// The counts so far in the [text format of
+  /// Prometheus](https://prometheus.io/docs/instrumenting/exposition_formats/), version 0.0.4. Its
+  /// `Content-Type` is `text/plain; version=0.0.4`.
   ///
   /// | metric | kind | labels |
   /// |---|---|---|

@@ -1,16 +1,16 @@
 extension OperationCounters {
-  /// What was counted, and the runs that go on.
+  /// The counts, and the runs that have not ended.
   struct StateMachine: Sendable {
     private struct Run: Sendable {
       let index: Int
-      /// Whether it counts. The run of a modifier does not, if its operation has the same name.
+      /// Whether the run counts. The run of a modifier does not if its operation has the same name.
       let counts: Bool
       let created: EventTime
       var waits: [OperationCounts.Wait] = []
     }
 
     private let bounds: [Double]
-    /// The same in nanoseconds.
+    /// The bounds in nanoseconds.
     private let limits: [Int64]
     private let nameLimit: Int
     private var indices: [String: Int] = [:]
@@ -76,7 +76,7 @@ extension OperationCounters {
       counts[run.index].durations.sum += .nanoseconds(nanoseconds)
     }
 
-    /// The place of the first bound that is not below it.
+    /// Returns the index of the first bound that is not below a duration.
     private func bucket(of nanoseconds: Int64) -> Int {
       var places = 0..<limits.count
       while !places.isEmpty {

@@ -1,4 +1,4 @@
-/// Counts what runs, by the names of the operations, for dashboards and alarms.
+/// An observer that counts runs by the name of their operation, for dashboards and alerts.
 ///
 /// ```swift
 /// let counters = OperationCounters()
@@ -9,23 +9,26 @@
 /// }
 /// ```
 ///
-/// One of them counts for a whole program: put it among the observers of the environment of every flow. Of runs
-/// that came to be before it saw them it counts nothing.
+/// One instance can count for a whole program: add it to the observers of the environment of every
+/// flow. Runs that were created before it observed them are not counted.
 ///
-/// What it keeps grows with the runs that go on and with the names, of which there is a limit: what has other
-/// names is counted as ``otherName``. Names should stand for kinds of operations, and not have the number of an
-/// order in them.
+/// Its memory grows with the number of unfinished runs, and with the number of names, which is
+/// limited. Operations with further names are counted together as ``otherName``. Names should
+/// denote kinds of operations, and not contain the number of an order.
 public final class OperationCounters: OperationObserver {
-  /// The name of all operations whose names are beyond the limit: `other`.
+  /// The name under which operations beyond the limit of names are counted: `other`.
   public static let otherName = "other"
 
   private let bounds: [Double]
   private let machine: BusyLock<StateMachine>
 
+  /// Creates counters.
+  ///
   /// - Parameters:
-  ///   - bounds: The upper bounds in seconds of the buckets that durations are counted in.
-  ///   - nameLimit: How many names are counted apart at most.
-  /// - Precondition: The bounds are ascending, above 0 and below 1,000,000,000, and the limit is not negative.
+  ///   - bounds: The upper bounds of the buckets for durations, in seconds.
+  ///   - nameLimit: The maximum number of names that are counted separately.
+  /// - Precondition: `bounds` are ascending, above 0 and below 1,000,000,000 seconds, and
+  ///   `nameLimit` is not negative.
   public init(bounds: [Double] = DurationHistogram.defaultBounds, nameLimit: Int = 200) {
     precondition(
       bounds.allSatisfy { $0 > 0 && $0 < 1e9 } && zip(bounds, bounds.dropFirst()).allSatisfy(<),
@@ -47,14 +50,14 @@ public final class OperationCounters: OperationObserver {
     }
   }
 
-  /// What was counted so far, in the order of the names.
+  /// The counts so far, sorted by name.
   ///
   /// - Complexity: O(*n* log *n*) in the number of names.
   public var counts: [OperationCounts] {
     machine.withLock { $0.counts }.sorted { $0.name < $1.name }
   }
 
-  /// What was counted so far of all names together; its name is empty.
+  /// The sum of the counts so far of all names. Its own name is empty.
   public var total: OperationCounts {
     counts.reduce(into: OperationCounts(name: "", bounds: bounds)) { $0.add($1) }
   }

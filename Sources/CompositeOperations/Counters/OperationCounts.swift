@@ -1,13 +1,20 @@
-/// What ``OperationCounters`` have counted of the runs of one name.
+/// The counts of the runs with one name.
 public struct OperationCounts: Sendable, Equatable {
-  /// What a run may wait for.
+  /// A kind of wait.
   public enum Wait: String, Sendable, CaseIterable {
+    /// A wait for a place in a pool.
     case place
+    /// A wait for permits.
     case permits
+    /// A wait because of a rate limit.
     case rate
+    /// A wait for conditions.
     case conditions
+    /// A wait for a time to pass.
     case time
+    /// A wait for an instant of another clock.
     case moment
+    /// A wait for the result of a shared run.
     case sharedResult = "shared_result"
 
     init(_ wait: OperationEvent.Wait) {
@@ -26,19 +33,20 @@ public struct OperationCounts: Sendable, Equatable {
 
   /// The name of the operations, or ``OperationCounters/otherName``.
   public let name: String
-  /// How many runs came to be.
+  /// The number of runs that were created.
   public internal(set) var begun = 0
-  /// How many ended in a result.
+  /// The number of runs that ended in a result.
   public internal(set) var results = 0
-  /// How many ended in an error.
+  /// The number of runs that ended in an error.
   public internal(set) var errors = 0
-  /// How many ended in a cancellation.
+  /// The number of runs that were cancelled.
   public internal(set) var cancellations = 0
-  /// How many wait now, by what they wait for; nothing for what nobody has waited for.
+  /// The number of runs that are waiting now, by the kind of wait. Kinds that never occurred are
+  /// absent.
   public internal(set) var waiting: [Wait: Int] = [:]
-  /// How many attempts failed and were followed by another one.
+  /// The number of attempts that failed and were retried.
   public internal(set) var retries = 0
-  /// The times from the creation of a run to its end, waiting included, of those that have ended.
+  /// The durations of ended runs from their creation to their end, including waits.
   public internal(set) var durations: DurationHistogram
 
   init(name: String, bounds: [Double]) {
@@ -46,9 +54,9 @@ public struct OperationCounts: Sendable, Equatable {
     durations = DurationHistogram(bounds: bounds)
   }
 
-  /// How many ended.
+  /// The number of runs that have ended.
   public var ended: Int { results + errors + cancellations }
-  /// How many go on now.
+  /// The number of runs that have not ended.
   public var inFlight: Int { begun - ended }
 
   mutating func add(_ other: OperationCounts) {

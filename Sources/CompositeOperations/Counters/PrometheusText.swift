@@ -1,13 +1,13 @@
-/// Writes the text format of Prometheus, version 0.0.4.
+/// A writer for the text format of Prometheus, version 0.0.4.
 struct PrometheusText: Sendable {
   enum Kind: String, Sendable { case counter, gauge, histogram }
 
-  /// In the order in which they are written.
+  /// Labels in the order in which they are written.
   typealias Labels = KeyValuePairs<String, String>
 
   private(set) var text = ""
 
-  /// A family of metrics that are whole numbers, each with its labels.
+  /// Writes a family of integer metrics, each with its labels.
   mutating func family(
     _ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: Labels, value: Int)]
   ) {
@@ -24,7 +24,7 @@ struct PrometheusText: Sendable {
       for (bound, countBelow) in zip(
         histogram.bounds.map { "\($0)" } + ["+Inf"], histogram.counts)
       {
-        // Each bucket has what is in the lower ones too.
+        // Buckets are cumulative: each one includes the lower ones.
         count += countBelow
         line("\(name)_bucket", labels + [("le", bound)], "\(count)")
       }
@@ -47,9 +47,9 @@ struct PrometheusText: Sendable {
 }
 
 extension String {
-  /// As the value of a label.
+  /// The text, escaped for the value of a label.
   fileprivate var escapedForPrometheus: String {
-    // By scalars: a line break behind a carriage return is no character of its own.
+    // By scalars, because a carriage return and a line feed are one character.
     var escaped = String.UnicodeScalarView()
     for scalar in unicodeScalars {
       switch scalar {

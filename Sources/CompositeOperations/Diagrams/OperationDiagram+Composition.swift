@@ -1,16 +1,17 @@
 extension OperationDiagram {
-  /// What an operation is going to run, as far as that is known before it runs.
+  /// Creates a diagram of the operations that an operation will run, as far as they are known in
+  /// advance.
   ///
   /// ```swift
   /// let all = ParallelOperation([FetchIssues(repository: repository)], width: .serial)
   /// print(OperationDiagram(of: all.named("Sync")).mermaid)
   /// ```
   ///
-  /// An arrow leads from a composite to each of its children: of lists, of linear sequences, of graphs, whose own
-  /// arrows are there too. What is decided on the way, by a sequence or a closure, is one node that says so. Of a
-  /// list the first 100 are shown.
+  /// An arrow points from a composite to each of its children: in lists, in linear sequences, and
+  /// in graphs, whose own arrows are included. Steps that a sequence or a closure decides at run
+  /// time are one node. Only the first 100 children of a list are shown.
   ///
-  /// - Parameter operation: Any operation; a simple one is a single node.
+  /// - Parameter operation: The operation. A simple operation is a single node.
   public init(of operation: some ComposableOperation) {
     var drawing = CompositionDrawing()
     drawing.add(operation, below: nil, level: 0)
@@ -20,15 +21,15 @@ extension OperationDiagram {
 
 private struct CompositionDrawing {
   private static let mostChildren = 100
-  /// Nobody looks at a picture that is deeper, and calls within calls would take the stack.
+  /// Limits the depth of the picture and of the recursion.
   private static let mostLevels = 64
 
   private(set) var nodes: [OperationDiagram.Node] = []
   private(set) var edges: [OperationDiagram.Edge] = []
 
   /// - Parameters:
-  ///   - parent: The node of whoever runs it.
-  ///   - number: Its place among steps, from 1.
+  ///   - parent: The node of the parent.
+  ///   - number: The position among the steps, from 1.
   mutating func add(
     _ operation: any ComposableOperation, below parent: Int?, level: Int, number: Int? = nil
   ) {

@@ -1,5 +1,5 @@
-/// Operations and who needs whom, for drawing: as Mermaid, which many viewers of Markdown show, or in
-/// the language of Graphviz.
+/// A diagram of operations and their dependencies, as Mermaid, which many Markdown viewers render,
+/// or in the language of Graphviz.
 ///
 /// ```swift
 /// let overview = OperationGraph { graph in
@@ -9,16 +9,17 @@
 /// print(overview.diagram.mermaid)
 /// ```
 ///
-/// It is the same text every time.
+/// The same diagram always has the same text.
 public struct OperationDiagram: Sendable, Equatable {
-  /// An operation.
+  /// An operation in a diagram.
   public struct Node: Sendable, Equatable {
+    /// The text of the node.
     public let name: String
-    /// Whether what it gives is what the whole gives.
+    /// Whether the result of this operation is the result of the whole.
     public let isOutput: Bool
-    /// What has become of it; nil for one that has not run.
+    /// The state of the run; nil for an operation that has not run.
     public let state: State?
-    /// Whether it stands for what is decided while the others run.
+    /// Whether the node represents steps that are decided at run time.
     public let isDecidedLater: Bool
 
     init(
@@ -31,30 +32,33 @@ public struct OperationDiagram: Sendable, Equatable {
     }
   }
 
-  /// What has become of an operation.
+  /// The state of a run.
   public enum State: Sendable, CaseIterable {
     case result, error, cancelled
-    /// It has not ended.
+    /// The run has not ended.
     case goesOn
   }
 
-  /// A need of an operation.
+  /// A dependency between two operations.
   public struct Edge: Sendable, Equatable {
-    /// The place among the nodes of the one that is needed.
+    /// The index of the node that is needed.
     public let source: Int
-    /// The place among the nodes of the one that needs it.
+    /// The index of the node that needs it.
     public let target: Int
-    /// Whether the target wants to know how the source ended, and runs in any case.
+    /// Whether the target needs the outcome of the source, and so runs even if the source fails.
     public let asksForOutcome: Bool
   }
 
+  /// The operations.
   public let nodes: [Node]
-  /// Each once, those of an earlier target first.
+  /// The dependencies without duplicates, sorted by target.
   public let edges: [Edge]
 
-  /// A flowchart in the language of Mermaid, from the top down. Results are solid arrows and outcomes
-  /// dotted ones; what the whole gives has a double border. How those ended that have run shows
-  /// by colours that the colour-blind can tell, and by borders.
+  /// The diagram as a Mermaid flowchart, from top to bottom.
+  ///
+  /// Results are solid arrows, and outcomes are dotted ones. The node that gives the result of the
+  /// whole has a double border. The states of runs differ by border, and by colors that people with
+  /// color vision deficiencies can distinguish.
   public var mermaid: String {
     var lines = ["flowchart TD"]
     for (index, node) in nodes.enumerated() {
@@ -81,8 +85,10 @@ public struct OperationDiagram: Sendable, Equatable {
     return ["  classDef \(name) \(look)", "  class \(members.joined(separator: ",")) \(name)"]
   }
 
-  /// A graph in the language of Graphviz, for its `dot`. Results are solid arrows and outcomes dashed
-  /// ones; what the whole gives has a double border. How those ended that have run shows as in ``mermaid``.
+  /// The diagram in the language of Graphviz, for its `dot`.
+  ///
+  /// Results are solid arrows, and outcomes are dashed ones. The node that gives the result of the
+  /// whole has a double border. The states of runs differ as in ``mermaid``.
   public var graphviz: String {
     var lines = ["digraph {", "  node [shape=box]"]
     for (index, node) in nodes.enumerated() {
@@ -101,7 +107,7 @@ public struct OperationDiagram: Sendable, Equatable {
 }
 
 extension OperationDiagram.State {
-  /// After the palette of Okabe and Ito (Color Universal Design, 2008), lightened.
+  /// Lightened colors of the palette of Okabe and Ito (Color Universal Design, 2008).
   private var colours: (fill: String, border: String) {
     switch self {
     case .result: ("#d3efe6", "#009e73")
@@ -135,10 +141,10 @@ extension OperationDiagram.State {
 }
 
 extension String {
-  /// Mermaid reads what stands between `#` and `;` as the name or the number of a character, and it
-  /// reads HTML, Markdown between backticks, and `\n`.
+  /// The text, escaped for Mermaid, which interprets HTML, Markdown between backticks, `\n`, and
+  /// the text between `#` and `;` as the name or the number of a character.
   fileprivate var escapedForMermaid: String {
-    // It does not draw a box without a text.
+    // Mermaid does not draw a box without a text.
     isEmpty
       ? " "
       : map { character in

@@ -1,16 +1,16 @@
-/// What is known, before an operation runs, of what it is going to run.
+/// The operations that an operation will run, as far as they are known in advance.
 @usableFromInline enum OperationOutline {
-  /// Side by side.
+  /// In parallel.
   case parallel([any ComposableOperation])
-  /// One after another.
+  /// In sequence.
   case sequence([any ComposableOperation])
-  /// One after another, and how they end decides what follows.
+  /// In sequence. How they end decides what follows.
   case start([any ComposableOperation])
-  /// Each when what it needs is there.
+  /// In the order of their dependencies.
   case graph(OperationDiagram)
 }
 
-/// An operation that runs others, and knows something of them beforehand.
+/// An operation that knows in advance some of the operations that it will run.
 protocol OutlineBearing: ComposableOperation {
   var outline: OperationOutline { get }
 }

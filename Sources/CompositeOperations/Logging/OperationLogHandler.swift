@@ -1,4 +1,4 @@
-/// Takes the lines of a log: where a log goes.
+/// A destination for log lines.
 ///
 /// ```swift
 /// struct LinePrinter: OperationLogHandler {
@@ -6,9 +6,9 @@
 /// }
 /// ```
 ///
-/// It is called where the run is that the line is about, also by several at a time: it guards what it keeps,
-/// and a slow one slows that run.
+/// A line is written on the thread that executes its run, so several lines can be written
+/// concurrently. A handler must synchronize its state, and a slow handler slows down the run.
 public protocol OperationLogHandler: Sendable {
-  /// Takes a line.
+  /// Writes a line.
   func write(_ line: OperationLogLine)
 }

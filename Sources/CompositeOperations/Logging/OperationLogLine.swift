@@ -1,26 +1,27 @@
-/// A line of a log: what a body said, or what happened to a run.
+/// A line of a log: a message from a body, or an event of a run.
 public struct OperationLogLine: Sendable {
+  /// The level of the line.
   public let level: OperationLogLevel
-  /// What it says; of several lines, if it holds the description of an error.
+  /// The message, which has several lines if it contains the description of an error.
   public let text: String
-  /// Which run it is about.
+  /// The run that the line is about.
   public let id: OperationID
-  /// The names from the outermost run to that one.
+  /// The names from the outermost run to this one.
   public let path: OperationPath
-  /// The number of the attempt that the run is, from 1.
+  /// The number of the attempt, from 1.
   public let attempt: Int
-  /// When it happened, in nanoseconds since the beginning of 1970, UTC.
+  /// When it happened, in nanoseconds since 1970-01-01, UTC.
   public let nanosecondsSince1970: Int64
 
-  /// A line, for tests of a handler.
+  /// Creates a line, for tests of a handler.
   ///
   /// - Parameters:
-  ///   - level: How much it matters.
-  ///   - text: What it says.
-  ///   - id: Which run it is about.
-  ///   - path: The names from the outermost run to that one.
-  ///   - attempt: The number of the attempt that the run is, from 1.
-  ///   - nanosecondsSince1970: When it happened, UTC.
+  ///   - level: The level of the line.
+  ///   - text: The message.
+  ///   - id: The run that the line is about.
+  ///   - path: The names from the outermost run to this one.
+  ///   - attempt: The number of the attempt, from 1.
+  ///   - nanosecondsSince1970: When it happened, in nanoseconds since 1970-01-01, UTC.
   public init(
     level: OperationLogLevel, text: String, id: OperationID, path: OperationPath, attempt: Int,
     nanosecondsSince1970: Int64

@@ -1,30 +1,32 @@
-/// Makes a log of what bodies say and of what happens to runs.
+/// An observer that logs the messages of bodies and the events of runs.
 ///
 /// ```swift
-/// let environment = OperationEnvironment(observers: [OperationLogger(.standardError, level: .debug)])
-/// let outcome = await sync.run(in: environment)
+/// let logger = OperationLogger(.standardError, level: .debug)
+/// let outcome = await sync.run(in: OperationEnvironment(observers: [logger]))
 /// ```
 ///
-/// | what | level |
+/// | ``OperationLogLevel`` | what is logged at this level |
 /// |---|---|
-/// | ``OperationContext/log(_:_:)`` | that of the line |
-/// | an outermost run ended in an error | ``OperationLogLevel/error`` |
-/// | another run ended in an error of its own; a callback operation was finished twice | ``OperationLogLevel/warning`` |
-/// | a retry; a cancellation of an outermost run; what a body that was left behind came to | ``OperationLogLevel/notice`` |
-/// | an outermost run ended in a result | ``OperationLogLevel/info`` |
-/// | the starts, ends, cancellations and waits of all others, also ends in an error of children | ``OperationLogLevel/debug`` |
-/// | everything else | ``OperationLogLevel/trace`` |
+/// | the level of the message | ``OperationContext/log(_:_:)`` |
+/// | `error` | an outermost run ended in an error |
+/// | `warning` | another run ended in an error of its own; a callback operation finished twice |
+/// | `notice` | a retry; a cancellation of an outermost run; the end of an abandoned body |
+/// | `info` | an outermost run ended in a result |
+/// | `debug` | starts and waits; ends and cancellations of other runs, also by errors of children |
+/// | `trace` | all other events |
 ///
-/// An outermost run is one that no observed run runs.
+/// An outermost run is a run without an observed parent.
 public final class OperationLogger: OperationObserver {
   private let handler: any OperationLogHandler
   private let level: OperationLogLevel
-  /// When those began that go on.
+  /// The start times of the runs that have not ended.
   private let beginnings = Lock<[OperationID: EventTime]>([:])
 
+  /// Creates a logger.
+  ///
   /// - Parameters:
-  ///   - handler: Takes the lines.
-  ///   - level: The least level of the lines that it takes.
+  ///   - handler: The destination of the lines.
+  ///   - level: The lowest level that is logged.
   public init(_ handler: some OperationLogHandler, level: OperationLogLevel = .info) {
     self.handler = handler
     self.level = level
@@ -58,7 +60,7 @@ extension OperationEvent {
     switch kind {
     case .logged(let level, _): level
     case .ended(.error(let error), _):
-      // What is made of the errors of others has been told already.
+      // The errors of children have already been logged.
       isOutermost ? .error : error is any EvidenceDescribing ? .debug : .warning
     case .ended(.cancelled, _), .cancellationRequested: isOutermost ? .notice : .debug
     case .ended(.result, _): isOutermost ? .info : .debug
@@ -69,9 +71,9 @@ extension OperationEvent {
     }
   }
 
-  /// What a log says of it.
+  /// The message for the event.
   ///
-  /// - Parameter duration: How long the run took that has ended.
+  /// - Parameter duration: How long the run took, if it has ended.
   fileprivate func line(after duration: Duration?) -> String {
     let time = duration.map { " after \($0.readable)" } ?? ""
     return switch kind {

@@ -1,13 +1,14 @@
-/// Writes the lines of a log to standard error.
+/// A log handler that writes to standard error.
 ///
 /// ```text
 /// 2026-11-22T12:03:04.123Z warning Sync/FetchIssues #7 (attempt 2): failed after 12.4 ms: HTTP 500
 /// ```
 ///
-/// Every line is written at once and in one piece; what is in it of more lines is set in. Nobody is told where
-/// standard error cannot be written; a program that does not ignore `SIGPIPE` is ended by the system where it is a
-/// pipe that nobody reads any more.
+/// Each line is written immediately and in one piece; further lines of a message are indented.
+/// Write errors are ignored. If standard error is a pipe without a reader, the system terminates a
+/// program that does not ignore `SIGPIPE`.
 public struct StandardErrorLogHandler: OperationLogHandler {
+  /// Creates a handler.
   public init() {}
 
   public func write(_ line: OperationLogLine) {
@@ -16,7 +17,7 @@ public struct StandardErrorLogHandler: OperationLogHandler {
 }
 
 extension OperationLogHandler where Self == StandardErrorLogHandler {
-  /// Writes the lines to standard error.
+  /// A log handler that writes to standard error.
   public static var standardError: Self { StandardErrorLogHandler() }
 }
 
@@ -33,9 +34,9 @@ extension String {
 }
 
 extension OperationLogLine {
-  /// The time, the level, the path, the identity and the text, as ``StandardErrorLogHandler`` writes them.
+  /// The line as ``StandardErrorLogHandler`` writes it: time, level, path, identifier and message.
   ///
-  /// Control characters are written as their numbers, so that nothing in a line does anything to a terminal.
+  /// Control characters are written as their numbers, so that a line cannot control a terminal.
   public var formatted: String {
     let attempt = attempt > 1 ? " (attempt \(attempt))" : ""
     let path = "\(path)".split(whereSeparator: \.isNewline).joined(separator: " ")

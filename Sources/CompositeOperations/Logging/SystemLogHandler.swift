@@ -1,12 +1,14 @@
 #if canImport(os)
-  // Nobody here has a machine to test it on.
+  // Untested: no Apple platform was available.
   public import os
 
-  /// Writes the lines of a log to the system's log. What they say is private there unless a debugger is
-  /// attached, as all strings are; the path and the identity of the run are not.
+  /// A log handler that writes to the system log. Messages are private unless a debugger is
+  /// attached, as all strings are; the paths and the identifiers of runs are public.
   public struct SystemLogHandler: OperationLogHandler {
     private let logger: Logger
 
+    /// Creates a handler.
+    ///
     /// - Parameter logger: The system's logger, with its subsystem and category.
     public init(_ logger: Logger) { self.logger = logger }
 
@@ -24,10 +26,12 @@
     }
   }
 
-  /// Makes an interval of signposts of every run, for Instruments.
+  /// An observer that records every run as a signpost interval, for Instruments.
   public struct SignpostObserver: OperationObserver {
     private let log: OSLog
 
+    /// Creates an observer.
+    ///
     /// - Parameter log: The system's log, with its subsystem and category.
     public init(_ log: OSLog) { self.log = log }
 

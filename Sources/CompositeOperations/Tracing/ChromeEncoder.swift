@@ -1,15 +1,15 @@
-/// Writes the Trace Event Format of Chrome, in its form of an array: there the `]` may be missing, so a file
-/// whose program died can be read.
+/// An encoder for Chrome's Trace Event Format, in its array form.
 ///
-/// A run is a complete event of a thread that stands for its lane; what it waited for are complete events
-/// below it, and what else happened are instants. Times are in microseconds.
+/// The array form allows a missing `]`, so the file of a program that crashed can still be read. A
+/// run is a complete event on a thread that represents its lane. Its waits are complete events
+/// below it, and its notes are instant events. Times are in microseconds.
 struct ChromeEncoder: TraceEncoder {
   private let service: String
   private var hasBegun = false
-  /// How many lanes have a name.
+  /// How many lanes have been named.
   private var laneCount = 0
 
-  /// - Parameter service: What the process is called.
+  /// - Parameter service: The name of the process.
   init(service: String) { self.service = service }
 
   mutating func block(of steps: [TraceAssembler.Step], now: Duration) -> [UInt8] {
@@ -43,7 +43,7 @@ struct ChromeEncoder: TraceEncoder {
 }
 
 extension ChromeEncoder {
-  /// Events, a line each.
+  /// The events of one block, one per line.
   private struct Block {
     private var json = JSONWriter()
     private var isFirst: Bool
@@ -52,7 +52,7 @@ extension ChromeEncoder {
 
     var bytes: [UInt8] { json.bytes }
 
-    /// - Parameter lane: Whose data it is; nil for the process.
+    /// - Parameter lane: The lane that the metadata describes; nil for the process.
     mutating func metadata(
       _ name: String, of lane: Int?, _ arguments: (inout JSONWriter) -> Void
     ) {
@@ -79,7 +79,7 @@ extension ChromeEncoder {
       for note in span.notes { add(note, of: span.id, lane: span.lane) }
     }
 
-    /// - Parameter lane: Where it stands; nil where no run is known any more.
+    /// - Parameter lane: The lane to show the note in; nil if its run is no longer known.
     mutating func add(_ note: OperationTrace.Note, of id: OperationID, lane: Int?) {
       event("i", note.text, category: note.level == nil ? "note" : "log", lane: lane) { json in
         json.name("ts")
@@ -97,7 +97,7 @@ extension ChromeEncoder {
       _ phase: String, _ name: String, category: String? = nil, lane: Int?,
       _ members: (inout JSONWriter) -> Void
     ) {
-      // The array spans the blocks, so its own marks stand between the events of this one.
+      // The array spans all blocks, so each block writes its own separators.
       json.raw(isFirst ? "[\n" : ",\n")
       isFirst = false
       json.object { json in
@@ -105,7 +105,7 @@ extension ChromeEncoder {
         json.member("name", name)
         if let category { json.member("cat", category) }
         json.member("pid", 1)
-        // 0 is nobody's number.
+        // Thread identifiers start at 1.
         if let lane { json.member("tid", lane + 1) }
         members(&json)
       }

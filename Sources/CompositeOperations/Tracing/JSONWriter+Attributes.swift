@@ -1,5 +1,5 @@
 extension JSONWriter {
-  /// The value of an attribute of OpenTelemetry.
+  /// An attribute value in OpenTelemetry's JSON encoding.
   enum AttributeValue: Sendable {
     case text(String)
     case texts([String])
@@ -7,7 +7,7 @@ extension JSONWriter {
     case number(Double)
   }
 
-  /// A member that is a list of key-value pairs as OpenTelemetry writes it.
+  /// Writes the member `attributes`: key-value pairs in OpenTelemetry's JSON encoding.
   mutating func attributes(_ attributes: [(key: String, value: AttributeValue)]) {
     name("attributes")
     array { json in
@@ -21,7 +21,7 @@ extension JSONWriter {
     }
   }
 
-  /// A member that is an array of one object.
+  /// Writes a member whose value is an array with one object.
   mutating func objects(_ name: String, _ members: (inout JSONWriter) -> Void) {
     self.name(name)
     array { $0.object(members) }

@@ -1,10 +1,12 @@
-/// Writes JSON (RFC 8259) as UTF-8.
+/// A writer for JSON (RFC 8259) in UTF-8.
 ///
-/// It puts the commas; that members stand in objects and values in arrays is up to the caller.
+/// The writer inserts the commas. The caller must put members only into objects, and values only
+/// into arrays.
 struct JSONWriter: Sendable {
   private(set) var bytes: [UInt8] = []
   private var needsComma = false
-  /// Whether it may stand in a script of HTML: no text in it can end the script, or a line of JavaScript.
+  /// Whether the output is safe in an HTML script: no text in it can end the script, or a line of
+  /// JavaScript.
   private let isForScript: Bool
 
   init(forScript isForScript: Bool = false) { self.isForScript = isForScript }
@@ -23,7 +25,7 @@ struct JSONWriter: Sendable {
     close("]")
   }
 
-  /// The name of a member, whose value follows.
+  /// Writes the name of a member; its value must follow.
   mutating func name(_ name: String) {
     string(name)
     bytes.append(UInt8(ascii: ":"))
@@ -61,13 +63,13 @@ struct JSONWriter: Sendable {
 
   mutating func integer(_ number: some BinaryInteger) { literal("\(number)") }
 
-  /// - Precondition: It is finite: JSON has no other numbers.
+  /// - Precondition: `number` is finite, because JSON has no other numbers.
   mutating func number(_ number: Double) {
     precondition(number.isFinite, "`number` must be finite, as JSON requires (was \(number))")
     literal("\(number)")
   }
 
-  /// A time in microseconds, with nanoseconds behind the point.
+  /// Writes a time in microseconds, with three decimals for the nanoseconds.
   mutating func microseconds(_ time: Duration) {
     let nanoseconds = time.inNanoseconds
     let fraction = String(nanoseconds.magnitude % 1_000)
@@ -77,7 +79,7 @@ struct JSONWriter: Sendable {
         + String(repeating: "0", count: 3 - fraction.count) + fraction)
   }
 
-  /// What stands between values and is none; the next one needs no comma.
+  /// Writes text between values that is not a value itself; the next value gets no comma.
   mutating func raw(_ text: String) {
     bytes.append(contentsOf: text.utf8)
     needsComma = false

@@ -1,15 +1,17 @@
-/// Writes OpenTelemetry's protocol as JSON: a block is an `ExportTraceServiceRequest` on a line of its own.
+/// An encoder for OpenTelemetry's protocol as JSON. Each block is an `ExportTraceServiceRequest` on
+/// one line.
 ///
-/// The rules are those of the [protocol](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding) and
-/// of its [files](https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/): names in lower camel
-/// case, identities in hexadecimal digits, integers of 64 bits as strings, enumerations as numbers.
+/// It follows the rules of the
+/// [protocol](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding) and of its
+/// [files](https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/): names in lower camel
+/// case, identifiers in hexadecimal digits, 64-bit integers as strings, enumerations as numbers.
 package struct OpenTelemetryEncoder: TraceEncoder {
-  /// As the collector shows it beside the name of this library.
+  /// The version that a collector shows beside the name of this library.
   static let version = "unreleased"
 
   private let service: String
   private let seed: TraceSeed
-  /// In nanoseconds since the beginning of 1970, UTC.
+  /// Nanoseconds since 1970-01-01, UTC.
   private let beginning: Int64
 
   package init(service: String, seed: TraceSeed, beginning: Int64) {
@@ -35,7 +37,7 @@ package struct OpenTelemetryEncoder: TraceEncoder {
 
   package mutating func ending() -> [UInt8] { [] }
 
-  /// One request, without a line break.
+  /// Encodes one request, without a line break.
   package func request(
     of spans: some Sequence<OperationTrace.Span>, now: Duration
   ) -> [UInt8] {
@@ -81,7 +83,7 @@ package struct OpenTelemetryEncoder: TraceEncoder {
       json.object { json in
         guard let error = span.error else { return }
         json.member("code", Self.statusError)
-        // Every composite above tells the errors of those below: a long list makes a long message.
+        // Every composite repeats the errors of its children, so a long list makes a long message.
         json.member("message", error.clipped(to: 4_000))
       }
     }
@@ -124,8 +126,8 @@ package struct OpenTelemetryEncoder: TraceEncoder {
     }
   }
 
-  /// What happened to a run after its end is a span without a duration below it: nothing can be added to what
-  /// was written.
+  /// Adds an event after the end of its run, as a span without duration below the run. The span of
+  /// the run has already been written.
   private func add(
     _ note: OperationTrace.Note, of id: OperationID, below outermost: OperationID,
     to json: inout JSONWriter

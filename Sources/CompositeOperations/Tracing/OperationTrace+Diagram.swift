@@ -1,5 +1,6 @@
 extension OperationTrace {
-  /// What ran, to be drawn: every run with its time and how it ended, and an arrow from whoever ran it.
+  /// A diagram of the runs: a node for each run with its duration and outcome, and an arrow from
+  /// each parent to its children.
   ///
   /// ```swift
   /// let recorder = TraceRecorder()
@@ -7,7 +8,7 @@ extension OperationTrace {
   /// print(recorder.trace.diagram.mermaid)
   /// ```
   ///
-  /// For up to some hundreds of runs; a timeline shows more.
+  /// Suitable for up to some hundreds of runs; a timeline shows more.
   public var diagram: OperationDiagram {
     let places = Dictionary(
       spans.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first }

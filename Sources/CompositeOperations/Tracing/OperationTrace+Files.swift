@@ -1,7 +1,7 @@
 extension OperationTrace {
-  /// Writes the trace into a file, in the form that the ending of its name stands for.
+  /// Writes the trace to a file, in the format that the ending of its name implies.
   ///
-  /// | ending | form |
+  /// | ending | format |
   /// |---|---|
   /// | `.html` | ``html(title:)`` |
   /// | `.svg` | ``svg`` |
@@ -9,10 +9,10 @@ extension OperationTrace {
   /// | `.otlp`, `.otlp.json`, `.otlp.jsonl` | ``openTelemetryJSON`` |
   /// | `.mmd`, `.mermaid` | ``diagram`` for Mermaid |
   /// | `.dot`, `.gv` | ``diagram`` for Graphviz |
-  /// | another one | ``text``, and the ``summary`` below |
+  /// | any other | ``text``, followed by the ``summary`` |
   ///
-  /// - Parameter path: The name of the file; one that is there is replaced.
-  /// - Throws: A ``TraceFileError`` if it cannot be written.
+  /// - Parameter path: The path of the file. An existing file is overwritten.
+  /// - Throws: A ``TraceFileError`` if the file cannot be written.
   public func write(to path: String) throws {
     do throws(SystemError) {
       let bytes = Array(written(forFile: path.lowercased()).utf8)

@@ -1,8 +1,8 @@
 extension OperationTrace {
-  /// The trace in the Trace Event Format of Chrome, which [Perfetto](https://ui.perfetto.dev) opens too.
+  /// The trace in Chrome's Trace Event Format, which [Perfetto](https://ui.perfetto.dev) opens too.
   ///
-  /// Every lane is a thread, every run a slice of it, and what a run waits for is a slice below it. Times are
-  /// in microseconds since ``beginning``; what goes on ends at ``end``.
+  /// Each lane is a thread, each run is a slice of it, and each wait is a slice below its run.
+  /// Times are in microseconds since ``beginning``. Unfinished runs end at ``end``.
   ///
   /// - Complexity: O(*n*) in the number of runs.
   public var chromeJSON: String {
@@ -12,9 +12,9 @@ extension OperationTrace {
       + String(decoding: events.dropLast(), as: UTF8.self) + "}\n"
   }
 
-  /// The trace in OpenTelemetry's protocol: an `ExportTraceServiceRequest` as JSON, on one line.
+  /// The trace in OpenTelemetry's protocol: one `ExportTraceServiceRequest` as JSON, on one line.
   ///
-  /// All that ran below one outermost run is one trace. What goes on ends at ``end``.
+  /// All runs below one outermost run form one trace. Unfinished runs end at ``end``.
   ///
   /// - Complexity: O(*n*) in the number of runs.
   public var openTelemetryJSON: String {

@@ -1,6 +1,6 @@
 extension OperationTrace {
-  /// A tree, a line a run: when it came to be, its name, how long it took, how it ended, and what it waited
-  /// for. Of an error of several lines it has the first.
+  /// The trace as a tree, one line per run: its creation time, name, duration, outcome and waits.
+  /// Of an error with several lines, only the first is shown.
   ///
   /// ```text
   ///      0.0 ms  Sync  12.4 ms  result
@@ -21,7 +21,7 @@ extension OperationTrace {
     var lines: [String] = []
     while let (index, level) = stack.popLast() {
       let span = spans[index]
-      // Deeper than that nobody sees the difference.
+      // Limits the indentation of deep trees.
       let margin = String(repeating: "  ", count: min(level, 40))
       let time = span.created.inMilliseconds
       lines.append(
@@ -60,7 +60,7 @@ extension OperationTrace.End: CustomStringConvertible {
 }
 
 extension Duration {
-  /// `12.4 ms`, to a tenth, for a column.
+  /// Milliseconds with one decimal, for a column: `12.4 ms`.
   fileprivate var inMilliseconds: String {
     let tenths = max(0, inNanoseconds) / 100_000
     return "\(tenths / 10).\(tenths % 10) ms"

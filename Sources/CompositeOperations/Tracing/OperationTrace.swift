@@ -1,4 +1,4 @@
-/// What ran: every run with its time, what it waited for, and how it ended.
+/// A record of runs: their times, what they waited for, and how they ended.
 ///
 /// ```swift
 /// let recorder = TraceRecorder()
@@ -6,15 +6,15 @@
 /// print(recorder.trace.text)
 /// ```
 ///
-/// Times count from ``beginning``. What the runs gave is not in it.
+/// All times are measured from ``beginning``. A trace does not contain the results of runs.
 public struct OperationTrace: Sendable {
-  /// The moment from which times count, in nanoseconds since the beginning of 1970, UTC.
+  /// The start of the trace, in nanoseconds since 1970-01-01, UTC.
   public let beginning: Int64
   /// The runs, in the order of their creation.
   public let spans: [Span]
-  /// How many events were not kept, because there were too many.
+  /// How many events were dropped because the recorder was full.
   public let droppedCount: Int
-  /// What identities in the files of others are made of.
+  /// The seed of the identifiers in exported files.
   package let seed: TraceSeed
 
   package init(
@@ -26,37 +26,38 @@ public struct OperationTrace: Sendable {
     self.droppedCount = droppedCount
   }
 
-  /// The time at which the last thing happened that is known.
+  /// The time of the last known event.
   public var end: Duration { spans.map(\.lastTime).max() ?? .zero }
 }
 
 extension OperationTrace {
-  /// One run.
+  /// A run of an operation.
   public struct Span: Sendable, Identifiable {
+    /// The identifier of the run.
     public let id: OperationID
-    /// The run that ran this one; nil for an outermost one.
+    /// The parent of the run; nil for an outermost run.
     public let parent: OperationID?
-    /// The run that has none above it, which may be this one.
+    /// The outermost run above this one, or the run itself.
     package let outermost: OperationID
     /// The name of the operation.
     public let name: String
-    /// The number of the attempt that the run is, from 1.
+    /// The number of the attempt, from 1.
     public let attempt: Int
-    /// When the run came to be.
+    /// When the run was created.
     public let created: Duration
-    /// When its body began; nil if it never did.
+    /// When the body started; nil if it has not started.
     public package(set) var started: Duration?
-    /// When it ended; nil if it had not.
+    /// When the run ended; nil if it has not ended.
     public package(set) var ended: Duration?
-    /// How it ended; nil if it had not.
+    /// How the run ended; nil if it has not ended.
     public package(set) var end: End?
-    /// What it waited for, in the order of the beginnings.
+    /// The waits of the run, in the order in which they began.
     public package(set) var waits: [Wait] = []
-    /// What else happened to it, in the order of time.
+    /// Log lines and other events of the run, in chronological order.
     public package(set) var notes: [Note] = []
-    /// How many waits and notes were not kept, because it had more than 1,000 of either.
+    /// How many waits and notes were dropped, because there were more than 1,000 of either.
     public package(set) var droppedCount = 0
-    /// A row of a picture: at any moment the runs of a row stand one below another.
+    /// The row in a timeline. Runs that share a row at one time are nested.
     public package(set) var lane: Int
 
     package init(
@@ -72,13 +73,13 @@ extension OperationTrace {
       self.lane = lane
     }
 
-    /// How many waits and how many notes are kept: a run may go on for ever.
+    /// The maximum number of waits, and of notes, of a run: a run may never end.
     static let mostDetails = 1_000
 
-    /// The time from its creation to its end; nil if it had not ended.
+    /// The time from the creation to the end of the run; nil if it has not ended.
     public var duration: Duration? { ended.map { $0 - created } }
 
-    /// The time of the last thing that happened to it.
+    /// The time of the last known event of the run.
     var lastTime: Duration {
       max(
         ended ?? started ?? created, waits.last.map { $0.ended ?? $0.began } ?? .zero,
@@ -88,20 +89,23 @@ extension OperationTrace {
 
   /// How a run ended.
   public enum End: Sendable, Equatable {
+    /// The run ended in a result.
     case result
-    /// In an error, by its description.
+    /// The run ended in an error, which has this description.
     case error(String)
-    /// In a cancellation, and why if whoever cancelled it said so.
+    /// The run was cancelled, for the reason if one was given.
     case cancelled(reason: String?)
   }
 
-  /// A time that a run waited for something.
+  /// A wait of a run.
   public struct Wait: Sendable {
+    /// The kind of the wait.
     public let kind: OperationEvent.Wait
+    /// When the wait began.
     public let began: Duration
-    /// Nil if it went on.
+    /// When the wait ended; nil if it has not ended.
     public package(set) var ended: Duration?
-    /// The row of a picture that it has, which is that of its run if nothing else stands there.
+    /// The row in a timeline: the row of the run, unless a child occupies it.
     package var lane: Int
 
     package init(
@@ -114,11 +118,13 @@ extension OperationTrace {
     }
   }
 
-  /// Something else that happened to a run.
+  /// A log line or another event of a run.
   public struct Note: Sendable {
+    /// When it happened.
     public let time: Duration
-    /// The level of a line that the body logged; nil for what the engine tells.
+    /// The level of a log line; nil for an event that the engine reports.
     public let level: OperationLogLevel?
+    /// The log line, or a description of the event.
     public let text: String
 
     package init(time: Duration, level: OperationLogLevel?, text: String) {

@@ -1,15 +1,15 @@
-/// Makes spans of events, in the order in which these come. What it keeps grows with the runs that have
-/// not ended.
+/// A builder of spans from events, in the order in which the events arrive. Its memory grows with
+/// the number of unfinished runs.
 package struct TraceAssembler: Sendable {
   package enum Step: Sendable {
     case nothing
     /// A run has ended.
     case ended(OperationTrace.Span)
-    /// Something happened to a run that had ended, or that had begun before anybody looked.
+    /// An event of a run that had already ended, or that was created before the recording began.
     case note(OperationTrace.Note, of: OperationID, below: OperationID)
   }
 
-  /// The moment from which times count.
+  /// The instant from which times are measured.
   private let beginning: EventTime
   private var open: [OperationID: Open] = [:]
   private var lanes = TraceLanes()
@@ -21,7 +21,7 @@ package struct TraceAssembler: Sendable {
 
   package init(from beginning: EventTime) { self.beginning = beginning }
 
-  /// The runs that have not ended, in the order of their creation.
+  /// The unfinished runs, in the order of their creation.
   package var unfinished: [OperationTrace.Span] { open.values.map(\.span).sorted { $0.id < $1.id } }
 
   package mutating func observed(_ entry: TraceEntry) -> Step {
@@ -85,7 +85,7 @@ package struct TraceAssembler: Sendable {
     open[id]?.span.waits[index].ended = ended
   }
 
-  /// - Returns: The time of the departure.
+  /// - Returns: When the occupant left.
   private mutating func leave(
     _ occupant: TraceLanes.Occupant, lane: Int, at time: Duration
   ) -> Duration {
@@ -109,7 +109,7 @@ package struct TraceAssembler: Sendable {
     return .nothing
   }
 
-  /// Whether a run may have one more than so many waits or notes; counts it if not.
+  /// Returns whether a run may have one more wait or note. If not, counts a dropped one.
   private mutating func hasRoom(_ count: Int, in id: OperationID) -> Bool {
     if count < OperationTrace.Span.mostDetails { return true }
     open[id]?.span.droppedCount += 1
@@ -120,7 +120,7 @@ package struct TraceAssembler: Sendable {
     _ id: OperationID, at time: Duration, _ end: OperationTrace.End, late: String?
   ) -> Step {
     guard let span = open[id]?.span else { return .nothing }
-    // Waits that nobody ended end with their run.
+    // Waits without an end of their own end with their run.
     for index in span.waits.indices where span.waits[index].ended == nil {
       endWait(index, of: id, at: time)
     }

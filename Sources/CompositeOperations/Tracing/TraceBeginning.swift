@@ -1,13 +1,13 @@
-/// When a trace begins, by both clocks, and what tells it from others.
+/// The start of a trace by both clocks, and the seed of its identifiers.
 package struct TraceBeginning: Sendable {
   package let time = EventTime.now
-  /// In nanoseconds since the beginning of 1970, UTC.
+  /// Nanoseconds since 1970-01-01, UTC.
   package let wallClock = EventTime.wallClockNow
-  /// What the identities of the trace are made of.
+  /// The seed of the identifiers of the trace.
   package let seed = TraceSeed.random()
 
   package init() {}
 
-  /// The time that has passed since.
+  /// The time since the start of the trace.
   package var elapsed: Duration { .nanoseconds(EventTime.now.nanoseconds - time.nanoseconds) }
 }

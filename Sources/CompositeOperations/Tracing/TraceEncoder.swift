@@ -1,16 +1,16 @@
-/// Makes text of runs, block by block, so that nobody has to have all of them.
+/// An encoder that writes runs block by block, so that they need not all be in memory.
 package protocol TraceEncoder: Sendable {
-  /// The text of what an assembler said next.
+  /// Encodes the next steps of an assembler.
   ///
-  /// - Parameter now: The time at which what goes on is told to end.
+  /// - Parameter now: The end time to write for unfinished runs.
   mutating func block(of steps: [TraceAssembler.Step], now: Duration) -> [UInt8]
 
-  /// What stands behind the last block.
+  /// The bytes after the last block.
   mutating func ending() -> [UInt8]
 }
 
 extension OperationTrace.Span {
-  /// `result`, `error`, `cancelled`, or `unfinished` for what goes on.
+  /// `result`, `error`, `cancelled`, or `unfinished` for a run that has not ended.
   var outcome: String {
     switch end {
     case .result: "result"
@@ -20,13 +20,13 @@ extension OperationTrace.Span {
     }
   }
 
-  /// Why it was cancelled.
+  /// The reason of the cancellation; nil if there is none.
   var reason: String? { if case .cancelled(let reason) = end { reason } else { nil } }
 
-  /// What it failed by.
+  /// The description of the error; nil if there is none.
   var error: String? { if case .error(let error) = end { error } else { nil } }
 
-  /// How long it waited, for everything together.
+  /// The sum of the waits.
   func waited(now: Duration) -> Duration {
     waits.reduce(.zero) { $0 + (($1.ended ?? ended ?? now) - $1.began) }
   }

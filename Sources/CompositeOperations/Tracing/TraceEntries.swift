@@ -1,11 +1,12 @@
-/// Entries as a recorder keeps them: most of them in three words.
+/// The entries of a recorder, most of them in three words each.
 struct TraceEntries: Sendable {
-  /// Only what must knows the place of a run: to keep a place alive costs as much as to write the entry.
+  /// Holds the place of a run only where necessary: retaining a place costs as much as writing the
+  /// entry.
   private enum Entry: Sendable {
     case created(OperationPlace, EventTime)
     case started(OperationID, EventTime)
     case endedInResult(OperationID, EventTime)
-    /// What ``TraceEntries/others`` tell.
+    /// An entry whose content is in ``TraceEntries/others``.
     case other(OperationPlace, EventTime)
   }
 
@@ -14,17 +15,18 @@ struct TraceEntries: Sendable {
   private let capacity: Int
   private(set) var count = 0
   private(set) var droppedCount = 0
-  /// Those that are full, of one size, so that none is copied when more are needed.
+  /// The full chunks, all of one size, so that growing copies none of them.
   private var chunks: [ContiguousArray<Entry>] = []
-  /// The one that is being filled.
+  /// The chunk that is being filled.
   private var chunk: ContiguousArray<Entry> = []
-  /// In the order of their entries, in chunks too.
+  /// The contents of other entries, in the order of the entries, also in chunks.
   private var others: [[TraceEntry.What]] = []
   private var otherCount = 0
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Keeps what has a step. That a child has begun is told by what happens to the child.
+  /// Appends an event that has a step. The start of a child is omitted, because the events of the
+  /// child show it.
   mutating func append(_ step: OperationEvent.Step, of event: OperationEvent) {
     switch step {
     case .created: append(.created(event.place, event.time))
@@ -34,7 +36,7 @@ struct TraceEntries: Sendable {
     }
   }
 
-  /// Keeps what has none.
+  /// Appends an event without a step.
   mutating func append(_ entry: TraceEntry) {
     if count < capacity {
       if otherCount % Self.chunkSize == 0 { others.append([]) }
@@ -58,7 +60,7 @@ struct TraceEntries: Sendable {
     count += 1
   }
 
-  /// Gives the entries in the order in which they came.
+  /// Calls a closure with the entries, in the order in which they arrived.
   func replay(_ body: (TraceEntry) -> Void) {
     var others = others.joined().makeIterator()
     var open: [OperationID: OperationPlace] = [:]

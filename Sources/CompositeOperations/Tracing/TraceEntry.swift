@@ -1,6 +1,7 @@
-/// What a trace keeps of an event.
+/// The part of an event that a trace keeps.
 ///
-/// Errors are described when it is made, so that nobody's code runs where entries are put together.
+/// Errors are described when the entry is made, so that no user code runs when entries are
+/// assembled.
 package struct TraceEntry: Sendable {
   enum What: Sendable {
     case created
@@ -9,7 +10,7 @@ package struct TraceEntry: Sendable {
     case waitingEnded(OperationEvent.Wait)
     case noted(OperationLogLevel?, String)
     case askedToCancel(reason: String?)
-    /// `late` is what came too late, nil for nothing.
+    /// `late` describes the late outcome; nil if there is none.
     case ended(OperationTrace.End, late: String?)
   }
 
@@ -17,7 +18,7 @@ package struct TraceEntry: Sendable {
   let place: OperationPlace
   let time: EventTime
 
-  /// - Returns: Nil for what is not part of a trace.
+  /// - Returns: Nil if traces omit the event.
   package init?(_ event: OperationEvent) {
     switch event.kind {
     case .childStarted, .progressed, .childrenExpected: return nil
@@ -62,7 +63,7 @@ package struct TraceEntry: Sendable {
 }
 
 extension Outcome {
-  /// What it is, without what is in it.
+  /// The kind of the outcome, with the error but without the value.
   fileprivate var kind: String {
     switch self {
     case .result: "a result"

@@ -1,5 +1,5 @@
 extension TraceFile {
-  /// The file, what makes its text, and the first error.
+  /// The file, its encoder, and the first error.
   struct Output: Sendable {
     private let file: OutputFile
     private var encoder: any TraceEncoder

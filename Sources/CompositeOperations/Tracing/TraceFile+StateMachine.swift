@@ -1,9 +1,9 @@
 extension TraceFile {
-  /// The runs that go on, and what is to be written of those that have ended.
+  /// The unfinished runs, and the ended runs that are still to be written.
   struct StateMachine: Sendable {
     private enum State: Sendable {
       case open
-      /// Nothing that comes now is of interest: the file is closed or cannot be written.
+      /// Events are ignored: the file is closed or cannot be written.
       case over
     }
 
@@ -16,7 +16,7 @@ extension TraceFile {
 
     init(from beginning: EventTime) { assembler = TraceAssembler(from: beginning) }
 
-    /// - Returns: Whether there is a block to write.
+    /// - Returns: Whether a block is ready to be written.
     mutating func observed(_ entry: TraceEntry) -> Bool {
       switch state {
       case .over: return false
@@ -28,7 +28,7 @@ extension TraceFile {
       }
     }
 
-    /// What is to be written, the first one to write having taken what others found too.
+    /// Takes the next block; empty if another thread has taken it.
     mutating func taken() -> [TraceAssembler.Step] {
       if ended.count < Self.blockLength { return [] }
       defer { ended = [] }
@@ -37,7 +37,8 @@ extension TraceFile {
 
     mutating func failed() { giveUp() }
 
-    /// - Returns: All that is still to be written, what goes on included; nil if it is closed or has failed.
+    /// - Returns: All that is still to be written, with the unfinished runs; nil if the file is
+    ///   closed or writing has failed.
     mutating func closed() -> [TraceAssembler.Step]? {
       switch state {
       case .over: return nil

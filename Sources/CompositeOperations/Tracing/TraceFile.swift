@@ -1,4 +1,4 @@
-/// Writes what ran into a file, each run when it has ended.
+/// An observer that writes runs to a file as they end.
 ///
 /// ```swift
 /// let file = try TraceFile("trace.json")
@@ -6,34 +6,34 @@
 /// try file.close()
 /// ```
 ///
-/// What it keeps in memory grows with the runs that go on, and not with those that have ended. It writes 256
-/// ended runs at a time, on the thread of the last of them; no other run waits for that unless it fills a
-/// block too.
+/// Its memory grows with the number of unfinished runs, and not with the number of ended ones. It
+/// writes 256 ended runs at a time, on the thread of the last of them. Another run waits for that
+/// only if it fills a block too.
 ///
-/// An error while writing does not concern the runs: ``close()`` throws it. (Where the file is a pipe that nobody
-/// reads any more the system ends a program that does not ignore `SIGPIPE`.) A file that is dropped without
-/// being closed is closed then. One whose program died lacks the runs that went on and at most 256 others:
-/// as lines of OpenTelemetry what is there can be read, and as trace of Chrome too, because the `]` at
-/// its end may be missing.
+/// A write error does not affect the runs; ``close()`` throws it. (If the file is a pipe without a
+/// reader, the system terminates a program that does not ignore `SIGPIPE`.) A file that is released
+/// before it is closed is closed then. After a crash, the file lacks the unfinished runs and at
+/// most 256 others. Its contents can still be read: an OpenTelemetry file line by line, and a
+/// Chrome trace because the `]` at its end may be missing.
 public final class TraceFile: OperationObserver {
-  /// The name of the file.
+  /// The path of the file.
   public let path: String
-  /// How it is written.
+  /// The format of the file.
   public let format: TraceFormat
   private let beginning: TraceBeginning
   private let machine: BusyLock<StateMachine>
-  // Events do not pass this one but where they fill a block. What is written is taken under it, so that
-  // blocks come in their order and nothing behind the end.
+  // Events take this lock only if they fill a block. Blocks are taken from the machine while it is
+  // held, so they are written in order, and none is written after the ending.
   private let output: BusyLock<Output>
 
-  /// Makes the file, or empties the one that is there.
+  /// Creates the file, or empties an existing one.
   ///
   /// - Parameters:
-  ///   - path: The name of the file.
-  ///   - format: How it is written; nil for what the name says by its ending, ``TraceFormat/chrome`` if it
-  ///     says nothing.
-  ///   - service: What the program is called in the trace; nil for the name of its file.
-  /// - Throws: ``TraceFileError`` if the file cannot be made.
+  ///   - path: The path of the file.
+  ///   - format: The format; nil for the format that the ending of the path implies, or
+  ///     ``TraceFormat/chrome`` for other endings.
+  ///   - service: The name of the program in the trace; nil for the name of its executable file.
+  /// - Throws: ``TraceFileError`` if the file cannot be created.
   public init(_ path: String, format: TraceFormat? = nil, service: String? = nil) throws {
     self.path = path
     self.format = format ?? TraceFormat(ofFile: path) ?? .chrome
@@ -62,10 +62,12 @@ public final class TraceFile: OperationObserver {
     if machine.withLock({ $0.observed(entry) }) { writeBlock() }
   }
 
-  /// Writes what is left, and closes the file: what goes on is written as unfinished, and events that come
-  /// later are lost. Once it is closed it does nothing more.
+  /// Writes the remaining runs and closes the file.
   ///
-  /// - Throws: ``TraceFileError`` if anything could not be written, every time.
+  /// Runs that have not ended are written as unfinished, and later events are ignored. Further
+  /// calls only throw the same error again.
+  ///
+  /// - Throws: ``TraceFileError`` if anything could not be written, at every call.
   public func close() throws {
     if let error = finish() { throw TraceFileError(path: path, system: error) }
   }

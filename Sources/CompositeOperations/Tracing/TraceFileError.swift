@@ -1,8 +1,8 @@
-/// A ``TraceFile`` could not be written.
+/// An error thrown when the file of a trace cannot be written.
 public struct TraceFileError: Error, Sendable, CustomStringConvertible {
-  /// The name of the file.
+  /// The path of the file.
   public let path: String
-  /// The number of the system's error, one of `errno`.
+  /// The system's error number, a value of `errno`.
   public let code: Int32
 
   private let system: SystemError
@@ -13,10 +13,10 @@ public struct TraceFileError: Error, Sendable, CustomStringConvertible {
     code = system.code
   }
 
-  /// What the system says, in its own words.
+  /// The system's description of the error.
   public var reason: String { system.description }
 
-  /// The file, the reason, and what can be done about it.
+  /// The file, the reason, and advice on how to fix it.
   public var description: String {
     "cannot write the trace to \(path): \(reason). \(system.advice)"
   }

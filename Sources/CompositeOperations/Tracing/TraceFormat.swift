@@ -1,13 +1,14 @@
-/// How a trace is written.
+/// A format of exported traces.
 public enum TraceFormat: Sendable, CaseIterable {
-  /// Trace events of Chrome, which [Perfetto](https://ui.perfetto.dev) opens too.
+  /// Chrome's Trace Event Format, which [Perfetto](https://ui.perfetto.dev) opens too.
   case chrome
-  /// OpenTelemetry's protocol as JSON: one `ExportTraceServiceRequest` a line.
+  /// OpenTelemetry's protocol as JSON, with one `ExportTraceServiceRequest` per line.
   case openTelemetry
 
-  /// The format that the ending of a file's name stands for: `.otlp`, `.otlp.json` and `.otlp.jsonl` for
-  /// ``openTelemetry``, any other `.json` for ``chrome``.
+  /// Creates the format that the ending of a path implies: ``openTelemetry`` for `.otlp`,
+  /// `.otlp.json` and `.otlp.jsonl`, and ``chrome`` for any other `.json`.
   ///
+  /// - Parameter path: The path of a file, in upper or lower case.
   /// - Returns: Nil for other endings.
   public init?(ofFile path: String) {
     let path = path.lowercased()

@@ -1,14 +1,14 @@
-/// Gives every run and every wait a row, so that those of one row at one moment stand one below another.
+/// An allocator of rows for runs and waits. Occupants that share a row at one time are nested.
 ///
-/// A run stands on its parent's row if nobody else stands there below the parent, and else on the first
-/// row that is free; so does a wait. What outlives the run above it goes to another row.
+/// A run takes the row of its parent if no sibling occupies it, and otherwise the first free row.
+/// The same applies to a wait. An occupant that outlives its parent moves to another row.
 ///
-/// Events of several threads may come in another order than that of their times, so a row is free for what
-/// began when nobody stood there, and not for what began before.
+/// Events of several threads may arrive out of order. So a row is free only for an occupant that
+/// begins after the previous one left.
 package struct TraceLanes: Sendable {
   package enum Occupant: Hashable, Sendable {
     case run(OperationID)
-    /// The wait of a run that has this place among its waits.
+    /// A wait of a run, by its index among the waits of the run.
     case wait(OperationID, Int)
 
     package var id: OperationID {
@@ -18,13 +18,13 @@ package struct TraceLanes: Sendable {
     }
   }
 
-  /// How somebody left a row.
+  /// The result of leaving a row.
   package struct Departure: Sendable {
-    /// The time; later than was said if something that stood below left later.
+    /// When the occupant left; later than requested if a nested occupant left later.
     package let time: Duration
-    /// Who stood below and goes on.
+    /// The nested occupants that have not left.
     package var moved: [Occupant] = []
-    /// The row of those.
+    /// The new row of these occupants.
     package var lane = 0
   }
 
@@ -34,14 +34,14 @@ package struct TraceLanes: Sendable {
   }
 
   private struct Row: Sendable {
-    /// The outermost first.
+    /// The occupants, the outermost first.
     var stays: [Stay] = []
-    /// When the last one left.
+    /// When the last occupant left.
     var leftAt: Duration = .zero
   }
 
   private var rows: [Row] = []
-  /// A bit for every row that is free.
+  /// A bitmap of the free rows.
   private var free: [UInt64] = []
 
   package init() {}

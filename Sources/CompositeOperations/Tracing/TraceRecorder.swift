@@ -1,4 +1,4 @@
-/// Keeps what ran, for a picture of it afterwards.
+/// An observer that records what runs, for analysis and export.
 ///
 /// ```swift
 /// let recorder = TraceRecorder()
@@ -6,14 +6,16 @@
 /// print(recorder.trace.text)
 /// ```
 ///
-/// It keeps no results. An event takes it 24 bytes and its run about 100; of flows with millions of runs a
-/// ``TraceFile`` makes a file as they come.
+/// The recorder keeps no results. An event takes 24 bytes, and its run about 100. For flows with
+/// millions of runs, use a ``TraceFile``, which writes runs as they end.
 public final class TraceRecorder: OperationObserver {
   private let beginning = TraceBeginning()
-  // Many threads record at once.
+  // A busy lock, because many threads record concurrently.
   private let entries: BusyLock<TraceEntries>
 
-  /// - Parameter count: How many events are kept at most; what comes behind them is counted as dropped.
+  /// Creates a recorder.
+  ///
+  /// - Parameter count: The maximum number of events; later events are counted as dropped.
   /// - Precondition: `count` is not negative.
   public init(keeping count: Int = 10_000_000) {
     precondition(count >= 0, "`count` must not be negative (was \(count))")
@@ -29,7 +31,7 @@ public final class TraceRecorder: OperationObserver {
     }
   }
 
-  /// What has run so far. What goes on has no end yet.
+  /// The runs recorded so far. Unfinished runs have no end.
   ///
   /// - Complexity: O(*n*) in the number of events.
   public var trace: OperationTrace {

@@ -1,14 +1,14 @@
-/// The runs of a trace by their places in it: who runs whom, from when to when, in nanoseconds.
+/// The runs of a trace as a tree of indices, with times in nanoseconds.
 struct TraceTree: Sendable {
   private let spans: [OperationTrace.Span]
-  /// The place of the run that runs this one; nil if the trace does not hold it.
+  /// The index of each run's parent; nil if the trace does not contain the parent.
   let parents: [Int?]
   let created: [Int64]
-  /// When it ended; of one that goes on, the end of the trace.
+  /// The end of each run; the end of the trace for an unfinished run.
   let ended: [Int64]
-  /// The last thing that is known.
+  /// The time of the last known event.
   let end: Int64
-  /// Where the children of a run begin in ``children``; one more than there are runs.
+  /// The index of each run's first child in ``children``, followed by the number of children.
   private let starts: [Int]
   private let children: [Int]
 
@@ -21,7 +21,7 @@ struct TraceTree: Sendable {
     var parents: [Int?] = []
     var counts = Array(repeating: 0, count: spans.count + 1)
     for (place, span) in spans.enumerated() {
-      // Of those before it alone, so that there are no circles.
+      // Only earlier runs qualify as parents, so there are no cycles.
       let parent = span.parent.flatMap { places[$0] }
       parents.append(parent)
       if let parent { counts[parent + 1] += 1 }
@@ -50,7 +50,8 @@ struct TraceTree: Sendable {
 
   func isLeaf(_ place: Int) -> Bool { starts[place] == starts[place + 1] }
 
-  /// Gives the times, in order, in which a run had started, had not ended and waited for nothing.
+  /// Calls a closure with the intervals, in order, in which a run had started, had not ended and
+  /// did not wait.
   func forEachRunningTime(of place: Int, _ body: (Range<Int64>) -> Void) {
     let end = ended[place]
     guard var now = spans[place].started?.inNanoseconds else { return }
@@ -62,7 +63,7 @@ struct TraceTree: Sendable {
     if now < end { body(now..<end) }
   }
 
-  /// How long a run ran and did not wait, in nanoseconds, of a part of its time.
+  /// Returns how long a run was running within an interval, in nanoseconds.
   func runningTime(of place: Int, within part: Range<Int64>) -> Int64 {
     var sum: Int64 = 0
     forEachRunningTime(of: place) { time in

@@ -1,18 +1,19 @@
-/// The chain of runs that the whole took its time for; ``OperationTrace/Summary/criticalPath`` says which.
+/// The critical path of a trace, as ``OperationTrace/Summary/criticalPath`` defines it.
 struct CriticalPath {
-  /// A part of the time of a run, by its place in the trace.
+  /// A part of the time of a run.
   struct Piece: Equatable {
+    /// The index of the run in the trace.
     let place: Int
     let time: Range<Int64>
   }
 
-  /// In the order of time, one behind the other.
+  /// The pieces in chronological order, each directly after the previous one.
   private(set) var pieces: [Piece] = []
 
-  /// A run on the way from the outermost one.
+  /// A run on the path from the outermost run.
   private struct Level {
     let place: Int
-    /// The children that may still come, the last to end at the end.
+    /// The remaining candidates among the children, sorted by their ends.
     var children: [Int]
 
     init(_ place: Int, _ tree: TraceTree) {
@@ -21,14 +22,14 @@ struct CriticalPath {
     }
   }
 
-  /// - Complexity: O(*n* log *n*): the children of each run on the path are sorted by their ends, once.
+  /// - Complexity: O(*n* log *n*), because the children of each run on the path are sorted once.
   init(_ tree: TraceTree) {
     var last: Int?
     for (place, parent) in tree.parents.enumerated() where parent == nil {
       if last.map({ tree.ended[$0] <= tree.ended[place] }) ?? true { last = place }
     }
     guard let last else { return }
-    // A stack of its own: flows can be deeper than the one of a thread.
+    // An explicit stack, because flows can be deeper than the stack of a thread.
     var levels = [Level(last, tree)]
     var now = tree.ended[last]
     while var level = levels.popLast() {

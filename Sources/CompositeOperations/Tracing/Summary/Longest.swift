@@ -1,4 +1,5 @@
-/// The few longest of many, the longest first; of those that are as long as one another, the earlier first.
+/// The longest of many elements, in descending order. Of equal lengths, the earlier element comes
+/// first.
 struct Longest<Element> {
   private let capacity: Int
   private var kept: [(element: Element, length: Int64)] = []
@@ -7,7 +8,7 @@ struct Longest<Element> {
 
   var elements: [Element] { kept.map(\.element) }
 
-  /// What takes no time is not kept.
+  /// Adds an element, unless its length is 0 or too short.
   mutating func add(_ element: Element, length: Int64) {
     guard length > 0 else { return }
     if kept.count == capacity {

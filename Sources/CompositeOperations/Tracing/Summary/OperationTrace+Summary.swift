@@ -1,5 +1,5 @@
 extension OperationTrace {
-  /// What ran, in numbers.
+  /// The trace in numbers.
   ///
   /// ```swift
   /// let recorder = TraceRecorder()
@@ -7,56 +7,57 @@ extension OperationTrace {
   /// print(recorder.trace.summary)
   /// ```
   ///
-  /// A run that had not ended counts as if it had ended with the trace.
+  /// An unfinished run counts as if it had ended with the trace.
   ///
-  /// - Complexity: O(*n* log *n*) in the number of runs and of their waits.
+  /// - Complexity: O(*n* log *n*) in the number of runs and waits.
   public var summary: Summary { Summary(of: self, tree: TraceTree(self), buckets: 200) }
 
-  /// What a trace comes to in numbers.
+  /// A trace in numbers: counts, times, concurrency and the critical path.
   ///
-  /// A run *runs* from its start to its end, except while it waits. Leaf runs are those without children: the work is
-  /// in them, and the others only wait for them.
+  /// A run *runs* from its start to its end, except while it waits. Leaf runs are the runs without
+  /// children. They do the work, and the other runs only wait for them.
   public struct Summary: Sendable {
-    /// How many runs there were.
+    /// The number of runs.
     public let runCount: Int
-    /// How many of them had no children.
+    /// The number of runs without children.
     public let leafCount: Int
-    /// How many ended in a result.
+    /// The number of runs that ended in a result.
     public let resultCount: Int
-    /// How many ended in an error.
+    /// The number of runs that ended in an error.
     public let errorCount: Int
-    /// How many were cancelled.
+    /// The number of cancelled runs.
     public let cancelledCount: Int
-    /// How many had not ended.
+    /// The number of runs that had not ended.
     public let unfinishedCount: Int
-    /// How many were a second or a later attempt.
+    /// The number of runs that are a second or later attempt.
     public let retryCount: Int
-    /// How many events the trace did not keep.
+    /// The number of events that were dropped.
     public let droppedCount: Int
-    /// The time from the creation of the first run to the last thing that is known.
+    /// The time from the creation of the first run to the last known event.
     public let wallTime: Duration
-    /// The sum of the times in which leaf runs ran, so two that run side by side for a second count as two seconds.
+    /// The sum of the times in which leaf runs ran. Two leaf runs that run concurrently for one
+    /// second count as two seconds.
     public let busyTime: Duration
-    /// The sum of the times in which leaf runs were there and did not run.
+    /// The sum of the times in which leaf runs existed but did not run.
     public let waitTime: Duration
-    /// What the whole took its time for, in the order of time: stretches, one behind the other, that together are as
-    /// long as the outermost run that ended last.
+    /// The chain of runs that determines the total time: consecutive stretches in chronological
+    /// order. Together they are as long as the outermost run that ended last.
     ///
-    /// The path is walked backwards. It begins with that run, at its end. Being with a run at a moment, look for
-    /// the child of it that was the last to end before that moment: what lies between that end and the moment is a
-    /// stretch of the run itself, and the walk goes on with that child, at its end. Being at the creation of a
-    /// run, the walk returns to whoever ran it, at the same moment. So a child is on the path if the rest could
-    /// only go on when it had ended; one that ran beside a longer one is not. Make what is on the path shorter,
-    /// and the whole becomes shorter.
+    /// The search goes backwards from the end of that run. At a given time in a run, it takes the
+    /// child that was the last to end before this time. The interval between that end and the given
+    /// time is a stretch of the run itself, and the search continues with the child, at its end. At
+    /// the creation of a run, the search returns to the parent, at the same time. So a child is on
+    /// the path if the rest had to wait for its end; a child that ran beside a longer one is not.
+    /// Shortening a run on the path shortens the total time.
     ///
-    /// That is the critical path of Zhang and others, *CRISP: Critical Path Analysis of Large-Scale Microservice
-    /// Architectures*, USENIX ATC 2022.
+    /// This is the critical path of Zhang and others, *CRISP: Critical Path Analysis of Large-Scale
+    /// Microservice Architectures*, USENIX ATC 2022.
     public let criticalPath: [Stretch]
-    /// The longest waits of all runs, the longest first, ten at most.
+    /// The longest waits of all runs, at most ten, in descending order.
     public let longestWaits: [LongWait]
-    /// The leaf runs that took longest from their creation to their end, the longest first, ten at most.
+    /// The leaf runs with the longest times from creation to end, at most ten, in descending order.
     public let longestRuns: [Stretch]
-    /// How many leaf runs ran at once.
+    /// The number of concurrent leaf runs over time.
     public let concurrency: Concurrency
 
     init(of trace: OperationTrace, tree: TraceTree, buckets: Int) {

@@ -1,6 +1,6 @@
 extension String {
-  /// The text, or its beginning and an ellipsis: so many scalars at most. A character can have any number of
-  /// scalars.
+  /// Returns the text, cut to a number of scalars with an ellipsis. The limit applies to scalars,
+  /// because a character can have any number of them.
   func clipped(to count: Int) -> String {
     let scalars = unicodeScalars
     guard let end = scalars.index(scalars.startIndex, offsetBy: count, limitedBy: scalars.endIndex),
@@ -9,13 +9,14 @@ extension String {
     return String(scalars[..<scalars.index(before: end)]) + "…"
   }
 
-  /// Clipped, and in one line.
+  /// Returns the clipped text on one line.
   func clippedLine(to count: Int) -> String {
     String(clipped(to: count).map { $0.isNewline ? " " : $0 })
   }
 
-  /// In one line that is about as wide as so many Latin letters at most. What is written in Chinese, Japanese
-  /// or Korean, and pictures, count twice; accents do not count, and no more than two of them stand on a letter.
+  /// Returns the text on one line that is at most about as wide as a number of Latin letters.
+  /// Chinese, Japanese and Korean characters and emoji count twice. Accents do not count, and a
+  /// letter keeps at most two of them.
   func clippedLine(toWidth most: Int) -> String {
     var line = String.UnicodeScalarView()
     var (width, accents, count, kept) = (0, 0, 0, 0)
@@ -27,7 +28,7 @@ extension String {
       if width > most { return String(String.UnicodeScalarView(line.prefix(kept))) + "…" }
       line.append(scalar)
       count += 1
-      // Room for the ellipsis.
+      // Leaves room for the ellipsis.
       if width < most { kept = count }
     }
     return String(line)

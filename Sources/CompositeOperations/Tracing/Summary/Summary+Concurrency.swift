@@ -1,27 +1,29 @@
 extension OperationTrace.Summary {
-  /// How many leaf runs ran at once, over time.
+  /// The number of concurrent leaf runs over time.
   public struct Concurrency: Sendable {
-    /// A part of the time.
+    /// A part of the wall time.
     public struct Bucket: Sendable {
+      /// When the bucket begins.
       public let began: Duration
-      /// How many ran at once on average.
+      /// The average number of concurrent leaf runs.
       public let average: Double
-      /// How many ran at once at most.
+      /// The maximum number of concurrent leaf runs.
       public let most: Int
     }
 
-    /// How many ran at once on average: the busy time over the wall time; 0 if that took no time.
+    /// The average number of concurrent leaf runs: the busy time divided by the wall time, or 0 if
+    /// the wall time is zero.
     public let average: Double
-    /// How many ran at once at most.
+    /// The maximum number of concurrent leaf runs.
     public let most: Int
-    /// How long a bucket is.
+    /// The length of a bucket.
     public let bucketDuration: Duration
-    /// The wall time in equal parts, 200 at most; none if it took no time.
+    /// The wall time in at most 200 equal parts; empty if the wall time is zero.
     public let buckets: [Bucket]
 
-    /// The moment at which one more runs, or one less.
+    /// A time at which one more or one less leaf run is running.
     struct Edge: Comparable {
-      /// Ends come before the beginnings of the same moment.
+      /// Sorts ends before beginnings of the same time.
       private let key: Int64
 
       init(at time: Int64, isBeginning: Bool) { key = time << 1 | (isBeginning ? 1 : 0) }
@@ -34,7 +36,7 @@ extension OperationTrace.Summary {
 
     init(_ edges: [Edge], in time: Range<Int64>, buckets count: Int) {
       let length = time.upperBound - time.lowerBound
-      // Rounded up, so that the last bucket ends no earlier than the time.
+      // Rounded up, so that the last bucket ends no earlier than the range.
       let width = max(1, (length + Int64(count) - 1) / Int64(count))
       var fillings = Array(
         repeating: (area: 0.0, most: 0), count: Int((length + width - 1) / width))

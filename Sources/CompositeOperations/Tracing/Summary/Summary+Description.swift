@@ -1,5 +1,5 @@
 extension OperationTrace.Summary: CustomStringConvertible {
-  /// A page of text, in columns.
+  /// The summary as a page of text, in columns.
   ///
   /// ```text
   /// 14 runs, 11 of them leaves: 12 results, 1 error, 1 cancelled; 2 were retries
@@ -39,7 +39,7 @@ extension OperationTrace.Summary: CustomStringConvertible {
     return parts.joined() + dropped
   }
 
-  /// In the order of time, and no more than somebody reads.
+  /// The 20 longest stretches, in chronological order.
   private var mostOfCriticalPath: [Stretch] {
     var longest = Longest<Int>(20)
     for (index, stretch) in criticalPath.enumerated() {
@@ -73,7 +73,7 @@ extension OperationTrace.Summary: CustomStringConvertible {
     droppedCount > 0 ? "\n\(droppedCount) events were dropped\n" : ""
   }
 
-  /// How many ran at once, in a line of 60 blocks at most; a dot where nobody ran.
+  /// The concurrency in a line of at most 60 blocks; a dot means that no leaf run was running.
   private var buckets: String {
     let all = concurrency.buckets
     guard concurrency.most > 0 else { return "" }
@@ -101,12 +101,12 @@ extension OperationTrace.Summary: CustomStringConvertible {
       })
   }
 
-  /// Times in columns, aligned at the right, and a text behind them.
+  /// Columns of right-aligned times, followed by a text.
   private func table(_ titles: [String], _ rows: [(times: [Duration], text: String)]) -> String {
     var lines = [(cells: titles, text: "")]
     for row in rows {
       let cells = row.times.enumerated().map { index, time in
-        // The wait; less than a hundredth of the length tells nobody anything.
+        // A wait of less than one percent of the length is not shown.
         index == 2 && time * 100 < row.times[1] ? "" : time.readable
       }
       lines.append((cells, row.text))

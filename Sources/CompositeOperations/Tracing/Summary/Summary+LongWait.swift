@@ -1,19 +1,20 @@
 extension OperationTrace.Summary {
-  /// A time that a run waited.
+  /// A long wait of a run.
   public struct LongWait: Sendable, Identifiable {
-    /// The run. It may have waited several times.
+    /// The identifier of the run, which may have several waits.
     public let id: OperationID
     /// The name of its operation.
     public let name: String
-    /// What it waited for; nil for its start alone, because everybody who could have run it was busy.
+    /// The kind of the wait; nil if the run waited only for a free processor to start.
     public let kind: OperationEvent.Wait?
+    /// When the wait began.
     public let began: Duration
-    /// When the wait was over; of one that went on, when the run ended or the trace did.
+    /// When the wait ended. If it had not ended, the end of the run or of the trace.
     public let ended: Duration
-    /// The place of the run in the trace.
+    /// The index of the run in the trace.
     let place: Int
 
-    /// The time from its beginning to its end.
+    /// The length of the wait.
     public var duration: Duration { ended - began }
 
     static func all(of span: OperationTrace.Span, at place: Int, endedBy end: Int64) -> [LongWait] {

@@ -1,17 +1,19 @@
 extension OperationTrace.Summary {
   /// A part of the time of one run.
   public struct Stretch: Sendable, Identifiable {
-    /// The run. It may have several stretches.
+    /// The identifier of the run, which may have several stretches.
     public let id: OperationID
     /// The name of its operation.
     public let name: String
-    /// The number of the attempt that it is, from 1.
+    /// The number of the attempt, from 1.
     public let attempt: Int
+    /// When the stretch begins.
     public let began: Duration
+    /// When the stretch ends.
     public let ended: Duration
-    /// How much of it the run had not started yet or waited.
+    /// How long within the stretch the run was waiting or had not started.
     public let waited: Duration
-    /// The place of the run in the trace.
+    /// The index of the run in the trace.
     let place: Int
 
     init(of place: Int, _ span: OperationTrace.Span, _ time: Range<Int64>, _ tree: TraceTree) {
@@ -25,7 +27,7 @@ extension OperationTrace.Summary {
       self.place = place
     }
 
-    /// The time from its beginning to its end.
+    /// The length of the stretch.
     public var duration: Duration { ended - began }
   }
 }

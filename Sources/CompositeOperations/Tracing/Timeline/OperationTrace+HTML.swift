@@ -1,8 +1,8 @@
 extension OperationTrace {
-  /// A timeline of the trace for a browser, titled "Timeline": see ``html(title:)``.
+  /// A timeline of the trace as a web page with the title "Timeline"; see ``html(title:)``.
   public var html: String { html(title: "Timeline") }
 
-  /// A timeline of the trace for a browser: one page that needs nothing besides itself, with a summary.
+  /// Returns a timeline of the trace as a self-contained web page, with a summary.
   ///
   /// ```swift
   /// let recorder = TraceRecorder()
@@ -11,11 +11,12 @@ extension OperationTrace {
   ///   toFile: "sync.html", atomically: true, encoding: .utf8)
   /// ```
   ///
-  /// Every run is in it. Names are clipped at 300 scalars, and the texts of errors and notes at 4,000.
+  /// The page contains every run. Names are clipped to 300 scalars, and the texts of errors and
+  /// notes to 4,000.
   ///
-  /// - Parameter title: What stands above it.
-  /// - Returns: A document of HTML.
-  /// - Complexity: O(*n* log *n*) in the number of runs and of what is noted of them; some 80 bytes a run.
+  /// - Parameter title: The title of the page.
+  /// - Returns: An HTML document.
+  /// - Complexity: O(*n* log *n*) in the number of runs, waits and notes; about 80 bytes per run.
   public func html(title: String) -> String {
     let title = title.clippedLine(to: 300)
     return TimelinePage.text(title: title, data: TimelineData.json(of: self, title: title))

@@ -1,9 +1,9 @@
 extension OperationTrace {
-  /// A timeline of the trace as a picture for documents and reports, light or dark as the reader prefers.
+  /// A timeline of the trace as an SVG image for documents, light or dark as the reader prefers.
   ///
-  /// Runs stand in rows, children below their parents; what runs side by side stands in rows of its own. Times in
-  /// which a run had not started or waited are hatched. It can only show so much: the 2,000 longest runs, in 150
-  /// rows. Where there are more, it says what it leaves out; ``html`` shows everything.
+  /// Children are below their parents, and concurrent runs have rows of their own. Times in which a
+  /// run was waiting or had not started are hatched. The image contains at most the 2,000 longest
+  /// runs, in 150 rows, and says what it omits; ``html`` contains all runs.
   ///
   /// ```swift
   /// let recorder = TraceRecorder()

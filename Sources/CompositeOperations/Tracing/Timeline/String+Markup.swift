@@ -1,7 +1,7 @@
 extension String {
-  /// The text as it stands in HTML and in XML, in an element or in quotation marks.
+  /// The text, escaped for elements and quoted attributes of HTML and XML.
   ///
-  /// Control characters, which XML does not allow, become their pictures.
+  /// Control characters, which XML does not allow, are replaced by visible symbols.
   var escapedForMarkup: String {
     var escaped = ""
     for scalar in unicodeScalars {

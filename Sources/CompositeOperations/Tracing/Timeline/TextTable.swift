@@ -1,10 +1,10 @@
-/// Texts, each once, by the order in which they came; long ones are clipped.
+/// Distinct texts, numbered in the order in which they arrived; long ones are clipped.
 struct TextTable {
   private(set) var texts: [String] = []
   private var numbers: [String: Int] = [:]
   private let longest: Int
 
-  /// - Parameter longest: How many scalars of a text are kept at most.
+  /// - Parameter longest: The maximum number of scalars of a text.
   init(longest: Int) { self.longest = longest }
 
   mutating func number(of text: String) -> Int {

@@ -1,4 +1,4 @@
-/// The moments that are marked on an axis of time, in nanoseconds.
+/// The marks of a time axis, in nanoseconds.
 struct TimelineAxis: Sendable {
   let range: Range<Int64>
   /// The time between two marks.
@@ -10,8 +10,8 @@ struct TimelineAxis: Sendable {
   ]
 
   /// - Parameters:
-  ///   - range: What the axis shows; not empty.
-  ///   - count: How many marks there may be at most, about.
+  ///   - range: The range of the axis, which is not empty.
+  ///   - count: The approximate maximum number of marks.
   init(_ range: Range<Int64>, marks count: Int64) {
     self.range = range
     step = Self.step(over: max(1, (range.upperBound - range.lowerBound) / count))
@@ -19,7 +19,7 @@ struct TimelineAxis: Sendable {
     unit = Self.units.last { $0.size <= most } ?? Self.units[0]
   }
 
-  /// What stands at each mark.
+  /// The marks with their labels.
   var marks: [(time: Int64, label: String)] {
     let first = (range.lowerBound + step - 1) / step * step
     return stride(from: first, through: range.upperBound, by: Int64.Stride(step)).map { time in
@@ -27,7 +27,7 @@ struct TimelineAxis: Sendable {
     }
   }
 
-  /// 1, 2 and 5 of each power of ten, and what clocks show above a minute.
+  /// A step of 1, 2 or 5 times a power of ten, or a whole number of minutes as clocks show them.
   private static func step(over least: Int64) -> Int64 {
     let minute: Int64 = 60_000_000_000
     if least > minute * 5 / 6 {
@@ -42,7 +42,7 @@ struct TimelineAxis: Sendable {
   private func label(of time: Int64) -> String {
     if time == 0 { return "0" }
     if step >= 1_000_000_000, time >= 60_000_000_000 { return Duration.nanoseconds(time).readable }
-    // As many places as the step needs.
+    // As many decimals as the step needs.
     var (scale, places) = (1 as Int64, 0)
     while step * scale % unit.size != 0 { (scale, places) = (scale * 10, places + 1) }
     let parts = time / (unit.size / scale)

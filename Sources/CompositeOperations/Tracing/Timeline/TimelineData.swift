@@ -1,20 +1,21 @@
-/// What the page of a trace knows of it, as JSON: a column for each property, so that it is short.
+/// The data of a timeline page as JSON: one column for each property, which keeps it short.
 ///
-/// Times are in nanoseconds since the beginning of the trace, and -1 stands for none. Runs are told by their places.
+/// Times are in nanoseconds since the start of the trace, and -1 means none. Runs are identified by
+/// their indices.
 struct TimelineData {
   private var names = TextTable(longest: 300)
   private var texts = TextTable(longest: 4_000)
-  /// The name of each run, by its number.
+  /// The number of each run's name.
   private var runNames: [Int] = []
-  /// How each run ended, a letter each.
+  /// The outcome of each run, as one letter.
   private var ends = ""
-  /// A run and its attempt, of those that are not the first.
+  /// Pairs of a run and its attempt, for all but first attempts.
   private var attempts: [Int] = []
-  /// A run and the text of its error or of the reason why it was cancelled.
+  /// Pairs of a run and the text of its error or of the reason of its cancellation.
   private var reasons: [Int] = []
-  /// A run, what it waited for, from when and to when.
+  /// Groups of a run, what it waited for, and the start and end of the wait.
   private var waits: [Int64] = []
-  /// A run, a time, the level of a line of a log, and a text.
+  /// Groups of a run, a time, the level of a log line, and a text.
   private var notes: [Int64] = []
 
   /// - Complexity: O(*n* log *n*).

@@ -1,12 +1,12 @@
 extension TimelinePage {
-  /// Draws the times, and above them how many ran at once.
+  /// The script that draws the time axis, and the concurrency above it.
   static let axisScript = #"""
     function eachTick(step, draw) {
       if (count === 0) return;
       for (let time = Math.ceil(view.from / step) * step; time <= view.to; time += step) draw(toX(time), time);
     }
 
-    // How many ran at once, above the times.
+    // Draws the concurrency above the times.
     function drawAxis(step) {
       const wide = axisCanvas.width / ratio, chart = 58, most = Math.max(1, trace.most);
       axis.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -1,9 +1,9 @@
 extension TimelinePage {
-  /// Moves the view, the focus and the search.
+  /// The script that changes the view, the focus and the search.
   static let controlScript = #"""
     function clampView() {
       const most = whole.to - whole.from;
-      // Below that, numbers of this size have no places left.
+      // Shorter ranges exceed the precision of numbers of this size.
       const least = Math.min(most, 20);
       const length = Math.min(most, Math.max(least, view.to - view.from));
       const middle = (view.from + view.to) / 2;
@@ -33,7 +33,8 @@ extension TimelinePage {
       redraw();
     }
 
-    // As high as fits; but where that leaves no room for names, high enough to read and scroll, unless they are many.
+    // Fits all rows if possible. If that leaves no room for names, rows become high enough to read,
+    // unless there are many.
     function fitRows() {
       const fitting = (height - 8) / Math.max(1, rowCount);
       setRowHeight(fitting >= 14 ? Math.min(24, fitting) : fitting >= 4 ? 16 : Math.max(3, fitting));
@@ -59,11 +60,11 @@ extension TimelinePage {
       runsCanvas.style.height = `${height}px`;
       if (isFirst) fitRows();
       paint();
-      // At once: a canvas whose size changes is blank.
+      // Immediately: a canvas whose size changes is blank.
       drawAll();
     }
 
-    // Everything that depends on colors.
+    // Redraws everything that depends on colors.
     function paint() {
       readColors();
       showLegend();
@@ -83,7 +84,7 @@ extension TimelinePage {
       return best;
     }
 
-    // Brings a run into view, wide enough to be seen.
+    // Scrolls and zooms so that a run is visible.
     function reveal(run) {
       const length = ended[run] - created[run];
       if (length * scale() < 40 || length > view.to - view.from) {
@@ -122,7 +123,7 @@ extension TimelinePage {
       redraw();
     }
 
-    // The run of a row that is nearest to a moment.
+    // Returns the run of a row that is nearest to a time.
     function nearest(row, time) {
       if (row < 0 || row >= rowCount || rowStarts[row] === rowStarts[row + 1]) return -1;
       const at = Math.min(firstInRow(row, time), rowStarts[row + 1] - 1);
@@ -146,7 +147,7 @@ extension TimelinePage {
       }
     }
 
-    // What was found, in the order of time.
+    // The runs found, in chronological order.
     let found = [], foundAt = -1;
     function search() {
       const text = $("search").value.trim().toLowerCase();

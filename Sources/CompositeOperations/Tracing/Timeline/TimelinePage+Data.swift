@@ -1,5 +1,5 @@
 extension TimelinePage {
-  /// Reads the data of the trace, and tells of runs and times.
+  /// The script that reads the data of the trace, and formats runs and times.
   static let dataScript = #"""
     const $ = (id) => document.getElementById(id);
     const trace = JSON.parse($("trace").textContent);
@@ -10,7 +10,8 @@ extension TimelinePage {
     const rowOf = Int32Array.from(trace.rows);
     const rowCount = trace.lanes[trace.lanes.length - 1];
 
-    // How runs end, by the letters of the data; a greater rank is shown where several fall on one pixel.
+    // The outcomes, by the letters of the data. If several runs share a pixel, the highest rank is
+    // shown.
     const RESULT = 0, ERROR = 1, CANCELLED = 2, UNFINISHED = 3;
     const kinds = [
       { name: "result", icon: "", rank: 0 },
@@ -25,7 +26,7 @@ extension TimelinePage {
       kindCounts[kindOf[run]]++;
     }
 
-    // What few runs have, by run.
+    // Properties that only some runs have, by run.
     const attempts = new Map(), reasons = new Map(), waits = new Map(), notes = new Map();
     const gather = (map, run, value) => map.has(run) ? map.get(run).push(value) : map.set(run, [value]);
     for (let at = 0; at < trace.attempts.length; at += 2) attempts.set(trace.attempts[at], trace.attempts[at + 1]);
@@ -40,7 +41,7 @@ extension TimelinePage {
     }
     const pathLength = trace.path.length / 3;
 
-    // The runs of each row in the order of time: those of row r are rowRuns[rowStarts[r]] and on.
+    // The runs of each row in chronological order: row r begins at rowRuns[rowStarts[r]].
     const rowStarts = new Int32Array(rowCount + 1);
     for (let run = 0; run < count; run++) rowStarts[rowOf[run] + 1]++;
     for (let row = 0; row < rowCount; row++) rowStarts[row + 1] += rowStarts[row];
@@ -60,7 +61,7 @@ extension TimelinePage {
     const isOdd = new Uint8Array(rowCount);
     trace.lanes.slice(0, -1).forEach((row, lane) => isOdd.fill(lane % 2, row, trace.lanes[lane + 1]));
 
-    // The place of the first run of a row that has not ended before a time.
+    // Returns the position of the first run of a row that has not ended before a time.
     function firstInRow(row, time) {
       let low = rowStarts[row], high = rowStarts[row + 1];
       while (low < high) {
@@ -99,7 +100,7 @@ extension TimelinePage {
         : `${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min`;
     }
 
-    // A moment, with as many places as a step of the axis needs.
+    // Formats a time with as many decimals as a step of the axis needs.
     function moment(time, step) {
       let [unit, size] = units[0];
       for (const [name, length] of units) if (Math.max(Math.abs(time), step) >= length) [unit, size] = [name, length];
@@ -109,7 +110,8 @@ extension TimelinePage {
       return `${(time / size).toFixed(places)} ${unit}`;
     }
 
-    // The lengths that steps of the axis may have: 1, 2 and 5, and those of clocks above a second.
+    // Returns a step of the axis: 1, 2 or 5 times a power of ten, or above a minute, as clocks show
+    // them.
     function stepOver(least) {
       for (const step of [60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400]) {
         if (least > 50e9 && step * 1e9 >= least) return step * 1e9;

@@ -1,11 +1,11 @@
 extension TimelinePage {
-  /// Draws the runs.
+  /// The script that draws the runs.
   static let drawingScript = #"""
     const runsCanvas = $("runs"), axisCanvas = $("axis"), scroller = $("scroller"), spacer = $("spacer");
     const ctx = runsCanvas.getContext("2d"), axis = axisCanvas.getContext("2d");
     const font = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
-    // A trace of no length is shown as a microsecond.
+    // A trace of zero length is shown as a microsecond.
     const whole = { from: trace.from, to: Math.max(trace.to, trace.from + 1000) };
     const margin = (whole.to - whole.from) * 0.004;
     whole.from -= margin;
@@ -29,7 +29,7 @@ extension TimelinePage {
       patterns.unfinished = tile(8, (tile) => { tile.fillRect(1, 1, 1.5, 1.5); tile.fillRect(5, 5, 1.5, 1.5); });
     }
 
-    // A square that repeats.
+    // Creates a repeating square.
     function tile(size, draw, color = "rgb(0 0 0 / 30%)", ground = null) {
       const canvas = document.createElement("canvas");
       canvas.width = canvas.height = Math.round(size * ratio);
@@ -101,7 +101,7 @@ extension TimelinePage {
       }
     }
 
-    // Runs that are narrower than a pixel and a half become one, in the color of the one that matters most.
+    // Merges runs that are narrower than 1.5 pixels, in the color of the highest rank.
     function drawRow(row, filter, hasLabels) {
       const y = topOf(row), tall = Math.max(1, view.rowHeight - (view.rowHeight > 5 ? 2 : view.rowHeight > 2 ? 0.5 : 0));
       const perTime = scale(), from = view.from, to = view.to, end = rowStarts[row + 1];
@@ -134,7 +134,7 @@ extension TimelinePage {
 
     function drawRun(run, exactFrom, exactTo, y, tall, hasLabel) {
       const x0 = Math.max(exactFrom, -8), x1 = Math.min(exactTo, width + 8), kind = kindOf[run];
-      // A gap between neighbours, where there is room for one.
+      // Leaves a gap between neighbors if there is room.
       const wide = Math.max(1.5, x1 - x0 - (x1 - x0 > 4 ? 1 : 0));
       ctx.fillStyle = colors.kinds[kind];
       ctx.fillRect(x0, y, wide, tall);
@@ -153,7 +153,7 @@ extension TimelinePage {
       if (hasLabel && tall >= 10 && wide > 22) drawLabel(run, x0, x0 + wide, y, tall, idle);
     }
 
-    // Where it had not started or waited, in pixels and within its part that shows.
+    // Returns the visible parts, in pixels, in which a run was waiting or had not started.
     function idleParts(run, x0, x1) {
       const parts = [];
       const add = (from, to) => {
@@ -193,12 +193,12 @@ extension TimelinePage {
       return known;
     }
 
-    // As much of a text as there is room for.
+    // Returns as much of a text as fits.
     function fitting(text, room) {
       const full = widthOf(text);
       if (full <= room) return text;
       for (let length = Math.floor(text.length * room / full); length > 0; length--) {
-        // Not in the middle of a character.
+        // Does not split a surrogate pair.
         if (/[\ud800-\udbff]/.test(text[length - 1])) continue;
         const part = text.slice(0, length).trimEnd() + "…";
         if (ctx.measureText(part).width <= room) return part;
@@ -223,7 +223,7 @@ extension TimelinePage {
       };
       write(colors.label);
       if (idle.length === 0) return;
-      // What is waiting is as light or dark as the page, and so needs its ink.
+      // Waiting parts are as light or dark as the page, so their text needs the ink of the page.
       ctx.save();
       ctx.beginPath();
       for (const [from, to] of idle) ctx.rect(from, y, to - from, tall);

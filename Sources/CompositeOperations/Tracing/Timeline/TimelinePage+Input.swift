@@ -1,5 +1,5 @@
 extension TimelinePage {
-  /// Listens to the pointer and the keyboard, and begins.
+  /// The script that handles the pointer and the keyboard, and starts the page.
   static let inputScript = #"""
     // MARK: The pointer
 
@@ -77,7 +77,7 @@ extension TimelinePage {
       redraw();
     }
 
-    // Dragging over the times zooms into them.
+    // Dragging over the axis zooms to that range.
     axisCanvas.addEventListener("pointerdown", (event) => {
       axisCanvas.setPointerCapture(event.pointerId);
       shown.selection = [leftOf(event), leftOf(event)];
@@ -138,12 +138,12 @@ extension TimelinePage {
     scroller.addEventListener("scroll", redraw);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
     new ResizeObserver(resize).observe(scroller);
-    // A link may ask for either: timeline.html#dark
+    // A link may choose the theme: timeline.html#dark
     if (["#dark", "#light"].includes(location.hash)) document.documentElement.dataset.theme = location.hash.slice(1);
     showHeading();
     showSummary();
     updateDetails();
-    // The legend first: it takes height from the timeline.
+    // The legend first, because it takes height from the timeline.
     paint();
     resize();
     """#

@@ -1,5 +1,5 @@
 extension TimelinePage {
-  /// What stands on the page before the trace fills it.
+  /// The markup of the page before the scripts fill it.
   static let markup = #"""
     <header>
       <div class="heading">

@@ -1,7 +1,7 @@
 extension TimelinePage {
-  /// Fills what stands beside the timeline.
+  /// The script that fills the panels beside the timeline.
   static let panelScript = #"""
-    // Everything that comes from the trace is set as text, never as markup.
+    // Everything from the trace is set as text, never as markup.
     function element(name, text = "", className = "") {
       const made = document.createElement(name);
       made.textContent = text;
@@ -77,7 +77,7 @@ extension TimelinePage {
         `created at ${exact(created[run])}`, `path ${pathOf(run)}`].filter(Boolean).join(", ");
     }
 
-    // The details of the run that is pinned, or else focused.
+    // Shows the details of the pinned run, or else of the focused one.
     function updateDetails() {
       const run = shown.pinned >= 0 ? shown.pinned : shown.focus;
       $("details-title").textContent = shown.pinned >= 0 ? "Run, pinned (Esc unpins)" : "Run";

@@ -1,6 +1,7 @@
 extension TimelinePage {
-  /// How the page looks, light and dark. The colors of the outcomes are those that Okabe and Ito, *Color Universal
-  /// Design*, 2008, chose for people who see colors differently, a little darker on white; each has a second sign besides.
+  /// The style sheet of the page, light and dark. The colors of the outcomes are from Okabe and
+  /// Ito, *Color Universal Design*, 2008, who chose them for people with color vision deficiencies;
+  /// they are a little darker on white. Each outcome also has a mark besides its color.
   static let style = #"""
     :root {
       color-scheme: light dark;

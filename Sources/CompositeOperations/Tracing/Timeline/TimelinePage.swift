@@ -1,13 +1,13 @@
-/// The page that shows a trace in a browser.
+/// The web page that shows a trace.
 enum TimelinePage {
   /// - Parameters:
-  ///   - title: Any text.
-  ///   - data: JSON that may stand in a script.
+  ///   - title: The title, which may be any text.
+  ///   - data: JSON that is safe in a script.
   static func text(title: String, data: String) -> String {
     let script = [
       dataScript, drawingScript, axisScript, panelScript, controlScript, inputScript,
     ].joined(separator: "\n")
-    // Nothing can be loaded, whatever a name or an error says.
+    // Nothing can be loaded, whatever a name or an error contains.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
     return """
       <!DOCTYPE html>

@@ -1,5 +1,5 @@
 extension TimelinePicture {
-  /// The colors of the page: see ``TimelinePage/style``.
+  /// The style sheet of the image, with the colors of ``TimelinePage/style``.
   static let style = #"""
     text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: #1a2129; }
     .title { font-size: 16px; font-weight: 600; }
@@ -19,7 +19,8 @@ extension TimelinePicture {
     }
     """#
 
-  /// Hatching for what waits, in the color of each outcome, on a ground on which names can be read.
+  /// Hatching for waiting times, in the color of each outcome, on a background that keeps names
+  /// legible.
   static let patterns =
     ["r", "e", "c", "u"].map { kind in
       """

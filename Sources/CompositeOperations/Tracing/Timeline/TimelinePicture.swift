@@ -1,4 +1,4 @@
-/// A timeline as SVG.
+/// An SVG image of a timeline.
 struct TimelinePicture {
   private let trace: OperationTrace
   private let tree: TraceTree
@@ -8,7 +8,7 @@ struct TimelinePicture {
   private static let width = 1_200.0
   private static let margin = 16.0
   private static let rowHeight = 20.0
-  /// Where the rows begin, below the heading and the axis.
+  /// The vertical position of the first row, below the heading and the axis.
   private static let top = 92.0
 
   init(of trace: OperationTrace) {
@@ -16,7 +16,7 @@ struct TimelinePicture {
     tree = TraceTree(trace)
     selection = TimelineSelection(of: trace, tree, runs: 2_000, rows: 150)
     let first = tree.created.min() ?? 0
-    // What took no time is shown as a microsecond.
+    // A trace of zero length is shown as a microsecond.
     axis = TimelineAxis(first..<max(tree.end, first + 1_000), marks: 10)
   }
 
@@ -64,7 +64,7 @@ struct TimelinePicture {
       let x = x(of: mark.time)
       let line =
         "<line class=\"line\" x1=\"\(x.short)\" x2=\"\(x.short)\" y1=\"70\" y2=\"\(bottom.short)\"/>"
-      // There is no room for one at the end.
+      // A label at the right edge has no room.
       guard x < Self.width - 60 else { return [line] }
       return [line, Self.label(mark.label, "faint", x: x + 4, y: 82)]
     }
@@ -75,7 +75,7 @@ struct TimelinePicture {
     let (from, to) = (x(of: tree.created[place]), x(of: tree.ended[place]))
     let kind = span.pictureClass
     var parts = ["<g><title>\(story(of: span).escapedForMarkup)</title>"]
-    // The whole as waiting, and over it what ran.
+    // Draws the whole run as waiting, and the running parts over it.
     parts.append(Self.box("w\(kind)", from, to, y))
     tree.forEachRunningTime(of: place) { time in
       parts.append(Self.box(kind, x(of: time.lowerBound), x(of: time.upperBound), y))
@@ -91,7 +91,7 @@ struct TimelinePicture {
     return parts.joined() + "</g>"
   }
 
-  /// What is shown when somebody points at a run.
+  /// The tooltip of a run.
   private func story(of span: OperationTrace.Span) -> String {
     let name = span.attempt > 1 ? "\(span.name) (attempt \(span.attempt))" : span.name
     var lines = [name.clipped(to: 300)]
@@ -128,7 +128,7 @@ struct TimelinePicture {
   }
 
   private static func box(_ kind: String, _ from: Double, _ to: Double, _ y: Double) -> String {
-    // A gap between neighbours, where there is room for one.
+    // Leaves a gap between neighbors if there is room.
     let width = max(1, to - from - (to - from > 4 ? 1 : 0))
     return "<rect class=\"\(kind)\" x=\"\(from.short)\" y=\"\(y.short)\" "
       + "width=\"\(width.short)\" height=\"18\"/>"
@@ -151,7 +151,7 @@ extension OperationTrace.Span {
 }
 
 extension Double {
-  /// To a hundredth; a number of a picture, and so not negative.
+  /// The number with up to two decimals. Coordinates are not negative.
   fileprivate var short: String {
     let hundredths = Int(self * 100 + 0.5)
     let (whole, part) = (hundredths / 100, hundredths % 100)

@@ -1,8 +1,8 @@
-/// Where the runs of a trace stand in a picture: a lane takes as many rows as runs of it stand one below another.
+/// The rows of runs in a timeline. A lane has as many rows as its runs are nested.
 struct TimelineRows: Sendable {
   /// The row of each run, from 0.
   let rows: [Int]
-  /// The first row of each lane that has one, and behind them how many rows there are.
+  /// The first row of each lane that has one, followed by the number of rows.
   let lanes: [Int]
 
   var count: Int { lanes.last ?? 0 }

@@ -1,16 +1,17 @@
-/// The runs of a trace that a picture without zoom can show: the longest, and of those as many rows as a page has.
+/// The runs of a trace that an image without zoom can show: the longest ones, in as many rows as
+/// fit on a page.
 struct TimelineSelection: Sendable {
-  /// The runs that are drawn, in their order.
+  /// The indices of the runs to draw, in their order.
   let places: [Int]
-  /// The row of the picture in which each of them stands.
+  /// The row in the image of each drawn run.
   let rows: [Int]
   let rowCount: Int
-  /// What is left out, in a sentence or two; nil if nothing is.
+  /// A description of the omitted runs; nil if no run is omitted.
   let omission: String?
 
   /// - Parameters:
-  ///   - count: How many runs are drawn at most.
-  ///   - height: How many rows there are at most.
+  ///   - count: The maximum number of runs.
+  ///   - height: The maximum number of rows.
   init(of trace: OperationTrace, _ tree: TraceTree, runs count: Int, rows height: Int) {
     let all = TimelineRows(trace.spans, tree).rows
     let lengths = zip(tree.created, tree.ended).map { $1 - $0 }
@@ -18,7 +19,7 @@ struct TimelineSelection: Sendable {
       all.count <= count
       ? Array(all.indices)
       : all.indices.sorted { (lengths[$1], $0) < (lengths[$0], $1) }.prefix(count).sorted()
-    // Rows in which nothing is drawn are left out.
+    // Rows without a drawn run are omitted.
     let used = Set(longest.map { all[$0] }).sorted()
     let places = Dictionary(uniqueKeysWithValues: used.prefix(height).enumerated().map { ($1, $0) })
     self.places = longest.filter { places[all[$0]] != nil }
