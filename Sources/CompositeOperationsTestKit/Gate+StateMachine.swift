@@ -1,7 +1,7 @@
 extension Gate {
-  /// Who waits at the gate, and who waits for them to come.
+  /// The tasks that wait at the gate, and the tasks that wait for arrivals.
   struct StateMachine: Sendable {
-    /// Waits to be ended, and whether those at the gate may pass.
+    /// Waits to resume, and whether the tasks at the gate may pass.
     struct Action: Sendable {
       fileprivate var passers: [CheckedContinuation<Bool, Never>] = []
       fileprivate var mayPass = true
@@ -54,7 +54,7 @@ extension Gate {
       return Action(passers: [continuation], mayPass: false)
     }
 
-    /// Somebody is past the gate: no cancellation of that wait can come any more.
+    /// A task has passed the gate, so its wait can no longer be cancelled.
     mutating func left(_ id: Int) { cancelledEarly.remove(id) }
 
     mutating func opened() -> Action {

@@ -1,6 +1,6 @@
 internal import CompositeOperations
 
-/// A gate at which tasks wait until somebody opens it.
+/// A gate at which tasks wait until a test opens it.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -13,10 +13,12 @@ internal import CompositeOperations
 public final class Gate: Sendable {
   private let machine: Lock<StateMachine>
 
-  /// - Parameter isOpen: Whether everybody may pass from the beginning.
+  /// Creates a gate.
+  ///
+  /// - Parameter isOpen: Whether the gate is open from the beginning.
   public init(isOpen: Bool = false) { machine = Lock(StateMachine(isOpen: isOpen)) }
 
-  /// Lets everybody through from now on, also those who wait.
+  /// Opens the gate for tasks that wait now, and for all later ones.
   public func open() { machine.withLock { $0.opened() }.perform() }
 
   /// Waits until the gate is open.
@@ -33,17 +35,19 @@ public final class Gate: Sendable {
     if !hasPassed { throw CancellationError() }
   }
 
-  /// Waits until the gate is open, whether the task is cancelled or not: as a body does that ignores
-  /// its cancellation.
+  /// Waits until the gate is open, even if the task is cancelled, as a body that ignores its
+  /// cancellation does.
   public func passIgnoringCancellation() async {
     let id = machine.withLock { $0.makeID() }
     _ = await wait(as: id)
   }
 
-  /// How many have come to the gate so far, whether they are still there or not.
+  /// The number of tasks that have arrived at the gate so far, including those that have passed it.
   public var arrivals: Int { machine.withLock { $0.arrivals } }
 
-  /// Waits until a number of tasks have come to the gate.
+  /// Waits until a number of tasks have arrived at the gate.
+  ///
+  /// - Parameter count: The number of tasks.
   public func waitForArrivals(_ count: Int) async {
     await withCheckedContinuation { continuation in
       machine.withLock { $0.waited(forArrivals: count, continuation) }.perform()

@@ -1,7 +1,7 @@
 extension ManualClock {
-  /// Who sleeps until when, and who waits for sleepers.
+  /// The sleeping tasks with their deadlines, and the tasks that wait for sleepers.
   struct StateMachine: Sendable {
-    /// A wait to be ended, and with what: whether a sleeper has slept to its end.
+    /// Waits to resume, and whether each sleeper slept until its deadline.
     struct Action: Sendable {
       fileprivate var sleepers: [(continuation: CheckedContinuation<Bool, Never>, hasSlept: Bool)] =
         []
@@ -28,7 +28,7 @@ extension ManualClock {
     private var lastID = 0
     private var sleepers: [Sleeper] = []
     private var watchers: [Watcher] = []
-    /// Sleepers that were cancelled before they had lain down.
+    /// Sleepers that were cancelled before they began to sleep.
     private var cancelledEarly: Set<Int> = []
 
     var sleeperCount: Int { sleepers.count }
@@ -58,12 +58,12 @@ extension ManualClock {
       return Action(sleepers: [(sleepers.remove(at: index).continuation, hasSlept: false)])
     }
 
-    /// A sleeper is up again: no cancellation of it can come any more.
+    /// A sleeper has woken up, so its sleep can no longer be cancelled.
     mutating func left(_ id: Int) { cancelledEarly.remove(id) }
 
     mutating func advanced(by duration: Duration) -> Action {
       now = now.advanced(by: duration)
-      // By the moment, and of the same moment by who lay down first.
+      // By deadline, and sleepers with equal deadlines in the order in which they began to sleep.
       let due = sleepers.filter { $0.deadline <= now }
         .sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
       sleepers.removeAll { $0.deadline <= now }

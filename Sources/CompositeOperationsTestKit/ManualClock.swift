@@ -1,6 +1,6 @@
 internal import CompositeOperations
 
-/// A clock that stands still until somebody advances it.
+/// A clock whose time passes only when a test advances it.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -9,14 +9,14 @@ internal import CompositeOperations
 /// clock.advance(by: .seconds(30))
 /// ```
 public final class ManualClock: Clock, Sendable {
-  /// A moment of a manual clock, told by how far it is from the clock's beginning.
+  /// An instant of a manual clock, given by its distance from the start of the clock.
   public struct Instant: InstantProtocol {
-    /// How far the moment is from the clock's beginning.
+    /// The time from the start of the clock to the instant.
     public let offset: Duration
 
     /// Creates an instant.
     ///
-    /// - Parameter offset: The time from the clock's beginning to the instant.
+    /// - Parameter offset: The time from the start of the clock to the instant.
     public init(offset: Duration) { self.offset = offset }
 
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
@@ -26,20 +26,25 @@ public final class ManualClock: Clock, Sendable {
 
   private let machine = Lock(StateMachine())
 
-  /// A clock that stands at its beginning.
+  /// Creates a clock at its start.
   public init() {}
 
+  /// The current instant. It changes only when the clock is advanced.
   public var now: Instant { machine.withLock { $0.now } }
+  /// Zero, because the clock can be advanced by any duration.
   public var minimumResolution: Duration { .zero }
 
-  /// How many tasks sleep by this clock.
+  /// The number of tasks that sleep on this clock.
   public var sleeperCount: Int { machine.withLock { $0.sleeperCount } }
 
-  /// The earliest moment that a task sleeps until, or nil if nobody sleeps.
+  /// The earliest instant that a task sleeps until; nil if no task sleeps.
   public var nextDeadline: Instant? { machine.withLock { $0.nextDeadline } }
 
-  /// Sleeps until the clock has been advanced to a moment.
+  /// Sleeps until the clock has been advanced to an instant.
   ///
+  /// - Parameters:
+  ///   - deadline: The instant to wake up at.
+  ///   - tolerance: Ignored.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     let id = machine.withLock { $0.makeID() }
@@ -54,20 +59,25 @@ public final class ManualClock: Clock, Sendable {
     if !hasSlept { throw CancellationError() }
   }
 
-  /// Moves the clock on and wakes those whose moment has come, the earliest first.
+  /// Advances the clock, and wakes the sleepers whose deadlines have been reached, earliest first.
   ///
+  /// - Parameter duration: The time to advance the clock by.
   /// - Precondition: `duration` is not negative.
   public func advance(by duration: Duration) {
     precondition(duration >= .zero, "`duration` must not be negative (was \(duration))")
     machine.withLock { $0.advanced(by: duration) }.perform()
   }
 
-  /// Moves the clock on to a moment; a moment that has passed changes nothing.
+  /// Advances the clock to an instant. An instant in the past has no effect.
+  ///
+  /// - Parameter instant: The new current instant.
   public func advance(to instant: Instant) {
     advance(by: max(.zero, now.duration(to: instant)))
   }
 
-  /// Waits until a number of tasks sleep by this clock.
+  /// Waits until a number of tasks sleep on this clock.
+  ///
+  /// - Parameter count: The number of tasks.
   public func waitForSleepers(_ count: Int) async {
     await withCheckedContinuation { continuation in
       machine.withLock { $0.waited(forSleepers: count, continuation) }.perform()

@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// Keeps every event that it sees, in the order in which they came.
+/// An observer that records every event, in order of arrival.
 ///
 /// ```swift
 /// let recorder = RecordingObserver()
@@ -10,7 +10,7 @@ public import CompositeOperations
 public final class RecordingObserver: OperationObserver {
   private let recorded = Lock<[OperationEvent]>([])
 
-  /// An observer that has seen nothing yet.
+  /// Creates an observer without events.
   public init() {}
 
   public func observe(_ event: OperationEvent) { recorded.withLock { $0.append(event) } }
@@ -18,10 +18,10 @@ public final class RecordingObserver: OperationObserver {
   /// The events so far.
   public var events: [OperationEvent] { recorded.withLock { $0 } }
 
-  /// The events so far of runs of one name.
+  /// Returns the events so far of the runs with a name.
   public func events(of name: String) -> [OperationEvent] { events.filter { $0.name == name } }
 
-  /// The outcomes of the runs that have ended, in the order of their ends.
+  /// The outcomes of ended runs, in the order of their ends.
   public var outcomes: [(name: String, outcome: Outcome<any Sendable>)] {
     events.compactMap { event in
       if case .ended(let outcome, _) = event.kind { (event.name, outcome) } else { nil }

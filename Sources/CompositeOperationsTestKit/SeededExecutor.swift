@@ -1,10 +1,10 @@
 internal import CompositeOperations
 internal import Synchronization
 
-/// Runs tasks on one thread, each time the one that chance picks; the same seed picks the same.
+/// A task executor that runs jobs on one thread, in a random order that depends only on a seed.
 ///
-/// Concurrent code takes one of many orders. Under a seeded executor the order depends on the seed
-/// alone, so a test can try many orders and repeat the one that failed:
+/// Concurrent code can run in many orders. With a seeded executor, a test can try many orders, and
+/// repeat an order in which it failed:
 ///
 /// ```swift
 /// for seed in 0..<1_000 as Range<UInt64> {
@@ -14,11 +14,11 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Everything below the body runs here, children of task groups included. Work that leaves the
-/// executor, such as a real timer or another thread's callback, is not waited for: see
+/// Everything below the body runs on the executor, including children of task groups. Work that
+/// leaves the executor, such as a real timer or a callback on another thread, is not awaited: see
 /// ``run(advancing:upTo:afterEachJob:_:)``.
 public final class SeededExecutor: TaskExecutor {
-  /// What the order is drawn from.
+  /// The seed of the order.
   public let seed: UInt64
 
   private let state: Lock<State>
@@ -34,29 +34,35 @@ public final class SeededExecutor: TaskExecutor {
     }
   }
 
-  /// - Parameter seed: Decides the order of the jobs. The same seed, the same order.
+  /// Creates an executor.
+  ///
+  /// - Parameter seed: The seed of the order of jobs. Equal seeds give equal orders.
   public init(seed: UInt64) {
     self.seed = seed
     state = Lock(State(random: .seeded(seed)))
   }
 
+  /// Adds a job to the ready jobs.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     state.withLock { $0.ready.append(job) }
   }
 
-  /// Runs what is ready, and what gets ready meanwhile, on the calling thread until nothing is left.
+  /// Runs the ready jobs, and those that become ready meanwhile, on the calling thread until none
+  /// is left.
   ///
   /// - Parameters:
-  ///   - limit: How many jobs to run at most. A job is what a task does from one wait to the next.
-  ///   - afterEachJob: Called after each job with how many this call has run.
-  /// - Returns: How many jobs it ran.
+  ///   - limit: The maximum number of jobs. A job is the work of a task from one suspension to the
+  ///     next.
+  ///   - afterEachJob: A closure that is called after each job with the number of jobs of this call
+  ///     so far.
+  /// - Returns: The number of jobs.
   @discardableResult
   public func drain(upTo limit: Int = .max, afterEachJob: (_ count: Int) -> Void = { _ in }) -> Int
   {
     var count = 0
     while count < limit, let job = state.withLock({ $0.pick() }) {
-      // A job that was enqueued here is run once: it has been taken out of the list.
+      // Each enqueued job runs exactly once, because it has been removed from the list.
       unsafe job.runSynchronously(on: asUnownedTaskExecutor())
       count += 1
       afterEachJob(count)
@@ -64,7 +70,7 @@ public final class SeededExecutor: TaskExecutor {
     return count
   }
 
-  /// Runs a body and everything below it to its end, on the calling thread.
+  /// Runs a body and everything below it to the end, on the calling thread.
   ///
   /// ```swift
   /// let clock = ManualClock()
@@ -74,14 +80,16 @@ public final class SeededExecutor: TaskExecutor {
   /// ```
   ///
   /// - Parameters:
-  ///   - clock: A clock to advance whenever nothing is left to run, to the next moment that somebody sleeps
-  ///     until; nil to leave every clock alone.
-  ///   - limit: How many jobs to run at most. A job is what a task does from one wait to the next.
-  ///   - afterEachJob: Called after each job with how many there have been.
-  ///   - body: What to run.
-  /// - Returns: What the body returned. One that is given up is cancelled.
-  /// - Throws: What the body threw, and a ``SeededExecutorStuckError`` if nothing was left to run, or as
-  ///   many jobs as may be had been run, before the body had ended.
+  ///   - clock: A clock to advance to the next deadline of a sleeper whenever no job is ready; nil
+  ///     to leave every clock alone.
+  ///   - limit: The maximum number of jobs. A job is the work of a task from one suspension to the
+  ///     next.
+  ///   - afterEachJob: A closure that is called after each job with the number of jobs so far.
+  ///   - body: The body.
+  /// - Returns: The value that the body returns.
+  /// - Throws: The error that the body throws, or a ``SeededExecutorStuckError`` if no job is
+  ///   ready, or the limit is reached, before the body has ended. In the latter cases the body is
+  ///   cancelled.
   public func run<Value: Sendable>(
     advancing clock: ManualClock? = nil, upTo limit: Int = .max,
     afterEachJob: (_ count: Int) -> Void = { _ in },
@@ -95,7 +103,7 @@ public final class SeededExecutor: TaskExecutor {
     var count = drain(upTo: limit, afterEachJob: afterEachJob)
     while !hasEnded.isSet.load(ordering: .acquiring) {
       guard count < limit, let clock, let deadline = clock.nextDeadline else {
-        // So that what heeds that ends, and is not kept for ever.
+        // Lets work that responds to cancellation end, instead of keeping it forever.
         task.cancel()
         drain(upTo: 1_000)
         throw SeededExecutorStuckError(seed: seed, jobs: count, isAtLimit: count == limit)

@@ -1,14 +1,14 @@
-/// The error of a seeded executor whose body did not come to its end.
+/// An error thrown when the body of a seeded executor does not end.
 ///
-/// As a rule nothing was left to run: the body waits for something that nobody under the executor will do,
-/// for a gate that stays closed, for a clock that is not advanced, or for work that left the executor. Or as
-/// many jobs were run as may be: the body goes on for ever, or needs more.
+/// Usually no job is left, because the body waits for something that no task on the executor will
+/// do: a gate that stays closed, a clock that is not advanced, or work that left the executor.
+/// Otherwise the job limit was reached, because the body never ends or needs more jobs.
 public struct SeededExecutorStuckError: Error, CustomStringConvertible {
   /// The seed of the executor.
   public let seed: UInt64
-  /// How many jobs had been run.
+  /// The number of jobs that were run.
   public let jobs: Int
-  /// Whether there was more to run, but as many jobs had been run as may be.
+  /// Whether the job limit was reached while jobs were left.
   public let isAtLimit: Bool
 
   public var description: String {

@@ -1,12 +1,12 @@
 public import CompositeOperations
 
-/// Which events are meant: what happened, to runs of which name.
+/// A pattern that matches events by what happened and by the name of the run.
 ///
 /// ```swift
 /// try recorder.expectOrder(.ended("fetch"), .started("save"))
 /// ```
 ///
-/// What is not here is made by ``init(_:matching:)``:
+/// Use ``init(_:matching:)`` for other patterns:
 ///
 /// ```swift
 /// extension EventPattern {
@@ -18,64 +18,67 @@ public import CompositeOperations
 /// }
 /// ```
 public struct EventPattern: Sendable, CustomStringConvertible {
+  /// The event in words, for messages, such as "save starts".
   public let description: String
   private let matching: @Sendable (OperationEvent) -> Bool
 
+  /// Creates a pattern.
+  ///
   /// - Parameters:
-  ///   - description: What happens, for messages: "save starts".
-  ///   - matching: Whether an event is one of those that are meant.
+  ///   - description: The event in words, for messages, such as "save starts".
+  ///   - matching: Returns whether an event matches.
   public init(_ description: String, matching: @escaping @Sendable (OperationEvent) -> Bool) {
     self.description = description
     self.matching = matching
   }
 
-  /// Whether an event is one of those that are meant.
+  /// Returns whether an event matches the pattern.
   public func matches(_ event: OperationEvent) -> Bool { matching(event) }
 
-  /// The body of a run begins.
+  /// Matches the start of a run.
   public static func started(_ name: String) -> EventPattern {
     pattern(name, "starts") { if case .started = $0 { true } else { false } }
   }
 
-  /// A run ends, however it does.
+  /// Matches the end of a run, whatever its outcome is.
   public static func ended(_ name: String) -> EventPattern {
     pattern(name, "ends") { if case .ended = $0 { true } else { false } }
   }
 
-  /// A run ends in a result.
+  /// Matches the end of a run in a result.
   public static func succeeded(_ name: String) -> EventPattern {
     pattern(name, "ends in a result") {
       if case .ended(.result, _) = $0 { true } else { false }
     }
   }
 
-  /// A run ends in an error.
+  /// Matches the end of a run in an error.
   public static func failed(_ name: String) -> EventPattern {
     pattern(name, "ends in an error") {
       if case .ended(.error, _) = $0 { true } else { false }
     }
   }
 
-  /// A run ends in a cancellation.
+  /// Matches the end of a run in a cancellation.
   public static func cancelled(_ name: String) -> EventPattern {
     pattern(name, "ends in a cancellation") {
       if case .ended(.cancelled, _) = $0 { true } else { false }
     }
   }
 
-  /// A run waits, for whatever it is.
+  /// Matches the start of any wait of a run.
   public static func waited(_ name: String) -> EventPattern {
     pattern(name, "waits") { if case .waitingBegan = $0 { true } else { false } }
   }
 
-  /// A run waits for something.
+  /// Matches the start of a given wait of a run.
   public static func waited(_ name: String, for wait: OperationEvent.Wait) -> EventPattern {
     pattern(name, "waits for \(wait)") {
       if case .waitingBegan(wait) = $0 { true } else { false }
     }
   }
 
-  /// An attempt has failed, and another one follows.
+  /// Matches the scheduling of another attempt after a failure.
   public static func retried(_ name: String) -> EventPattern {
     pattern(name, "is retried") { if case .retryScheduled = $0 { true } else { false } }
   }

@@ -1,18 +1,26 @@
-/// The error of an expectation that was not met: what was expected, what was seen, and where.
+/// An error thrown when an expectation is not met.
 ///
-/// A test that throws it fails, whichever library it is written with.
+/// A test that throws it fails, in any test library. Throw it from your own expectations:
+///
+/// ```swift
+/// func expectNone(_ issues: [Issue], file: String = #fileID, line: Int = #line) throws {
+///   if issues.isEmpty { return }
+///   let message = "expected no issues, but saw \(issues.count)"
+///   throw ExpectationError(message: message, file: file, line: line)
+/// }
+/// ```
 public struct ExpectationError: Error, Sendable, CustomStringConvertible {
-  /// What was expected and what was seen.
+  /// The expected and the actual behavior.
   public let message: String
   /// The module and the file of the test.
   public let file: String
   /// The line of the expectation.
   public let line: Int
 
-  /// An error for an expectation of one's own.
+  /// Creates an error.
   ///
   /// - Parameters:
-  ///   - message: What was expected and what was seen.
+  ///   - message: The expected and the actual behavior.
   ///   - file: The module and the file of the test.
   ///   - line: The line of the expectation.
   public init(message: String, file: String = #fileID, line: Int = #line) {
@@ -21,5 +29,6 @@ public struct ExpectationError: Error, Sendable, CustomStringConvertible {
     self.line = line
   }
 
+  /// The file, the line and the message.
   public var description: String { "\(file):\(line): \(message)" }
 }

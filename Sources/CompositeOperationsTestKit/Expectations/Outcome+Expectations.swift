@@ -8,10 +8,10 @@ extension Outcome {
   /// ```
   ///
   /// - Parameters:
-  ///   - file: The module and the file that an error names.
-  ///   - line: The line that an error names.
+  ///   - file: The module and the file that the error names.
+  ///   - line: The line that the error names.
   /// - Returns: The value.
-  /// - Throws: An ``ExpectationError`` if the run ended otherwise.
+  /// - Throws: An ``ExpectationError`` if the outcome is not a result.
   @discardableResult
   public func expectResult(file: String = #fileID, line: Int = #line) throws -> Success {
     guard case .result(let value) = self else {
@@ -20,17 +20,17 @@ extension Outcome {
     return value
   }
 
-  /// Expects a result that is equal to a value.
+  /// Expects a result that equals a value.
   ///
   /// ```swift
   /// try await sync.run().expectResult(expected)
   /// ```
   ///
   /// - Parameters:
-  ///   - expected: What the result is to be.
-  ///   - file: The module and the file that an error names.
-  ///   - line: The line that an error names.
-  /// - Throws: An ``ExpectationError`` if the run ended otherwise.
+  ///   - expected: The expected value.
+  ///   - file: The module and the file that the error names.
+  ///   - line: The line that the error names.
+  /// - Throws: An ``ExpectationError`` if the outcome is not a result or has another value.
   public func expectResult(
     _ expected: Success, file: String = #fileID, line: Int = #line
   ) throws where Success: Equatable {
@@ -47,11 +47,11 @@ extension Outcome {
   /// ```
   ///
   /// - Parameters:
-  ///   - type: What the error is to be; any error by default.
-  ///   - file: The module and the file that an error names.
-  ///   - line: The line that an error names.
+  ///   - type: The expected type; any error by default.
+  ///   - file: The module and the file that the error names.
+  ///   - line: The line that the error names.
   /// - Returns: The error.
-  /// - Throws: An ``ExpectationError`` if the run ended otherwise.
+  /// - Throws: An ``ExpectationError`` if the outcome is not an error of this type.
   @discardableResult
   public func expectError<Failure: Error>(
     _ type: Failure.Type = (any Error).self, file: String = #fileID, line: Int = #line
@@ -65,9 +65,9 @@ extension Outcome {
   /// Expects a cancellation.
   ///
   /// - Parameters:
-  ///   - file: The module and the file that an error names.
-  ///   - line: The line that an error names.
-  /// - Throws: An ``ExpectationError`` if the run ended otherwise.
+  ///   - file: The module and the file that the error names.
+  ///   - line: The line that the error names.
+  /// - Throws: An ``ExpectationError`` if the outcome is not a cancellation.
   public func expectCancelled(file: String = #fileID, line: Int = #line) throws {
     guard isCancelled else { throw unexpected("a cancellation", file: file, line: line) }
   }
@@ -77,7 +77,7 @@ extension Outcome {
       message: "expected \(expected), but saw \(nameInSentence)", file: file, line: line)
   }
 
-  /// What the outcome is, within a sentence.
+  /// The outcome as part of a sentence.
   var nameInSentence: String {
     switch self {
     case .result(let value): "the result \(value)"

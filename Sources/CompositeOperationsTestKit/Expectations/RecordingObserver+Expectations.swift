@@ -1,7 +1,7 @@
 internal import CompositeOperations
 
 extension RecordingObserver {
-  /// Expects that something has happened, or how often.
+  /// Expects that an event happened, or how often it happened.
   ///
   /// ```swift
   /// try recorder.expect(.waited("save", for: .permits(["database"])))
@@ -9,18 +9,19 @@ extension RecordingObserver {
   /// try recorder.expect(.started("fetch"), times: 3)
   /// ```
   ///
-  /// A modifier such as `retrying`, `repeating` or `onEnd` has a run of its own, with the name of the
-  /// operation that it runs as a child. Its start, its end and its cancellation do not count in addition
-  /// to those of its children, so three attempts are three starts. Its waits and retries do count. A
-  /// modifier with a name of its own, as in `fetch.retrying(attempts: 3).named("fetch with retries")`,
-  /// counts under that name.
+  /// A modifier such as `retrying`, `repeating` or `onEnd` has a run of its own, with the name of
+  /// the operation that it runs as a child. Its start, end and cancellation do not count in
+  /// addition to the child's, so three attempts are three starts. Its waits and retries do count.
+  /// A modifier with a name of its own counts under that name, as in
+  /// `fetch.retrying(attempts: 3).named("fetch with retries")`.
   ///
   /// - Parameters:
-  ///   - pattern: What is to have happened.
-  ///   - count: How often; nil for once or more.
-  ///   - file: The module and the file that an error names.
-  ///   - line: The line that an error names.
-  /// - Throws: An ``ExpectationError`` if it has not.
+  ///   - pattern: The expected event.
+  ///   - count: The expected number of times; nil for at least once.
+  ///   - file: The module and the file that the error names.
+  ///   - line: The line that the error names.
+  /// - Throws: An ``ExpectationError`` if the event did not happen, or happened another number of
+  ///   times.
   /// - Precondition: `count` is not negative.
   public func expect(
     _ pattern: EventPattern, times count: Int? = nil, file: String = #fileID, line: Int = #line
@@ -35,36 +36,37 @@ extension RecordingObserver {
       line: line)
   }
 
-  /// Expects that something has not happened.
+  /// Expects that an event did not happen.
   ///
   /// ```swift
   /// try recorder.expectNever(.started("save"))
   /// ```
   ///
   /// - Parameters:
-  ///   - pattern: What is not to have happened.
-  ///   - file: The module and the file that an error names.
-  ///   - line: The line that an error names.
-  /// - Throws: An ``ExpectationError`` if it has.
+  ///   - pattern: The unexpected event.
+  ///   - file: The module and the file that the error names.
+  ///   - line: The line that the error names.
+  /// - Throws: An ``ExpectationError`` if the event happened.
   public func expectNever(
     _ pattern: EventPattern, file: String = #fileID, line: Int = #line
   ) throws {
     try expect(pattern, times: 0, file: file, line: line)
   }
 
-  /// Expects that things have happened one after the other, whatever happened in between.
+  /// Expects that events happened in an order. Other events may happen in between.
   ///
-  /// The runs of modifiers do not count, as in ``expect(_:times:file:line:)``.
+  /// Runs of modifiers do not count, as in ``expect(_:times:file:line:)``.
   ///
   /// ```swift
   /// try recorder.expectOrder(.started("fetch"), .succeeded("fetch"), .started("save"))
   /// ```
   ///
   /// - Parameters:
-  ///   - patterns: What is to have happened, in this order.
-  ///   - file: The module and the file that an error names.
-  ///   - line: The line that an error names.
-  /// - Throws: An ``ExpectationError`` that names the first one that was not seen behind those before it.
+  ///   - patterns: The expected events, in order.
+  ///   - file: The module and the file that the error names.
+  ///   - line: The line that the error names.
+  /// - Throws: An ``ExpectationError`` that names the first event that did not happen after those
+  ///   before it.
   public func expectOrder(
     _ patterns: EventPattern..., file: String = #fileID, line: Int = #line
   ) throws {
@@ -83,20 +85,20 @@ extension RecordingObserver {
     }
   }
 
-  /// Expects that never more runs of a name were going on at once than a number.
+  /// Expects a maximum number of concurrent runs with a name.
   ///
   /// ```swift
   /// try recorder.expectAtMost(3, inFlight: "fetch")
   /// ```
   ///
-  /// An operation that is retried counts once, with all of its attempts.
+  /// An operation that is retried counts once, with all its attempts.
   ///
   /// - Parameters:
-  ///   - limit: How many may have been going on at once.
-  ///   - name: What the operations are called.
-  ///   - file: The module and the file that an error names.
-  ///   - line: The line that an error names.
-  /// - Throws: An ``ExpectationError`` if there were more.
+  ///   - limit: The maximum number of concurrent runs.
+  ///   - name: The name of the operations.
+  ///   - file: The module and the file that the error names.
+  ///   - line: The line that the error names.
+  /// - Throws: An ``ExpectationError`` if more runs were in flight at the same time.
   /// - Precondition: `limit` is not negative.
   public func expectAtMost(
     _ limit: Int, inFlight name: String, file: String = #fileID, line: Int = #line
@@ -119,7 +121,8 @@ extension RecordingObserver {
       guard event.name == name else { continue }
       switch event.kind {
       case .started:
-        // An attempt runs within the run that it is an attempt of.
+        // An attempt runs within the run of its retry modifier, and does not count in addition to
+        // it.
         var above = event.parent
         while let id = above, !running.contains(id) { above = parents[id] }
         if above == nil { running.insert(event.id) }
@@ -145,7 +148,8 @@ extension RecordingObserver {
 }
 
 extension [OperationEvent] {
-  /// Without the starts, ends and cancellations of modifiers that have run their operation as a child.
+  /// The events without starts, ends and cancellations of modifiers that ran their operation as a
+  /// child.
   fileprivate var countable: [OperationEvent] {
     let parents = Set(compactMap(\.parent))
     return filter { event in

@@ -1,10 +1,10 @@
-/// The error of a scripted operation that was run more often than its script says.
+/// An error thrown when a scripted operation is run more often than its script allows.
 public struct ScriptExhaustedError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name of the operation.
   public let name: String
-  /// How many runs the script has.
+  /// The number of runs in the script.
   public let scriptedRuns: Int
-  /// Which run it was, from 1.
+  /// The number of the run that is not scripted, from 1.
   public let run: Int
 
   public var description: String {

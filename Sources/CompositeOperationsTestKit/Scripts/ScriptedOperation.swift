@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// An operation whose runs end as a script says, and which counts them.
+/// An operation whose runs follow a script, and which counts its runs.
 ///
 /// ```swift
 /// let fetch = ScriptedOperation("fetch", runs: [
@@ -11,9 +11,10 @@ public import CompositeOperations
 /// #expect(fetch.runCount == 2)
 /// ```
 ///
-/// It stands for what a flow would fetch, save or ask for. Each run takes the next line of the script,
-/// whichever of the operation's copies is run: a test and its flow share one. A run beyond the last line ends
-/// in a ``ScriptExhaustedError``.
+/// It replaces an operation that fetches, saves or asks for something. Each run takes the next
+/// element of the script. All references to the operation share one script and its counts, so a
+/// test and its flow can use the same one. A run beyond the script throws a
+/// ``ScriptExhaustedError``.
 public final class ScriptedOperation<Success: Sendable>: ComposableOperation {
   private struct Counts: Sendable {
     var runs = 0
@@ -21,15 +22,18 @@ public final class ScriptedOperation<Success: Sendable>: ComposableOperation {
     var mostInFlight = 0
   }
 
+  /// The name of the operation in events and errors.
   public let operationName: String
   private let runs: [ScriptedRun<Success>]
   private let furtherRun: ScriptedRun<Success>?
   private let counts = Lock(Counts())
 
+  /// Creates a scripted operation.
+  ///
   /// - Parameters:
-  ///   - name: What events and errors call the operation.
-  ///   - runs: What its runs do, in the order in which they begin.
-  ///   - furtherRun: What every run after those does; nil if there is to be none.
+  ///   - name: The name of the operation in events and errors.
+  ///   - runs: The runs, in the order in which they start.
+  ///   - furtherRun: The script of every further run; nil if further runs are errors.
   public init(
     _ name: String = "ScriptedOperation", runs: [ScriptedRun<Success>],
     thereafter furtherRun: ScriptedRun<Success>? = nil
@@ -39,13 +43,13 @@ public final class ScriptedOperation<Success: Sendable>: ComposableOperation {
     self.furtherRun = furtherRun
   }
 
-  /// How many runs have begun.
+  /// The number of runs that have started.
   public var runCount: Int { counts.withLock { $0.runs } }
 
-  /// How many runs are going on now.
+  /// The number of runs in flight now.
   public var inFlight: Int { counts.withLock { $0.inFlight } }
 
-  /// How many runs were going on at once, when there were most.
+  /// The highest number of runs in flight at the same time so far.
   public var mostInFlight: Int { counts.withLock { $0.mostInFlight } }
 
   public func perform(in context: OperationContext) async throws -> Success {

@@ -1,13 +1,13 @@
 internal import CompositeOperations
 
-/// One run of a ``ScriptedOperation``: what it waits for, and how it ends.
+/// A run of a ``ScriptedOperation``: its waits, and how it ends.
 ///
 /// ```swift
 /// let run = ScriptedRun.result(7).after(.seconds(2)).ignoringCancellation()
 /// ```
 ///
-/// Waits follow one another in the order in which they are said. A run that is cancelled while it waits
-/// stops, unless it ignores that.
+/// Waits follow one another in the order in which they are declared. A run that is cancelled during
+/// a wait stops, unless it ignores the cancellation.
 public struct ScriptedRun<Success: Sendable>: Sendable {
   struct Wait: Sendable {
     enum Kind: Sendable {
@@ -34,24 +34,25 @@ public struct ScriptedRun<Success: Sendable>: Sendable {
   /// Cancels itself.
   public static var cancelled: ScriptedRun { ScriptedRun(end: .cancelled) }
 
-  /// Goes on until it is cancelled, and stops then.
+  /// Waits until it is cancelled, and then stops.
   public static var untilCancelled: ScriptedRun { cancelled.afterCancellation() }
 
-  /// Waits for a time first, by the clock of the environment.
+  /// Adds a wait for a time, by the clock of the environment.
   ///
+  /// - Parameter duration: The time to wait.
   /// - Precondition: `duration` is not negative.
   public func after(_ duration: Duration) -> ScriptedRun {
     precondition(duration >= .zero, "`duration` must not be negative (was \(duration))")
     return waiting(for: .time(duration))
   }
 
-  /// Waits at a gate first, where a test can hold it.
+  /// Adds a wait at a gate, where a test can hold the run.
   public func behind(_ gate: Gate) -> ScriptedRun { waiting(for: .gate(gate)) }
 
-  /// Waits for its cancellation first, and does not stop because of it: the end comes too late.
+  /// Adds a wait for the cancellation, which does not stop the run: its outcome is late.
   public func afterCancellation() -> ScriptedRun { waiting(for: .cancellation) }
 
-  /// Goes on with all waits that are said before this one, though it is cancelled.
+  /// Makes all waits that are declared before this one ignore a cancellation.
   public func ignoringCancellation() -> ScriptedRun {
     var run = self
     for index in run.waits.indices { run.waits[index].isDeaf = true }
@@ -80,7 +81,7 @@ extension ScriptedRun.Wait {
     case .gate(let gate) where isDeaf: await gate.passIgnoringCancellation()
     case .gate(let gate): try await gate.pass()
     case .cancellation:
-      // A gate that nobody opens is passed by being cancelled alone.
+      // A gate that is never opened is left only by a cancellation.
       try? await Gate().pass()
     }
   }

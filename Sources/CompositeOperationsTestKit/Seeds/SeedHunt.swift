@@ -10,10 +10,11 @@ public import CompositeOperations
   internal import Darwin
 #endif
 
-/// Runs one body under many seeds, and stops at the first one under which it fails.
+/// A search for a seed with which a body fails: it runs the body with many seeds, and stops at the
+/// first failure.
 ///
-/// What happens side by side happens in one of many orders. Each seed is an order, and chance for whatever
-/// draws it; time passes by itself whenever nothing is left to do:
+/// Concurrent work can run in many orders. Each seed determines one order, and all random numbers
+/// of the environment. Time passes automatically whenever no job is ready:
 ///
 /// ```swift
 /// try await SeedHunt(seeds: 0..<1_000).run { environment in
@@ -21,9 +22,9 @@ public import CompositeOperations
 /// }
 /// ```
 ///
-/// A body fails by throwing, and by not coming to its end. The error, a ``SeedHuntError``, names the seed.
-/// To see that one again, set `COMPOSITE_OPERATIONS_SEED` in the environment of the test, which then tries
-/// no other, or write ``init(replaying:jobs:)``.
+/// A body fails if it throws or does not end. The thrown ``SeedHuntError`` names the seed. To
+/// reproduce the failure, set `COMPOSITE_OPERATIONS_SEED` in the environment of the test, which
+/// then tries only this seed, or use ``init(replaying:jobs:)``.
 public struct SeedHunt: Sendable {
   static let variable = "COMPOSITE_OPERATIONS_SEED"
 
@@ -31,21 +32,23 @@ public struct SeedHunt: Sendable {
   private let jobs: Int
   private let isReplay: Bool
 
+  /// Creates a hunt over a range of seeds.
+  ///
   /// - Parameters:
-  ///   - seeds: What to try, in order.
-  ///   - jobs: How many jobs a body may need before it counts as one that does not end. A job is what a
-  ///     task does from one wait to the next.
-  /// - Precondition: There is a seed, and a body may need at least one job.
+  ///   - seeds: The seeds to try, in order.
+  ///   - jobs: The maximum number of jobs of a body; beyond it, the body counts as stuck.
+  ///     A job is the work of a task from one suspension to the next.
+  /// - Precondition: `seeds` is not empty, and `jobs` is at least 1.
   public init(seeds: Range<UInt64> = 0..<1_000, jobs: Int = 1_000_000) {
     self.init(seeds, jobs: jobs, isReplay: false)
   }
 
-  /// A hunt for one seed, which is tried whatever the environment of the test says.
+  /// Creates a hunt with one seed, regardless of the environment of the test.
   ///
   /// - Parameters:
-  ///   - seed: What to try.
-  ///   - jobs: How many jobs a body may need before it counts as one that does not end.
-  /// - Precondition: The seed is not the greatest number there is, and a body may need at least one job.
+  ///   - seed: The seed to try.
+  ///   - jobs: The maximum number of jobs of a body; beyond it, the body counts as stuck.
+  /// - Precondition: `seed` is below `UInt64.max`, and `jobs` is at least 1.
   public init(replaying seed: UInt64, jobs: Int = 1_000_000) {
     precondition(seed < .max, "`seed` must be below UInt64.max (was \(seed))")
     self.init(seed..<seed + 1, jobs: jobs, isReplay: true)
@@ -59,20 +62,19 @@ public struct SeedHunt: Sendable {
     self.isReplay = isReplay
   }
 
-  /// Runs a body under each seed until it fails.
+  /// Runs a body with each seed until it fails.
   ///
-  /// Everything below the body runs on the calling thread, in the order that the seed chooses. The
-  /// environment has a ``ManualClock`` that advances by itself, random numbers of the seed, and the
-  /// ``SeededExecutor``; add observers to a copy of it. Work that leaves the executor, such as a detached
-  /// task or another thread's callback, is not waited for.
+  /// Everything below the body runs on the calling thread, in the order that the seed determines.
+  /// The environment contains a ``ManualClock`` that advances automatically, random numbers of the
+  /// seed, and the ``SeededExecutor``; add observers to a copy of it. Work that leaves the
+  /// executor, such as a detached task or a callback on another thread, is not awaited.
   ///
   /// - Parameters:
   ///   - file: The module and the file that an error names.
   ///   - line: The line that an error names.
-  ///   - body: What is to hold under every seed. It begins anew under each, so it makes anew what it
-  ///     counts with.
-  /// - Throws: A ``SeedHuntError`` under the first seed that fails, and an ``ExpectationError`` if the
-  ///   environment of the test names a seed that is none.
+  ///   - body: The body. It is called once per seed, and creates its own state each time.
+  /// - Throws: A ``SeedHuntError`` for the first seed that fails, or an ``ExpectationError`` if the
+  ///   environment of the test names an invalid seed.
   public func run(
     file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (OperationEnvironment) async throws -> Void

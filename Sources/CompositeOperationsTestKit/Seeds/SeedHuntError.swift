@@ -1,16 +1,17 @@
-/// The error of a hunt that found a seed under which its body fails: which one, why, and how to see it again.
+/// An error thrown when a hunt has found a seed with which its body fails.
 public struct SeedHuntError: Error, CustomStringConvertible {
   /// The seed.
   public let seed: UInt64
-  /// How many seeds were tried before, under which the body did not fail.
+  /// The number of seeds that were tried before without a failure.
   public let seedsBefore: Int
-  /// What the body threw, or a ``SeededExecutorStuckError`` if it did not come to its end.
+  /// The error that the body threw, or a ``SeededExecutorStuckError`` if it did not end.
   public let underlying: any Error
   /// The module and the file of the hunt.
   public let file: String
   /// The line of the hunt.
   public let line: Int
 
+  /// The location, the seed, the underlying error, and how to reproduce it.
   public var description: String {
     """
     \(file):\(line): seed \(seed) failed after \(seedsBefore) seeds that passed:

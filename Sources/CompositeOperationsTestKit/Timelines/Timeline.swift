@@ -1,11 +1,11 @@
-/// What happens to one operation, tick by tick.
+/// The behavior of one operation, tick by tick.
 struct Timeline: Sendable {
-  /// The marks of every tick from 0. A tick has one mark, or several that came one after the other.
+  /// The marks of every tick from 0. A tick has one mark, or several in chronological order.
   private(set) var ticks: [[TimelineMark]]
 
   init(ticks: [[TimelineMark]]) { self.ticks = ticks }
 
-  /// - Throws: A ``TimelineSyntaxError`` if it cannot be read.
+  /// - Throws: A ``TimelineSyntaxError`` if the text is invalid.
   init(_ text: String) throws {
     ticks = []
     var group: (start: Int, marks: [TimelineMark])?
@@ -36,7 +36,8 @@ struct Timeline: Sendable {
     }
   }
 
-  /// The same without what says nothing: how long nothing follows, or an operation goes on for ever.
+  /// The ticks without insignificant ones at the end: trailing absence, and repeated passing of a
+  /// run that never ends.
   private var significantTicks: [[TimelineMark]] {
     var ticks = ticks
     while ticks.last == [.absent] { ticks.removeLast() }
@@ -56,7 +57,7 @@ extension Timeline: Equatable {
 }
 
 extension Timeline {
-  /// The characters of each tick, as they are written.
+  /// The characters of each tick.
   var columns: [String] {
     ticks.map { marks in
       let characters = String(marks.map(\.rawValue))

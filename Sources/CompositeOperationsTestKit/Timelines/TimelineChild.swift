@@ -1,6 +1,6 @@
 internal import CompositeOperations
 
-/// A child of a timeline test, which does what its script says and notes what happens to it.
+/// A child of a timeline test, which follows its script and records its events.
 struct TimelineChild: ComposableOperation {
   let number: Int
   let script: ScriptedOperation<Int>

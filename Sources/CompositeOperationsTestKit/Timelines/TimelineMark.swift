@@ -1,19 +1,19 @@
-/// A character of a timeline: what goes on at a tick.
+/// A character of a timeline: the state of an operation at a tick.
 enum TimelineMark: Character, Sendable {
-  /// A run goes on.
+  /// A run is in flight.
   case passes = "-"
-  /// No run goes on.
+  /// No run is in flight.
   case absent = "."
   case result = "r"
   case error = "^"
-  /// Ends by cancelling itself.
+  /// The run cancels itself.
   case stops = ";"
-  /// Is asked to cancel, and does not end at the same tick.
+  /// The run is asked to cancel, and does not end at the same tick.
   case asked = "!"
-  /// Ends because it is asked to cancel.
+  /// The run ends because it was asked to cancel.
   case cancelled = "x"
 
-  /// Whether a run is over with it.
+  /// Whether the mark ends a run.
   var isEnd: Bool {
     switch self {
     case .result, .error, .stops, .cancelled: true

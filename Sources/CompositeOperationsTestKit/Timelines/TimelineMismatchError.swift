@@ -1,28 +1,29 @@
-/// The error of a timeline test whose operations did otherwise: what was expected and what was seen, tick by
-/// tick under each other.
+/// An error thrown when the operations of a timeline test behave differently than expected. It
+/// shows the expected and the actual timelines, aligned by ticks.
 public struct TimelineMismatchError: Error, Sendable, CustomStringConvertible {
   /// An operation of the test.
   struct Row: Sendable {
     let name: String
-    /// What a child does by itself.
+    /// The script of a child.
     var script = ""
-    /// Nil if nothing was expected of it.
+    /// Nil if nothing was expected of the operation.
     let expected: Timeline?
     let seen: Timeline
 
     var isAsExpected: Bool { expected == nil || expected == seen }
   }
 
-  /// The seed of the order in which it was seen.
+  /// The seed of the order in which the mismatch occurred.
   public let seed: UInt64
   let rows: [Row]
-  /// What the composite came to.
+  /// The outcome of the composite.
   let end: String
   /// The module and the file of the test.
   public let file: String
   /// The line of the expectation.
   public let line: Int
 
+  /// The expected and the actual timelines, one below the other.
   public var description: String {
     let head = "\(file):\(line): the timelines differ from the expected ones with seed \(seed):"
     return ([head, ""] + table + ["", "outcome of the composite: \(end)"]).joined(separator: "\n")

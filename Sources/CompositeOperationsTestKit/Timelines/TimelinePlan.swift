@@ -1,10 +1,10 @@
-/// What is expected of a composite, and what it is to be asked: when it is cancelled from outside.
+/// The expected timeline of a composite, and when to cancel it from outside.
 struct TimelinePlan: Sendable {
   let timeline: Timeline
-  /// The tick at which somebody cancels it.
+  /// The tick at which the test cancels the composite.
   let cancellationTick: Int?
 
-  /// - Throws: A ``TimelineSyntaxError`` if it cannot be read, or no composite could be like that.
+  /// - Throws: A ``TimelineSyntaxError`` if the text is invalid, or impossible for a composite.
   init(_ text: String) throws {
     timeline = try Timeline(text)
     var cancellationTick: Int?

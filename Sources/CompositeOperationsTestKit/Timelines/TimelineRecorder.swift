@@ -1,8 +1,8 @@
 internal import CompositeOperations
 
-/// Notes what happens to the operations of a timeline test, and at which tick.
+/// A record of the events of the operations of a timeline test, with their ticks.
 final class TimelineRecorder: Sendable {
-  /// What happened to a run.
+  /// An event of a run.
   enum Happening: Sendable {
     case began
     case asked
@@ -29,10 +29,10 @@ final class TimelineRecorder: Sendable {
 
   private let state = Lock(State())
 
-  /// The tick that it is now.
+  /// The current tick.
   var tick: Int { state.withLock { $0.tick } }
 
-  /// The error of the first run that nobody scripted.
+  /// The error of the first run that is not scripted.
   var exhaustion: ScriptExhaustedError? { state.withLock { $0.exhaustion } }
 
   func ticked(_ tick: Int) { state.withLock { $0.tick = tick } }
@@ -54,7 +54,7 @@ final class TimelineRecorder: Sendable {
     state.withLock { $0.exhaustion = $0.exhaustion ?? error }
   }
 
-  /// What has happened to an operation until now.
+  /// Returns the timeline of an operation so far.
   func timeline(of operation: Int) -> Timeline {
     let (entries, lastTick) = state.withLock { state in
       (state.entries.filter { $0.operation == operation }, state.tick)
@@ -72,7 +72,7 @@ final class TimelineRecorder: Sendable {
         case .asked: marks.append((entry.run, .asked))
         case .ended(let mark):
           running.remove(entry.run)
-          // What has ended at the same tick need not be said to have been asked to.
+          // The end of a run implies that it was asked to cancel at the same tick.
           marks.removeAll { $0.run == entry.run }
           marks.append((entry.run, mark))
         }

@@ -1,12 +1,12 @@
-/// What a child of a timeline test does by itself: its runs, and what each comes to.
+/// The script of a child of a timeline test: its runs, and how each ends.
 struct TimelineScript: Sendable {
   let text: String
   let runs: [ScriptedRun<Int>]
 
   /// - Parameters:
-  ///   - text: The runs, with a `|` between one and the next.
+  ///   - text: The runs, separated by `|`.
   ///   - child: The number of the child, which is its result.
-  /// - Throws: A ``TimelineSyntaxError`` if it cannot be read.
+  /// - Throws: A ``TimelineSyntaxError`` if the text is invalid.
   init(_ text: String, ofChild child: Int) throws {
     self.text = text
     var offset = 0
@@ -46,7 +46,7 @@ struct TimelineScript: Sendable {
     if end == nil, waits.contains(where: \.isDeaf) {
       throw unclear("a run with \"=\" needs an end: r, ^ or ;", at: part.count)
     }
-    // One that never ends by itself does so when it is cancelled.
+    // A run without an end waits until it is cancelled.
     guard let end else { return .untilCancelled }
     return waits.reduce(end) { run, wait in
       run.waiting(for: .time(.seconds(wait.ticks)), isDeaf: wait.isDeaf)

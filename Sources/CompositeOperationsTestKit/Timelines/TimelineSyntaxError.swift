@@ -1,12 +1,14 @@
-/// The error of a timeline that cannot be read: which one, where, and why.
+/// An error thrown when a timeline is invalid.
 public struct TimelineSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The timeline as it was written.
+  /// The text of the timeline.
   public let timeline: String
-  /// The character that cannot be read, from 0; the length where something is missing at the end.
+  /// The index of the invalid character, from 0; the length of the text if something is missing at
+  /// its end.
   public let offset: Int
-  /// What is wrong with it.
+  /// The reason, in words.
   public let reason: String
 
+  /// The reason, and the timeline with a mark below the invalid character.
   public var description: String {
     """
     invalid timeline: \(reason)

@@ -1,46 +1,47 @@
 public import CompositeOperations
 
-/// Tests a composite by timelines: what its children do by themselves, and what becomes of all of them.
+/// A test of a composite by timelines: the scripts of its children, and the expected behavior of
+/// the composite and its children.
 ///
 /// ```swift
 /// try TimelineTest(["---r", "-^", "--r"]) { children in ParallelOperation(children) }
 ///   .expect("-^", children: ["-x", "-^", "-x"])
 /// ```
 ///
-/// A timeline has a character a tick, and a tick is a second of the environment's clock, which takes no
-/// time. Spaces do not count. The first character is tick 0, at which the composite begins: `--r` ends two
-/// ticks after it began, and `r` at once.
+/// A timeline has one character per tick. A tick is a second of the environment's clock, which
+/// takes no real time. Spaces are ignored. The first character is tick 0, at which the composite
+/// starts: `--r` ends two ticks after its start, and `r` immediately.
 ///
-/// What a child does by itself, from its own beginning:
+/// The script of a child, from the start of the child:
 ///
 /// | | |
 /// |---|---|
-/// | `-` | goes on for a tick, and stops when it is cancelled |
-/// | `=` | goes on for a tick, cancelled or not |
+/// | `-` | runs for a tick, and stops when it is cancelled |
+/// | `=` | runs for a tick, and ignores a cancellation |
 /// | `r` | ends in a result, the child's number from 0 |
 /// | `^` | ends in an error, a ``ScriptedError`` |
 /// | `;` | cancels itself |
-/// | `\|` | between one run and the next, of a child that is run several times: `-^\|--r` |
+/// | `\|` | separates the runs of a child that is run several times: `-^\|--r` |
 ///
-/// A run without an end goes on until it is cancelled.
+/// A run without an end waits until it is cancelled.
 ///
-/// What is expected, of the composite or of a child, from tick 0:
+/// The expected timeline of the composite or of a child, from tick 0:
 ///
 /// | | |
 /// |---|---|
-/// | `-` | goes on |
-/// | `.` | has not begun, or is not running between two runs |
+/// | `-` | is in flight |
+/// | `.` | has not started, or is between two runs |
 /// | `r` `^` `;` | ends in a result, in an error, by cancelling itself |
 /// | `x` | ends because it was cancelled |
 /// | `!` | is asked to cancel, and ends at a later tick |
-/// | `[^^r]` | several things, one after the other at the same tick |
+/// | `[^^r]` | several events in this order at the same tick |
 ///
-/// What goes on at the end of a timeline goes on for ever, or for a thousand ticks, after which nobody looks
-/// any more. A child that never runs has an empty one, or points. What happens between two ticks shows at the
-/// earlier one.
+/// An operation that is in flight at the end of its timeline never ends, or not within 1,000 ticks,
+/// after which the test stops. A child that never runs has an empty timeline, or only points.
+/// Events between two ticks belong to the earlier tick.
 ///
-/// An `x` or `!` in the composite's own timeline is also what the test does: at this tick somebody outside
-/// cancels the composite, before anything else that the tick brings.
+/// An `x` or `!` in the timeline of the composite is also an action of the test: at this tick it
+/// cancels the composite from outside, before any other event of the tick.
 ///
 /// ```swift
 /// try TimelineTest(["-r", "====r"]) { children in ParallelOperation(children) }
@@ -50,9 +51,11 @@ public struct TimelineTest<Success: Sendable>: Sendable {
   private let scripts: [String]
   private let composing: @Sendable ([AnyOperation<Int>]) -> AnyOperation<Success>
 
+  /// Creates a test.
+  ///
   /// - Parameters:
-  ///   - children: What each child does by itself.
-  ///   - composing: Makes the composite of the children. It is called once for every seed.
+  ///   - children: The scripts of the children.
+  ///   - composing: A closure that makes the composite of the children. It is called once per seed.
   public init<Composite: ComposableOperation<Success>>(
     _ children: [String], composing: @escaping @Sendable ([AnyOperation<Int>]) -> Composite
   ) {
@@ -60,22 +63,23 @@ public struct TimelineTest<Success: Sendable>: Sendable {
     self.composing = { AnyOperation(composing($0)) }
   }
 
-  /// Runs the composite and compares what happens with what is expected.
+  /// Runs the composite and compares its behavior with the expected one.
   ///
-  /// What happens at the same tick happens in an order that a seed chooses. The composite is run under
-  /// several, and has to be the same under all of them.
+  /// Events at the same tick happen in an order that a seed determines. The composite runs with
+  /// several seeds, and must meet the expectation with each of them.
   ///
   /// - Parameters:
-  ///   - composite: What is expected of the composite, and when to cancel it from outside.
-  ///   - children: What is expected of each child; nil if it does not matter.
-  ///   - seeds: The orders to try.
+  ///   - composite: The expected timeline of the composite, and when to cancel it from outside.
+  ///   - children: The expected timeline of each child; nil to expect nothing of them.
+  ///   - seeds: The seeds to try.
   ///   - file: The module and the file that an error names.
   ///   - line: The line that an error names.
-  /// - Returns: How the composite ended under the last seed; nil if it did not.
-  /// - Throws: A ``TimelineMismatchError`` if something else happens, a ``TimelineSyntaxError`` if a
-  ///   timeline cannot be read, a ``ScriptExhaustedError`` if a child is run more often than it has runs, and
-  ///   a ``SeededExecutorStuckError`` if a tick does not come to its end.
-  /// - Precondition: As many children are expected as there are, and there is a seed.
+  /// - Returns: The outcome of the composite with the last seed; nil if it did not end.
+  /// - Throws: A ``TimelineMismatchError`` if the behavior differs, a ``TimelineSyntaxError`` if a
+  ///   timeline is invalid, a ``ScriptExhaustedError`` if a child is run more often than its script
+  ///   allows, and a ``SeededExecutorStuckError`` if a tick does not end.
+  /// - Precondition: `children` has as many elements as the test has children, and `seeds` is not
+  ///   empty.
   @discardableResult
   public func expect(
     _ composite: String, children: [String]? = nil, seeds: Range<UInt64> = 0..<20,

@@ -1,20 +1,20 @@
 internal import CompositeOperations
 
-/// One run of the composite of a timeline test, by a clock of its own and in an order of its own.
+/// One run of the composite of a timeline test, with its own clock and its own order.
 struct TimelineTrial<Success: Sendable> {
-  /// What was seen.
+  /// The observed behavior.
   struct Report: Sendable {
     let composite: Timeline
     let children: [Timeline]
-    /// How the composite ended; nil if it did not.
+    /// The outcome of the composite; nil if it did not end.
     let outcome: Outcome<Success>?
   }
 
-  /// What goes on for more ticks goes on for ever.
+  /// An operation that takes more ticks is treated as one without an end.
   private static var maximumTicks: Int { 1_000 }
-  /// A tick that takes more jobs does not end.
+  /// A tick that takes more jobs is treated as one without an end.
   private static var maximumJobs: Int { 1_000_000 }
-  /// The composite among the operations that are recorded; its children are numbered from 0.
+  /// The number of the composite in the recorder; children are numbered from 0.
   private static var composite: Int { -1 }
 
   private let seed: UInt64
@@ -28,8 +28,8 @@ struct TimelineTrial<Success: Sendable> {
   }
 
   /// - Parameter cancellationTick: When to cancel the composite from outside; nil for never.
-  /// - Throws: A ``ScriptExhaustedError`` if a child was run more often than its script says, and a
-  ///   ``SeededExecutorStuckError`` if a tick did not end.
+  /// - Throws: A ``ScriptExhaustedError`` if a child was run more often than its script allows, and
+  ///   a ``SeededExecutorStuckError`` if a tick did not end.
   func run(
     _ scripts: [TimelineScript], cancellingAt cancellationTick: Int?,
     by composing: ([AnyOperation<Int>]) -> AnyOperation<Success>
@@ -41,7 +41,7 @@ struct TimelineTrial<Success: Sendable> {
     let run = composing(children).start(
       in: OperationEnvironment(clock: clock, randomness: .seeded(seed), executor: executor))
     defer {
-      // Also where a tick does not end, nobody is to be left behind.
+      // Cancels the run even if a tick does not end, so that no task is left.
       run.cancel()
       executor.drain(upTo: 1_000)
     }
@@ -53,7 +53,7 @@ struct TimelineTrial<Success: Sendable> {
     }
     for tick in 0..<Self.maximumTicks {
       if tick == cancellationTick {
-        // A moment before the tick, so that nothing that it brings has come.
+        // Just before the tick, so that nothing of the tick has happened yet.
         clock.advance(to: .init(offset: .seconds(tick) - .nanoseconds(1)))
         recorder.ticked(tick)
         if ending.outcome == nil {
@@ -75,7 +75,7 @@ struct TimelineTrial<Success: Sendable> {
     let report = Report(
       composite: recorder.timeline(of: Self.composite),
       children: scripts.indices.map(recorder.timeline(of:)), outcome: ending.outcome)
-    // Nobody is to be left behind who waits for ever.
+    // Cancels the run so that no task waits forever.
     run.cancel()
     try drain()
     if let exhaustion = recorder.exhaustion { throw exhaustion }
@@ -91,7 +91,7 @@ struct TimelineTrial<Success: Sendable> {
 }
 
 extension TimelineTrial {
-  /// How the composite ends, and whether that is because of somebody outside.
+  /// The end of the composite, and whether it was cancelled from outside.
   private final class Ending: Sendable {
     private let state = Lock((outcome: Outcome<Success>?.none, wasAsked: false))
 
