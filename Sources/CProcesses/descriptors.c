@@ -38,7 +38,7 @@ int process_pipe(int ends[2], bool keeps_reader) {
   return error;
 }
 
-/// Whether nobody writes to a named pipe and nothing is left in it. It is looked at and not read.
+/// Returns ENXIO if a named pipe has no writer and no content. Does not consume any content.
 static int check_writer(int fifo) {
 #if defined(__linux__)
   int ends[2];
@@ -68,7 +68,7 @@ int process_open(const char *path, enum process_access access, int *descriptor) 
   case process_access_replace: flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND; break;
   case process_access_append: flags = O_WRONLY | O_CREAT | O_APPEND; break;
   }
-  // Not waiting for the other end of a named pipe.
+  // Does not wait for the other end of a named pipe.
   int opened;
   do opened = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
   while (opened < 0 && errno == EINTR);
@@ -80,7 +80,7 @@ int process_open(const char *path, enum process_access access, int *descriptor) 
     close(opened);
     return error;
   }
-  // The program expects one that blocks.
+  // Programs expect a blocking descriptor.
   int status = fcntl(opened, F_GETFL);
   if (status >= 0) fcntl(opened, F_SETFL, status & ~O_NONBLOCK);
   *descriptor = opened;

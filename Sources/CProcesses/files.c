@@ -16,7 +16,7 @@ int file_rename_if_free(const char *path, const char *other) {
 #if defined(__APPLE__)
   return renamex_np(path, other, RENAME_EXCL) ? errno : 0;
 #elif defined(SYS_renameat2)
-  // Not by the function of that name, which not every C library has. 1 is RENAME_NOREPLACE.
+  // A system call, because not every C library has the function. 1 is RENAME_NOREPLACE.
   return syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, other, 1) ? errno : 0;
 #else
   return ENOSYS;
@@ -32,7 +32,7 @@ ssize_t file_write_quietly(int descriptor, const void *bytes, size_t count) {
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
   sigpending(&pending);
-  // One that was there before belongs to somebody else.
+  // A signal that was already pending is not consumed.
   int was_pending = sigismember(&pending, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &pipe, &before);
   ssize_t written = write(descriptor, bytes, count);

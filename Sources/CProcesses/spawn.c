@@ -24,7 +24,7 @@ char *const *process_variables(void) {
 #endif
 }
 
-/// The addresses of texts that lie one behind another, with NULL at the end.
+/// Returns the addresses of consecutive texts, terminated by NULL.
 static char **addresses(const char *texts, size_t count) {
   char **list = malloc((count + 1) * sizeof *list);
   if (!list) return NULL;
@@ -61,7 +61,7 @@ static int add_actions(posix_spawn_file_actions_t *actions, const struct process
   if (!error && plan->folder)
     error = posix_spawn_file_actions_addchdir_np(actions, plan->folder);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-  // Others may have opened something without saying that no program is to inherit it.
+  // Other code may have opened descriptors without close-on-exec.
   if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
 #endif
   return error;

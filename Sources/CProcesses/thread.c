@@ -10,7 +10,7 @@
 struct start {
   void (*body)(void *);
   void *context;
-  /// With the room that the system has; empty for none.
+  /// The name, in the maximum size of the system; empty for none.
 #if defined(__APPLE__)
   char name[64];
 #else
@@ -21,7 +21,7 @@ struct start {
 static void *run(void *argument) {
   struct start start = *(struct start *)argument;
   free(argument);
-  // Names are for debuggers: where the system takes none, nothing else is lost.
+  // Names are for debuggers, so a failure to set one is ignored.
 #if defined(__APPLE__)
   if (*start.name) pthread_setname_np(start.name);
 #else
@@ -44,8 +44,9 @@ int process_start_named_thread(const char *name, void (*body)(void *), void *con
 }
 
 int process_start_thread(void (*body)(void *), void *context) {
-  // The thread begins with the mask of the one that makes it. None of the program's handlers runs on it, and
-  // writing to a pipe that nobody reads is an error there and no signal.
+  // The new thread inherits the signal mask of the thread that creates it. Signal handlers of the
+  // program do not run on it, and writing to a pipe without a reader is an error there and not a
+  // signal.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

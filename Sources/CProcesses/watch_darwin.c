@@ -1,4 +1,4 @@
-// Has never run: the package is built and tested on Linux.
+// Never run: the package is built and tested only on Linux.
 #if defined(__APPLE__)
 #include "processes.h"
 

@@ -87,7 +87,7 @@ int process_watch_wait(
   return written;
 }
 
-/// The group of a process that has not ended, by its line in /proc; -1 if it has.
+/// Returns the group of a running process, from its line in /proc; -1 if it has ended.
 static pid_t living_group(int folder, const char *process) {
   char path[32], line[512];
   if (snprintf(path, sizeof path, "%s/stat", process) >= (int)sizeof path) return -1;
@@ -97,7 +97,7 @@ static pid_t living_group(int folder, const char *process) {
   close(file);
   if (length <= 0) return -1;
   line[length] = 0;
-  // The name stands in parentheses and may hold some itself.
+  // The name is in parentheses and may contain parentheses.
   const char *rest = strrchr(line, ')');
   char state;
   int parent, group;

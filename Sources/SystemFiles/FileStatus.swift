@@ -6,14 +6,14 @@
   package import Darwin
 #endif
 
-/// Who may do what with a file, in the bits of the system.
+/// The permission bits of a file.
 package typealias FilePermissions = mode_t
 
-/// What the system knows of a file.
+/// The status of a file, as the system reports it.
 package struct FileStatus: Sendable {
   package enum Kind: Sendable { case file, folder, link, other }
 
-  /// Which file it is, whatever it is called.
+  /// The identity of a file, independent of its names.
   package struct Identity: Hashable, Sendable {
     let device: dev_t
     let number: ino_t
@@ -25,7 +25,7 @@ package struct FileStatus: Sendable {
   package let permissions: FilePermissions
   package let owner: uid_t
   package let group: gid_t
-  /// How many names it has.
+  /// The number of hard links.
   package let nameCount: Int
   package let accessed: timespec
   package let modified: timespec
@@ -49,7 +49,7 @@ package struct FileStatus: Sendable {
     #endif
   }
 
-  /// Whether it is the same file with, by what the system says, the same contents.
+  /// Returns whether the file is the same, with the same contents as far as the system reports.
   package func isUnchanged(since earlier: FileStatus) -> Bool {
     identity == earlier.identity && kind == earlier.kind && size == earlier.size
       && modified.tv_sec == earlier.modified.tv_sec

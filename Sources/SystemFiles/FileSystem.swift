@@ -9,42 +9,43 @@ package import CompositeOperations
   internal import Darwin
 #endif
 
-/// What the system does with whole paths.
+/// File system operations on whole paths.
 package enum FileSystem {
-  /// Gives a file another name, which is taken from what has it.
+  /// Renames a file. An existing file with the new name is replaced.
   package static func rename(_ path: String, to other: String) throws(SystemError) {
     if systemRename(path, other) != 0 { throw .last }
   }
 
-  /// Gives a file or a folder another name, unless there is something of that name.
+  /// Renames a file or a folder, unless the new name exists.
   package static func renameIfFree(_ path: String, to other: String) throws(SystemError) {
     let code = unsafe file_rename_if_free(path, other)
     if code == 0 { return }
-    // Some file systems, and systems, cannot.
+    // Not every file system and every system supports this.
     guard code == EINVAL || code == ENOSYS || code == ENOTSUP else { throw SystemError(code: code) }
     if unsafe linkat(AT_FDCWD, path, AT_FDCWD, other, 0) == 0 {
       do { return try OpenFolder.working.removeFile(FileName(path)) } catch {
-        // Whoever may not remove the old name has moved nothing.
+        // Without the right to remove the old name, nothing is moved.
         try? OpenFolder.working.removeFile(FileName(other))
         throw error
       }
     }
     if errno == EEXIST { throw .exists }
-    // It is a folder, which takes the name of an empty folder only; or there are no links, and nothing is left
-    // but to look first.
+    // A folder can replace an empty folder only, or hard links are not supported. In both cases the
+    // only way left is to check for the new name first.
     var status = stat()
     if unsafe lstat(other, &status) == 0 { throw .exists }
     try rename(path, to: other)
   }
 
-  /// The path that symbolic links at the end of a path lead to, and what is there.
+  /// Returns the path after following the symbolic links at its end, with the status of the file
+  /// there.
   ///
-  /// Only the last name is looked at: the system follows the others itself.
+  /// Only the last name is followed here: the system follows links in the other names itself.
   package static func followed(_ path: String) throws(SystemError) -> (
     path: String, status: FileStatus?
   ) {
     var path = path
-    // As many as Linux follows.
+    // The number of links that Linux follows.
     for _ in 0...40 {
       let name = FileName(path)
       let status: FileStatus
@@ -53,7 +54,7 @@ package enum FileSystem {
         throw error
       }
       if status.kind != .link { return (path, status) }
-      // What a process has open the system finds by a name that is none, such as pipe:[4711].
+      // Open files of a process can have a target that is not a path, such as pipe:[4711].
       if let end = try? self.status(path), end.kind != .file, end.kind != .folder {
         return (path, end)
       }
@@ -64,7 +65,7 @@ package enum FileSystem {
     throw SystemError(code: ELOOP)
   }
 
-  /// Whether two paths lead to the same folder or file.
+  /// Returns whether two paths refer to the same file or folder.
   static func areSame(_ one: String, _ other: String) -> Bool {
     guard let one = try? status(one).identity, let other = try? status(other).identity else {
       return false
@@ -72,11 +73,11 @@ package enum FileSystem {
     return one == other
   }
 
-  /// Whether something lies in a folder, at whatever depth.
+  /// Returns whether a path is in a folder, at any depth.
   ///
   /// - Parameters:
-  ///   - path: It need not be there, but its folder is.
-  ///   - folder: The folder.
+  ///   - path: A path that need not exist, in a folder that exists.
+  ///   - folder: The identity of the folder.
   package static func contains(_ path: String, in folder: FileStatus.Identity) throws(SystemError)
     -> Bool
   {
@@ -85,14 +86,14 @@ package enum FileSystem {
     while true {
       if identity == folder { return true }
       outer = outer.path(of: "..")
-      // Where nobody may look, nothing can be said.
+      // Without permission to look further up, the answer is unknown.
       guard let next = try? status(outer).identity, next != identity else { return false }
       identity = next
     }
   }
 
-  /// Whether two paths to the same file are two names of it. In some file systems they may be one name, in small
-  /// letters and in capitals.
+  /// Returns whether two paths to the same file are two names of it. On some file systems they can
+  /// be one name in upper and lower case.
   package static func areTwoNames(_ one: String, _ other: String) throws -> Bool {
     let (one, other) = (one.splitPath, other.splitPath)
     if try status(one.folder).identity != status(other.folder).identity { return true }
@@ -104,12 +105,14 @@ package enum FileSystem {
     return names.isSuperset(of: wanted)
   }
 
-  /// Whether names may be made and removed in a folder.
+  /// Returns whether this process may create and remove names in a folder.
   package static func mayChange(_ folder: String) -> Bool {
     unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
   }
 
-  /// - Throws: The error of the system if this process may not read a file.
+  /// Checks that this process may read a file.
+  ///
+  /// - Throws: The system's error if it may not.
   package static func checkReading(_ path: String) throws(SystemError) {
     if unsafe faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 { throw .last }
   }
@@ -119,5 +122,5 @@ package enum FileSystem {
   }
 }
 
-// A function of the system, whose name a method has too.
+// The system's function, because a method has the same name.
 private func systemRename(_ path: String, _ other: String) -> Int32 { unsafe rename(path, other) }

@@ -8,31 +8,31 @@ package import CompositeOperations
   internal import Darwin
 #endif
 
-/// What is to be written as a whole.
+/// A destination that is written as a whole.
 package struct FileTarget: Sendable {
-  /// Behind all symbolic links.
+  /// The path after following all symbolic links.
   package let path: String
-  /// What is there; nil if there is nothing.
+  /// The status of the existing file; nil if there is none.
   package let old: FileStatus?
-  /// What is written in place of a path.
+  /// An open file that is written instead of the path.
   private let file: OpenFile?
 
-  /// What a path leads to.
+  /// Creates a target for a path.
   ///
-  /// - Throws: What the system says if nobody may look there.
+  /// - Throws: The system's error if the path cannot be examined.
   package init(_ path: String) throws(SystemError) {
     (self.path, old) = try FileSystem.followed(path)
     file = nil
   }
 
-  /// A file that is open already, and stays so.
+  /// Creates a target for a file that is already open, and stays open.
   ///
-  /// - Parameter name: What it is called in errors.
+  /// - Parameter name: The name of the file in errors.
   package init(_ file: OpenFile, name: String) {
     (path, old, self.file) = (name, nil, file)
   }
 
-  /// Whether both are one file, or would be.
+  /// Returns whether both targets are, or would become, the same file.
   package func isSamePlace(as other: FileTarget) -> Bool {
     if file != nil || other.file != nil { return false }
     if let old, let other = other.old { return old.identity == other.identity }
@@ -42,17 +42,18 @@ package struct FileTarget: Sendable {
       && FileSystem.areSame(one.folder, two.folder)
   }
 
-  /// Writes it.
+  /// Writes the target.
   ///
-  /// A file is written beside its place, and takes that when it is whole, with the rights of the old one. What is no
-  /// file, such as a device or a pipe, and what is open already is written directly.
+  /// A file is written beside its destination, and replaces it when it is complete, with the
+  /// permissions of the old file. Anything else, such as a device or a pipe, is written directly,
+  /// as is a file that is already open.
   ///
   /// - Parameters:
-  ///   - isSynchronized: Whether it is on the disk, under its name, when this returns.
-  ///   - check: Asked before it takes the name, and while what is no file has no room, such as a pipe that nobody
-  ///     reads; it throws to end that.
-  ///   - fill: Writes it, by the function that it gets.
-  /// - Throws: A `SystemError`; what `check` and `fill` throw.
+  ///   - isSynchronized: Whether the file is on the disk, under its name, when this returns.
+  ///   - check: Called before the old file is replaced, and repeatedly while a destination that is
+  ///     not a file has no room, such as a pipe without a reader. It throws to stop the write.
+  ///   - fill: Writes the contents with the function that it is given.
+  /// - Throws: A `SystemError`, or the error of `check` or `fill`.
   package func write(
     synchronized isSynchronized: Bool, _ check: @escaping () throws -> Void,
     _ fill: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void

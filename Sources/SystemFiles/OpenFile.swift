@@ -9,24 +9,27 @@ package import CompositeOperations
   internal import Darwin
 #endif
 
-/// An open file. Whoever made it closes it, once.
+/// An open file, which must be closed exactly once.
 package struct OpenFile: Sendable {
-  /// What a block of a file has at most: small enough to stop in time, and large enough to be quick.
+  /// The maximum size of a block in bytes: small enough to stop in time, and large enough to be
+  /// fast.
   package static let blockSize = 1 << 20
 
-  /// Opens what may be a pipe or a device, without waiting for whom is at its other end.
+  /// Flags to open a pipe or a device without waiting for the other end.
   package static let withoutWaiting = O_NONBLOCK | O_NOCTTY
 
   package let descriptor: Int32
 
   package init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// - Throws: What the system says against it.
+  /// - Throws: The system's error.
   package init(_ path: String, _ flags: Int32, mode: FilePermissions = 0) throws(SystemError) {
     self = try OpenFolder.working.open(FileName(path), flags, mode: mode)
   }
 
-  /// - Returns: How many bytes were read; 0 at the end.
+  /// Reads bytes into a buffer.
+  ///
+  /// - Returns: The number of bytes read; 0 at the end.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     while true {
       let count = unsafe systemRead(descriptor, buffer.baseAddress, buffer.count)
@@ -35,7 +38,7 @@ package struct OpenFile: Sendable {
     }
   }
 
-  /// Writes all of it, in as many calls as the system wants.
+  /// Writes all bytes, in as many calls as the system needs.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     var written = 0
     while written < bytes.count {
@@ -43,7 +46,7 @@ package struct OpenFile: Sendable {
     }
   }
 
-  /// - Returns: How many bytes of it were written, one at least.
+  /// - Returns: The number of bytes written, at least 1.
   private func writeSome(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
     while true {
       let count = unsafe file_write_quietly(descriptor, bytes.baseAddress, bytes.count)
@@ -53,14 +56,14 @@ package struct OpenFile: Sendable {
     }
   }
 
-  /// Waits until what was written is on the disk.
+  /// Waits until all written bytes are on the disk.
   package func synchronize() throws(SystemError) {
     #if canImport(Darwin)
-      // There, fsync leaves the bytes in the disk's own memory.
+      // On Darwin, fsync leaves the bytes in the memory of the disk.
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif
     while fsync(descriptor) != 0 {
-      // What has no disk below it cannot.
+      // Files without a disk, such as pipes, cannot be synchronized.
       if errno == EINVAL || errno == EROFS || errno == ENOTSUP { return }
       if errno != EINTR { throw .last }
     }
@@ -74,12 +77,12 @@ package struct OpenFile: Sendable {
     }
   }
 
-  /// Gives it another's owner, group and rights.
+  /// Gives the file the owner, the group and the permissions of another file.
   ///
-  /// Who may not give files away keeps it. It then has no right to be run as its owner or its group: those would
-  /// be others.
+  /// Without the right to change the owner, the file keeps its owner, and loses setuid and setgid,
+  /// which would apply to another user or group.
   ///
-  /// - Parameter mask: The rights that it may get.
+  /// - Parameter mask: The permissions that the file may get.
   package func takeRights(of status: FileStatus, masking mask: FilePermissions = 0o7777)
     throws(SystemError)
   {
@@ -87,16 +90,16 @@ package struct OpenFile: Sendable {
     var permissions = status.permissions & mask
     if own.owner != status.owner || own.group != status.group {
       if fchown(descriptor, status.owner, status.group) != 0 {
-        // The group alone may be one of one's own.
+        // The process may be a member of the group.
         _ = fchown(descriptor, uid_t.max, status.group)
         permissions &= 0o1777
       }
     }
-    // In this order, because a change of the owner takes rights away.
+    // In this order, because a change of the owner clears permissions.
     if fchmod(descriptor, permissions) != 0 { throw .last }
   }
 
-  /// Gives it another's owner, group, rights and times.
+  /// Gives the file the owner, the group, the permissions and the times of another file.
   package func take(_ status: FileStatus) throws(SystemError) {
     try takeRights(of: status)
     var times = [status.accessed, status.modified]
@@ -104,7 +107,7 @@ package struct OpenFile: Sendable {
   }
 
   package func close() throws(SystemError) {
-    // It is closed even where the call was interrupted.
+    // The file is closed even if the call is interrupted.
     if systemClose(descriptor) != 0, errno != EINTR { throw .last }
   }
 }
@@ -112,17 +115,17 @@ package struct OpenFile: Sendable {
 // MARK: Pipes and devices
 
 extension OpenFile {
-  /// Reads from what may have nothing yet, and was opened ``withoutWaiting``.
+  /// Reads bytes from a file that was opened ``withoutWaiting`` and may have none yet.
   ///
-  /// - Parameter check: Asked again and again while there is nothing; it throws to end the wait.
-  /// - Returns: How many bytes were read; 0 at the end.
+  /// - Parameter check: Called repeatedly while there is nothing to read. It throws to end the
+  ///   wait.
+  /// - Returns: The number of bytes read; 0 at the end.
   package func read(into buffer: UnsafeMutableRawBufferPointer, waiting check: () throws -> Void)
     throws
     -> Int
   {
     while true {
-      // Before the first read, too: of a pipe that nobody has opened for writing yet, it would say that it has
-      // come to its end.
+      // Also before the first read: a pipe without a writer so far would report its end.
       try wait(for: POLLIN, check)
       do throws(SystemError) { return try unsafe read(into: buffer) } catch {
         if error.code != EAGAIN { throw error }
@@ -130,9 +133,9 @@ extension OpenFile {
     }
   }
 
-  /// Writes all of it to what may have no room yet, and was opened ``withoutWaiting``.
+  /// Writes all bytes to a file that was opened ``withoutWaiting`` and may have no room yet.
   ///
-  /// - Parameter check: Asked again and again while there is no room; it throws to end the wait.
+  /// - Parameter check: Called repeatedly while there is no room. It throws to end the wait.
   package func write(_ bytes: UnsafeRawBufferPointer, waiting check: () throws -> Void) throws {
     var written = 0
     while written < bytes.count {
@@ -145,12 +148,12 @@ extension OpenFile {
     }
   }
 
-  /// Writes all of it to what may have no room yet, and was opened by somebody who did not mean to ask for it.
+  /// Writes all bytes to a file that was not opened ``withoutWaiting`` and may have no room yet.
   ///
-  /// That cannot be changed without changing it for everybody who has it open. What says that it has room for anything
-  /// has it for a piece, so that no call waits.
+  /// The mode of an open file cannot be changed without affecting every process that shares it. A
+  /// file that reports room has enough for one piece, so no call blocks.
   ///
-  /// - Parameter check: Asked again and again while there is no room; it throws to end the wait.
+  /// - Parameter check: Called repeatedly while there is no room. It throws to end the wait.
   package func write(
     inPieces bytes: UnsafeRawBufferPointer, waiting check: () throws -> Void
   ) throws {
@@ -162,7 +165,7 @@ extension OpenFile {
     }
   }
 
-  /// `PIPE_BUF` of the system: what a pipe takes at once.
+  /// `PIPE_BUF` of the system: the number of bytes that a pipe takes atomically.
   private static var pieceSize: Int {
     #if canImport(Darwin)
       512
@@ -175,7 +178,7 @@ extension OpenFile {
     var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
     while true {
       try check()
-      // So many milliseconds a cancellation may have to wait.
+      // The maximum delay of a cancellation in milliseconds.
       let count = unsafe poll(&request, 1, 50)
       if count > 0 { return }
       if count < 0, errno != EINTR { throw SystemError.last }
@@ -183,7 +186,7 @@ extension OpenFile {
   }
 }
 
-// The functions of the system, whose names methods have too.
+// The system's functions, because methods have the same names.
 private func systemRead(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
   unsafe read(file, bytes, count)
 }

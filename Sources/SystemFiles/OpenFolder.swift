@@ -8,13 +8,13 @@ package import CompositeOperations
   internal import Darwin
 #endif
 
-/// An open folder, and what can be done by the names in it. Whoever made it closes it, once.
+/// An open folder, with operations on the names in it. It must be closed exactly once.
 ///
-/// No last name of a path leads anywhere else: symbolic links are not followed unless somebody says so.
+/// Symbolic links in the last name of a path are followed only on request.
 package struct OpenFolder: Sendable {
   package let file: OpenFile
 
-  /// The folder in which whole paths are looked up. It is not closed.
+  /// The working folder, in which whole paths are resolved. It is not closed.
   package static let working = OpenFolder(file: OpenFile(descriptor: AT_FDCWD))
 
   private init(file: OpenFile) { self.file = file }
@@ -58,13 +58,13 @@ package struct OpenFolder: Sendable {
     if unsafe unlinkat(file.descriptor, name.bytes, AT_REMOVEDIR) != 0 { throw .last }
   }
 
-  /// Makes one that is nobody else's business.
+  /// Creates a folder that only its owner can access.
   package func makeFolder(_ name: FileName) throws(SystemError) {
     if unsafe mkdirat(file.descriptor, name.bytes, 0o700) != 0 { throw .last }
   }
 
   package func target(ofLink name: FileName) throws(SystemError) -> FileName {
-    // No system allows a longer one.
+    // The maximum length on all systems.
     let size = 4_096
     var target = [CChar](repeating: 0, count: size)
     let count = unsafe readlinkat(file.descriptor, name.bytes, &target, size)
@@ -72,7 +72,7 @@ package struct OpenFolder: Sendable {
     return FileName(target.prefix(count).map { UInt8(bitPattern: $0) })
   }
 
-  /// Gives a file a second name, if that is free.
+  /// Gives a file a second name, unless the name exists.
   package func link(_ name: FileName, as other: FileName) throws(SystemError) {
     let descriptor = file.descriptor
     if unsafe linkat(descriptor, name.bytes, descriptor, other.bytes, 0) != 0 { throw .last }
@@ -80,7 +80,8 @@ package struct OpenFolder: Sendable {
 
   /// Makes a symbolic link.
   ///
-  /// - Parameter status: Of the link whose owner and times it gets, as far as the system allows.
+  /// - Parameter status: The status whose owner and times the link gets, as far as the system
+  ///   allows.
   package func makeLink(
     _ name: FileName, to target: FileName, like status: FileStatus
   ) throws(SystemError) {
@@ -91,9 +92,9 @@ package struct OpenFolder: Sendable {
     _ = unsafe utimensat(file.descriptor, name.bytes, &times, flags)
   }
 
-  /// The names in it, in their order.
+  /// Returns the names in the folder, sorted.
   ///
-  /// - Parameter check: Asked for every name; it throws to end the reading.
+  /// - Parameter check: Called for every name. It throws to stop reading.
   package func names(_ check: () throws -> Void) throws -> [FileName] {
     let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { throw SystemError.last }
@@ -123,7 +124,8 @@ package struct OpenFolder: Sendable {
     if fchmod(file.descriptor, permissions) != 0 { throw .last }
   }
 
-  /// Gives its owner all rights, if the status says that he has not. Who may not is told so by what comes next.
+  /// Gives the owner all permissions, if the status lacks some. A failure is ignored, because the
+  /// next operation reports it.
   package func letOwnerChange(_ status: FileStatus) {
     let permissions = status.permissions | 0o700
     if permissions != status.permissions { try? setPermissions(permissions) }
@@ -136,13 +138,15 @@ extension SystemError {
   package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
   package var isDenied: Bool { code == EACCES || code == EPERM }
   package var isOnAnotherDisk: Bool { code == EXDEV }
-  /// Nobody has opened the other end of a pipe.
+  /// A pipe has no reader.
   package var isWithoutReader: Bool { code == ENXIO }
 
   package static var exists: SystemError { SystemError(code: EEXIST) }
   package static var missing: SystemError { SystemError(code: ENOENT) }
 
-  /// - Returns: Nil if what the body asks for is not there.
+  /// Returns the result of a body, or nil if the body throws an error for a missing file.
+  ///
+  /// - Returns: Nil if the file is missing.
   package static func ifThere<Value>(_ body: () throws -> Value) throws -> Value? {
     do { return try body() } catch let error as SystemError where error.isMissing { return nil }
   }

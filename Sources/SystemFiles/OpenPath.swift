@@ -1,21 +1,22 @@
 package import CompositeOperations
 
-/// Folders that are open inside one another, from a root down.
+/// A path of open folders, each inside the previous one.
 ///
-/// Each is opened in the one around it, and never by its path: nobody can lead whoever goes down here elsewhere by
-/// putting a link in the place of a folder, and paths may be longer than the system lets anybody name. Only some
-/// stay open, because a process may not have many open; the others are found again by `..`.
+/// Each folder is opened relative to its parent, and never by its path. So a link that replaces a
+/// folder cannot redirect the traversal, and paths may exceed the system's maximum length. Only
+/// some folders stay open, because a process can open only a limited number; the others are
+/// reopened through `..`.
 package final class OpenPath {
   private struct Level {
     let name: String
     let identity: FileStatus.Identity
-    /// Nil where it is not open.
+    /// Nil if the folder is not open.
     var folder: OpenFolder?
   }
 
   private static let openCount = 8
 
-  /// What the root is called in errors.
+  /// The name of the root in errors.
   private let root: String
   private var outer: [Level] = []
   package private(set) var innermost: OpenFolder
@@ -23,8 +24,8 @@ package final class OpenPath {
   private var identity: FileStatus.Identity
 
   /// - Parameters:
-  ///   - root: A folder, which this closes.
-  ///   - path: What it is called in errors.
+  ///   - root: The root, which is closed by this object.
+  ///   - path: The path of the root in errors.
   package init(_ root: OpenFolder, at path: String) throws(SystemError) {
     self.root = path
     innermost = root
@@ -39,14 +40,14 @@ package final class OpenPath {
     for level in outer { level.folder?.close() }
   }
 
-  /// What something in the innermost folder is called in errors.
+  /// Returns the path of an item in the innermost folder, for errors.
   package func path(of name: FileName) -> String {
     var names = outer.dropFirst().map(\.name)
     if !outer.isEmpty { names.append(self.name) }
     return root.path(of: (names + [name.text]).joined(separator: "/"))
   }
 
-  /// Goes into a folder of the innermost one, which it then is.
+  /// Enters a folder in the innermost one, which makes it the innermost one.
   package func enter(_ name: FileName) throws(SystemError) {
     let folder = try innermost.folder(name)
     let status: FileStatus
@@ -63,11 +64,11 @@ package final class OpenPath {
     }
   }
 
-  /// Goes back to the folder around the innermost one, which is then that.
+  /// Leaves the innermost folder, which makes its parent the innermost one.
   ///
-  /// - Returns: The one that was left, for the caller to close.
-  /// - Throws: Also where somebody has moved it into another folder meanwhile.
-  /// - Precondition: It is not the root.
+  /// - Returns: The folder that was left, for the caller to close.
+  /// - Throws: The system's error, also if the folder has been moved to another parent.
+  /// - Precondition: The innermost folder is not the root.
   package func leave() throws(SystemError) -> OpenFolder {
     guard let level = outer.last else { preconditionFailure("the root has no parent") }
     let folder = if let folder = level.folder { folder } else { try reopened(level) }

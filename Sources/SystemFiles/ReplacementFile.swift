@@ -8,23 +8,26 @@ internal import CompositeOperations
   internal import Darwin
 #endif
 
-/// A file that is made beside another one, and takes its name when it is whole.
+/// A file that is written beside another one, and replaces it when it is complete.
 package enum ReplacementFile {
+  /// Writes a file and renames it to a path.
+  ///
   /// - Parameters:
-  ///   - path: Whose name it takes.
-  ///   - old: Whose owner and rights it gets; nil for those of a new file.
-  ///   - isSynchronized: Whether it is on the disk, under its name, when this returns.
-  ///   - check: Asked before it takes the name; it throws to leave everything as it was.
-  ///   - fill: Writes it.
+  ///   - path: The path of the file to replace.
+  ///   - old: The status whose owner and permissions the file gets; nil for the defaults of a new
+  ///     file.
+  ///   - isSynchronized: Whether the file is on the disk, under its name, when this returns.
+  ///   - check: Called before the file is renamed. It throws to leave everything as it was.
+  ///   - fill: Writes the file.
   package static func make(
     for path: String, like old: FileStatus?, synchronized isSynchronized: Bool,
     _ check: () throws -> Void, _ fill: (OpenFile) throws -> Void
   ) throws {
-    // Before anything is done: where it cannot be opened, it cannot be synchronized.
+    // Opened first: if the folder cannot be opened, it cannot be synchronized.
     let folder = isSynchronized ? try OpenFolder(path.splitPath.folder, followingLink: true) : nil
     defer { folder?.close() }
     let temporary = name(beside: path)
-    // Nobody else reads it before it has the rights of the old one.
+    // No other user can read the file before it has the permissions of the old one.
     let mode: FilePermissions = old == nil ? 0o666 : 0o600
     let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
     do {
@@ -36,7 +39,7 @@ package enum ReplacementFile {
         try? file.close()
         throw error
       }
-      // It may say only now that there was no room.
+      // Some file systems report a lack of space only here.
       try file.close()
       try check()
       try FileSystem.rename(temporary, to: path)
@@ -47,11 +50,11 @@ package enum ReplacementFile {
     try folder?.file.synchronize()
   }
 
-  /// A hidden name in the same folder that nobody else has.
+  /// Returns a hidden, unused name in the same folder.
   package static func name(beside path: String) -> String {
     let (folder, name) = path.splitPath
     let suffix = String(UInt64.random(in: 0...UInt64.max), radix: 36)
-    // A name may have 255 bytes, and this one has some more than the other.
+    // A name can have 255 bytes, and this one is longer than the original.
     let beginning = String(decoding: Array(name.utf8.prefix(200)), as: UTF8.self)
     return "\(folder).\(beginning).\(suffix)"
   }

@@ -1,15 +1,16 @@
-// What the operations on files need of the system and Swift cannot call everywhere.
+// System functions for file operations that Swift cannot call on all platforms.
 #ifndef COMPOSITE_OPERATIONS_FILES_H
 #define COMPOSITE_OPERATIONS_FILES_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/// Gives a file another name unless there is something of that name. Returns 0 or the `errno` of the failure:
-/// EINVAL, ENOSYS or ENOTSUP also where the system or the file system has no such call.
+/// Renames a file unless the new name exists. Returns 0 or the `errno` of the failure: EINVAL,
+/// ENOSYS or ENOTSUP if the system or the file system does not support it.
 int file_rename_if_free(const char *path, const char *other);
 
-/// Like `write`, but where nobody is left to read a pipe that is an EPIPE, and no signal that ends the process.
+/// Writes like `write`, but a pipe without a reader is an EPIPE, and not a signal that terminates
+/// the process.
 ssize_t file_write_quietly(int descriptor, const void *bytes, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
-// What the operations on processes need of the system and Swift cannot say well. Functions that can fail return
-// 0 or the `errno` of the failure, unless they say otherwise. None keeps the calling thread waiting, except that
-// `process_spawn` returns when the program has been loaded.
+// System functions for processes that Swift cannot express well. Functions that can fail return 0
+// or the `errno` of the failure, unless documented otherwise. None blocks the calling thread,
+// except that `process_spawn` returns when the program has been loaded.
 #ifndef COMPOSITE_OPERATIONS_PROCESSES_H
 #define COMPOSITE_OPERATIONS_PROCESSES_H
 
@@ -9,37 +9,38 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// MARK: Beginning
+// MARK: Starting
 
 enum {
-  /// Nothing to read, or nowhere to write to: /dev/null.
+  /// No input or output: /dev/null.
   process_stream_null = -1,
-  /// The one of this process.
+  /// The stream of this process.
   process_stream_inherited = -2,
-  /// For standard error: where standard output goes.
+  /// For standard error: the destination of standard output.
   process_stream_as_output = -3,
 };
 
 struct process_plan {
-  /// The path of the program's file.
+  /// The path of the executable file.
   const char *program;
-  /// The arguments one behind another, each with a zero byte behind it. The first is the name of the program.
+  /// The arguments, each terminated by a zero byte. The first is the name of the program.
   const char *arguments;
   size_t argument_count;
-  /// The variables in the same way, each as NAME=VALUE; NULL for those of this process.
+  /// The environment variables in the same format, each as NAME=VALUE; NULL to inherit the
+  /// variables of this process.
   const char *variables;
   size_t variable_count;
-  /// The working folder; NULL for that of this process.
+  /// The working folder; NULL for the working folder of this process.
   const char *folder;
-  /// Descriptors or the constants above.
+  /// Descriptors, or the constants above.
   int input, output, error;
 };
 
-/// Begins a program as the leader of a process group of its own. It inherits the three standard streams and no
-/// other descriptor, blocks no signal and ignores none.
+/// Starts a program as the leader of a new process group. It inherits the three standard streams
+/// and no other descriptor, and neither blocks nor ignores any signal.
 int process_spawn(const struct process_plan *plan, pid_t *process);
 
-/// The variables of this process, which end with NULL.
+/// The environment of this process, terminated by NULL.
 char *const *process_variables(void);
 
 // MARK: Ending
@@ -50,33 +51,37 @@ struct process_end {
   bool by_signal;
 };
 
-/// Whether a process has ended and its status can be taken, or somebody else has taken it. A process that is traced
-/// has not, as long as its tracer has not heard of its end.
+/// Returns whether a process has ended and its status can be collected, or has already been
+/// collected. A traced process counts as running until its tracer has been notified of its end.
 bool process_has_ended(pid_t process);
 
-/// Takes the status of a process that has ended, so that the system forgets it.
+/// Collects the status of a process that has ended, so that the system releases it.
 int process_reap(pid_t process, struct process_end *end);
 
-/// Whether process groups have a member that has not ended, other than a leader that has. Not where nobody can tell.
+/// Determines which process groups have a running member; a leader that has ended does not count.
+/// The result is false if it cannot be determined.
 ///
-/// `leaders` ascend; what is true of each is written to the same place of `living`.
+/// `leaders` are sorted in ascending order. The result for each is written to the same index of
+/// `living`.
 void process_look_at_groups(const pid_t *leaders, bool *living, size_t count);
 
 // MARK: Descriptors
 
-/// Moves a descriptor out of the places of the standard streams, which are free where somebody closed them. Where
-/// that cannot be done, the descriptor is closed.
+/// Moves a descriptor out of the numbers of the standard streams, which are free if they were
+/// closed. On failure the descriptor is closed.
 int process_lift(int *descriptor);
 
-/// Makes a pipe that no other program inherits. The end that this process keeps does not block.
+/// Creates a pipe that other programs do not inherit. The end that this process keeps is
+/// non-blocking.
 ///
-/// `keeps_reader` says which one that is; `ends` has the reader first.
+/// `keeps_reader` selects that end; `ends` contains the reader first.
 int process_pipe(int ends[2], bool keeps_reader);
 
-/// Opens a file to read it, or to empty it and write it, or to write behind its end. What several write at the same
-/// time comes one behind the other.
+/// Opens a file to read it, to replace its contents, or to append to it. Concurrent appends do not
+/// overwrite each other.
 ///
-/// A folder cannot be read, and neither can a named pipe that nobody writes to: whoever reads it would find an end.
+/// Folders cannot be read, and neither can named pipes without a writer, because reading them would
+/// return an end.
 enum process_access { process_access_read, process_access_replace, process_access_append };
 int process_open(const char *path, enum process_access access, int *descriptor);
 
@@ -89,32 +94,33 @@ enum process_interest {
   process_interest_end,
 };
 
-/// Makes what waits for descriptors and processes, and can be woken.
+/// Creates a watch on descriptors and processes, which can be woken.
 int process_watch_open(int *watch, int *waker);
 void process_watch_close(int watch, int waker);
 
-/// Begins to watch a descriptor, or a process, until `process_watch_remove`.
+/// Watches a descriptor, or a process, until `process_watch_remove`.
 ///
-/// For a process it makes a descriptor, which the caller closes; it is -1 where the system has no need of one, and
-/// where the process cannot be watched.
+/// For a process this opens a descriptor, which the caller must close. It is -1 if the system needs
+/// none, or if the process cannot be watched.
 int process_watch_add(int watch, int descriptor, enum process_interest interest, uint64_t token);
 int process_watch_add_end(int watch, pid_t process, uint64_t token, int *descriptor);
 void process_watch_remove(int watch, int descriptor, enum process_interest interest);
 
-/// Has `process_watch_wait` return, now or the next time.
+/// Makes `process_watch_wait` return, now or at its next call.
 void process_watch_wake(int watch, int waker);
 
-/// Waits until something watched is ready, until it is woken, or for so many milliseconds; -1 for ever.
+/// Waits until a watched descriptor or process is ready, until the watch is woken, or for a number
+/// of milliseconds; -1 waits forever.
 ///
-/// Returns how many tokens it has written, or the negative `errno` of a failure.
+/// Returns the number of tokens written, or the negative `errno` of a failure.
 int process_watch_wait(
   int watch, int waker, uint64_t *tokens, int capacity, int milliseconds);
 
-/// Runs a function on a thread of its own that takes no signals.
+/// Runs a function on a new thread that receives no signals.
 int process_start_thread(void (*body)(void *), void *context);
 
-/// Runs a function on a thread of its own that has a name, cut to what the system has room for, and takes signals
-/// as the calling one does.
+/// Runs a function on a new thread with a name, cut to the maximum length of the system. The thread
+/// inherits the signal mask of the calling thread.
 int process_start_named_thread(const char *name, void (*body)(void *), void *context);
 
 #endif
