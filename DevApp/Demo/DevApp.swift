@@ -1,4 +1,4 @@
-/// The demo of CompositeOperations: programs that people use, made of its operations.
+/// The demo of CompositeOperations: programs for everyday use, built from operations.
 @main struct DevApp {
   static let usage = """
     usage: DevApp COMMAND

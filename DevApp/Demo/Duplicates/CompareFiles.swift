@@ -1,9 +1,9 @@
 import CompositeOperations
 
-/// Compares files of one size byte by byte and groups those that are equal.
+/// An operation that compares files of equal size byte by byte, and groups equal files.
 ///
-/// All of them are read side by side, block by block, each once; files that part ways at a block go
-/// on in groups of their own.
+/// It reads all files block by block in step, each file once. Files that differ in a block continue
+/// in separate groups.
 struct CompareFiles: ComposableOperation {
   let group: CandidateGroup
 
@@ -44,28 +44,30 @@ struct CompareFiles: ComposableOperation {
     return comparison
   }
 
-  /// Some of the files, which are equal up to an offset.
+  /// A subset of the files, which are equal up to an offset.
   private struct Part {
     let members: [Int]
     let offset: Int
   }
 
-  /// How many files are kept open between blocks; of more files each block opens them anew.
+  /// The maximum number of files that stay open between blocks. Larger groups reopen their files
+  /// for each block.
   private static let mostOpen = 32
 
-  /// So that the blocks of all files together need no more than 64 MiB.
+  /// Returns the block size in bytes. The blocks of all files together take at most 64 MiB, unless
+  /// there are more than 16,384 files.
   private static func blockSize(for count: Int) -> Int {
     min(262_144, max(4_096, 67_108_864 / count))
   }
 }
 
-/// Groups of equal files, and those that could not be compared.
+/// Groups of equal files, and the files that could not be compared.
 struct Comparison: Sendable {
   var groups: [[FileEntry]] = []
   var problems: [Problem] = []
 }
 
-/// Reads a file block by block.
+/// A reader of a file, block by block.
 private struct FileReader {
   private let entry: FileEntry
   private var file: OpenFile?
@@ -81,11 +83,11 @@ private struct FileReader {
   mutating func close() { file = nil }
 }
 
-/// Files by what one block of them holds.
+/// A partition of files by the contents of one block.
 private struct BlockClasses {
   private var blocks: [[UInt8]] = []
   private(set) var members: [[Int]] = []
-  /// The classes by a hash of their block; only where there are so many that looking pays.
+  /// The classes by a hash of their block; nil while there are too few for hashing to pay off.
   private var byHash: [UInt64: [Int]]?
 
   private static let few = 8

@@ -5,7 +5,7 @@
 #endif
 
 extension DuplicateReport {
-  /// The report as one JSON object, for programs.
+  /// The report as a JSON object.
   func json(after duration: Duration) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -49,7 +49,7 @@ extension DuplicateReport {
     }
   }
 
-  /// A path; one that is not UTF-8 also as its bytes.
+  /// A path. If it is not UTF-8, its bytes are included in base64.
   private struct File: Encodable {
     let path: String
     let base64: String?

@@ -1,5 +1,5 @@
 extension DuplicateReport {
-  /// The groups for a person: a line a file, an empty line behind each group.
+  /// The groups as text: one line per file, and an empty line between groups.
   var text: String {
     groups.map { group in
       "\(group.files.count) files of \(group.size.counted("byte")):\n"
@@ -7,13 +7,13 @@ extension DuplicateReport {
     }.joined(separator: "\n")
   }
 
-  /// What could not be compared, a line each.
+  /// The files and folders that could not be compared, one line each.
   var problemLines: [String] {
     unreadable.map { "unreadable: \($0.path): \($0.error)" }
       + changed.map { "changed during the search: \($0)" }
   }
 
-  /// The totals in a sentence.
+  /// Returns the totals as a sentence.
   func summary(after duration: Duration) -> String {
     let surplus = groups.reduce(0) { $0 + $1.surplus }
     let copies = groups.reduce(0) { $0 + $1.files.count - 1 }

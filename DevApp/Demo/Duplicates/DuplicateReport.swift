@@ -1,17 +1,17 @@
-/// What a run found.
+/// The result of a search for duplicates.
 struct DuplicateReport: Sendable {
   struct Group: Sendable {
-    /// Of each of the files, in bytes.
+    /// The size of each file in bytes.
     let size: Int
     let files: [RawPath]
 
-    /// The bytes that one copy would save.
+    /// The number of bytes that keeping only one copy would save.
     var surplus: Int { size * (files.count - 1) }
   }
 
   private(set) var groups: [Group] = []
   private(set) var unreadable: [Unreadable] = []
-  /// Files that were written or removed while the run went on.
+  /// Files that were written or removed during the search.
   private(set) var changed: [RawPath] = []
   private(set) var scannedFiles = 0
   private(set) var scannedBytes = 0
@@ -43,7 +43,8 @@ struct DuplicateReport: Sendable {
     }
   }
 
-  /// The same in an order that does not depend on how the run went: what saves most comes first.
+  /// Returns the report in an order that does not depend on timing: the largest surplus comes
+  /// first.
   func sorted() -> DuplicateReport {
     var report = self
     report.groups = groups.map { Group(size: $0.size, files: $0.files.sorted()) }

@@ -1,11 +1,11 @@
-/// A file as it was when it was found.
+/// A file with its status at the time when it was found.
 struct FileEntry: Sendable {
   let path: RawPath
   let status: FileStatus
 
-  /// Reads some of the file and makes sure that it still is what was found.
+  /// Reads a part of the file, and checks that the file is unchanged since it was found.
   ///
-  /// - Throws: A ``Problem`` if it cannot be read, or changed or vanished meanwhile.
+  /// - Throws: A ``Problem`` if the file cannot be read, or has been changed or removed.
   func read(_ count: Int, at offset: Int, from file: OpenFile) throws(Problem) -> [UInt8] {
     do {
       let bytes = try file.read(count, at: offset)

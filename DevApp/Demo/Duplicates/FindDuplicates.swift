@@ -1,14 +1,14 @@
 import CompositeOperations
 
-/// Finds files that are equal: a stage a step, each decided by what came back from the one before.
+/// A sequence that finds equal files. The result of each step decides the next one.
 ///
-/// Look at the paths → scan the tree → group by size → read first blocks → compare whole files. Where
-/// nothing is left to compare, the sequence ends early.
+/// Check the paths → scan the tree → group by size → read first blocks → compare whole files. The
+/// sequence ends early if nothing is left to compare.
 struct FindDuplicates: OperationSequence {
   private let paths: [RawPath]
   private let includesEmpty: Bool
   private var report = DuplicateReport()
-  /// Groups that need no look at their first blocks.
+  /// Groups that skip the step of first blocks.
   private var small: [CandidateGroup] = []
 
   init(in paths: [RawPath], includesEmpty: Bool) {

@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// Looks at the paths that the user gave. Here a symbolic link stands for what it leads to.
+/// An operation that examines the paths of the arguments. It follows symbolic links.
 struct FindRoots: ComposableOperation {
   let paths: [RawPath]
 
@@ -22,7 +22,7 @@ struct FindRoots: ComposableOperation {
   }
 }
 
-/// The files and folders to begin with.
+/// The files and folders where the search starts.
 struct Roots: Sendable {
   var files: [FileEntry] = []
   var folders: [RawPath] = []

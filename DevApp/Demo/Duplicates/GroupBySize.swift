@@ -1,6 +1,7 @@
 import CompositeOperations
 
-/// Groups files that may be equal, because they have the same size. Hard links to one file are one.
+/// An operation that groups files by size, because only files of equal size can be equal. Hard links
+/// to a file count as one file.
 struct GroupBySize: ComposableOperation {
   let files: [FileEntry]
   let includesEmpty: Bool
@@ -19,10 +20,10 @@ struct GroupBySize: ComposableOperation {
   }
 }
 
-/// Two or more files of one size that may be equal.
+/// Two or more files of equal size, which may be equal.
 struct CandidateGroup: Sendable {
   let files: [FileEntry]
 
-  /// In bytes.
+  /// The size of each file in bytes.
   var size: Int { files[0].status.size }
 }

@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// Lists what stands in a folder. A folder that cannot be read is a problem, not an error.
+/// An operation that lists a folder. An unreadable folder is a problem, not an error.
 struct ListFolder: ComposableOperation {
   let path: RawPath
 

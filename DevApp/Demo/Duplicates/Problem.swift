@@ -2,7 +2,7 @@
 struct Problem: Error, Sendable {
   enum Reason: Sendable {
     case unreadable(SystemError)
-    /// Written or removed while the run went on.
+    /// Written or removed during the search.
     case changed
   }
 
@@ -14,7 +14,7 @@ struct Problem: Error, Sendable {
     self.reason = reason
   }
 
-  /// What a failed system call means for a file that was there a moment ago.
+  /// Creates the problem for a failed system call on a file that existed before.
   init(_ path: RawPath, _ error: SystemError) {
     self.init(path: path, reason: error.isMissing ? .changed : .unreadable(error))
   }

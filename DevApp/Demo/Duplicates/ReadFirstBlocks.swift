@@ -1,11 +1,12 @@
 import CompositeOperations
 
-/// Reads the first block of each of some files, so that files which differ there are not compared.
+/// An operation that reads the first block of each file, so that files that differ there are not
+/// compared.
 struct ReadFirstBlocks: ComposableOperation {
-  /// In bytes. Smaller files are read once, when they are compared.
+  /// The size of a first block in bytes. Smaller files are read only once, when they are compared.
   static let blockSize = 4_096
 
-  /// How many files one operation takes.
+  /// The number of files per operation.
   static let batchSize = 64
 
   let files: [FileEntry]
@@ -28,7 +29,7 @@ struct ReadFirstBlocks: ComposableOperation {
   }
 }
 
-/// Files by their size and a hash of their first block. Equal hashes are a hint, never the answer.
+/// Files by their size and a hash of their first block. Equal hashes are only a hint.
 struct FirstBlocks: Sendable {
   struct Key: Hashable, Sendable {
     let size: Int

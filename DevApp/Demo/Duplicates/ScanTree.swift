@@ -1,8 +1,8 @@
 import CompositeOperations
 
-/// Finds the files in folders and in the folders below them, level by level.
+/// A sequence that finds the files in folders and their subfolders, level by level.
 ///
-/// All folders of a level are listed in parallel; what they hold decides the next step.
+/// It lists all folders of a level in parallel; their contents decide the next step.
 struct ScanTree: OperationSequence {
   private var tree = FileTree()
   private var folders: [RawPath] = []
@@ -29,7 +29,7 @@ struct ScanTree: OperationSequence {
   private mutating func add(_ listing: FolderListing) {
     switch listing {
     case .entries(let entries):
-      // The same folder by another way: a path that was given twice, or a mount.
+      // A folder can be reached twice, by a repeated path or a mount.
       guard seen.insert(entries.identity).inserted else { return }
       tree.files += entries.files
       tree.problems += entries.problems
@@ -40,7 +40,7 @@ struct ScanTree: OperationSequence {
   }
 }
 
-/// The files that were found, and what could not be looked at.
+/// The files found, and the files and folders that could not be examined.
 struct FileTree: Sendable {
   var files: [FileEntry] = []
   var problems: [Problem] = []

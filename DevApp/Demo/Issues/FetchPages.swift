@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
 
-/// All pages of a list, one after another.
+/// An operation that fetches all pages of a list in sequence.
 struct FetchPages<Item: Decodable & Sendable>: ComposableOperation {
   let first: URL
   let api: GitHubAPI
@@ -38,7 +38,7 @@ struct FetchPages<Item: Decodable & Sendable>: ComposableOperation {
   }
 }
 
-/// The repositories of a user.
+/// An operation that fetches the repositories of a user.
 struct FetchRepositories: ComposableOperation {
   let user: String
   let api: GitHubAPI
@@ -51,7 +51,7 @@ struct FetchRepositories: ComposableOperation {
   }
 }
 
-/// The open issues of a repository.
+/// An operation that fetches the open issues of a repository.
 struct FetchIssues: ComposableOperation {
   let repository: Repository
   let api: GitHubAPI

@@ -5,14 +5,14 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// Where and as whom a server is asked that speaks as GitHub does.
+/// A server with GitHub's API, and the token for it.
 struct GitHubAPI: Sendable {
   private let base: URL
   private let token: String?
 
   /// - Parameters:
-  ///   - address: Of the server.
-  ///   - token: By which it knows who asks; nil to ask as anybody.
+  ///   - address: The URL of the server.
+  ///   - token: The access token; nil for anonymous requests.
   init(_ address: String, token: String?) throws(UsageError) {
     guard let url = URL(string: address), let host = url.host, !host.isEmpty,
       ["http", "https"].contains(url.scheme), url.query == nil, url.fragment == nil
@@ -28,7 +28,7 @@ struct GitHubAPI: Sendable {
     self.token = token
   }
 
-  /// Whether a text may be the name of a user or of a repository.
+  /// Returns whether a text can be the name of a user or a repository.
   static func isName(_ text: String) -> Bool {
     !text.isEmpty && text != "." && text != ".."
       && text.utf8.allSatisfy { byte in
@@ -37,7 +37,7 @@ struct GitHubAPI: Sendable {
       }
   }
 
-  /// The first page of a list.
+  /// Returns the URL of the first page of a list.
   func list(_ path: [String], _ query: String) -> URL {
     let place = path.reduce(base) { $0.appendingPathComponent($1) }
     var parts = URLComponents(url: place, resolvingAgainstBaseURL: true)
@@ -54,9 +54,10 @@ struct GitHubAPI: Sendable {
     return request
   }
 
-  /// The page behind one, as the header `Link` says it (RFC 8288); nil if that was the last one.
+  /// Returns the URL of the next page, from the header `Link` (RFC 8288); nil after the last page.
   ///
-  /// - Throws: ``GitHubProblem`` if it is on another server, which is not to have the token.
+  /// - Throws: ``GitHubProblem`` if the page is on another server, which must not receive the
+  ///   token.
   func page(after response: HTTPDataResponse) throws(GitHubProblem) -> URL? {
     let links = PageLink.all(in: response.headers["Link"] ?? "")
     guard let text = links.first(where: { $0.relations.contains("next") })?.address else {
@@ -65,13 +66,13 @@ struct GitHubAPI: Sendable {
     guard let url = URL(string: text, relativeTo: response.url)?.absoluteURL,
       Origin(url) == Origin(base)
     else {
-      throw GitHubProblem("the link to the next page leads to another server: \(text.printable)")
+      throw GitHubProblem("the link to the next page points to another server: \(text.printable)")
     }
     return url
   }
 }
 
-/// What makes a server the same.
+/// The scheme, host and port, which identify a server.
 private struct Origin: Equatable {
   private let scheme: String?
   private let host: String?

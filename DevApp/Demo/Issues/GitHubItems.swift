@@ -1,19 +1,19 @@
-/// A repository, as far as it matters here.
+/// A repository with the properties that are needed here.
 struct Repository: Decodable, Sendable {
-  /// With that of its owner: `octocat/hello-world`.
+  /// The name including the owner: `octocat/hello-world`.
   let name: String
 
   private enum CodingKeys: String, CodingKey { case name = "full_name" }
 }
 
-/// An issue, as far as it matters here.
+/// An issue with the properties that are needed here.
 struct Issue: Codable, Sendable {
   struct Author: Codable, Sendable { let login: String }
 
   let number: Int
   let title: String
   let url: String
-  /// Nil where whoever wrote it has left.
+  /// Nil if the account of the author was deleted.
   let author: Author?
 
   enum CodingKeys: String, CodingKey {
@@ -23,12 +23,12 @@ struct Issue: Codable, Sendable {
   }
 }
 
-/// What GitHub lists among issues: also requests to pull, which are none.
+/// An element of GitHub's list of issues, which also contains pull requests.
 struct ListedIssue: Decodable, Sendable {
   private struct PullRequest: Decodable {}
   private enum CodingKeys: String, CodingKey { case pullRequest = "pull_request" }
 
-  /// Nil for a request to pull.
+  /// Nil for a pull request.
   let issue: Issue?
 
   init(from decoder: any Decoder) throws {

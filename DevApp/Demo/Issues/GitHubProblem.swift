@@ -2,16 +2,16 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
 
-/// What a server that speaks as GitHub does did wrong.
+/// An error in the responses of the server.
 struct GitHubProblem: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
 extension GitHubProblem {
-  /// What an error means to whoever asked.
+  /// Returns the message for an error.
   ///
-  /// - Parameter user: Who was asked for, where it is about a user.
+  /// - Parameter user: The user of the request, if the request was about one.
   static func text(of error: any Error, user: String? = nil) -> String {
     let error = (error as? RetryError)?.errors.last ?? error
     guard let error = error as? HTTPStatusError else { return "\(error)".printable }
@@ -44,7 +44,7 @@ extension GitHubProblem {
 }
 
 extension String {
-  /// The text without what would have a terminal do something.
+  /// The text without characters that control a terminal.
   var printable: String {
     String(
       String.UnicodeScalarView(

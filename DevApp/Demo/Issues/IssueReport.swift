@@ -1,12 +1,12 @@
 import CompositeOperations
 import Foundation
 
-/// What a run found.
+/// The result of a run: the issues by repository.
 struct IssueReport: Sendable {
   struct Part: Sendable {
     let repository: String
     let issues: [Issue]
-    /// Why there are none; nil if these are all.
+    /// Why the issues are missing; nil if they are complete.
     let problem: String?
   }
 
@@ -27,10 +27,10 @@ struct IssueReport: Sendable {
         repository: repository.name.printable, issues: outcome.result ?? [], problem: problem))
   }
 
-  /// Whether every repository gave its issues.
+  /// Whether the issues of every repository were fetched.
   var isComplete: Bool { parts.allSatisfy { $0.problem == nil } }
 
-  /// The issues for a person: a line each below their repository.
+  /// The issues as text, one per line below their repository.
   var text: String {
     parts.filter { !$0.issues.isEmpty }.map { part in
       "\(part.repository): \(part.issues.count.counted("open issue"))\n"
@@ -41,12 +41,12 @@ struct IssueReport: Sendable {
     }.joined(separator: "\n")
   }
 
-  /// What failed, a line each.
+  /// The failures, one line each.
   var problemLines: [String] {
     parts.compactMap { part in part.problem.map { "failed: \(part.repository): \($0)" } }
   }
 
-  /// The totals in a sentence.
+  /// Returns the totals as a sentence.
   func summary(after duration: Duration) -> String {
     let repositories =
       parts.count == 1 ? "1 repository" : "\(parts.count.grouped) repositories"
@@ -56,7 +56,7 @@ struct IssueReport: Sendable {
     return "\(issues) in \(repositories) of \(user)\(failures), \(seconds) s"
   }
 
-  /// The report as one JSON object, for programs.
+  /// The report as a JSON object.
   func json() throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -25,7 +25,7 @@ struct IssuesCommand {
   private var user = ""
   private var api: GitHubAPI
 
-  /// - Parameter token: What the environment has.
+  /// - Parameter token: The token in the environment.
   init(
     _ arguments: ArraySlice<RawPath>,
     token: String? = ProcessInfo.processInfo.environment["GITHUB_TOKEN"]

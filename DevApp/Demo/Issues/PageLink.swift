@@ -1,15 +1,15 @@
-/// One of the places that the header `Link` names (RFC 8288, section 3).
+/// A link of the header `Link` (RFC 8288, section 3).
 struct PageLink {
   let address: String
-  /// What the place is to the page, in small letters.
+  /// The relations of the link, in lower case.
   let relations: [String]
 
-  /// The links of a header, up to the first thing that is none.
+  /// Returns the links of a header, up to the first invalid one.
   static func all(in header: String) -> [PageLink] {
     var rest = header[...]
     var links: [PageLink] = []
     while true {
-      // Empty ones are allowed.
+      // Empty elements are allowed.
       rest = rest.drop { " \t,".contains($0) }
       guard let link = next(in: &rest) else { return links }
       links.append(link)
@@ -17,7 +17,7 @@ struct PageLink {
   }
 
   private static func next(in rest: inout Substring) -> PageLink? {
-    // Between the brackets a comma and a semicolon are part of the address.
+    // Between angle brackets, commas and semicolons are part of the address.
     guard rest.popFirst() == "<", let end = rest.firstIndex(of: ">") else { return nil }
     let address = String(rest[..<end])
     rest = rest[rest.index(after: end)...]
@@ -31,7 +31,7 @@ struct PageLink {
       guard rest.first == "=" else { continue }
       rest = rest.dropFirst().drop { " \t".contains($0) }
       let value = value(in: &rest)
-      // Of several the first one counts.
+      // Only the first one counts.
       if name == "rel", relations == nil {
         relations = value.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
       }
@@ -39,7 +39,7 @@ struct PageLink {
     return PageLink(address: address, relations: relations ?? [])
   }
 
-  /// A word, or a text in quotes.
+  /// Returns a token or the contents of a quoted string.
   private static func value(in rest: inout Substring) -> String {
     guard rest.first == "\"" else {
       defer { rest = rest.drop { !" \t;,".contains($0) } }

@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// The repositories of a user, then the issues of all of them side by side.
+/// A sequence that fetches the repositories of a user, then the issues of all of them in parallel.
 struct UserIssues: OperationSequence {
   private let user: String
   private let api: GitHubAPI

@@ -1,26 +1,26 @@
 import CompositeOperations
 
-/// Sees a flow for whoever runs the program: the files that it asked for, and the progress.
+/// The observation of a flow: the requested trace files, and the progress display.
 final class FlowObservation {
   private let options: FlowOptions
-  /// What is written as it runs.
+  /// The trace that is written during the run.
   private let file: TraceFile?
-  /// What is written in the end.
+  /// The recorder of the traces that are written after the run.
   private let recorder: TraceRecorder?
   private let progress: LiveProgress?
 
   /// - Parameters:
-  ///   - options: Which files are to be written.
-  ///   - output: Where progress is shown; nil for nowhere.
-  /// - Throws: ``TraceFileError`` if a file cannot be made.
+  ///   - options: The requested files.
+  ///   - output: The destination of the progress display; nil for none.
+  /// - Throws: ``TraceFileError`` if a file cannot be created.
   init(_ options: FlowOptions, progressOn output: StandardError? = nil) throws {
     self.options = options
     file = try options.trace.flatMap { path in
       try TraceFormat(ofFile: path).map { try TraceFile(path, format: $0) }
     }
     let paths = [options.timeline, file == nil ? options.trace : nil].compactMap(\.self)
-    // Made beforehand, so that one that cannot be made is known before the work is done. A terminal or a pipe would
-    // show what an empty one is.
+    // Created in advance, so that a failure is known before the work is done. A terminal or a pipe
+    // would show the contents of an empty trace.
     for path in paths where (try? FileStatus(of: RawPath(path)))?.kind != .other {
       try TraceFile(path).close()
     }
@@ -29,7 +29,7 @@ final class FlowObservation {
     progress = output.map { LiveProgress(on: $0) }
   }
 
-  /// What the flow has to run in.
+  /// The environment for the flow.
   var environment: OperationEnvironment {
     var environment = OperationEnvironment()
     if let file { environment.observers.append(file) }
@@ -38,12 +38,12 @@ final class FlowObservation {
     return environment
   }
 
-  /// Takes the progress away.
+  /// Removes the progress display.
   func endProgress() { progress?.end() }
 
   /// Writes the files.
   ///
-  /// - Throws: ``TraceFileError`` if one cannot be written.
+  /// - Throws: ``TraceFileError`` if a file cannot be written.
   func end() throws {
     let trace = recorder?.trace
     if let path = options.timeline { try trace?.write(to: path) }
@@ -51,6 +51,6 @@ final class FlowObservation {
     try file?.close()
   }
 
-  // What is written as it runs is closed in any case.
+  // Closes the trace that is written during the run, in any case.
   deinit { try? file?.close() }
 }

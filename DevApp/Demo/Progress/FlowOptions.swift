@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// What every command understands: `--trace FILE` and `--timeline FILE`.
+/// The options of every command: `--trace FILE` and `--timeline FILE`.
 struct FlowOptions {
   static let usage = """
       --trace FILE      writes a trace for Perfetto and Chrome (.json), OpenTelemetry (.otlp.json), Mermaid (.mmd) or
@@ -11,9 +11,9 @@ struct FlowOptions {
   private(set) var trace: String?
   private(set) var timeline: String?
 
-  /// Takes an option and its value out of the arguments of a command, if it is one of these.
+  /// Takes an option and its value from the arguments, if it is one of these options.
   ///
-  /// - Returns: Whether it was.
+  /// - Returns: Whether the argument was one of these options.
   mutating func take(
     _ argument: RawPath, from rest: inout ArraySlice<RawPath>, for command: String
   ) throws(UsageError) -> Bool {

@@ -1,10 +1,10 @@
 import CompositeOperations
 import Dispatch
 
-/// Shows on standard error how far a flow is: on a terminal a line for everything that runs, ten times a second
-/// in place; elsewhere a plain line every two seconds.
+/// A progress display on standard error. On a terminal it has one line per running operation,
+/// updated in place ten times a second. Otherwise it prints a line every two seconds.
 final class LiveProgress {
-  /// What the flow has to be observed by.
+  /// The observer of the flow.
   let observer = ProgressObserver()
 
   private let output: StandardError
@@ -28,28 +28,28 @@ final class LiveProgress {
     timer.activate()
   }
 
-  /// Takes the lines away.
+  /// Removes the lines.
   func end() {
     timer.cancel()
-    // Behind the handler, should it be running.
+    // After the handler, in case it is running.
     queue.sync { screen.show([], on: output) }
   }
 }
 
-/// What stands on the terminal.
-// Sendable, because it is reached on the queue of the progress alone.
+/// The lines on the terminal.
+// Sendable, because it is used only on the queue of the progress display.
 private final class Screen: @unchecked Sendable {
-  /// How wide each line is that stands there.
+  /// The widths of the lines on the terminal.
   private var widths: [Int] = []
 
-  /// Draws over what stands there, in one piece so that it does not flicker.
+  /// Replaces the lines in one write, so that they do not flicker.
   func show(_ lines: [String], on output: StandardError) {
     if lines.isEmpty, widths.isEmpty { return }
-    // A terminal that became narrower since has broken the lines.
+    // A terminal that has become narrower has wrapped the lines.
     let columns = max(1, output.size.columns)
     let rows = widths.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
     let back = rows > 0 ? "\u{1B}[\(rows)A\r" : ""
-    // Line by line: some terminals keep what they clear as a whole for scrolling back.
+    // Line by line: some terminals save text that is cleared as a whole for scrolling back.
     output.write(back + lines.map { "\u{1B}[2K\($0)\n" }.joined() + "\u{1B}[J")
     widths = lines.map(\.count)
   }

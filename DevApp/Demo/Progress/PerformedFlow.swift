@@ -8,10 +8,10 @@ import CompositeOperations
   import Darwin
 #endif
 
-/// A flow that a command has performed: how it ended, and after which time and signal.
+/// A flow that a command has run: its outcome, its duration and the first signal.
 struct PerformedFlow<Value: Sendable> {
   let outcome: Outcome<Value>
-  /// What it came to behind a cancellation, if its end was waited for.
+  /// The late outcome after a cancellation, if the end was awaited.
   let late: Outcome<Value>?
   let duration: Duration
   private let signal: Int32?
@@ -19,13 +19,13 @@ struct PerformedFlow<Value: Sendable> {
   /// The exit status of a flow that was cancelled.
   var interruptedStatus: Int32 { ExitCode.signalled(by: signal ?? SIGINT) }
 
-  /// Performs a flow, which Ctrl-C, SIGTERM and SIGHUP cancel.
+  /// Runs a flow. Ctrl-C, SIGTERM and SIGHUP cancel it.
   ///
   /// - Parameters:
-  ///   - flow: What the command is there for.
-  ///   - observation: Who sees it.
-  ///   - waitsForEnd: Whether what a cancellation leaves behind is waited for, too.
-  ///   - force: Is done at the second of the signals, before the program ends.
+  ///   - flow: The flow of the command.
+  ///   - observation: The observation of the flow.
+  ///   - waitsForEnd: Whether to await the late outcome after a cancellation.
+  ///   - force: A closure that is called at the second signal, before the program exits.
   init(
     of flow: some ComposableOperation<Value>, seenBy observation: FlowObservation,
     waitsForEnd: Bool = false, force: (@Sendable () -> Void)? = nil
@@ -38,7 +38,7 @@ struct PerformedFlow<Value: Sendable> {
     duration = ContinuousClock.now - start
     late = waitsForEnd ? await run.late : nil
     signal = interruption.firstSignal
-    // What is left is to write, which somebody may keep waiting.
+    // Only output is left, which can block. From here on, a signal ends the program.
     interruption.end()
     observation.endProgress()
   }

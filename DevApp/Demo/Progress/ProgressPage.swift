@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// What goes on, as lines for a person.
+/// The progress of the running operations, as lines of text.
 struct ProgressPage {
   private let branches: [ProgressObserver.Branch]
   private let now: ContinuousClock.Instant
@@ -10,7 +10,7 @@ struct ProgressPage {
     self.now = now
   }
 
-  /// The outer things first where there is no room for all of them.
+  /// Returns the lines. If there is not enough room, outer operations take precedence.
   func lines(in size: TerminalSize) -> [String] {
     let room = max(1, min(size.rows - 2, 16))
     let order = branches.indices.sorted { left, right in
@@ -26,7 +26,7 @@ struct ProgressPage {
     return lines.map { String($0.prefix(max(1, size.columns - 1))) }
   }
 
-  /// The outermost thing whose progress is known, or else the innermost one.
+  /// The outermost operation with known progress, or else the innermost one.
   var summary: String? {
     (branches.first { $0.progress.fraction != nil } ?? branches.last).map(text)
   }
@@ -36,7 +36,7 @@ struct ProgressPage {
     let progress = branch.progress
     var parts = [branch.attempt > 1 ? "\(branch.name) (attempt \(branch.attempt))" : branch.name]
     if let percent = progress.percent { parts.append("\(percent) %") }
-    // Of a sequence of unlike steps the sum of what they count says nothing.
+    // The sum over steps of different kinds is meaningless.
     if progress.completed > 0, branch.level > 0 || progress.fraction != nil {
       parts.append(
         progress.total.map { total in
@@ -44,7 +44,7 @@ struct ProgressPage {
             progress.unit == "bytes" ? progress.completed.asBytes : progress.completed.grouped
           return "\(done) of \(amount(total, progress.unit))"
         } ?? amount(progress.completed, progress.unit))
-      // A rate of less than two tenths of a second says nothing.
+      // A rate over less than 0.2 s is meaningless.
       if seconds >= 0.2 {
         parts.append("\(amount(Int(Double(progress.completed) / seconds), progress.unit))/s")
       }
@@ -57,7 +57,7 @@ struct ProgressPage {
     return parts.joined(separator: "  ")
   }
 
-  /// What is left if it goes on as it has gone; nil where that would be a guess.
+  /// Returns the estimated seconds left; nil if the estimate would be a guess.
   private func secondsLeft(of fraction: Double?, after seconds: Double) -> Int? {
     guard let fraction, fraction >= 0.02, fraction < 1, seconds >= 1 else { return nil }
     return Int((seconds * (1 - fraction) / fraction).rounded(.up))

@@ -1,12 +1,12 @@
 import CompositeOperations
 import RecordOperations
 
-/// Writes the rows that the arguments name.
+/// An operation that exports the rows that the arguments select.
 struct ExportRows: ComposableOperation {
   let arguments: RecordsArguments
   let database: SQLiteRecordDatabase
   let formatter: any RecordFormatter
-  /// A file; `-` for standard output, nil for one that is called as the table.
+  /// The output file; `-` for standard output, nil for a file named after the table.
   let output: String?
   let limit: Int?
 

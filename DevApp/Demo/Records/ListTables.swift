@@ -5,21 +5,21 @@ import RecordOperations
 struct TableDescription: Sendable, Encodable {
   struct Column: Sendable, Encodable {
     let name: String
-    /// As it was declared; empty if there is none.
+    /// The declared type; empty if there is none.
     let type: String
     let isKey: Bool
   }
 
   let name: String
   let kind: String
-  /// Nil if it cannot be read.
+  /// Nil if the table cannot be read, or is a view with more than 100,000 rows.
   let rowCount: Int?
   let columns: [Column]
-  /// Why it cannot be read; nil if it can.
+  /// Why the table cannot be read; nil if it can.
   let problem: String?
 }
 
-/// Looks which tables there are, and what is in them.
+/// An operation that lists the tables, with their columns and row counts.
 struct ListTables: ComposableOperation {
   let database: SQLiteRecordDatabase
 
@@ -36,7 +36,7 @@ struct ListTables: ComposableOperation {
           columns = try Self.columns(of: name, connection)
           count = try Self.count(name, connection)
         } catch let error as SQLiteError {
-          // A view of a table that is gone keeps nobody from seeing the others.
+          // A view of a missing table does not hide the other tables.
           guard let text = Self.problem(error) else { throw error }
           problem = text
         }
@@ -47,7 +47,8 @@ struct ListTables: ComposableOperation {
     }
   }
 
-  /// How many rows there are. Those of a view may take long, or never end: nil if they are many.
+  /// Returns the number of rows. Counting the rows of a view can take long or never end, so the
+  /// result is nil if a view has more than 100,000.
   private static func count(_ name: String, _ connection: SQLiteConnection) throws -> Int? {
     let table = try SQLiteName.quoted(name)
     guard try connection.table(name)?.kind == .view else {
@@ -73,7 +74,7 @@ struct ListTables: ComposableOperation {
     return try connection.first(sql, [.text(name)]) { $0.text(at: 0) ?? "" } ?? ""
   }
 
-  /// What is wrong with one table; nil if it is the file or the run that something is wrong with.
+  /// Returns the problem of a single table; nil if the error concerns the file or the run.
   private static func problem(_ error: SQLiteError) -> String? {
     guard let reason = (error.translated as? RecordError)?.reason else { return nil }
     return switch reason {

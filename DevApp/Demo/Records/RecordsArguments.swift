@@ -1,12 +1,12 @@
 import RecordOperations
 
-/// What `DevApp records` was asked for.
+/// The arguments of `DevApp records`.
 struct RecordsArguments: Sendable {
   enum Action: String, Sendable, CaseIterable {
     case tables, query, export
     case load = "import"
 
-    /// What its positions are, in their order.
+    /// The positional arguments, in order.
     var positions: [String] {
       switch self {
       case .tables: ["FILE"]
@@ -48,12 +48,12 @@ struct RecordsArguments: Sendable {
   private(set) var columns: [String]?
   private(set) var limit: Int?
 
-  /// Nil for a name that says what is in it.
+  /// Nil for the default name.
   private(set) var output: String?
   private var format: Format?
-  /// One that means nothing for other formats; nil if there was none.
+  /// An option that only CSV has; nil if none was given.
   private var optionOfCSV: String?
-  /// Nil for that which files of such a name have.
+  /// Nil for the delimiter that the name of the file implies.
   private var delimiter: CSVDelimiter?
   private var hasHeader = true
   private var endsLinesAsWindows = false
@@ -127,7 +127,8 @@ struct RecordsArguments: Sendable {
   private mutating func findFormat() throws(UsageError) {
     let named = action == .load ? source : output ?? ""
     format = format ?? Format(ofFile: named)
-    // What has no ending, such as a pipe, gets CSV. One that is another format is not to have CSV in it.
+    // A name without an ending, such as a pipe, implies CSV. A name with an unknown ending does
+    // not.
     let isUnclear =
       action == .load || named.split(separator: "/").last?.dropFirst().contains(".") == true
     if format == nil, isUnclear {
@@ -141,7 +142,7 @@ struct RecordsArguments: Sendable {
     }
   }
 
-  /// Whether standard output gets rows while they are read.
+  /// Whether rows are written to standard output while they are read.
   var printsRows: Bool { action == .query || output == "-" }
 
   private var name: String { "records \(action.rawValue)" }
@@ -223,7 +224,7 @@ struct RecordsArguments: Sendable {
 
   // MARK: Formats
 
-  /// How rows are written.
+  /// The format of exported rows.
   var formatter: any RecordFormatter {
     switch format ?? .csv {
     case .csv:
@@ -236,7 +237,7 @@ struct RecordsArguments: Sendable {
     }
   }
 
-  /// How rows are read.
+  /// The format of imported rows.
   var importFormat: ImportFormat {
     switch format ?? .csv {
     case .csv:

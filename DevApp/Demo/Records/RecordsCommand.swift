@@ -90,18 +90,18 @@ struct RecordsCommand {
     }
   }
 
-  /// Runs a flow and shows what came of it.
+  /// Runs a flow and shows its outcome.
   private func perform<Value: Sendable>(
     _ flow: some ComposableOperation<Value>, _ show: (Value) throws -> Void
   ) async throws -> Int32 {
     let standardError = StandardError()
-    // Rows that come meanwhile, or who shows them page by page, share the terminal with it.
+    // The display would collide with rows on the same terminal, or with a pager.
     let hasTerminal =
       standardError.isTerminal && (!arguments.printsRows || StandardOutput().isFile)
     let observation = try FlowObservation(
       arguments.options, progressOn: hasTerminal ? standardError : nil)
     let performed = try await PerformedFlow(of: flow, seenBy: observation, waitsForEnd: true)
-    // So that nothing is left beside the file.
+    // Removes the files that SQLite keeps beside the database.
     await database.close()
     try observation.end()
     switch performed.outcome {
@@ -112,17 +112,18 @@ struct RecordsCommand {
       }
       return ExitCode.success
     case .error(let error as RecordFileError) where error.code == EPIPE && arguments.printsRows:
-      // Whoever reads the rows has seen enough, as `head` has, and other programs end by the signal for that.
+      // The reader of the rows has stopped reading, as `head` does. Other programs end by SIGPIPE
+      // then.
       return ExitCode.signalled(by: SIGPIPE)
     case .error(let error):
-      // The error itself tells of the first one.
+      // The error describes only the first problem.
       if let error = error as? RecordImportError, error.problems.count > 1 {
         list(error.problems, standardError)
       }
       standardError.writeLine("DevApp records: \(error)")
       return ExitCode.failure
     case .cancelled:
-      // What was put in before stays.
+      // Rows that were committed before remain.
       let left = (performed.late?.error as? RecordImportError).map { ": \($0)" } ?? ""
       standardError.writeLine("DevApp records: interrupted\(left)")
       return performed.interruptedStatus
@@ -145,7 +146,7 @@ struct RecordsCommand {
       return try await perform(export(as: .jsonLines, to: "-", limit)) { _ in }
     }
     let width = StandardOutput().width
-    // On a terminal nobody reads more. One more is asked for, to know whether there are more.
+    // A terminal shows at most 1,000 rows. One more is requested, to know whether there are more.
     let shown = width == nil ? nil : limit ?? 1_000
     let table = TableFormatter(width: width, limit: shown)
     return try await perform(export(as: table, to: "-", limit ?? shown.map { $0 + 1 })) { file in
@@ -171,7 +172,7 @@ struct RecordsCommand {
         file: file.path, problems: nil)
       if arguments.isJSON {
         let text = try summary.json()
-        // Standard output has the rows.
+        // Standard output contains the rows.
         if arguments.printsRows {
           return StandardError().write(String(decoding: text, as: UTF8.self))
         }

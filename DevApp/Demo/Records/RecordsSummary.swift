@@ -6,7 +6,7 @@ import RecordOperations
   import Foundation
 #endif
 
-/// What came of an export or an import.
+/// The summary of an export or an import.
 struct RecordsSummary: Encodable {
   struct BadRow: Encodable {
     let line: Int
@@ -14,11 +14,11 @@ struct RecordsSummary: Encodable {
   }
 
   let records: Int
-  /// Nil of an import.
+  /// Nil for an import.
   let bytes: Int?
   let seconds: Double
   let file: String
-  /// Nil of an export.
+  /// Nil for an export.
   let badRows: [BadRow]?
 
   init(records: Int, bytes: Int?, seconds: Double, file: String, problems: [RowProblem]?) {
@@ -26,7 +26,7 @@ struct RecordsSummary: Encodable {
     badRows = problems?.map { BadRow(line: $0.line, problem: $0.text) }
   }
 
-  /// For people.
+  /// The duration for display.
   var time: String {
     let hundredths = Int((seconds * 100).rounded())
     let fraction = hundredths % 100
@@ -35,7 +35,7 @@ struct RecordsSummary: Encodable {
 }
 
 extension Encodable {
-  /// It as one JSON document, for programs.
+  /// Returns the value as a JSON document.
   func json() throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -6,10 +6,10 @@ import RecordOperations
   import Foundation
 #endif
 
-/// A condition as a person writes it: `pages>500`.
+/// A condition in the syntax of the command line: `pages>500`.
 struct RowCondition: Sendable {
   private enum Relation: String, CaseIterable {
-    // The longer ones first, of which others are the beginning.
+    // Longer operators first, because shorter ones are prefixes of them.
     case notEqual = "!="
     case notEqualAsInSQL = "<>"
     case equalAsInSwift = "=="
@@ -37,28 +37,28 @@ struct RowCondition: Sendable {
   private let relation: Relation
   private let value: String
 
-  /// Nil if it is none.
+  /// Nil if the text is not a condition.
   init?(_ text: String) {
     let places = Relation.allCases.compactMap { relation in
       text.firstRange(of: relation.rawValue).map { (relation, $0) }
     }
-    // The first sign of all, and the longest that begins there.
+    // The leftmost operator, and the longest one at that position.
     let first = places.map(\.1.lowerBound).min()
     guard let (relation, range) = places.first(where: { $0.1.lowerBound == first }),
       range.lowerBound > text.startIndex
     else { return nil }
     column = String(text[..<range.lowerBound])
     self.relation = relation
-    // What is meant to have some at its ends is in quotes.
+    // A value with spaces at its ends has to be quoted.
     value = String(text[range.upperBound...]).withoutSpaces
   }
 
-  /// What it asks of a table: the column says what the value is.
+  /// Returns the predicate for a table. The column determines the type of the value.
   ///
-  /// - Throws: A ``RecordError`` where a number would be compared with texts, letter by letter.
+  /// - Throws: A ``RecordError`` if a number would be compared with texts, character by character.
   func predicate(for table: SQLiteTable?) throws -> RecordPredicate {
     func column(_ name: String) -> SQLiteColumn? { table?.columns.first { $0.name == name } }
-    // With spaces before the sign, as one writes it, unless it has such a name.
+    // Spaces around the name are ignored, unless a column has such a name.
     let name = column(self.column) == nil ? self.column.withoutSpaces : self.column
     if let column = column(name), comparesNumberWithTexts(column) {
       throw RecordError(
@@ -69,7 +69,7 @@ struct RowCondition: Sendable {
     return predicate(for: column(name), named: name)
   }
 
-  /// What is equal is so, too, where it is a text.
+  /// Returns whether a number would be compared with texts. Equality has the same result for texts.
   private func comparesNumberWithTexts(_ column: SQLiteColumn) -> Bool {
     switch relation {
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
@@ -120,7 +120,7 @@ extension String {
   }
 }
 
-/// What is looked for in a table.
+/// The query for the rows that the arguments select.
 struct RowQuery: Sendable {
   let records: RecordQuery
 

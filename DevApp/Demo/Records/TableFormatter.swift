@@ -1,10 +1,10 @@
 import RecordOperations
 import Synchronization
 
-/// Rows as a table for people.
+/// A formatter of rows as a table for display.
 ///
-/// How wide a column is the rows of a block say together, so that no more than those are kept. It is for one file, as it
-/// has to remember them.
+/// One block of rows determines the widths of the columns, so that only one block is kept. An
+/// instance formats one file, because it stores these widths.
 final class TableFormatter: RecordFormatter {
   private static let blockSize = 1_000
 
@@ -19,14 +19,14 @@ final class TableFormatter: RecordFormatter {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - width: How many columns the terminal has; nil if there is none.
-  ///   - limit: How many rows are shown at most; nil for all.
+  ///   - width: The number of columns of the terminal; nil without a terminal.
+  ///   - limit: The maximum number of rows; nil for all.
   init(width: Int?, limit: Int?) {
     self.width = width
     self.limit = limit
   }
 
-  /// Bytes, and texts that are none, are not for people.
+  /// Replaces bytes, and texts that are not UTF-8, by their size.
   func transform(_ value: FieldValue, of column: String) -> FieldValue {
     guard case .bytes(let bytes) = value else { return value }
     return .string("<\(bytes.count.asBytes)>")
@@ -63,7 +63,7 @@ final class TableFormatter: RecordFormatter {
     state.rows = []
   }
 
-  /// The columns that have nothing but numbers.
+  /// The columns that contain only numbers.
   private static func numbers(in rows: [[FieldValue]]) -> Set<Int> {
     Set((rows.first ?? []).indices.filter { column in rows.allSatisfy { $0[column].isNumber } })
   }
@@ -77,7 +77,7 @@ extension FieldValue {
     }
   }
 
-  /// It in a table for people.
+  /// The value for display.
   fileprivate var forPeople: String {
     switch self {
     case .null: "–"

@@ -1,6 +1,6 @@
-/// Rows in columns that stand below one another.
+/// A layout of rows in aligned columns.
 struct TableLayout: Sendable {
-  /// What is wider has the columns behind it moved, so that a long text does not move those of all rows.
+  /// The maximum width of a column. A longer cell shifts the rest of its row, but no other row.
   private static let widest = 120
 
   private let numbers: Set<Int>
@@ -8,16 +8,17 @@ struct TableLayout: Sendable {
   private var widths: [Int] = []
 
   /// - Parameters:
-  ///   - numbers: Which columns have numbers, and end at the same place.
-  ///   - width: How many columns the terminal has, where lines are cut; nil for all that they have.
+  ///   - numbers: The columns with numbers, which are aligned to the right.
+  ///   - width: The number of columns of the terminal, where lines are cut; nil for no limit.
   init(numbers: Set<Int>, width: Int?) {
     self.numbers = numbers
     self.width = width
   }
 
-  /// Rows as lines, below those that were there before: a column may become wider, and never narrower.
+  /// Returns the lines of further rows. A column can become wider than in previous rows, but not
+  /// narrower.
   mutating func text(of rows: [[String]]) -> String {
-    // No line has more of a cell.
+    // A line has no room for more of a cell.
     let rows = rows.map { $0.map { $0.shortened(to: width).onOneLine } }
     for row in rows {
       for (column, cell) in row.enumerated() {
@@ -40,12 +41,12 @@ struct TableLayout: Sendable {
 }
 
 extension String {
-  /// At most so many characters of it, and one that says that there are more.
+  /// Returns the text, cut to one more character than fits, which shows that it is cut.
   fileprivate func shortened(to width: Int?) -> String {
     width.map { String(prefix($0 + 1)) } ?? self
   }
 
-  /// Without what would break the line, or steer the terminal.
+  /// The text without characters that break the line or control the terminal.
   fileprivate var onOneLine: String {
     if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
     return String(
@@ -58,7 +59,7 @@ extension Unicode.Scalar {
     value < 0x20 || (0x7F..<0xA0).contains(value) || value == 0x2028 || value == 0x2029
   }
 
-  /// Whether what follows stands in another direction than it is written, or it is not seen at all.
+  /// Whether the scalar changes the direction of the text after it, or is invisible.
   fileprivate var turnsLine: Bool {
     switch value {
     case 0x061C, 0x200B, 0x200E, 0x200F, 0x202A...0x202E, 0x2060...0x2069, 0xFEFF: true

@@ -1,15 +1,15 @@
-/// The tables of a file, for people.
+/// The tables of a file, for display.
 struct TableList {
   let tables: [TableDescription]
 
-  /// - Parameter width: How many columns the terminal has; nil if there is none.
+  /// - Parameter width: The number of columns of the terminal; nil without a terminal.
   func text(in width: Int?) -> String {
     if tables.isEmpty { return "no tables\n" }
     let heads = [["table", "kind", "rows"]] + tables.map { [$0.name, $0.kind, $0.rows] }
     let lead = (0..<3).reduce(0) { lead, column in
       lead + (heads.map { $0[column].terminalWidth }.max() ?? 0) + 2
     }
-    // A name that leaves no room for others has the lines cut.
+    // Names that leave too little room make the lines longer than the terminal, where they are cut.
     let room = width.flatMap { $0 - lead >= 20 ? $0 - lead : nil }
     var rows = [heads[0] + ["columns"]]
     for (head, table) in zip(heads.dropFirst(), tables) {
@@ -21,7 +21,7 @@ struct TableList {
     return layout.text(of: rows)
   }
 
-  /// What is wrong with some of them.
+  /// The problems of single tables.
   var problemLines: [String] {
     tables.compactMap { table in
       table.problem.map { "\(table.kind) \(table.name) cannot be read: \($0)" }
@@ -32,7 +32,7 @@ struct TableList {
 extension TableDescription {
   fileprivate var rows: String { rowCount.map(\.grouped) ?? "?" }
 
-  /// - Parameter room: How wide a line may be; nil if there is to be one.
+  /// - Parameter room: The maximum width of a line; nil for a single line.
   fileprivate func columnLines(in room: Int?) -> [String] {
     var lines: [String] = []
     for column in columns {

@@ -1,11 +1,11 @@
 extension String {
-  /// How many columns of a terminal it takes.
+  /// The number of terminal columns that the text takes.
   var terminalWidth: Int {
     if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
     return reduce(0) { $0 + $1.terminalWidth }
   }
 
-  /// It in so many columns, with a mark where something is left out.
+  /// Returns the text in a number of columns, with an ellipsis if it is cut.
   func cut(to width: Int) -> String {
     if terminalWidth <= width { return self }
     var room = max(1, width - 1)
@@ -17,14 +17,14 @@ extension String {
 }
 
 extension Character {
-  /// The scalars that are wide or full in `EastAsianWidth.txt` of Unicode, in whole blocks.
+  /// The scalars that are wide or full-width in Unicode's `EastAsianWidth.txt`, in whole blocks.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,
     0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6,
     0x1F200...0x1F2FF, 0x20000...0x3FFFD,
   ]
 
-  /// How many columns of a terminal it takes: two if it is a letter of East Asia, or a picture.
+  /// The number of terminal columns: two for East Asian characters and emoji.
   fileprivate var terminalWidth: Int {
     guard let scalar = unicodeScalars.first, scalar.value >= 0x1100 else { return 1 }
     if scalar.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }

@@ -1,10 +1,10 @@
 import CompositeOperations
 
-/// What failed in a run of commands, as lines for a person.
+/// The failures in a run of commands, as lines of text.
 struct FailureList {
   let lines: [String]
 
-  /// - Parameter fateOfOthers: What became of those that were ended.
+  /// - Parameter fateOfOthers: A description of the commands that were terminated.
   init(_ error: ParallelOperationError, _ fateOfOthers: String) {
     var lines = error.failures.map { child in
       "\(child.name): \(child.outcome.error.map { "\($0)" } ?? "failed")"

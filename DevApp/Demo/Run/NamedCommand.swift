@@ -1,10 +1,10 @@
-/// A program with its arguments, and what it is called in front of its lines.
+/// A program with its arguments, and the name that precedes its lines.
 struct NamedCommand: Sendable {
   let name: String
   let program: String
   let arguments: [String]
 
-  /// The commands between the separators `---`, at least one.
+  /// Returns the commands between the separators `---`, at least one.
   static func list(from arguments: ArraySlice<RawPath>) throws(UsageError) -> [NamedCommand] {
     if arguments.isEmpty {
       throw UsageError("run: no COMMAND; expected a program and its arguments after --")
@@ -27,12 +27,12 @@ struct NamedCommand: Sendable {
     return named(commands)
   }
 
-  /// By the names of the programs, and by a number behind those that are there more than once.
+  /// Names the commands by their programs, with a number if a program occurs more than once.
   private static func named(
     _ commands: [(program: String, arguments: [String])]
   ) -> [NamedCommand] {
     let names = commands.map { command in
-      // The name stands in front of lines, and so it must be one.
+      // The name precedes each line, so it must not have a line break.
       RawPath(command.program.split(separator: "/").last.map(String.init) ?? command.program)
         .description
     }

@@ -1,7 +1,7 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 
-/// Runs a command and prints what it writes.
+/// An operation that runs a command and prints its output.
 struct PrintCommand: ComposableOperation {
   let command: NamedCommand
   let isGrouped: Bool
@@ -13,11 +13,12 @@ struct PrintCommand: ComposableOperation {
   func perform(in context: OperationContext) async throws {
     let process = ProcessOperation(command.program, arguments: command.arguments)
       .accepting { _ in true }.onLaunch(running.add)
-    // Performed as a part of this, and not run as a child: so what it came to is known also if it is cancelled.
+    // Performed directly and not run as a child, so that its result is known even after a
+    // cancellation.
     let result = try await (isGrouped ? process.mergingErrorOutput() : lineByLine(process))
       .perform(in: context)
     if isGrouped { try await printer.write(group: result.output, of: command.name) }
-    // Of one that was ended everybody knows.
+    // The output of a terminated command is expected to be incomplete.
     if !Task.isCancelled { await printer.writeCuts(of: result, of: command.name) }
     if result.status != .exited(0) { throw CommandError(status: result.status) }
   }
@@ -32,7 +33,7 @@ struct PrintCommand: ComposableOperation {
   }
 }
 
-/// A command that did not end well.
+/// The error of a command that failed.
 struct CommandError: Error, CustomStringConvertible {
   let status: ProcessStatus
 

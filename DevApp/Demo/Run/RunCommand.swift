@@ -67,7 +67,8 @@ struct RunCommand {
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
     let observation = try FlowObservation(options)
-    // Output that nobody reads any more is an error of the command that wrote it, and not the end of this program.
+    // An output without a reader is an error of the command that writes to it, and does not end
+    // this program.
     signal(SIGPIPE, SIG_IGN)
     let printer = LinePrinter()
     let running = RunningCommands()
@@ -90,7 +91,7 @@ struct RunCommand {
       show(error, "terminated as a result", standardError)
       return ExitCode.failure
     case .cancelled:
-      // Some may have failed before that.
+      // Commands may have failed before the cancellation.
       if let error = flow.late?.error as? ParallelOperationError, !error.failures.isEmpty {
         show(error, "terminated by the signal", standardError)
       }

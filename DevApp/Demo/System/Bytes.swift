@@ -7,8 +7,8 @@
 #endif
 
 extension [UInt8] {
-  /// A hash of the bytes, quick and not secure: eight bytes at a time, each mixed in by an odd
-  /// multiplication and a shift.
+  /// A fast, insecure hash of the bytes: eight bytes at a time are mixed by an odd multiplication
+  /// and a shift.
   var hash64: UInt64 {
     var hash = UInt64(truncatingIfNeeded: count)
     func mix(_ word: UInt64) {

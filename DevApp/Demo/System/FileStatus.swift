@@ -6,11 +6,11 @@
   import Darwin
 #endif
 
-/// What a file is and when it was last written, so that a later look can tell whether it changed.
+/// The kind of a file and the times of its last changes, to detect further changes.
 struct FileStatus: Equatable, Sendable {
   enum Kind: Sendable { case file, folder, other }
 
-  /// Which file it is, whatever names it has: hard links share it.
+  /// The identity of a file, which hard links share.
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let number: UInt64
@@ -18,9 +18,9 @@ struct FileStatus: Equatable, Sendable {
 
   let kind: Kind
   let identity: Identity
-  /// In bytes.
+  /// The size in bytes.
   let size: Int
-  /// Nanoseconds since 1970, of the last change of the contents and of anything else.
+  /// When the contents, and when anything, last changed, in nanoseconds since 1970.
   let modified: Int64
   let changed: Int64
 
@@ -41,7 +41,7 @@ struct FileStatus: Equatable, Sendable {
     #endif
   }
 
-  /// The status of what a path names, following symbolic links.
+  /// Creates the status of the file at a path, following symbolic links.
   init(of path: RawPath) throws(SystemError) {
     var status = stat()
     guard unsafe path.withCString({ unsafe stat($0, &status) }) == 0 else { throw SystemError.last }

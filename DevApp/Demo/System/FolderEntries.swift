@@ -6,9 +6,9 @@
   import Darwin
 #endif
 
-/// What stands in a folder. Symbolic links and whatever is neither file nor folder are left out.
+/// The files and folders in a folder, without symbolic links and other kinds of files.
 struct FolderEntries: Sendable {
-  /// Which folder it is, whatever path led to it.
+  /// The identity of the folder, independent of its path.
   let identity: FileStatus.Identity
   private(set) var files: [FileEntry] = []
   private(set) var folders: [RawPath] = []

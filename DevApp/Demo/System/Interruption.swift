@@ -9,30 +9,30 @@ import Synchronization
   import Darwin
 #endif
 
-/// Ctrl-C from here on, and other signals that ask for an end: the first one asks the program to stop, the second one
-/// stops it.
+/// A handler for Ctrl-C and other termination signals. The first signal asks the program to stop,
+/// and the second one ends it.
 ///
-/// The signal handler writes a byte into a pipe, which is about all that it may do; a dispatch
-/// source reads it. (A signal source of Dispatch loses signals on Linux: it wants them ignored, and
-/// the kernel drops an ignored signal that no thread blocks.)
+/// The signal handler writes a byte into a pipe, which is nearly all that it may do; a dispatch
+/// source reads it. (A signal source of Dispatch loses signals on Linux: it requires that they are
+/// ignored, and the kernel drops an ignored signal that no thread blocks.)
 final class Interruption {
   private static let pipeEnd = Atomic<Int32>(-1)
 
   private let queue = DispatchQueue(label: "interruption")
   private let source: any DispatchSourceRead
   private let state = State()
-  /// The signals that come here: those that whoever began this program wants ignored do not.
+  /// The handled signals, without those that the parent process set to be ignored.
   private let caught: [Int32]
 
-  /// What the signals have come to. Reached on the queue alone.
+  /// The signals received and the closures to call. Used only on the queue.
   private final class State: @unchecked Sendable {
-    /// The first of them.
+    /// The first signal received.
     var signal: Int32?
     var stop: (@Sendable () -> Void)?
     var force: (@Sendable () -> Void)?
   }
 
-  /// - Parameter signals: What asks for an end.
+  /// - Parameter signals: The signals to handle.
   init(by signals: [Int32]) throws(SystemError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw SystemError.last }
@@ -53,30 +53,31 @@ final class Interruption {
     caught = signals.filter(Self.catches)
   }
 
-  /// Has the signals end the program from here on, as if this had never been.
+  /// Restores the default action of the signals, so that they end the program.
   func end() {
     for number in caught { signal(number, SIG_DFL) }
   }
 
-  /// - Returns: Whether the signal comes here from now on.
+  /// - Returns: Whether the signal is handled from now on.
   private static func catches(_ number: Int32) -> Bool {
     let before = signal(number) { number in
       var byte = UInt8(truncatingIfNeeded: number)
       unsafe write(Interruption.pipeEnd.load(ordering: .acquiring), &byte, 1)
     }
-    // Whoever began this program wants it left alone: a shell does so for what runs behind, and nohup.
+    // Keeps signals ignored that the parent process ignores, as shells do for background jobs, and
+    // nohup.
     let isIgnored =
       unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     if isIgnored { signal(number, SIG_IGN) }
     return !isIgnored
   }
 
-  /// The first signal that came.
+  /// The first signal received.
   var firstSignal: Int32? { queue.sync { state.signal } }
 
-  /// Has something done at the first signal, at once if that has come already.
+  /// Sets the closure for the first signal. It is called at once if the signal has been received.
   ///
-  /// - Parameter force: Is done at the second one, before the program ends.
+  /// - Parameter force: A closure for the second signal, called before the program exits.
   func setHandler(
     force: (@Sendable () -> Void)? = nil, _ stop: @escaping @Sendable () -> Void
   ) {

@@ -8,7 +8,7 @@ extension Int {
     return (self < 0 ? "-" : "") + groups.joined(separator: ",")
   }
 
-  /// So many of something: `1 file`, `2,000 files`.
+  /// Returns the number with a noun: `1 file`, `2,000 files`.
   func counted(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 
   /// The number as an amount of bytes, in powers of 1,000: `1.2 MB`.

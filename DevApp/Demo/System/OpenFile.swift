@@ -6,12 +6,12 @@
   import Darwin
 #endif
 
-/// A file that is open for reading as long as this lives.
+/// A file that is open for reading as long as this object exists.
 final class OpenFile {
   private let descriptor: Int32
 
   init(_ path: RawPath) throws(SystemError) {
-    // Without waiting for another end, should the path have become a pipe meanwhile.
+    // Without waiting for the other end, in case the path has become a pipe.
     let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
     descriptor = unsafe path.withCString { unsafe open($0, flags) } ?? -1
     if descriptor < 0 { throw SystemError.last }
@@ -25,7 +25,7 @@ final class OpenFile {
     return FileStatus(status)
   }
 
-  /// Reads some bytes, fewer if the file ends before.
+  /// Reads bytes at an offset; fewer if the file ends before.
   func read(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8] {
     var error: SystemError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in

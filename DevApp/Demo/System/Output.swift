@@ -6,37 +6,37 @@
   import Darwin
 #endif
 
-/// Standard output, without a buffer that a killed program would take along.
+/// Standard output without a buffer, so that a program that is killed loses nothing.
 struct StandardOutput: Sendable {
   func write(_ bytes: [UInt8]) throws(SystemError) { try writeAll(bytes, to: STDOUT_FILENO) }
 
-  /// Whether what is written goes to a file, where nobody looks at it yet.
+  /// Whether standard output is a file, so that it does not appear on a terminal.
   var isFile: Bool {
     var status = stat()
     return unsafe fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// In characters; nil if it is no terminal.
+  /// The width in characters; nil without a terminal.
   var width: Int? {
     guard isatty(STDOUT_FILENO) == 1 else { return nil }
     return TerminalSize(of: STDOUT_FILENO).columns
   }
 }
 
-/// Standard error, for what is said to a person.
+/// Standard error, for messages.
 struct StandardError: Sendable {
   var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-  /// What fits on the terminal.
+  /// The size of the terminal.
   var size: TerminalSize { TerminalSize(of: STDERR_FILENO) }
 
   func writeLine(_ text: String) { write(text + "\n") }
 
-  // Nobody is left to be told that standard error cannot be written.
+  // Errors are ignored, because there is no other place to report them.
   func write(_ text: String) { try? writeAll(Array(text.utf8), to: STDERR_FILENO) }
 }
 
-/// In characters.
+/// The size of a terminal in characters.
 struct TerminalSize {
   let columns: Int
   let rows: Int

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// What the machine has to run programs on.
+/// The processors of the machine.
 enum Processors {
   static var count: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 }

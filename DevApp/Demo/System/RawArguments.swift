@@ -7,7 +7,7 @@
 #endif
 
 extension CommandLine {
-  /// The arguments as bytes: a path among them need not be UTF-8.
+  /// The arguments as bytes, because a path among them need not be UTF-8.
   static var rawArguments: ArraySlice<RawPath> {
     let arguments = (0..<Int(argc)).compactMap { index -> RawPath? in
       guard let argument = unsafe unsafeArgv[index] else { return nil }

@@ -1,6 +1,6 @@
-/// A path as the system knows it: bytes, which need not be UTF-8.
+/// A path in the bytes of the system, which need not be UTF-8.
 struct RawPath: Hashable, Comparable, Sendable {
-  /// The bytes of the path and a zero byte behind them, as system calls want it.
+  /// The bytes of the path with a terminating zero byte, as system calls require.
   private let terminated: ContiguousArray<UInt8>
 
   var bytes: ArraySlice<UInt8> { ArraySlice(terminated.dropLast()) }
@@ -9,7 +9,7 @@ struct RawPath: Hashable, Comparable, Sendable {
 
   init(bytes: some Collection<UInt8>) { terminated = ContiguousArray(bytes) + [0] }
 
-  /// The path of something in this folder.
+  /// Returns the path of an item in this folder.
   func appending(_ name: some Collection<UInt8>) -> RawPath {
     var bytes = ContiguousArray<UInt8>()
     bytes.reserveCapacity(terminated.count + name.count + 1)
@@ -37,8 +37,8 @@ extension RawPath: CustomStringConvertible {
   /// The path as UTF-8, or nil if its bytes are not.
   var utf8: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// The path on one line: as it is, or, where it holds bytes that are not UTF-8 or what would
-  /// break the line, reorder it or steer the terminal, quoted in the way of the shell, `$'a\nb'`.
+  /// The path on one line. It is quoted in the syntax of the shell, `$'a\nb'`, if it contains bytes
+  /// that are not UTF-8, or characters that break the line, reorder it or control the terminal.
   var description: String {
     if let text = utf8, !text.hasPrefix("$'"), !text.unicodeScalars.contains(where: Self.isUnruly) {
       return text

@@ -6,10 +6,10 @@
   import Darwin
 #endif
 
-/// The three descriptors that a program begins with.
+/// The three standard descriptors of a program.
 enum StandardDescriptors {
-  /// Takes the places of those that were closed, so that no other file is taken for one of them.
-  /// What takes the place cannot be used: writing to it is an error, as it would have been.
+  /// Occupies standard descriptors that are closed, so that no other file takes their numbers.
+  /// Using them is an error, as it would be if they were closed.
   static func occupy() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
       _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)

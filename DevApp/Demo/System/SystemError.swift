@@ -6,11 +6,11 @@
   import Darwin
 #endif
 
-/// What a system call answered when it failed.
+/// The error of a failed system call.
 struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
   let code: Int32
 
-  /// The error of the call that has just failed on this thread.
+  /// The error of the last failed call on this thread.
   static var last: SystemError { SystemError(code: errno) }
 
   var isMissing: Bool { code == ENOENT || code == ENOTDIR }

@@ -1,7 +1,7 @@
 import CompositeOperations
 import Synchronization
 
-/// What the tour fetches, from a web of its own that needs no network.
+/// An operation that fetches a page from a built-in site, without a network.
 struct FetchPage: ComposableOperation {
   let name: String
 
@@ -29,11 +29,11 @@ struct NoNetwork: Error, CustomStringConvertible {
 }
 
 extension String {
-  /// The pages that a page names.
+  /// The pages that a page links to.
   var links: [String] { split(separator: " ").dropFirst().map(String.init) }
 }
 
-/// Lines that may be added from anywhere.
+/// Lines that can be added from any thread.
 final class Log: Sendable {
   private let added = Mutex<[String]>([])
   var lines: [String] { added.withLock { $0 } }

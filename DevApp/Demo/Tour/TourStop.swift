@@ -1,4 +1,4 @@
-/// One thing that the tour shows: the code, and what it prints when it is run here and now.
+/// A stop of the tour: the code, and its output when it is run.
 struct TourStop: Sendable {
   let title: String
   /// The source of `body`; a test compares the two.
@@ -6,7 +6,7 @@ struct TourStop: Sendable {
   let body: @Sendable (Printer) async throws -> Void
 }
 
-/// Collects what a stop prints.
+/// A collector of the output of a stop.
 final class Printer: Sendable {
   private let printed = Log()
 
