@@ -1,11 +1,13 @@
 import Foundation
 
-/// Measures operations beside what Swift has and beside other engines, and judges the goals.
+/// The benchmarks, which measure operations beside Swift's own means and other engines, and
+/// evaluate the goals.
 @main struct Main {
   private let options: Options
   private let table = Table()
 
-  // Not asynchronous: ways are waited for on the main thread, so that the pool's threads are theirs.
+  // Not asynchronous: the main thread waits for the ways, so that they have all threads of the
+  // pool.
   static func main() {
     do {
       let options = try Options(CommandLine.arguments.dropFirst())
@@ -17,7 +19,7 @@ import Foundation
     }
   }
 
-  /// - Returns: What to exit with.
+  /// - Returns: The exit status.
   private func run() throws -> Int32 {
     let peers = try options.peers.map { folder throws(UsageError) in try Peers(folder: folder) }
     defer { peers?.end() }
@@ -54,7 +56,7 @@ import Foundation
     return report
   }
 
-  /// The chosen shapes, one at a time, each with its chosen ways.
+  /// Calls a closure with the selected shapes, one at a time, each with its selected ways.
   private func forEachShape(
     in catalogue: Catalogue? = nil, with peers: Peers?, _ body: (Shape) throws -> Void
   ) rethrows {

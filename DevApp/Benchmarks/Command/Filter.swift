@@ -1,7 +1,7 @@
 import Foundation
 
-/// Chooses shapes and ways by a part of their names; `SHAPE/` one shape and `SHAPE/WAY` one way by
-/// their whole names.
+/// A filter for shapes and ways by a part of their names. `SHAPE/` matches exactly one shape, and
+/// `SHAPE/WAY` exactly one way.
 struct Filter {
   let text: String
   private let exact: (shape: String, way: String)?

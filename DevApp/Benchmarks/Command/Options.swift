@@ -1,4 +1,4 @@
-/// What the arguments ask for.
+/// The command-line options.
 struct Options {
   static let usage = """
     usage: Benchmarks [FILTER…] [OPTION…]
@@ -32,7 +32,7 @@ struct Options {
       switch argument {
       case "--rounds": rounds = try Self.number(after: argument, from: 1, to: 1_000, in: &rest)
       case "--count":
-        // The least that has a group of eight.
+        // The smallest count with a group of eight.
         count = try Self.number(after: argument, from: 8, to: 10_000_000, in: &rest)
       case "--quick": isQuick = true
       case "--json": isJSON = true

@@ -6,8 +6,8 @@
 #endif
 #include <stddef.h>
 
-/// The bytes that the process has allocated and not freed, as the allocator counts them; 0 where it
-/// does not.
+/// The bytes that the process has allocated and not freed, as the allocator counts them; 0 if it
+/// does not count them.
 static inline size_t heap_bytes_in_use(void) {
 #if defined(__GLIBC__)
   struct mallinfo2 use = mallinfo2();

@@ -2,7 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The machine's cores, woken before each run: one that sleeps takes milliseconds to join in.
+/// The cores of the machine. They are woken before each run, because a sleeping core takes
+/// milliseconds to start.
 enum Cores {
   static let count = max(1, ProcessInfo.processInfo.activeProcessorCount)
 
@@ -23,7 +24,7 @@ enum Cores {
   private final class Arrivals: Sendable {
     private let count = Atomic(0)
 
-    /// Waits, busily, until every core is here or does not come, and a little longer.
+    /// Spins until every core has arrived, or 30 ms have passed, and then for 200 µs more.
     func meet() {
       count.wrappingAdd(1, ordering: .sequentiallyConsistent)
       let limit = ContinuousClock.now + .milliseconds(30)

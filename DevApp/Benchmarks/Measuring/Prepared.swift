@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What a way needs before it can be timed. It is made when it is first asked for, in the round that
-/// does not count, so that a way which is not chosen costs nothing.
+/// A value that a way needs before it can be timed. It is made on first use, in the round that does
+/// not count, so that a way that is not selected costs nothing.
 final class Prepared<Value: Sendable>: Sendable {
   private let made = Mutex<Value?>(nil)
   private let make: @Sendable () -> Value

@@ -1,24 +1,25 @@
 import CompositeOperations
 
-/// Measures the ways of a shape in turn, so that whatever the machine does meets all of them.
+/// A runner that measures the ways of a shape in turn, so that disturbances of the machine affect
+/// all of them.
 struct Runner {
   let sampler: Sampler
   let rounds: Int
-  /// A way that has taken longer sits out the rounds that are left, once it has a figure.
+  /// A way that has taken longer in total skips the remaining rounds, once it has a figure.
   var patience: Duration?
 
-  /// A way that takes longer finds the caches cold anyway.
+  /// A way that takes longer than this finds cold caches anyway.
   private static let quick = Duration.milliseconds(50)
 
   func measure(_ shape: Shape) -> ShapeReport {
     var figures = shape.ways.map { _ in [Double]() }
     var checksums = shape.ways.map { _ in Set<UInt64>() }
     var spent = shape.ways.map { _ in Duration.zero }
-    // Whether a way runs once more before, unmeasured: else its figure tells how far whoever ran
-    // before it has emptied the caches.
+    // Whether a way first runs once without being measured. Otherwise its figure would depend on
+    // how much of the caches the previous way has evicted.
     var isQuick = shape.ways.map { _ in false }
     var problems: [Int: String] = [:]
-    // In another order each round, so that nobody always follows on the same one.
+    // In a different order each round, so that a way does not always follow the same one.
     var randomness = OperationRandomness.seeded(1)
     // The first round does not count.
     for round in 0...rounds {
@@ -50,7 +51,7 @@ struct Runner {
       shape, ways: ways, problems: problems.sorted { $0.key < $1.key }.map(\.value))
   }
 
-  /// Finds the ways that do not agree with most of the others.
+  /// Finds the ways whose checksum is not the most frequent one.
   private func judge(
     _ checksums: [Set<UInt64>], of shape: Shape, adding problems: inout [Int: String]
   ) {

@@ -1,7 +1,7 @@
-/// What one run of a way came to.
+/// The measurement of one run of a way.
 struct Sample: Sendable {
-  /// Nanoseconds or bytes for the whole run, as the shape's unit says.
+  /// Nanoseconds or bytes of the whole run, according to the unit of the shape.
   let amount: Double
-  /// A sum that all ways of a shape must agree on.
+  /// A sum of the results, which must be equal for all ways of a shape.
   let checksum: UInt64
 }

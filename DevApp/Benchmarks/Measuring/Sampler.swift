@@ -1,12 +1,12 @@
 import Dispatch
 import Synchronization
 
-/// Runs a way once.
+/// A sampler that runs a way once.
 struct Sampler {
-  /// Nothing but the way itself: for counting instructions.
+  /// Whether to run nothing but the way, for counting instructions.
   var isExact = false
 
-  /// Waits on the main thread, so that the pool's threads are the way's.
+  /// Runs a way. The main thread waits for it, so that the way has all threads of the pool.
   func sample(_ way: Way) throws -> Sample {
     switch way.body {
     case .blocking(let body):

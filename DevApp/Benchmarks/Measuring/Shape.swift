@@ -1,16 +1,16 @@
-/// A piece of work, and the ways to do it. The first of ours is what the others are compared with.
+/// A piece of work, and the ways to do it. Figures are compared with the first way of this package.
 struct Shape: Sendable {
-  /// A name that stays: goals, filters and programs that read the figures use it.
+  /// A stable identifier for goals, filters and programs that read the figures.
   let id: String
   let title: String
-  /// How many operations one run performs; most figures are per operation.
+  /// The number of operations in a run; most figures are per operation.
   let operations: Int
   var unit = Unit.nanosecondsPerOperation
-  /// The shapes of the peers' protocol that are this one. Ways of other languages join it.
+  /// The equivalent shapes in the protocol of the peers, whose ways are added to this one.
   var peerShapes: [String] = []
   var ways: [Way]
 
-  /// The same with only those ways that are chosen.
+  /// Returns the shape with only the selected ways.
   func choosing(_ isChosen: (Way) -> Bool) -> Shape {
     var chosen = self
     chosen.ways = ways.filter(isChosen)

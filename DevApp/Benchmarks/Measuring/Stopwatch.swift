@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The time between two moments that different tasks know of: the first child's failure, say, and
-/// the outcome.
+/// A stopwatch that several tasks share, for example to measure the time from the failure of a
+/// child to the outcome.
 final class Stopwatch: Sendable {
   private let start = Mutex(ContinuousClock.now)
 

@@ -1,4 +1,4 @@
-/// What a shape's figures count.
+/// The unit of a shape's figures.
 enum Unit: String, Sendable, Encodable {
   case nanosecondsPerOperation = "ns per operation"
   case nanosecondsPerEvent = "ns per event"
@@ -6,7 +6,7 @@ enum Unit: String, Sendable, Encodable {
   case milliseconds = "ms"
   case bytesPerOperation = "bytes per operation"
 
-  /// The figure that a run's amount comes to.
+  /// Returns the figure for the amount of a run.
   func figure(of amount: Double, operations: Int) -> Double {
     switch self {
     case .nanosecondsPerOperation, .nanosecondsPerEvent, .bytesPerOperation:

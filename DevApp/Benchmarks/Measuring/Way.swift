@@ -1,20 +1,20 @@
-/// One way to do a shape's work, measured beside the others.
+/// A way to do the work of a shape, measured beside the others.
 struct Way: Sendable {
   enum Role: String, Sendable, Encodable {
     /// This package.
     case ours
-    /// What Swift and Foundation have.
+    /// A means of Swift or Foundation.
     case swift
-    /// What the machine can do at most; nobody's way to write a program.
+    /// The limit of the machine, which no usual program reaches.
     case limit
-    /// An engine of another language, in a process of its own.
+    /// An engine in another language, in a separate process.
     case peer
   }
 
   enum Body: Sendable {
     /// Runs in a task of its own.
     case asynchronous(@Sendable () async throws -> Sample)
-    /// Runs on the main thread and keeps it until the work is done.
+    /// Runs on the main thread, and blocks it until the work is done.
     case blocking(@Sendable () throws -> Sample)
   }
 
@@ -22,14 +22,14 @@ struct Way: Sendable {
   let role: Role
   let body: Body
 
-  /// A way that takes its sample itself, because not all it does is to be measured.
+  /// Creates a way that takes its own sample, because only a part of its work is measured.
   init(
     _ name: String, _ role: Role, sampling body: @escaping @Sendable () async throws -> Sample
   ) {
     self.init(name, role, body: .asynchronous(body))
   }
 
-  /// A way that is timed from its first line to its last.
+  /// Creates a way that is timed as a whole.
   init(
     _ name: String, _ role: Role, _ work: @escaping @Sendable () async throws -> UInt64
   ) {
@@ -40,7 +40,7 @@ struct Way: Sendable {
     }
   }
 
-  /// A way of threads and queues, timed from its first line to its last.
+  /// Creates a way with threads and queues that is timed as a whole.
   static func blocking(
     _ name: String, _ role: Role, _ work: @escaping @Sendable () throws -> UInt64
   ) -> Way {
@@ -53,7 +53,7 @@ struct Way: Sendable {
       })
   }
 
-  /// A way of threads and queues that takes its sample itself.
+  /// Creates a way with threads and queues that takes its own sample.
   static func blocking(
     _ name: String, _ role: Role, sampling body: @escaping @Sendable () throws -> Sample
   ) -> Way {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Another program, started in a process group of its own with pipes for its input and output.
+/// A program in its own process group, with pipes for its input and output.
 ///
-/// It is stopped while nothing is asked of it, so that its threads and its collector take nothing
-/// from the others that are measured. If this process ends by whatever cause, the system hangs up on
-/// a stopped group and its input ends; one that does not mind that is ended by `Interruptions`.
+/// It is stopped while it has no request, so that its threads and its garbage collector do not
+/// affect other measurements. If this process ends for any reason, the system sends SIGHUP to a
+/// stopped group, and its input ends. `Interruptions` kills a program that ignores this.
 struct ChildProcess {
   let id: pid_t
   var channel: LineChannel
@@ -55,7 +55,7 @@ struct ChildProcess {
   func stop() { kill(-id, SIGSTOP) }
   func resume() { kill(-id, SIGCONT) }
 
-  /// Ends the process, by the end of its input or, if it does not mind that, by force.
+  /// Ends the process by closing its input, or by SIGKILL if it does not exit within a second.
   ///
   /// - Returns: How it ended.
   @discardableResult func end() -> String {
@@ -82,7 +82,7 @@ struct ChildProcess {
     let writer: Int32
   }
 
-  /// A pipe that other children do not inherit.
+  /// Creates a pipe that other children do not inherit.
   private static func makePipe() throws -> Pipe {
     var descriptors: [Int32] = [0, 0]
     guard pipe(&descriptors) == 0 else {

@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Ends the children that run when somebody ends this process by a signal: one that hangs would not
+/// A handler of termination signals that kills the running children. A child that hangs would not
 /// notice the end of its input.
 enum Interruptions {
   private static let children = Mutex<Set<pid_t>>([])
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-  // Made once, and touched by nobody after that.
+  // Created once, and not accessed after that.
   private nonisolated(unsafe) static let sources: [any DispatchSourceSignal] = signals.map {
     number in
     signal(number, SIG_IGN)
@@ -22,7 +22,7 @@ enum Interruptions {
     return source
   }
 
-  /// From now on, children that were added are ended with this process.
+  /// From now on, kills the added children if a signal ends this process.
   static func endChildren() { _ = sources }
 
   static func add(_ child: pid_t) { children.withLock { _ = $0.insert(child) } }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lines to and from another process, each awaited for a limited time.
+/// A channel for lines to and from another process, with a time limit for each line.
 struct LineChannel {
   enum Failure: Error {
     case closed
@@ -12,8 +12,8 @@ struct LineChannel {
   private var unread: [UInt8] = []
 
   /// - Parameters:
-  ///   - input: Where lines are read from.
-  ///   - output: Where lines are written to.
+  ///   - input: The descriptor from which lines are read.
+  ///   - output: The descriptor to which lines are written.
   init(input: Int32, output: Int32) {
     self.input = input
     self.output = output

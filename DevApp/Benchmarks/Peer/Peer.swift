@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A program that does the work of some shapes with another engine, by the protocol that the README
-/// of the peers tells.
+/// A program that does the work of some shapes with another engine, by the protocol in the README
+/// of the peers.
 final class Peer: Sendable {
-  /// Longer than any way may take.
+  /// The timeout of a request in seconds, which is longer than any way may take.
   private static let patience = 60
 
   private static let shapes: Set = [
@@ -19,7 +19,7 @@ final class Peer: Sendable {
 
   let name: String
   let offers: [Offer]
-  /// Nil when the process is over.
+  /// Nil after the end of the process.
   private let process: Mutex<ChildProcess?>
 
   init(path: String) throws {
@@ -38,7 +38,8 @@ final class Peer: Sendable {
     process = Mutex(child)
   }
 
-  /// The ways that belong to a shape, by names that nobody there has; none when the process is over.
+  /// Returns the ways for a shape, with names that are unique in it; none after the end of the
+  /// process.
   func ways(for shape: Shape) -> [Way] {
     if process.withLock({ $0 == nil }) { return [] }
     return offers.indices.filter { shape.peerShapes.contains(offers[$0].shape) }.map { number in
@@ -83,7 +84,7 @@ final class Peer: Sendable {
         throw BenchmarkError("peer \(name) failed: \(answer.dropFirst("error ".count))")
       }
       if let sample = Self.sample(answer) { return sample }
-      // What it says next may be anything.
+      // Further answers could belong to other requests.
       child.end()
       process = nil
       throw BenchmarkError(
@@ -92,7 +93,7 @@ final class Peer: Sendable {
     }
   }
 
-  /// - Returns: The sample that a line is, or nil if it is none.
+  /// - Returns: The sample in a line; nil if the line is invalid.
   private static func sample(_ answer: String) -> Sample? {
     let parts = answer.split(separator: " ")
     guard parts.count == 2, let nanoseconds = Double(parts[0]), nanoseconds > 0,
@@ -103,7 +104,7 @@ final class Peer: Sendable {
     return Sample(amount: nanoseconds, checksum: checksum)
   }
 
-  /// - Returns: A way that the peer has, or nil if there are no more.
+  /// - Returns: The next way of the peer; nil if there are no more.
   private static func readOffer(from channel: inout LineChannel) throws -> Offer? {
     let line = try channel.read(within: patience)
     if line == "ready" { return nil }
@@ -123,7 +124,7 @@ final class Peer: Sendable {
     return Offer(shape: parts[1], name: parts[2])
   }
 
-  /// Ends the process, which did not do what was expected, and says what it did.
+  /// Ends a process that did not answer as expected, and describes what it did.
   private static func describe(_ error: any Error, endOf child: ChildProcess) -> String {
     let end = child.end()
     return switch error {

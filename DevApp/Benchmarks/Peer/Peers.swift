@@ -1,16 +1,16 @@
 import Foundation
 
-/// The peers that are taken along.
+/// The peers that take part.
 struct Peers {
   private(set) var running: [Peer] = []
-  /// What was wrong with those that are not.
+  /// The problems of peers that do not take part.
   private(set) var problems: [String] = []
 
   init() {}
 
   /// Starts every program of a folder.
   init(folder: String) throws(UsageError) {
-    // A peer that has ended is an error of that peer, and not the end of this process.
+    // Writing to a peer that has ended is an error of that peer, and does not end this process.
     signal(SIGPIPE, SIG_IGN)
     let names: [String]
     do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {

@@ -1,22 +1,22 @@
-/// What one of our ways is to reach in one shape, by itself or beside another way.
+/// A goal for a way of this package in a shape, either absolute or relative to another way.
 struct Goal: Sendable {
   enum Bound: Sendable {
-    /// The other way's figure is at least so many times ours.
+    /// The other way's figure is at least this many times ours.
     case atLeastTimes(Double)
-    /// Our figure is at most so many times the other way's.
+    /// Our figure is at most this many times the other way's.
     case atMostTimes(Double)
-    /// Our figure is at most so much above the other way's, in the shape's unit.
+    /// Our figure is at most this much above the other way's, in the unit of the shape.
     case atMostMore(Double)
-    /// Our figure is at most this, in the shape's unit.
+    /// Our figure is at most this, in the unit of the shape.
     case atMost(Double)
   }
 
   let shape: String
   let ours: String
-  /// The other way's name or how it begins; nil where ours is judged by itself.
+  /// The other way's name or a prefix of it; nil for an absolute goal.
   let other: String?
   let bound: Bound
-  /// Why it is missed, where it has been; the README says more.
+  /// Why the goal has been missed; the README says more.
   let obstacle: String?
 
   init(

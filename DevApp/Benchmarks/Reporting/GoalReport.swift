@@ -1,17 +1,17 @@
-/// A goal, and what came of it.
+/// A goal and its result.
 struct GoalReport: Encodable {
   let ours: String
-  /// The way that ours stood beside; where none has been measured, the name that was looked for.
+  /// The other way; if it was not measured, its name in the goal.
   let other: String?
   /// `atLeast`, `atMost` or `atMostMore`.
   let comparison: String
-  /// What is to be reached: a ratio where there is another way, or a difference if it is `atMostMore`;
-  /// else a figure of the shape's unit.
+  /// The bound: a ratio to the other way, a difference from it for `atMostMore`, or a figure in the
+  /// unit of the shape.
   let bound: Double
-  /// What was reached; nil where the ways have not been measured.
+  /// The measured value; nil if the ways were not measured.
   let value: Double?
   let isMet: Bool?
-  /// Why it is missed, where it is and somebody knows.
+  /// Why the goal is missed, if it is missed and the cause is known.
   let obstacle: String?
 
   init(_ goal: Goal, among ways: [WayReport]) {
@@ -51,7 +51,7 @@ struct GoalReport: Encodable {
     return first.ratio(to: second)
   }
 
-  /// The way beside which a table shows the goal.
+  /// Returns whether a table shows the goal in the line of a way.
   func belongs(to way: WayReport, main: String?) -> Bool {
     way.name == (other == nil || other == main ? ours : other)
   }
@@ -66,10 +66,10 @@ struct GoalReport: Encodable {
     }
   }
 
-  /// Whether the other way's figure and ours are divided.
+  /// Whether the value is a ratio of the other way's figure and ours.
   var isRatio: Bool { other != nil && comparison != "atMostMore" }
 
-  /// What was reached, in figures.
+  /// The measured value as text.
   var reached: String {
     let value = value ?? 0
     return (comparison == "atMostMore" && value >= 0 ? "+" : "") + value.short

@@ -1,8 +1,8 @@
-/// How many goals are met, and which are not.
+/// The number of goals that are met, and the goals that are missed.
 struct GoalSummary: Encodable {
   struct Missed: Encodable {
     let what: String
-    /// Nil where nobody has found out yet.
+    /// Nil if the cause is unknown.
     let why: String?
   }
 

@@ -1,5 +1,5 @@
 extension Goal {
-  // What keeps a goal from being met, where it has been missed.
+  // The causes of goals that have been missed.
   private static let calling =
     "an asynchronous call through an existential is most of a child; with one type it is half"
   private static let building =
@@ -7,7 +7,7 @@ extension Goal {
   private static let wandering =
     "within the variance of the machine: other runs meet it; see least and most"
 
-  /// All goals. They hold for the sizes that the shapes have by themselves.
+  /// All goals. They apply to the default sizes of the shapes.
   static let all: [Goal] = [
     Goal("fan-out", "any", beside: "withThrowingTaskGroup", .atLeastTimes(40)),
     Goal(
@@ -27,7 +27,7 @@ extension Goal {
       "synchronous", "synchronous bodies", beside: "concurrentPerform of closures",
       .atLeastTimes(1.5)),
 
-    // At least nine tenths of what the machine can do.
+    // At least nine tenths of the machine's limit.
     Goal(
       "busy", "any", beside: "call and store, \(Cores.count) thread", .atLeastTimes(0.9),
       obstacle: wandering),

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Where figures were taken.
+/// The machine on which figures were measured.
 struct Machine: Encodable {
   let processor: String
   let cores: Int
   let system: String
   let swift: String
 
-  /// - Parameter asksSwift: Whether to start `swift`, which tells its version.
+  /// - Parameter asksSwift: Whether to run `swift` to get its version.
   init(asksSwift: Bool) {
     processor = Self.processorName
     cores = Cores.count
@@ -26,7 +26,7 @@ struct Machine: Encodable {
       ?? ProcessInfo.processInfo.operatingSystemVersionString
   }
 
-  /// The first value of a key in a file of lines.
+  /// Returns the first value of a key in a file of lines.
   private static func value(of key: String, separator: Character, in path: String) -> String? {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
     for line in text.split(separator: "\n") where line.hasPrefix(key) {
@@ -37,8 +37,8 @@ struct Machine: Encodable {
     return nil
   }
 
-  /// That of the `swift` in the path, which `swift run` has built this with; a program does not know
-  /// more than the first two numbers of its compiler's version.
+  /// The version of the `swift` in the path, with which `swift run` has built this program. A
+  /// program knows only the first two numbers of its compiler's version.
   private static var swiftVersion: String {
     let swift = Process()
     let output = Pipe()

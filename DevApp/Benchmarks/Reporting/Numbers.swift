@@ -1,5 +1,5 @@
 extension Int {
-  /// With a comma at every third digit: `100,000`.
+  /// The number with a comma at every third digit: `100,000`.
   var grouped: String {
     let digits = String(magnitude)
     var text = self < 0 ? "-" : ""
@@ -12,7 +12,7 @@ extension Int {
 }
 
 extension Double {
-  /// Three digits or as many as there are before the point: `1.05`, `24.1`, `1,234`.
+  /// The number with three digits, or with all digits before the point: `1.05`, `24.1`, `1,234`.
   var short: String {
     guard isFinite, magnitude < 1e15 else { return "\(self)" }
     let decimals = magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0
@@ -26,13 +26,13 @@ extension Double {
 }
 
 extension String {
-  /// With spaces behind, or cut, to a width.
+  /// Returns the text with spaces after it, or cut, to a width.
   func padded(to width: Int) -> String {
     count > width
       ? prefix(width - 1) + "…" : self + String(repeating: " ", count: width - count)
   }
 
-  /// With spaces before, to a width.
+  /// Returns the text with spaces before it, to a width.
   func aligned(to width: Int) -> String {
     String(repeating: " ", count: max(0, width - count)) + self
   }

@@ -1,9 +1,9 @@
-/// Everything that a run of the benchmarks comes to.
+/// The results of a run of the benchmarks.
 struct Report: Encodable {
   let machine: Machine
   let rounds: Int
   var shapes: [ShapeReport] = []
-  /// What went wrong: peers that did not start, ways that failed, results that did not agree.
+  /// Peers that did not start, ways that failed, and results that did not agree.
   var problems: [String] = []
   var summary: GoalSummary { GoalSummary(shapes) }
 

@@ -4,14 +4,14 @@ struct ShapeReport: Encodable {
   let title: String
   let operations: Int
   let unit: Unit
-  /// The way that ratios refer to: the first of ours that was measured.
+  /// The way to which ratios refer: the first measured way of this package, or else of all.
   let main: String?
-  /// The way with the least figure, where there are others than ours and that is more than nothing.
-  /// What only shows the machine's limit does not lead.
+  /// The way with the smallest figure; nil if all ways are of this package, or if the figure is not
+  /// above 0. The limits of the machine do not count.
   let leader: String?
   private(set) var ways: [WayReport]
   let goals: [GoalReport]
-  /// Ways that failed, or whose results were wrong; they have no figures.
+  /// Ways that failed or had wrong results, and so have no figures.
   let problems: [String]
 
   init(_ shape: Shape, ways: [WayReport], problems: [String]) {

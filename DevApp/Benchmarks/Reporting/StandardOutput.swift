@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where figures go: what cannot be written there is an error, and nothing waits in a buffer.
+/// Standard output without a buffer. Write errors are thrown.
 enum StandardOutput {
   static func write(_ text: String) throws {
     do {

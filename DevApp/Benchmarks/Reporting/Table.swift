@@ -1,4 +1,4 @@
-/// Prints figures for people, in a hundred columns.
+/// A formatter of figures as text, in a hundred columns.
 struct Table {
   private static let width = 100
 
@@ -45,7 +45,7 @@ struct Table {
   private func goals(of way: WayReport, in shape: ShapeReport) -> String {
     let goals = shape.goals.filter { $0.belongs(to: way, main: shape.main) }
     let texts = goals.map { goal in
-      // Where what is judged is not the line's ratio, it is told.
+      // The value is shown unless it is the ratio in this line.
       let isOwn =
         goal.other == nil || shape.main == (goal.comparison == "atLeast" ? goal.ours : goal.other)
       let reached = isOwn && goal.comparison != "atMostMore" ? "" : "\(goal.reached): "

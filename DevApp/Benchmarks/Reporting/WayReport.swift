@@ -5,9 +5,9 @@ struct WayReport: Encodable {
   let median: Double
   let least: Double
   let most: Double
-  /// One figure a round, in the order of the rounds.
+  /// One figure per round, in order.
   let samples: [Double]
-  /// How many times the main way's median it is.
+  /// The median, divided by the median of the main way.
   var ratio = 1.0
 
   init(name: String, role: Way.Role, samples: [Double]) {
@@ -20,7 +20,7 @@ struct WayReport: Encodable {
     most = sorted.last ?? 0
   }
 
-  /// How many times another way's median this is; nil where that is nothing.
+  /// Returns the median, divided by the median of another way; nil if that is 0.
   func ratio(to other: WayReport) -> Double? {
     other.median == 0 ? nil : median / other.median
   }

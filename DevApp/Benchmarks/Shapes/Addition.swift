@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// Work whose result is added to the sum of the operations before it.
+/// Work whose result is added to the sum of the previous operations.
 struct Addition: ComposableOperation {
   let sum: UInt64
   let seed: UInt64

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 
 extension Shape {
-  /// What functions that block do to the tasks beside them.
+  /// The effect of functions that block on concurrent tasks.
   static func blocking() -> Shape {
     let count = 1_000
     return Shape(
@@ -43,7 +43,7 @@ extension Shape {
 
   @Sendable private static func block() { usleep(2_000) }
 
-  /// A way of which the sample is not how long it takes, but the longest that a composite beside it took.
+  /// Creates a way whose sample is the longest time of the composites that run beside it.
   private static func beside(
     _ name: String, _ role: Way.Role, _ count: Int,
     _ body: @escaping @Sendable () async throws -> Void

@@ -1,11 +1,12 @@
 extension Shape {
-  /// One of many waiting children fails: the time from there to the outcome.
+  /// One of many waiting children fails: the time from the failure to the outcome.
   static func failure(id: String, count: Int) -> Shape {
     cancellations(
       id: id, title: "one of \(count.grouped) waiting children fails", count: count, .failure)
   }
 
-  /// Many waiting children are cancelled from outside: the time from there to the outcome.
+  /// Many waiting children are cancelled from outside: the time from the cancellation to the
+  /// outcome.
   static func cancellation(id: String, count: Int) -> Shape {
     cancellations(
       id: id, title: "\(count.grouped) waiting children are cancelled", count: count, .outside)
@@ -29,7 +30,7 @@ extension Shape {
           try await CancellationScene.tasks(count: count, cause: cause, TaskGroups.discarding)
         }),
     ]
-    // A queue has no first failure, and takes long for more.
+    // A queue has no first failure, and takes too long for larger counts.
     if cause == .outside, count <= 10_000 {
       ways.append(
         .blocking(

@@ -1,14 +1,15 @@
-/// All shapes, each made when its turn comes, so that the memory of those before it is free again.
+/// All shapes. Each is created when it is measured, so that the memory of the previous ones is
+/// free.
 struct Catalogue {
-  /// The size of the shapes that can be of any size.
+  /// The size of shapes of variable size.
   var count = 100_000
-  /// The sizes that show how a shape scales.
+  /// Whether to include the sizes that show how a shape scales.
   var hasOtherSizes = true
-  /// A sequence that is short enough for a chain of dependencies.
+  /// Whether to include a sequence that is short enough for a chain of dependencies.
   var hasShortSequence = true
-  /// How many operations have bodies of 1 µs.
+  /// The number of operations with bodies of 1 µs.
   var busyCount = 100_000
-  /// How many processes are run.
+  /// The number of processes that are run.
   var processCount = 2_000
 
   var shapes: [() -> Shape] {
@@ -37,7 +38,7 @@ struct Catalogue {
     ] + (hasShortSequence ? shortGraphs : [])
   }
 
-  /// Those that are short enough for dependencies of a queue, which take time by the square.
+  /// Graphs that are short enough for the dependencies of a queue, which take quadratic time.
   private var shortGraphs: [() -> Shape] {
     [
       { .graph("graph-chain-1k", .chain(1_000), isShort: true) },

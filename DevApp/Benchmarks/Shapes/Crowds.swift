@@ -2,7 +2,7 @@ import CompositeOperations
 import Foundation
 
 extension Shape {
-  /// Operations that wait on a continuation until all of them do.
+  /// Operations that wait on a continuation until all of them wait.
   static func continuations() -> Shape {
     crowd(
       id: "continuations", title: "20,000 operations that wait on a continuation",

@@ -1,7 +1,7 @@
 import CompositeOperations
 
 extension Shape {
-  /// Composites of one operation within one another.
+  /// Nested composites of one operation each.
   static func deep() -> Shape {
     let levels = 1_000
     let times = 20

@@ -1,7 +1,7 @@
 import CompositeOperations
 
 extension Shape {
-  /// Operations that do not wait, side by side: the list in each of its forms.
+  /// Operations that do not wait, in parallel, from each form of the list.
   static func fanOut(
     id: String, count: Int, steps: Int = 0, peerShapes: [String] = []
   ) -> Shape {
@@ -26,7 +26,7 @@ extension Shape {
     ]
   }
 
-  /// A composite that is made before it is timed.
+  /// Creates a way whose composite is made before it is timed.
   static func parallel(
     _ name: String, _ make: @escaping @Sendable () -> ParallelOperation<[UInt64]>
   ) -> Way {
@@ -34,7 +34,7 @@ extension Shape {
     return Way(name, .ours) { try await operation.value.run().get().sum }
   }
 
-  /// Loops and groups of Swift's tasks over a list.
+  /// Creates ways with loops and groups of Swift's tasks over a list.
   static func tasks(_ list: Prepared<[any ComposableOperation<UInt64>]>) -> [Way] {
     [
       Way("direct loop", .swift) { try await DirectLoop.run(list.value).sum },

@@ -1,7 +1,7 @@
 import CompositeOperations
 
 extension Shape {
-  /// Empty operations that need one another's results.
+  /// Empty operations that need the results of one another.
   static func graph(
     _ id: String, _ dependencies: Dependencies, isShort: Bool = false, peerShapes: [String] = []
   ) -> Shape {
@@ -20,7 +20,7 @@ extension Shape {
       operations: dependencies.count, peerShapes: peerShapes, ways: ways)
   }
 
-  /// A graph that gives the results of all nodes.
+  /// Creates a graph that returns the results of all nodes.
   private static func graph(
     _ dependencies: Dependencies
   ) -> OperationGraph<[UInt64]> {
@@ -49,7 +49,7 @@ extension Shape {
     }
   }
 
-  /// A task for each node, which awaits the tasks of those that it needs.
+  /// Runs a task for each node, which awaits the tasks of the nodes that it needs.
   @concurrent private static func tasks(_ dependencies: Dependencies) async throws -> [UInt64] {
     var tasks: [Task<UInt64, any Error>] = []
     tasks.reserveCapacity(dependencies.count)
@@ -70,13 +70,13 @@ extension Shape {
   }
 }
 
-/// Work that is given what the nodes before it gave, and gives what work of its seed does.
+/// Work that receives the results of earlier nodes, and returns the result for its own seed.
 private struct Dependent: ComposableOperation {
   let seed: UInt64
   let needed: UInt64
 
   func perform(in context: OperationContext) async throws -> UInt64 {
-    // Needed, so that it is read.
+    // Depends on the value, so that it is read.
     needed == .max ? 0 : work(seed)
   }
 }

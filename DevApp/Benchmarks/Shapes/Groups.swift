@@ -2,7 +2,7 @@ import CompositeOperations
 import Foundation
 
 extension Shape {
-  /// Two empty operations side by side, many times in a row.
+  /// Two empty operations in parallel, many times in a row.
   static func pairs(count: Int) -> Shape {
     groups(
       of: 2, id: "pairs", count: count,
@@ -21,7 +21,7 @@ extension Shape {
       ])
   }
 
-  /// Eight empty operations side by side, many times in a row.
+  /// Eight empty operations in parallel, many times in a row.
   static func eights(count: Int) -> Shape {
     groups(
       of: 8, id: "eights", count: count,
@@ -42,7 +42,7 @@ extension Shape {
       ])
   }
 
-  /// Pairs of operations that compute for 30 ms, each after a hundred empty pairs of the same types.
+  /// Pairs of operations that compute for 30 ms, each after 100 empty pairs of the same types.
   ///
   /// - Parameter steps: The steps of a body that takes 30 ms.
   static func pairsAfterLight(steps: Int) -> Shape {

@@ -1,7 +1,7 @@
 import CompositeOperations
 
 extension Shape {
-  /// Children that are made one by one while others run.
+  /// Children that are created one by one while others run.
   static func lazy(count: Int) -> Shape {
     Shape(
       id: "lazy", title: "\(count.grouped) empty operations made one by one", operations: count,

@@ -5,7 +5,7 @@
   import Synchronization
 
   extension Shape {
-    /// Heap in use while the last of many operations runs that do not wait.
+    /// The heap in use while the last of many operations runs, none of which waits.
     static func idleMemory(count: Int) -> Shape {
       Shape(
         id: "memory", title: "heap of \(count.grouped) operations that do not wait",
@@ -49,7 +49,7 @@
         ])
     }
 
-    /// Heap in use while many operations wait.
+    /// The heap in use while many operations wait.
     static func waitingMemory(count: Int) -> Shape {
       Shape(
         id: "memory-waiting", title: "heap of \(count.grouped) operations that wait",
@@ -112,7 +112,8 @@
         })
     }
 
-    /// The heap in use once those before have let go of theirs, which they do on other threads.
+    /// Returns the heap in use after previous ways have freed theirs, which they do on other
+    /// threads.
     private static func settledHeap() async -> Int {
       var bytes = heap_bytes_in_use()
       var quietLooks = 0
@@ -125,13 +126,13 @@
       return Int(bytes)
     }
 
-    /// What lies above the results themselves.
+    /// Creates a sample without the memory of the results themselves.
     private static func sample(_ bytes: Int, _ checksum: UInt64, _ results: Int) -> Sample {
       Sample(amount: Double(bytes - results * MemoryLayout<UInt64>.size), checksum: checksum)
     }
   }
 
-  /// Reads the heap when the last operation is there.
+  /// A counter that reads the heap in use at the last operation.
   private final class Census: Sendable {
     private let missing: Atomic<Int>
     private let reading = Atomic(0)

@@ -1,7 +1,7 @@
 import CompositeOperations
 
 extension Shape {
-  /// One operation at a time with a modifier, beside the same thing written by hand.
+  /// One operation at a time with a modifier, beside equivalent code written by hand.
   static func modifiers(count: Int) -> Shape {
     let work = Work(seed: 7)
     return Shape(
@@ -33,7 +33,7 @@ extension Shape {
       ] + modifiersByHand(of: work, count))
   }
 
-  /// The same as people write it.
+  /// The equivalent code, as it is usually written.
   private static func modifiersByHand(of work: Work, _ count: Int) -> [Way] {
     [
       byHand("retry loop", count) { context in
@@ -75,7 +75,7 @@ extension Shape {
         return try await work.perform(in: context)
       },
       byHand("guard by an unstructured task", count) { context in
-        // So that a cancellation need not wait for it.
+        // So that a cancellation does not wait for the answer.
         let (answers, continuation) = AsyncStream.makeStream(of: Bool.self)
         let asking = Task { continuation.yield(lastAnswer.isYes) }
         defer { asking.cancel() }
@@ -100,7 +100,7 @@ extension Shape {
     ]
   }
 
-  /// Something that a condition asks.
+  /// The subject of a condition.
   private struct Answer: Sendable {
     var isYes: Bool { moment != 0 }
     let moment = UInt64.random(in: 1...9)
@@ -117,7 +117,7 @@ extension Shape {
     }
   }
 
-  /// A semaphore as people write it.
+  /// A semaphore, as it is usually written.
   private actor Gatekeeper {
     private var places: Int
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -151,7 +151,7 @@ extension Shape {
     }
   }
 
-  /// A rate as people write it.
+  /// A rate limit, as it is usually written.
   private actor TokenBucket {
     private let size: Double
     private let refill: Double
@@ -176,7 +176,7 @@ extension Shape {
     }
   }
 
-  /// A retry as people write it.
+  /// A retry, as it is usually written.
   private static func retried<Value>(
     attempts: Int, _ body: () async throws -> Value
   ) async throws -> Value {
@@ -190,7 +190,7 @@ extension Shape {
 
   private struct TookTooLong: Error {}
 
-  /// A timeout as people write it.
+  /// A timeout, as it is usually written.
   private static func timed<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -206,7 +206,7 @@ extension Shape {
     }
   }
 
-  /// A timeout as people write it who do not want to wait for the body.
+  /// A timeout that does not wait for the body, as it is usually written.
   private static func abandoned<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {

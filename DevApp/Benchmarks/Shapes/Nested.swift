@@ -2,7 +2,7 @@ import CompositeOperations
 import Dispatch
 
 extension Shape {
-  /// Lists of empty operations in a list: as many in each as there are lists.
+  /// A list of lists of empty operations, with as many operations in each as there are lists.
   static func nested(count: Int) -> Shape {
     let side = Int(Double(count).squareRoot())
     let lists = Prepared {

@@ -2,7 +2,7 @@ import CompositeOperations
 import Dispatch
 
 extension Shape {
-  /// A fan-out that is observed, beside the same that is not.
+  /// A fan-out with observers, beside the same without.
   static func observed(id: String, count: Int, steps: Int = 0) -> Shape {
     let operation = Prepared { () -> ParallelOperation<[UInt64]> in
       ParallelOperation((0..<count).map { mixed($0, steps: steps) })
@@ -18,7 +18,7 @@ extension Shape {
       ])
   }
 
-  /// What one event costs: a child of a composite has four, and one core does them all.
+  /// The cost per event. A child of a composite has four events, and one core runs all children.
   static func events(count: Int) -> Shape {
     let operation = Prepared { () -> ParallelOperation<[UInt64]> in
       ParallelOperation((0..<count).map { mixed($0) }, width: .serial)
@@ -35,7 +35,7 @@ extension Shape {
       ])
   }
 
-  /// What it takes to record an event that has just been made: a few thousand of them, again and again.
+  /// The cost of recording an event that has just been made: some thousand events, repeatedly.
   static func recording(count: Int) -> Shape {
     let rounds = 100
     let children = Prepared { () -> [ObservedChild] in
@@ -47,7 +47,7 @@ extension Shape {
         done.signal()
       }
       done.wait()
-      // Those of a child follow one another where one core runs them all.
+      // On one core, the events of a child are consecutive.
       let events = recorder.events.filter { $0.parent != nil || $0.isBeginningOfChild }
       return stride(from: 0, to: events.count - 3, by: 4).map { ObservedChild(events[$0..<$0 + 4]) }
     }
@@ -63,7 +63,7 @@ extension Shape {
       }
     }
     return Shape(
-      id: "recording", title: "\((4 * count).grouped) events that are there, recorded",
+      id: "recording", title: "\((4 * count).grouped) existing events, recorded",
       operations: 4 * count, unit: .nanosecondsPerEvent,
       ways: [
         told("trace recorder") { TraceRecorder() },
@@ -83,7 +83,7 @@ extension Shape {
   }
 }
 
-/// The four events of a child, lent to observers and not copied, as a run lends its own.
+/// The four events of a child. Observers borrow them without a copy, as in a run.
 private final class ObservedChild: Sendable {
   private let announced: OperationEvent
   private let created: OperationEvent

@@ -2,7 +2,7 @@ import CompositeOperations
 import Dispatch
 
 extension Shape {
-  /// Operations that each read from a pipe of their own, which is written to when all of them wait.
+  /// Operations that each read from a pipe, which is written to when all of them wait.
   static func pipes() -> Shape {
     let count = 1_000
     let pipes = Prepared { Pipes(count: count) }

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsFoundation
 
 extension Shape {
-  /// `true`, two at a time.
+  /// The program `true`, two at a time.
   static func processes(count: Int) -> Shape {
     Shape(
       id: "processes", title: "\(count.grouped) processes that do nothing, two at a time",
@@ -10,10 +10,10 @@ extension Shape {
       ways: spawning(count: count) { Programs.doingNothing } + builders(count: count))
   }
 
-  /// The smallest program there can be, two at a time. Without a dynamic linker in it, starting it and seeing its end
-  /// is nearly all there is.
+  /// The smallest possible program, two at a time. Without a dynamic linker, little is measured but
+  /// the start of a process and the detection of its end.
   ///
-  /// - Parameter compiler: The path of a compiler of C, which makes the program.
+  /// - Parameter compiler: The path of the C compiler that builds the program.
   static func spawns(count: Int, compiler: String) -> Shape {
     let program = Prepared { Result { try StaticProgram(by: compiler) } }
     return Shape(

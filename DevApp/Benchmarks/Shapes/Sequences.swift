@@ -1,7 +1,7 @@
 import CompositeOperations
 
 extension Shape {
-  /// One empty operation after another.
+  /// Empty operations in sequence.
   static func sequence(id: String, count: Int, peerShapes: [String] = []) -> Shape {
     Shape(
       id: id, title: "\(count.grouped) empty steps, one after another", operations: count,
@@ -22,7 +22,7 @@ extension Shape {
       ] + (count > 1_000 ? [] : [dependencyChain(count)]))
   }
 
-  // Not for more: it is quadratic.
+  // Only for short sequences, because it is quadratic.
   private static func dependencyChain(_ count: Int) -> Way {
     .blocking("OperationQueue, dependencies", .swift) { Queues.dependencies(.chain(count)) }
   }
@@ -54,7 +54,7 @@ extension Shape {
     return sum
   }
 
-  /// A task a step, each started when the one before it has ended.
+  /// Runs a task per step, each started when the previous one has ended.
   @concurrent private static func taskChain(_ count: Int) async throws -> UInt64 {
     var sum: UInt64 = 0
     for index in 0..<count {

@@ -1,7 +1,7 @@
 import CompositeOperations
 
 extension Shape {
-  /// One operation at a time, by every way to run one.
+  /// One operation at a time, in every way to run one.
   static func single(count: Int) -> Shape {
     let context = OperationContext()
     return Shape(
@@ -34,7 +34,7 @@ extension Shape {
   }
 }
 
-/// A body that runs its children where it stands, as bodies do.
+/// A body that runs its children directly, one after another.
 private struct OneAfterAnother: ComposableOperation {
   let count: Int
 

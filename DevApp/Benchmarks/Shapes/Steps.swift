@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// Makes an operation a step, of two types in turn, and sums their results as they come.
+/// A sequence that creates operations of two alternating types, and adds up their results.
 struct Steps: OperationSequence {
   let count: Int
   let history: StepHistory

@@ -2,7 +2,7 @@ import CompositeOperations
 import Dispatch
 
 extension Shape {
-  /// Functions that are not asynchronous, side by side.
+  /// Synchronous functions in parallel.
   static func synchronous(count: Int) -> Shape {
     let lists = OperationLists(count: count)
     let closures = Prepared {

@@ -1,7 +1,7 @@
 import CompositeOperations
 
 extension Shape {
-  /// The twentieth Fibonacci number by a tree of calls, each of which runs its halves side by side.
+  /// The twentieth Fibonacci number by a tree of calls, each of which runs its halves in parallel.
   static func tree() -> Shape {
     Shape(
       id: "fib", title: "fib(20), a tree of 21,891 calls in pairs", operations: 21_891,

@@ -50,7 +50,7 @@ extension Shape {
       operations: count, ways: waits(list) + PhysicalLimit.ways(count: count, steps: 2 * Nap.steps))
   }
 
-  /// A list of operations that wait, by us and by groups of tasks.
+  /// Creates ways for a list of operations that wait, with this package and with task groups.
   static func waits(_ list: Prepared<[any ComposableOperation<UInt64>]>) -> [Way] {
     [
       parallel("any") { ParallelOperation(list.value) },

@@ -1,9 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The subclass of `Foundation.Operation` that asynchronous work takes: it has ended when somebody
-/// calls ``finish()``.
-// Sendable: the state is guarded, and all else does not change.
+/// A subclass of `Foundation.Operation` for asynchronous work. It ends when ``finish()`` is called.
+// Sendable: the state is guarded, and all other properties are constant.
 final class AsynchronousOperation: Foundation.Operation, @unchecked Sendable {
   private enum State { case ready, executing, finished }
 
@@ -12,8 +11,8 @@ final class AsynchronousOperation: Foundation.Operation, @unchecked Sendable {
   private let stop: (@Sendable (AsynchronousOperation) -> Void)?
 
   /// - Parameters:
-  ///   - stop: What a cancellation does to work that has begun.
-  ///   - begin: Begins the work, which calls ``finish()`` in the end.
+  ///   - stop: Stops work that has begun, on a cancellation.
+  ///   - begin: Starts the work, which calls ``finish()`` at its end.
   init(
     stop: (@Sendable (AsynchronousOperation) -> Void)? = nil,
     _ begin: @escaping @Sendable (AsynchronousOperation) -> Void

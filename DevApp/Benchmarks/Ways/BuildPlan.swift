@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder in which make and ninja find a number of targets, each of which runs a program that does nothing.
+/// A folder with targets for make and ninja, each of which runs a program that does nothing.
 final class BuildPlan: Sendable {
   private let folder: URL
 

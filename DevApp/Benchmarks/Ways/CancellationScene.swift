@@ -2,14 +2,14 @@ import CompositeOperations
 import Foundation
 import Synchronization
 
-/// Many children wait; then one fails, or somebody cancels them all. Timed is what follows, until the
-/// outcome is there.
+/// A measurement with many waiting children. One of them fails, or all are cancelled, and the time
+/// from there to the outcome is measured.
 final class CancellationScene: Sendable {
   enum Cause { case failure, outside }
 
   private struct Failure: Error {}
 
-  /// Waits until it is cancelled.
+  /// An operation that waits until it is cancelled.
   private struct Patient: ComposableOperation {
     let scene: CancellationScene
 
@@ -20,7 +20,7 @@ final class CancellationScene: Sendable {
     }
   }
 
-  /// Fails when all others wait.
+  /// An operation that fails when all others wait.
   private struct Culprit: ComposableOperation {
     let scene: CancellationScene
 
@@ -43,7 +43,7 @@ final class CancellationScene: Sendable {
     muster = Muster(expecting: cause == .failure ? count - 1 : count)
   }
 
-  /// The culprit stands in the middle.
+  /// The operations, with the one to fail in the middle.
   private var operations: [any ComposableOperation<UInt64>] {
     (0..<count).map { index in
       if cause == .failure, index == count / 2 { return Culprit(scene: self) }
@@ -55,7 +55,7 @@ final class CancellationScene: Sendable {
     Sample(amount: stopwatch.nanoseconds, checksum: cancelled.load(ordering: .relaxed))
   }
 
-  /// A parallel composite.
+  /// Measures a parallel composite.
   static func composite(count: Int, cause: Cause) async throws -> Sample {
     let scene = CancellationScene(count: count, cause: cause)
     let run = ParallelOperation(scene.operations).start()
@@ -70,7 +70,7 @@ final class CancellationScene: Sendable {
     return sample
   }
 
-  /// Swift's tasks, in a task of their own.
+  /// Measures Swift's tasks, in a separate task.
   static func tasks<Results: Sendable>(
     count: Int, cause: Cause,
     _ perform:
@@ -90,7 +90,7 @@ final class CancellationScene: Sendable {
     return sample
   }
 
-  /// A queue of asynchronous operations that end when they are cancelled.
+  /// Measures a queue of asynchronous operations that end when they are cancelled.
   static func queue(count: Int) -> Sample {
     let scene = CancellationScene(count: count, cause: .outside)
     let queue = OperationQueue()

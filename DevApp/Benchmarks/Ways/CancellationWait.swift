@@ -10,7 +10,7 @@ final class CancellationWait: Sendable {
 
   private let state = Mutex(State.idle)
 
-  /// - Parameter muster: Is told when the wait has begun.
+  /// - Parameter muster: Counts the arrival, after the wait has begun.
   func wait(arrivingAt muster: Muster) async {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in

@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// The same as a class: an object for every operation.
+/// The same work as a class, with an object for every operation.
 final class ClassWork: ComposableOperation {
   let seed: UInt64
   let steps: Int

@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// Operations that wait until all of them do, and are then resumed in a given order.
+/// Operations that wait until all of them wait, and are then resumed in a given order.
 ///
-/// It serves one run after another.
+/// An instance can serve several runs, one after another.
 final class Crowd: Sendable {
   private enum Waiter {
     case task(UnsafeContinuation<Void, Never>)
@@ -27,8 +27,8 @@ final class Crowd: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - order: Who is resumed after whom.
-  ///   - whenFull: Called when all wait and nobody has been resumed.
+  ///   - order: The indices of the operations, in the order in which they are resumed.
+  ///   - whenFull: A closure that is called when all wait, before any is resumed.
   init(order: [Int], whenFull: @escaping @Sendable () -> Void = {}) {
     self.order = order
     self.whenFull = whenFull

@@ -1,4 +1,4 @@
-/// Who needs whom: for each node the nodes that it needs, all of them before it.
+/// The dependencies of a graph: for each node, the earlier nodes that it needs.
 struct Dependencies: Sendable {
   let name: String
   let needs: [[Int]]
@@ -15,7 +15,7 @@ struct Dependencies: Sendable {
     Dependencies(name: "that need the first", needs: (0..<count).map { $0 == 0 ? [] : [0] })
   }
 
-  /// One node, two that need it, one that needs both and is the first of the next three, and so on.
+  /// Diamonds in a row: a node, two nodes that need it, a node that needs both and starts the next.
   static func diamonds(_ count: Int) -> Dependencies {
     let needs = (0..<count).map { node in
       if node == 0 { return [Int]() }
@@ -28,7 +28,7 @@ struct Dependencies: Sendable {
     return Dependencies(name: "in a row of diamonds", needs: needs)
   }
 
-  /// Layers of 100, each node of which needs two of the layer before.
+  /// Layers of 100 nodes, each of which needs two nodes of the previous layer.
   static func layers(_ count: Int) -> Dependencies {
     let width = 100
     let needs = (0..<count).map { node in
@@ -37,7 +37,7 @@ struct Dependencies: Sendable {
     return Dependencies(name: "in layers of 100", needs: needs)
   }
 
-  /// Each node needs up to three of the hundred before it, the same ones every time.
+  /// Each node needs up to three of the previous hundred, the same ones every time.
   static func random(_ count: Int) -> Dependencies {
     var state: UInt64 = 1
     func number(below bound: Int) -> Int {

@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// One operation after another, in the task that asks for them.
+/// A loop that runs one operation after another in the calling task.
 enum DirectLoop {
   @concurrent static func run(
     _ operations: [any ComposableOperation<UInt64>]

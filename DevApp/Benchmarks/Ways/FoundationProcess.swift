@@ -1,7 +1,7 @@
 import CompositeOperations
 import Foundation
 
-/// A program that is run by Foundation's means, with nothing read from it.
+/// A program that is run by Foundation, without reading its output.
 struct FoundationProcess: ComposableOperation {
   let path: String
 

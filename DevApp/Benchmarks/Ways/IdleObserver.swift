@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// Sees every event and does nothing: the price of being observed at all.
+/// An observer that ignores every event, for the cost of being observed at all.
 struct IdleObserver: OperationObserver {
   func observe(_ event: OperationEvent) {}
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts those who have come, and tells somebody when all have.
+/// A counter of arrivals that calls a closure when all have arrived.
 final class Muster: Sendable {
   private struct State {
     var missing: Int

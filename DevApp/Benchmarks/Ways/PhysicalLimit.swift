@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// What the machine can do at most: an operation is a call through a pointer and a store.
+/// The limit of the machine: an operation is a call through a pointer and a store.
 ///
-/// The threads wait busily for the start, so that only the work is timed.
+/// The threads spin until the start, so that only the work is timed.
 final class PhysicalLimit: Sendable {
   struct Item: Sendable {
     let function: @convention(c) @Sendable (UInt64, Int) -> UInt64
@@ -23,7 +23,7 @@ final class PhysicalLimit: Sendable {
     slots = Slots(count: items.count)
   }
 
-  /// Ways for one thread and for as many as there are cores.
+  /// Creates ways for one thread, and for as many threads as there are cores.
   static func ways(count: Int, steps: Int = 0) -> [Way] {
     let items = Prepared {
       (0..<count).map { index in
@@ -59,9 +59,10 @@ final class PhysicalLimit: Sendable {
   }
 
   private func perform() {
-    // What the loop reads lies elsewhere than what the threads share.
+    // Local copies, so that the loop does not read from the memory that the threads share.
     let (items, slots) = (items, slots)
-    // So many that taking them costs nothing, and so few that nobody waits for the last.
+    // Large enough that taking a portion costs nothing, and small enough that all threads end
+    // together.
     let portion = items.first?.steps == 0 ? 256 : 16
     items.withUnsafeBufferPointer { items in
       while true {

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Pipes that are written to when all their readers wait; each carries its own index. They serve one
-/// run after another.
+/// Pipes that are written to when all their readers wait. Each carries its own index. An instance
+/// can serve several runs, one after another.
 final class Pipes: Sendable {
   private struct Ends {
     let reader: Int32
@@ -13,7 +13,7 @@ final class Pipes: Sendable {
   private let ends: [Ends]
   private let waiting = Atomic(0)
 
-  /// - Precondition: The process may open two descriptors a pipe.
+  /// - Precondition: The process may open two descriptors per pipe.
   init(count: Int) {
     Self.raiseLimit()
     ends = (0..<count).map { _ in
@@ -30,7 +30,7 @@ final class Pipes: Sendable {
     }
   }
 
-  /// Calls back once when there is something to read.
+  /// Calls a closure once when a pipe has something to read.
   func whenReadable(at index: Int, _ callback: @escaping @Sendable () -> Void) {
     let source = DispatchSource.makeReadSource(
       fileDescriptor: ends[index].reader, queue: .global())
@@ -60,7 +60,7 @@ final class Pipes: Sendable {
     }
   }
 
-  /// As many open descriptors as the process may have.
+  /// Raises the limit of open descriptors as far as the process may.
   private static func raiseLimit() {
     var limit = rlimit()
     #if os(Linux)

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// How the package's ancestor put operations in sequence: a queue, an asynchronous operation a step,
-/// and the completion block of each step adds the next one.
+/// The way in which the package's ancestor runs operations in sequence: a queue with an
+/// asynchronous operation per step, whose completion block adds the next one.
 final class QueueSequence: Sendable {
   private struct State {
     var begun = 0

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// What people write with Foundation's and Dispatch's queues.
+/// Common solutions with the queues of Foundation and Dispatch.
 enum Queues {
   static func blockOperations(count: Int, steps: Int) -> UInt64 {
     let slots = Slots(count: count)

@@ -1,7 +1,7 @@
 import CompositeOperations
 import Synchronization
 
-/// Keeps every event and when it came.
+/// An observer that keeps every event with its time.
 final class RecordingObserver: OperationObserver {
   private struct Entry {
     let time: ContinuousClock.Instant

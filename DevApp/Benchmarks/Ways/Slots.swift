@@ -1,4 +1,4 @@
-/// Room for one result an operation, written by index from any thread.
+/// Storage for one result per operation, written by index from any thread.
 // Sendable: every index is written by one operation, and read after all of them have ended.
 final class Slots: @unchecked Sendable {
   private let slots: UnsafeMutableBufferPointer<UInt64>

@@ -6,7 +6,7 @@ final class StaticProgram: Sendable {
 
   var path: String { folder.appendingPathComponent("nothing").path }
 
-  /// A compiler of C with a library for programs that need no other; nil if there is none.
+  /// A C compiler that can link without dynamic libraries; nil if there is none.
   static var compiler: String? {
     guard let path = Programs.path(of: "cc") else { return nil }
     let asking = Process()
@@ -17,11 +17,11 @@ final class StaticProgram: Sendable {
     guard (try? asking.run()) != nil else { return nil }
     let text = String(decoding: answer.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     asking.waitUntilExit()
-    // One that does not find it gives the name alone.
+    // A compiler that does not find the file prints only its name.
     return text.hasPrefix("/") ? path : nil
   }
 
-  /// Compiles it.
+  /// Compiles the program.
   init(by compilerPath: String) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// The same with a body that is not asynchronous.
+/// The same work with a synchronous body.
 struct SynchronousWork: ComposableOperation {
   let seed: UInt64
   var steps = 0

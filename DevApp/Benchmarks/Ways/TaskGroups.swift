@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// What people write today with Swift's own tasks. Results are put in order by index.
+/// Common solutions with Swift's own tasks. Results are put in order by index.
 enum TaskGroups {
   // A struct, because Swift 6.3.1 mixes up the tuples that asynchronous closures return.
   private struct Indexed: Sendable {
@@ -10,7 +10,7 @@ enum TaskGroups {
 
   private typealias Operation = any ComposableOperation<UInt64>
 
-  /// A task an operation.
+  /// A task per operation.
   @concurrent static func throwing(
     _ operations: [any ComposableOperation<UInt64>]
   ) async throws -> [UInt64] {
@@ -24,7 +24,7 @@ enum TaskGroups {
     }
   }
 
-  /// A task an operation, which writes its result in place.
+  /// A task per operation, which stores its own result.
   @concurrent static func discarding(
     _ operations: [any ComposableOperation<UInt64>]
   ) async throws -> Slots {
@@ -37,7 +37,7 @@ enum TaskGroups {
     return slots
   }
 
-  /// The same with tasks that begin on the thread of the group's body.
+  /// The same with tasks that start on the thread of the group's body.
   @concurrent static func immediate(
     _ operations: [any ComposableOperation<UInt64>]
   ) async throws -> Slots {
@@ -52,7 +52,7 @@ enum TaskGroups {
     return slots
   }
 
-  /// A task an operation, at most `width` of them at a time.
+  /// A task per operation, with at most `width` tasks at a time.
   @concurrent static func window(
     _ width: Int, _ operations: [any ComposableOperation<UInt64>]
   ) async throws -> [UInt64] {

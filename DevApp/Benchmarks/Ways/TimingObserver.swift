@@ -1,7 +1,7 @@
 import CompositeOperations
 import Synchronization
 
-/// Reads the clock at every event and counts them.
+/// An observer that reads the clock at every event, and counts the events.
 final class TimingObserver: OperationObserver {
   private let count = Atomic(0)
 

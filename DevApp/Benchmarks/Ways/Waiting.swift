@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// Waits among a crowd until somebody resumes it, and gives its place.
+/// An operation that waits in a crowd until it is resumed, and returns its index.
 struct Waiting: ComposableOperation {
   let index: Int
   let crowd: Crowd

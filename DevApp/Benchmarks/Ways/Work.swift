@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// What an operation computes: `steps` dependent multiplications, about 1.25 ns each.
+/// The work of an operation: `steps` dependent multiplications, about 1.25 ns each.
 @inline(never) func work(_ seed: UInt64, steps: Int = 0) -> UInt64 {
   var value = seed
   for _ in 0..<steps { value = (value ^ (value >> 29)) &* 6_364_136_223_846_793_005 }
@@ -14,7 +14,7 @@ struct Work: ComposableOperation {
   func perform(in context: OperationContext) async throws -> UInt64 { work(seed, steps: steps) }
 }
 
-/// The same under another type, so that a list of both cannot be specialised for one.
+/// The same work in another type, so that a list of both cannot be specialized for one.
 struct OtherWork: ComposableOperation {
   let seed: UInt64
   var steps = 0

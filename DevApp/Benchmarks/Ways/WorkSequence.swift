@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// Operations that arrive one by one, each at once.
+/// An asynchronous sequence of operations, each available immediately.
 struct WorkSequence: AsyncSequence, Sendable {
   struct Iterator: AsyncIteratorProtocol {
     let count: Int

@@ -1,7 +1,7 @@
 import CompositeOperations
 
-/// An operation that groups files by size, because only files of equal size can be equal. Hard links
-/// to a file count as one file.
+/// An operation that groups files by size, because only files of equal size can be equal. Hard
+/// links to a file count as one file.
 struct GroupBySize: ComposableOperation {
   let files: [FileEntry]
   let includesEmpty: Bool

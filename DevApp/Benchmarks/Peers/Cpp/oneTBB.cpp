@@ -99,7 +99,7 @@ struct FlowGraph {
   flow::graph graph;
   flow::broadcast_node<flow::continue_msg> source{graph};
   std::deque<Node> nodes;
-  /// What is put into the graph to run it.
+  /// The input that runs the graph.
   flow::receiver<flow::continue_msg>* first = &source;
 };
 

@@ -1,4 +1,4 @@
-// What the peers in C++ share: the work, how a way is described, and the lines that a peer speaks.
+// The common parts of the peers in C++: the work, the description of a way, and the protocol.
 #pragma once
 
 #include <atomic>
@@ -23,10 +23,10 @@ namespace peer {
 
 using Clock = std::chrono::steady_clock;
 
-/// Where the operations put their results, one slot each.
+/// The results of the operations, one slot each.
 using Slots = std::vector<std::uint64_t>;
 
-/// What an operation computes. The caller's optimiser learns nothing about it.
+/// The work of an operation, opaque to the optimizer of the caller.
 [[gnu::noipa]] inline std::uint64_t work(std::uint64_t seed, int steps) {
   std::uint64_t value = seed;
   for (int step = 0; step < steps; ++step) {
@@ -43,41 +43,41 @@ std::uint64_t sum(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{0});
 }
 
-/// The side of the largest square of operations that `count` suffices for.
+/// Returns the side of the largest square with at most `count` operations.
 inline std::size_t sideOfSquare(std::size_t count) {
   return static_cast<std::size_t>(std::sqrt(static_cast<double>(count)));
 }
 
-/// How many threads an engine may use.
+/// The number of threads that an engine may use.
 inline int workers() {
   const char* text = std::getenv("PEER_WORKERS");
   const int number = text ? std::atoi(text) : 0;
   return number > 0 ? number : 2;
 }
 
-/// Does the work once and gives its checksum. This is what is measured.
+/// Does the work once and returns its checksum. Only this is measured.
 using Run = std::function<std::uint64_t()>;
 
 struct Way {
   std::string shape;
   std::string name;
-  /// Makes what a run needs and may have beforehand.
+  /// Makes what a run may have in advance.
   std::function<Run(std::size_t count)> prepare;
 };
 
-/// A way that makes all it needs while it is measured.
+/// Returns a way that makes everything while it is measured.
 inline Way way(std::string shape, std::string name, std::uint64_t (*run)(std::size_t count)) {
   return {std::move(shape), std::move(name), [run](std::size_t count) -> Run {
             return [run, count] { return run(count); };
           }};
 }
 
-/// A way that is given something that was made beforehand.
+/// Returns a way that uses something made in advance.
 inline Way preparedWay(std::string shape, std::string name, Run (*prepare)(std::size_t count)) {
   return {std::move(shape), std::move(name), prepare};
 }
 
-/// Operations that an engine knows nothing about but how to call them.
+/// Operations that are opaque to an engine, which can only call them.
 struct Functions {
   Slots slots;
   std::vector<std::function<void()>> list;
@@ -94,10 +94,10 @@ std::shared_ptr<Functions> makeFunctions(std::size_t count) {
   return functions;
 }
 
-/// Calls the body once on every worker of the engine, side by side.
+/// Calls the body once on every worker of the engine, in parallel.
 using OnEveryWorker = void (*)(const std::function<void()>& body);
 
-/// Keeps every core busy for a moment: one that sleeps takes long to join in.
+/// Keeps every core busy briefly, because a sleeping core takes long to start.
 inline void wake(OnEveryWorker onEveryWorker) {
   std::atomic<int> arrived{0};
   onEveryWorker([&arrived] {
@@ -112,8 +112,9 @@ inline void wake(OnEveryWorker onEveryWorker) {
   });
 }
 
-/// Waits until the threads rest, so that they take no time from whoever is measured next: some
-/// engines' go on looking for work. The system may count what a thread uses once in 10 ms.
+/// Waits until the threads are idle, so that they take no time from the next measurement: the
+/// threads of some engines continue to look for work. The system may update the time of a thread
+/// only every 10 ms.
 inline void settle() {
   for (int waits = 0; waits < 10; ++waits) {
     const std::clock_t before = std::clock();
@@ -142,7 +143,7 @@ inline std::string answer(
   return std::to_string(duration.count()) + " " + std::to_string(checksum);
 }
 
-/// Tells the ways, then answers requests until there are no more. For use as the end of `main`.
+/// Prints the ways, then answers requests until there are no more. Call it at the end of `main`.
 inline int serve(const std::vector<Way>& ways, OnEveryWorker onEveryWorker) {
   for (const Way& way : ways) std::cout << "way\t" << way.shape << '\t' << way.name << '\n';
   std::cout << "ready" << std::endl;

@@ -16,19 +16,19 @@ import (
 // A way to do the work of a shape.
 type way struct {
 	shape, name string
-	// prepare makes what a run needs and may have beforehand, and gives what is measured: it does
-	// the work once and gives its checksum.
+	// prepare makes what a run may have in advance, and returns the function to measure, which does
+	// the work once and returns its checksum.
 	prepare func(count int) func() uint64
 }
 
-// whole is the prepare of a way that makes all it needs while it is measured.
+// whole is the prepare function of a way that makes everything while it is measured.
 func whole(run func(count int) uint64) func(count int) func() uint64 {
 	return func(count int) func() uint64 {
 		return func() uint64 { return run(count) }
 	}
 }
 
-// work is what an operation computes.
+// work is the work of an operation.
 //
 //go:noinline
 func work(seed uint64, steps int) uint64 {
@@ -47,7 +47,7 @@ func sum(numbers []uint64) uint64 {
 	return total
 }
 
-// workers is how many threads may run goroutines.
+// workers is the number of threads that may run goroutines.
 func workers() int {
 	if number, err := strconv.Atoi(os.Getenv("PEER_WORKERS")); err == nil && number > 0 {
 		return number
@@ -55,7 +55,7 @@ func workers() int {
 	return 2
 }
 
-// wake keeps every core busy for a moment: one that sleeps takes long to join in.
+// wake keeps every core busy briefly, because a sleeping core takes long to start.
 func wake() {
 	var arrived atomic.Int32
 	var group sync.WaitGroup
@@ -75,8 +75,9 @@ func wake() {
 	group.Wait()
 }
 
-// settle waits until the threads rest, so that they take no time from whoever is measured next: the
-// collector's work on when a run is over. The system may count what a thread uses once in 10 ms.
+// settle waits until the threads are idle, so that they take no time from the next measurement: the
+// threads of the collector continue after a run. The system may update the time of a thread only
+// every 10 ms.
 func settle() {
 	for waits := 0; waits < 10; waits++ {
 		before := processorTime()
@@ -118,7 +119,7 @@ func answer(request string, ways []way) (string, error) {
 	return fmt.Sprint(duration.Nanoseconds(), checksum), nil
 }
 
-// serve tells the ways, then answers requests until there are no more.
+// serve prints the ways, then answers requests until there are no more.
 func serve(ways []way) {
 	runtime.GOMAXPROCS(workers())
 	for _, way := range ways {

@@ -41,8 +41,7 @@ func goroutineEach(steps int) func(count int) uint64 {
 	}
 }
 
-// workerGoroutines gives as many goroutines as there are workers a list of functions that was made
-// beforehand.
+// workerGoroutines runs a list of functions that was made in advance with one goroutine per worker.
 func workerGoroutines(steps int) func(count int) func() uint64 {
 	return func(count int) func() uint64 {
 		slots := make([]uint64, count)

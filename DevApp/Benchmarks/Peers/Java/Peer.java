@@ -53,7 +53,7 @@ final class Peer {
     return new Way(shape, name, threads, run);
   }
 
-  /** What an operation computes. The launcher forbids the virtual machine to inline it. */
+  /** The work of an operation. The launcher keeps the virtual machine from inlining it. */
   private static long work(long seed, int steps) {
     long value = seed;
     for (int step = 0; step < steps; step++) {
@@ -66,7 +66,7 @@ final class Peer {
     return Arrays.stream(numbers).sum();
   }
 
-  /** An operation that puts its result into its slot. */
+  /** An operation that stores its result in its slot. */
   private static final class Operation extends RecursiveAction {
     private final long[] slots;
     private final int slot;

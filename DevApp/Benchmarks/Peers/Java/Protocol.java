@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The lines that a peer speaks. */
+/** The protocol of a peer. */
 final class Protocol {
   private static final long WARM_UP_NANOSECONDS = 500_000_000;
   private static final int MAXIMUM_COUNT = 10_000_000;
@@ -23,13 +23,13 @@ final class Protocol {
     this.ways = ways;
   }
 
-  /** How many threads a pool may have. */
+  /** The number of threads of a pool. */
   static int workers() {
     String text = System.getenv("PEER_WORKERS");
     return text != null && text.matches("[1-9][0-9]{0,3}") ? Integer.parseInt(text) : 2;
   }
 
-  /** Tells the ways, then answers requests until there are no more. */
+  /** Prints the ways, then answers requests until there are no more. */
   void serve() throws IOException {
     for (Way way : ways) {
       System.out.println("way\t" + way.shape() + "\t" + way.name());
@@ -71,7 +71,7 @@ final class Protocol {
     return nanoseconds + " " + Long.toUnsignedString(checksum);
   }
 
-  /** Gives the compiler the time that it needs to make machine code of what runs often. */
+  /** Gives the compiler time to compile frequent code to machine code. */
   private static void warmUp(Way way, int count) throws Exception {
     long end = System.nanoTime() + WARM_UP_NANOSECONDS;
     while (System.nanoTime() < end) {
@@ -80,7 +80,7 @@ final class Protocol {
     settle();
   }
 
-  /** Keeps every core busy for a moment: one that sleeps takes long to join in. */
+  /** Keeps every core busy briefly, because a sleeping core takes long to start. */
   private static void wake(ExecutorService pool) throws Exception {
     var arrived = new AtomicInteger();
     var futures = new ArrayList<Future<?>>();
@@ -93,9 +93,9 @@ final class Protocol {
   }
 
   /**
-   * Waits until the threads rest, so that they take no time from whoever is measured next: the
-   * collector's and the compiler's work on when a run is over. The system may count what a thread
-   * uses once in 10 ms.
+   * Waits until the threads are idle, so that they take no time from the next measurement: the
+   * threads of the collector and the compiler continue after a run. The system may update the time
+   * of a thread only every 10 ms.
    */
   private static void settle() throws InterruptedException {
     var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();

@@ -1,12 +1,12 @@
 // The measured work in Node: promises and asynchronous functions, all on one thread.
 //
-// There is no way with busy operations: there are no 64-bit integers that are fast, and what stands
-// in for them would be measured instead of the engine.
+// There is no way with busy operations, because there are no fast 64-bit integers. Their substitute
+// would be measured instead of the engine.
 import { setTimeout } from 'node:timers/promises';
 
 import { serve } from './protocol.mjs';
 
-/** What an operation computes. Sums of seeds are exact: they are far below 2 to the 53rd. */
+/** The work of an operation. Sums of seeds are exact, because they are far below 2 to the 53rd. */
 async function operation(seed) {
   return seed;
 }

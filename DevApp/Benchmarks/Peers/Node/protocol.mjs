@@ -5,8 +5,8 @@ const warmUpMilliseconds = 500;
 const maximumCount = 10_000_000;
 
 /**
- * Tells the ways, then answers requests until there are no more. A way has a shape, a name and an
- * asynchronous function that does the work once and gives its checksum.
+ * Prints the ways, then answers requests until there are no more. A way has a shape, a name and an
+ * asynchronous function that does the work once and returns its checksum.
  */
 export async function serve(ways) {
   for (const way of ways) console.log(`way\t${way.shape}\t${way.name}`);
@@ -43,22 +43,23 @@ async function answer(request, ways, warm) {
   return `${nanoseconds} ${checksum}`;
 }
 
-/** Gives the compiler the time that it needs to make machine code of what runs often. */
+/** Gives the compiler time to compile frequent code to machine code. */
 async function warmUp(way, count) {
   const end = performance.now() + warmUpMilliseconds;
   while (performance.now() < end) await way.run(count);
   await settle();
 }
 
-/** Keeps the one core that is used busy for a moment, so that it runs at its full speed. */
+/** Keeps the core busy briefly, so that it runs at full speed. */
 function wake() {
   const end = performance.now() + 0.2;
   while (performance.now() < end);
 }
 
 /**
- * Waits until the threads rest, so that they take no time from whoever is measured next: the
- * collector's work on when a run is over. The system may count what a thread uses once in 10 ms.
+ * Waits until the threads are idle, so that they take no time from the next measurement: the
+ * threads of the collector continue after a run. The system may update the time of a thread only
+ * every 10 ms.
  */
 async function settle() {
   for (let waits = 0; waits < 10; waits++) {

@@ -1,4 +1,4 @@
-"""The lines that a peer speaks."""
+"""The protocol of a peer."""
 
 import asyncio
 import re
@@ -13,12 +13,12 @@ MAXIMUM_COUNT = 10_000_000
 class Way(NamedTuple):
     shape: str
     name: str
-    # Does the work once and gives its checksum.
+    # Does the work once and returns its checksum.
     run: Callable[[int], Awaitable[int]]
 
 
 def serve(ways: list[Way]) -> None:
-    """Tells the ways, then answers requests until there are no more."""
+    """Prints the ways, then answers requests until there are no more."""
     for way in ways:
         print("way", way.shape, way.name, sep="\t")
     print("ready", flush=True)
@@ -51,7 +51,7 @@ async def measure(way: Way, count: int) -> tuple[int, int]:
 
 
 def wake() -> None:
-    """Keeps the one core that is used busy for a moment, so that it runs at its full speed."""
+    """Keeps the core busy briefly, so that it runs at full speed."""
     end = time.perf_counter_ns() + 200_000
     while time.perf_counter_ns() < end:
         pass
