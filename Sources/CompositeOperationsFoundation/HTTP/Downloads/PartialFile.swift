@@ -41,7 +41,8 @@ struct PartialFile: Sendable {
     let kind = try? folder.status(of: name, followingLink: true).kind
     if kind == .folder {
       throw FileError(
-        path, "cannot be written", because: "it is a folder. Use the path of a file in that folder.")
+        path, "cannot be written", because: "it is a folder. Use the path of a file in that folder."
+      )
     }
     isDirect = kind == .other
     if isDirect {
