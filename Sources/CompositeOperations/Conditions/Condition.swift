@@ -20,7 +20,7 @@ internal import Synchronization
 /// If an operation has several conditions, the precedence is: failed, then not met, then met.
 ///
 /// Each run evaluates a condition once, even if the condition is listed twice, in several adjacent
-/// `requiring` modifiers, or within ``all(_:onFailure:)-(Condition...)``,
+/// `requiring` modifiers, or within ``all(_:onFailure:)-(Condition...,_)``,
 /// ``any(_:)-(Condition...)`` and ``not(_:)``. Copies of a condition are the same condition. Two
 /// calls of an initializer make two conditions, so store a condition in a `let` instead of a
 /// computed property.

@@ -1,6 +1,6 @@
 /// An error that combines the failures of several required conditions.
 ///
-/// ``Condition/all(_:onFailure:)-(Condition...)`` fails with it if its failure mode is
+/// ``Condition/all(_:onFailure:)-(Condition...,_)`` fails with it if its failure mode is
 /// ``FailureMode/runAll``. Its description has one line for each condition that failed.
 public struct FailedConditionsError: Error, Sendable {
   /// The names of the conditions that failed, in order.
