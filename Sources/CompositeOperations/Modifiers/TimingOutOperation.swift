@@ -58,7 +58,7 @@ public enum TimeoutMode: Hashable, Sendable {
   /// ignores its cancellation, with a clock that does not:
   ///
   /// ```swift
-  /// let lookup = LookUpHost(name).timingOut(after: .seconds(5), .abandoning)
+  /// let quick = fetch.timingOut(after: .seconds(5), .abandoning)
   /// ```
   case abandoning
 }
@@ -66,7 +66,9 @@ public enum TimeoutMode: Hashable, Sendable {
 /// The error of an operation that took too long.
 ///
 /// ```swift
-/// if ContinuousClock.now > deadline { throw TimeoutError(name: "sync", limit: .seconds(30)) }
+/// if case .error(let error as TimeoutError) = await fetch.timingOut(after: .seconds(5)).run() {
+///   print("\(error.name) took longer than \(error.limit)")
+/// }
 /// ```
 public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name of the operation.

@@ -27,7 +27,7 @@ import Testing
       let path = folder[action == .write ? "no/b" : "none"].path
       let advice =
         action == .write
-        ? "Create the folder first, or use another path." : "Name one that is there."
+        ? "Create the folder first, or use another path." : "Check the path."
       #expect(
         fileError(await operation.run())?.description
           == "Cannot \(action.rawValue) \(path): No such file or directory. \(advice)")

@@ -84,7 +84,7 @@ import Testing
     let full = FileWriteOperation(bytes(10), to: URL(fileURLWithPath: "/dev/full"))
     let noRoom = fileError(await full.run())
     #expect(noRoom?.reason == .system(code: ENOSPC) && noRoom?.path == "/dev/full")
-    #expect(noRoom?.description.contains("Make room") == true)
+    #expect(noRoom?.description.contains("Free disk space") == true)
     let copy = FileCopyOperation(from: folder["none"], to: folder["b"])
     #expect(fileError(await copy.run())?.path == folder["none"].path)
     let list = FolderListingOperation(folder["none"])

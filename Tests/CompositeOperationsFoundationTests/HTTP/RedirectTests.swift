@@ -121,7 +121,7 @@ import Testing
     ]
     for (place, text) in zip(shown, texts) {
       let description = try #require(await fetch.run().error.map { "\($0)" })
-      #expect(description.hasPrefix("GET \(server.url("/a")) (redirected to \(place)) "))
+      #expect(description.hasPrefix("GET \(server.url("/a")) (redirected to \(place))"))
       #expect(description.contains(text), "\(description)")
     }
   }

@@ -20,7 +20,7 @@ import Testing
           let one = graph.add(SimpleOperation { 1 })
           graph.add(needing: one) { number in SimpleOperation { number + 1 } }
         }
-      """, "error: ", "Return the node whose result is the result of the graph"
+      """, "error: ", "return the node whose result is the result of the graph"
     ),
     ("_ = ParallelOperation()", "warning: ", "ParallelOperation([first, second])"),
     ("_ = ParallelOperation(width: .serial)", "warning: ", "ParallelOperation([first, second])"),

@@ -28,7 +28,8 @@ import Testing
       let error = await operation.run(in: environment).firstPermitError
       #expect(error?.reason == .heldAbove, "\(index)")
       #expect(error?.wanted == [index == 2 ? "four" : "lock"])
-      #expect(error?.description.contains("part of has it until its end") == true)
+      #expect(
+        error?.description.contains("is held by an enclosing operation until it ends") == true)
     }
     // What suffices for both is given.
     let both = SimpleOperation.withContext { context in

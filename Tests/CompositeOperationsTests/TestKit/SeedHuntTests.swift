@@ -38,7 +38,7 @@ import Testing
         \(#fileID):\(line): seed \(found.seed) failed after \(found.seedsBefore) seeds that passed:
         backwards
         To reproduce: run the test with COMPOSITE_OPERATIONS_SEED=\(found.seed) in the \
-        environment, or write SeedHunt(replaying: \(found.seed)).
+        environment, or use SeedHunt(replaying: \(found.seed)).
         """)
     for _ in 0..<3 {
       let again = await #expect(throws: SeedHuntError.self) {

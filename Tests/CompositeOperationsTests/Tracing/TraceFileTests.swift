@@ -121,7 +121,7 @@ import Testing
         #expect(await list.observed(by: file).run().result?.count == count)
         for _ in 0..<2 {
           let error = try #require(throws: TraceFileError.self) { try file.close() }
-          #expect(error.description.contains("/dev/full: No space left on device. Make room"))
+          #expect(error.description.contains("/dev/full: No space left on device. Free disk space"))
         }
       }
     }

@@ -195,7 +195,7 @@ import Testing
       (RecordQuery("Book", keys: ["x"]), "columns: title"),
       (RecordQuery("Book", where: .comparison("title", .equal, [1])), "includes"),
       (RecordQuery("Book", where: .isOne("title", of: [[1]])), "includes"),
-      (RecordQuery("Book", where: .isOne("title", of: [.double(.nan)])), "not a number"),
+      (RecordQuery("Book", where: .isOne("title", of: [.double(.nan)])), "NaN"),
       (RecordQuery("Book", sortedBy: [.ascending("tags")]), "list"),
     ]
   }
