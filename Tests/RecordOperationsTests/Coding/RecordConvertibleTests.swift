@@ -35,14 +35,14 @@ import Testing
     cost: Decimal(string: "0.1") ?? 0, weight: nil, lent: nil, note: "",
     shelf: nil)
 
-  @Test func `an array without elements is a list, and only one of bytes is bytes`() throws {
+  @Test func `an empty array becomes an empty list, unless its elements are bytes`() throws {
     #expect(try [String]().fieldValue == .list([]))
     #expect(try [String?]().fieldValue == .list([]))
     #expect(try [UInt8]().fieldValue == .bytes([]))
     #expect(try [UInt8](fieldValue: .bytes([1])) == [1] && [1, 2].fieldValue == [1, 2])
   }
 
-  @Test func `values and records are printed as people write them`() {
+  @Test func `the description of a record shows its name, tag and sorted fields`() {
     var book = DatabaseRecord(RecordID("Book", "1"), fields: ["pages": 474], tag: RecordTag("3"))
     book["title"] = "Emma"
     book["tags"] = ["a", nil, 1.5]
@@ -52,7 +52,7 @@ import Testing
         == #"Book/1 (tag 3) {by: Author/2, pages: 474, tags: ["a", null, 1.5], title: "Emma"}"#)
   }
 
-  @Test func `a Codable type is a record, and the record that type again`() throws {
+  @Test func `a Codable value becomes a record and back`() throws {
     let record = try Self.book.record()
     #expect(record.id == RecordID("Book", "9780141439600"))
     #expect(record.tag == nil)
@@ -73,7 +73,7 @@ import Testing
     #expect(try Book(record) == Self.book)
   }
 
-  @Test func `what is nil is null, and is there`() throws {
+  @Test func `a nil property becomes a null field, and a missing field becomes nil`() throws {
     let record = try Self.book.record()
     for key in ["weight", "lent", "shelf"] {
       #expect(record.has(key), "\(key)")
@@ -86,7 +86,7 @@ import Testing
     #expect(try Book(read) == Self.book)
   }
 
-  @Test func `an update changes only what is different`() throws {
+  @Test func `an update changes only the fields that differ`() throws {
     let record = try Self.book.record()
     let read = DatabaseRecord(record.id, fields: record.fields, tag: RecordTag("1"))
     var book = Self.book
@@ -115,7 +115,7 @@ import Testing
     var id: Int
   }
 
-  @Test func `names are of any type that is a text`() throws {
+  @Test func `the record name comes from an integer id, a UUID or recordName`() throws {
     let numbered = try Numbered(id: -7, text: "7").record()
     #expect(numbered.id.name == "-7")
     #expect(try Numbered(numbered).id == -7)
@@ -146,7 +146,7 @@ import Testing
     var number = UInt64.max
   }
 
-  @Test func `what no field can have is refused with its place`() throws {
+  @Test func `a value that no field can hold is refused with its location`() throws {
     for (value, place) in [
       (Nested(), "the field inner of Nested/n"), (NestedList(), "element 0 of the field inner"),
       (Deep(), "the field map of Deep/n"), (Large(), "the field number of Large/n"),
@@ -167,7 +167,7 @@ import Testing
       ("shelf", "here", "expected a value of type UUID"),
       ("cover", "x", "expected a value of type Data"),
     ] as [(String, FieldValue, String)])
-  func `a field of another kind is an error that names it`(
+  func `decoding a field of another kind throws an error that names the field`(
     key: String, value: FieldValue, text: String
   ) throws {
     var record = try Self.book.record()
@@ -188,14 +188,14 @@ import Testing
     var offers: [Money]
   }
 
-  @Test func `a type of one's own says what it is in a field`() throws {
+  @Test func `a FieldConvertible type determines its field value`() throws {
     let record = try Priced(price: Money(cents: 5), offers: [Money(cents: 4)]).record()
     #expect(record["price"] == 5)
     #expect(record["offers"] == [4])
     #expect(try Priced(record).offers == [Money(cents: 4)])
   }
 
-  @Test func `values have the types that are asked for`() throws {
+  @Test func `a field value is converted to the requested type`() throws {
     var record = DatabaseRecord("Book", "1")
     record["pages"] = 249
     record["day"] = .date(Date(timeIntervalSince1970: 0.123_456))

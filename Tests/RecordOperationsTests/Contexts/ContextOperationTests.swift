@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `D7: blocks run in order, share what they change, and decide whether it is saved`(
+  func `D7: blocks run in order, share their changes, and decide whether to save them`(
     kind: DatabaseKind
   ) async throws {
     let library = try await library(kind, record("1", ["a": 1]), record("2", ["a": 2]))
@@ -58,7 +58,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what is left at the end is saved or given up, as is said`(saves: Bool) async throws {
+  func `savingAtEnd determines whether the remaining changes are saved or discarded`(saves: Bool)
+    async throws
+  {
     let library = try await library()
     let operation = ContextOperation(in: library, savingAtEnd: saves) { context in
       context.set(record("1", ["a": 1]))
@@ -70,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `D7: a save that fails is an error, saves nothing, and keeps the changes`(
+  func `D7: a failed save throws an error, saves nothing, and keeps the changes`(
     kind: DatabaseKind
   ) async throws {
     let library = try await library(kind, record("1", ["a": 1]))
@@ -98,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 2, .max] as [Int?])
-  func `what is changed here stands in order among the others, behind those that are equal`(
+  func `changed records are sorted among the others, after those with equal values`(
     limit: Int?
   ) async throws {
     let library = try await library(
@@ -121,7 +123,7 @@ import Testing
     #expect(try await names(.descending("a")) == first(["3", "1", "6", "2", "4", "5"]))
   }
 
-  @Test func `a record that is set as it was read is no change`() async throws {
+  @Test func `setting an unmodified record is not a change`() async throws {
     let library = try await library(.memory, record("1", ["a": 1]))
     let context = library.context()
     let one = try #require(try await context.record(id))
@@ -136,7 +138,7 @@ import Testing
     arguments: DatabaseKind.allCases,
     [(.storeWins, ["a": 1, "b": 2, "c": 2]), (.objectWins, ["a": 1, "b": 1, "c": 2])]
       as [(MergePolicy, [String: FieldValue])])
-  func `D7: fields are merged by the policy`(
+  func `D7: the merge policy resolves conflicting fields`(
     kind: DatabaseKind, expected: (MergePolicy, [String: FieldValue])
   ) async throws {
     let library = try await library(kind, record("1", ["a": 0, "b": 0, "c": 0, "d": 0]))
@@ -156,7 +158,8 @@ import Testing
   private enum Mine: CaseIterable { case changed, deleted, made }
   private enum Theirs: CaseIterable { case changed, deleted }
 
-  @Test func `D7: deletions and changes are merged by the policy`() async throws {
+  @Test func `D7: the merge policy resolves conflicts between changes and deletions`() async throws
+  {
     let cases: [(Mine, Theirs, MergePolicy, FieldValue?)] = [
       (.changed, .deleted, .storeWins, nil), (.changed, .deleted, .objectWins, 1),
       (.deleted, .changed, .storeWins, 2), (.deleted, .changed, .objectWins, nil),
@@ -192,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func `D7: what one context saves reaches every other one that is alive`() async throws {
+  @Test func `D7: a save updates every other context of the container`() async throws {
     let library = try await library(.memory, record("1", ["a": 0, "b": 0]))
     let main = library.context()
     let other = library.context()
@@ -220,7 +223,7 @@ import Testing
 
   /// What another context has saved of the same field is for the policy, as what another program has saved.
   @Test(arguments: MergePolicy.allCases)
-  func `D7: what two contexts of a container change is merged by the policy`(
+  func `D7: conflicting changes of two contexts are merged by the policy`(
     policy: MergePolicy
   ) async throws {
     let library = try await library(.memory, record("1", ["a": 0, "b": 0]))
@@ -243,7 +246,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases, [false, true])
-  func `D7: of a record that is deleted and made again nothing old is left`(
+  func `D7: a record that is deleted and created again keeps no old fields`(
     kind: DatabaseKind, isTagged: Bool
   ) async throws {
     for policy in MergePolicy.allCases {
@@ -275,7 +278,7 @@ import Testing
 
   /// What is set and deleted while the same record is saved.
   @Test(arguments: Again.allCases, [false, true])
-  func `D7: what is changed while it is saved goes on from what was saved`(
+  func `D7: a change during a save is based on the saved record`(
     again: Again, isNew: Bool
   ) async throws {
     let base = MemoryRecordDatabase()
@@ -314,7 +317,8 @@ import Testing
     }
   }
 
-  @Test func `a new record that is deleted while its save fails is none`() async throws {
+  @Test func `a new record that is deleted during its failing save leaves no change`() async throws
+  {
     let gate = Gate()
     let database = FaultyRecordDatabase(MemoryRecordDatabase()) { _, number in
       guard number == 1 else { return nil }
@@ -332,7 +336,7 @@ import Testing
     #expect(!context.hasChanges)
   }
 
-  @Test func `saves of a context come one after another`() async throws {
+  @Test func `concurrent saves of a context run one after another`() async throws {
     let library = try await library()
     let context = library.context()
     try await withThrowingTaskGroup { group in
@@ -347,7 +351,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `what was read of a record in part is found by what else it has`(
+  func `a partially read record is found by fields that were not read`(
     kind: DatabaseKind
   ) async throws {
     let library = try await library(
@@ -369,7 +373,7 @@ import Testing
     #expect(now?["a"] == 9 && now?["b"] == 7)
   }
 
-  @Test func `a record that was read without a tag is not deleted behind somebody's back`()
+  @Test func `deleting a record that was read without a tag is a conflict`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -387,7 +391,8 @@ import Testing
     #expect(try await database.record(id) == nil)
   }
 
-  @Test func `a context that shares nothing tells nobody, and one that is gone is told nothing`()
+  @Test
+  func `an unshared context does not update others, and a container does not retain contexts`()
     async throws
   {
     let library = try await library()
@@ -409,8 +414,7 @@ import Testing
   }
 
   @Test
-  func
-    `a record that is made and deleted here is none, and one that is deleted and made is another`()
+  func `creating and deleting a record cancels out, and recreating one replaces it`()
     async throws
   {
     let library = try await library(.memory, record("1", ["a": 1, "b": 1]))
@@ -429,7 +433,7 @@ import Testing
     #expect(try await context.save().isEmpty)
   }
 
-  @Test func `an error ends it, and so does a cancellation between two blocks`() async throws {
+  @Test func `an error, or a cancellation between two blocks, ends the operation`() async throws {
     struct Wrong: Error {}
     let library = try await library()
     let failing = ContextOperation(in: library, savingAtEnd: true) { context in
@@ -460,7 +464,7 @@ import Testing
     #expect(try await all(library) == ["1": 1])
   }
 
-  @Test func `requests of a context are seen below its operation, and tried again`() async throws {
+  @Test func `requests of a context are children of its operation, and are retried`() async throws {
     let base = MemoryRecordDatabase()
     let database = FaultyRecordDatabase(base) { _, number in
       [1, 3].contains(number) ? .losingReply : nil
@@ -481,7 +485,7 @@ import Testing
     #expect(try await base.record(id)?["a"] == 1)
   }
 
-  @Test func `a database that cannot save all or none is refused`() async throws {
+  @Test func `a database without atomic batches is refused`() async throws {
     let library = RecordContainer(MemoryRecordDatabase(capabilities: [.sorting]))
     let operation = ContextOperation(in: library) { context in
       context.set(record("1"))

@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `D2: who is killed while he saves leaves whole batches, and all that he had said`()
+  func `D2: a process killed during a save leaves whole batches, including those it reported`()
     async throws
   {
     try await crash("save") { folder, done in
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `D11: who is killed while he imports leaves whole transactions`() async throws {
+  func `D11: a process killed during an import leaves whole transactions`() async throws {
     try await crash("import") { folder, done in
       guard let database = try await wholeDatabase(in: folder, done) else { return }
       let halves = try await count(
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `D10: who is killed while he exports leaves a whole file`() async throws {
+  func `D10: a process killed during an export leaves a complete file`() async throws {
     try await crash("export") { folder, done in
       guard try await wholeDatabase(in: folder, done) != nil else { return }
       guard let data = FileManager.default.contents(atPath: folder.file("out.csv")) else {

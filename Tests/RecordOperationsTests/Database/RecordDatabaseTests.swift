@@ -8,7 +8,7 @@ import Testing
 
   /// What a save comes to, by policy, where the record has no tag, the last one, an old one, or is not there.
   @Test(arguments: DatabaseKind.allCases, SavePolicy.allCases)
-  func `D1: a policy says what is saved, and under which condition`(
+  func `D1: the policy determines which fields are saved, and under which condition`(
     kind: DatabaseKind, policy: SavePolicy
   ) async throws {
     let database = try kind.make()
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `D1: a delete with a tag leaves what somebody else has saved`(kind: DatabaseKind)
+  func `D1: a delete with an outdated tag is a conflict`(kind: DatabaseKind)
     async throws
   {
     let database = try kind.make()
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `D8: values come back as they were`(kind: DatabaseKind) async throws {
+  func `D8: values are read as they were saved`(kind: DatabaseKind) async throws {
     let database = try kind.make()
     let values: [String: FieldValue] = [
       "integer": .integer(.min), "largest": .integer(.max), "double": .double(0.1),
@@ -135,7 +135,9 @@ import Testing
       .double(.nan), .date(.distantFuture.addingTimeInterval(1e12)), [[1]],
       [.reference(RecordReference(RecordID("Author", "x"), onDelete: .cascade))],
     ] as [FieldValue])
-  func `D8: what cannot be kept is refused`(kind: DatabaseKind, value: FieldValue) async throws {
+  func `D8: a value that cannot be stored is refused with its field`(
+    kind: DatabaseKind, value: FieldValue
+  ) async throws {
     let database = try kind.make()
     let replies = try await database.modify(
       RecordBatch([.save(record("1", ["odd": value]), .allKeys)]))
@@ -146,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases, RecordReference.DeleteRule.allCases)
-  func `D1: a reference says what becomes of its record`(
+  func `D1: the delete rule of a reference determines what happens to its record`(
     kind: DatabaseKind, rule: RecordReference.DeleteRule
   ) async throws {
     let database = try kind.make()
@@ -169,7 +171,9 @@ import Testing
 
   /// Who denies a deletion may be among those who are deleted by it.
   @Test(arguments: DatabaseKind.allCases)
-  func `D1: who is deleted, too, denies nothing`(kind: DatabaseKind) async throws {
+  func `D1: a record that is deleted as well does not deny the deletion`(kind: DatabaseKind)
+    async throws
+  {
     let database = try kind.make()
     func link(_ name: String, _ rule: RecordReference.DeleteRule) -> FieldValue {
       .reference(RecordReference(RecordID("Book", name), onDelete: rule))
@@ -189,7 +193,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `who denies is told, too, where what he leads to would go with another one`(
+  func `a deletion denied further down a cascade names the record that denies it`(
     kind: DatabaseKind
   ) async throws {
     let database = try kind.make()
@@ -211,7 +215,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `keys that are wanted come, and no others`(kind: DatabaseKind) async throws {
+  func `only the requested keys are returned`(kind: DatabaseKind) async throws {
     let database = try kind.make()
     try await database.save(record("1", ["a": 1, "b": 2]))
     let found = try await database.lookup([id, RecordID("Book", "2")], keys: ["b"])
@@ -223,7 +227,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `D6: changes are told page by page, each record once, in order`(kind: DatabaseKind)
+  func `D6: changes are returned page by page, each record once, in order`(kind: DatabaseKind)
     async throws
   {
     let database = try kind.make(limits: RecordLimits(page: 2))
@@ -261,7 +265,9 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases, ["", "x", "x 1 1", "0"])
-  func `D6: a token of another database is expired`(kind: DatabaseKind, text: String) async throws {
+  func `D6: a token that the database did not issue is expired`(kind: DatabaseKind, text: String)
+    async throws
+  {
     let database = try kind.make()
     try await database.save(record("1"))
     let error = await #expect(throws: RecordError.self) {

@@ -47,7 +47,7 @@ import Testing
       ], in: database.path)
   }
 
-  @Test func `a table goes out as it is, with all columns in their order`() async throws {
+  @Test func `by default, all columns of a table are exported in their order`() async throws {
     try library()
     #expect(
       try await export("Book") == """
@@ -60,7 +60,7 @@ import Testing
         """)
   }
 
-  @Test func `D10: columns go across references, several and several far`() async throws {
+  @Test func `D10: column paths follow one or more references`() async throws {
     try library()
     let columns = [
       "isbn", "author.name", "author.country", "author.country.name", "translator.country.name",
@@ -75,7 +75,7 @@ import Testing
         """)
   }
 
-  @Test func `a column with a dot in its name is that column`() async throws {
+  @Test func `a column name that contains a dot is not taken for a path`() async throws {
     try execute(
       [
         "CREATE TABLE P (id INTEGER PRIMARY KEY, \"b.c\" TEXT)", "INSERT INTO P VALUES (1, 'far')",
@@ -85,7 +85,9 @@ import Testing
     #expect(try await export("T", columns: ["a.b", "a.b.c"]) == "a.b,a.b.c\nnear,far\n")
   }
 
-  @Test func `references that are kept lead to tables of all kinds`() async throws {
+  @Test func `a column path follows references with the rule keep to records of several types`()
+    async throws
+  {
     try await database.save(
       record("jane/1", type: "Author", ["name": "Jane"]),
       record("x", type: "Press", ["name": "Faber", "city": "London"]),
@@ -105,7 +107,9 @@ import Testing
         """)
   }
 
-  @Test func `D10: what is looked for, sorted and limited is what goes out`() async throws {
+  @Test func `D10: the predicate, sort order and limit determine the exported records`()
+    async throws
+  {
     try library()
     let found = try await export(
       "Book", where: Field("pages") > 100 || Field<Int>("pages").isNull,
@@ -114,7 +118,7 @@ import Testing
   }
 
   @Test
-  func `values of records go out as the formatter has them, and a formatter of one's own too`()
+  func `values are written by the formatter, with its transformations`()
     async throws
   {
     var book = record("1", ["title": "Emma", "price": 3.0, "tags": ["a", 1]])
@@ -140,7 +144,7 @@ import Testing
     #expect(text.hasPrefix("1,\"price ") || text.hasPrefix("1,price "))
   }
 
-  @Test func `what no format can have is refused with its column, and the old file stays`()
+  @Test func `a value that the format cannot hold is refused, and the old file remains`()
     async throws
   {
     try execute(
@@ -159,7 +163,7 @@ import Testing
   ]
 
   @Test(arguments: illFormed, [CSVFormatter() as any RecordFormatter, .json, .jsonLines])
-  func `D10: a text that is not UTF-8 is refused with its row and its column`(
+  func `D10: a text that is not valid UTF-8 is refused with its row and column`(
     cell: (declaration: String, column: String), formatter: any RecordFormatter
   ) async throws {
     try execute(
@@ -180,7 +184,7 @@ import Testing
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "old")
   }
 
-  @Test func `a text that is not UTF-8 can be transformed, and one with a NUL goes out as it is`()
+  @Test func `a text that is not UTF-8 can be transformed, and one with a NUL is unchanged`()
     async throws
   {
     try execute(
@@ -198,7 +202,9 @@ import Testing
     #expect((error as? FieldValueError)?.row == 1)
   }
 
-  @Test func `D10: all that is in a column of bytes comes back as the same bytes`() async throws {
+  @Test func `D10: all values of a column of bytes are imported again as the same bytes`()
+    async throws
+  {
     try execute(
       [
         "CREATE TABLE T (k INTEGER PRIMARY KEY, a BLOB)",
@@ -226,7 +232,7 @@ import Testing
     }
   }
 
-  @Test func `a name with a NUL in it is refused, and is not cut off there`() async throws {
+  @Test func `a file name that contains a NUL is refused instead of truncated`() async throws {
     try library()
     try "old".write(toFile: file, atomically: true, encoding: .utf8)
     let name = file + "\0.csv"
@@ -247,7 +253,7 @@ import Testing
     (["title", "title"], "named twice"), ([], "none is named"),
     ((0...2_000).map { "c\($0)" }, "2001 columns are named, but SQLite returns at most 2000"),
   ])
-  func `a column that is not there is told with those that are`(
+  func `an invalid list of columns is refused with the reason`(
     columns: [String], text: String
   ) async throws {
     try library()
@@ -257,7 +263,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: file))
   }
 
-  @Test func `a file is called as its type where nobody names one`() {
+  @Test func `the default file name is the record type with the extension of the format`() {
     func path(_ formatter: some RecordFormatter) -> String {
       ExportRecords("a/b", in: database, as: formatter).path
     }
@@ -266,7 +272,9 @@ import Testing
     #expect(path(.json) == "a_b.json" && path(.jsonLines) == "a_b.jsonl")
   }
 
-  @Test func `the database itself is not replaced by a part of it`() async throws {
+  @Test func `an export to the database file, or to one of its companion files, is refused`()
+    async throws
+  {
     try library()
     let link = folder.file("link")
     try FileManager.default.createSymbolicLink(
@@ -281,7 +289,7 @@ import Testing
   }
 
   @Test(arguments: ["/nowhere/at/all/out.csv", "/dev/full"])
-  func `what is wrong with the file is told with its name`(path: String) async throws {
+  func `a write error contains the path of the file`(path: String) async throws {
     try library()
     let error = await ExportRecords("Book", in: database, to: path, as: .csv).run().error
     #expect((error as? RecordFileError)?.path == path)
@@ -304,7 +312,7 @@ import Testing
     }
   }
 
-  @Test func `D10: a file is the database at one moment, while others go on writing`()
+  @Test func `D10: an export is a consistent snapshot despite concurrent writes`()
     async throws
   {
     try execute(
@@ -325,7 +333,7 @@ import Testing
     }
   }
 
-  @Test func `D10: an export that is cancelled leaves the old file and nothing beside it`()
+  @Test func `D10: a cancelled export leaves the old file and no temporary file`()
     async throws
   {
     try execute(
@@ -349,7 +357,7 @@ import Testing
     #expect(try folder.names.filter { $0.contains("out") } == ["out"])
   }
 
-  @Test func `a file gets the rights of the one that it replaces`() async throws {
+  @Test func `an exported file gets the permissions of the file that it replaces`() async throws {
     try library()
     try "old".write(toFile: file, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
@@ -358,7 +366,7 @@ import Testing
     #expect(rights as? Int == 0o640)
   }
 
-  @Test func `it tells how many records it has written, of how many`() async throws {
+  @Test func `an export reports the number of written records and the total`() async throws {
     try library()
     let observer = RecordingObserver()
     _ = await ExportRecords("Book", in: database, limit: 2, to: file, as: .csv)
@@ -373,7 +381,7 @@ import Testing
     #expect(last == [2, 2])
   }
 
-  @Test func `a view goes out, and what is only read stays as it is`() async throws {
+  @Test func `a view can be exported, and a read-only database remains unchanged`() async throws {
     try library()
     try execute(
       ["CREATE VIEW Long AS SELECT title, pages FROM Book WHERE pages > 300"], in: database.path)

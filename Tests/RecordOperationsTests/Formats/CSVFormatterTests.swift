@@ -35,7 +35,7 @@ import Testing
       ([[], [1, "a\"b", nil, 0.5]], "[],\"[1,\"\"a\\\"\"b\"\",null,0.5]\""),
       (["=1+1", "-1", "@a"], "=1+1,-1,@a"),
     ] as [([FieldValue], String)])
-  func `a value is quoted where it has to be, and nowhere else`(
+  func `a value is quoted only if necessary`(
     values: [FieldValue], expected: String
   ) throws {
     #expect(try line(values) == expected)
@@ -50,7 +50,7 @@ import Testing
       (.list(["="]), "[\"\"=\"\"]"),
       (.reference(RecordReference(RecordID("Book", "=a"), onDelete: .deny)), "'=a"),
     ] as [(FieldValue, String)])
-  func `a text that begins as a formula gets an apostrophe if that is wanted, and a number never`(
+  func `guardsFormulas adds an apostrophe to texts that begin like a formula, never to numbers`(
     value: FieldValue, expected: String
   ) throws {
     let expected = value.kind == .list ? "\"\(expected)\"" : expected
@@ -68,7 +68,7 @@ import Testing
     ),
     (CSVFormatter(delimiter: .tab), 1, "a\t\"b \"\"c\"\"\"\n0\tx\n"),
   ])
-  func `a file has a header, and an end behind each line`(
+  func `a file has an optional header and a line ending after each row`(
     formatter: CSVFormatter, count: Int, expected: String
   ) throws {
     let columns = ["a", "b \"c\""]
@@ -79,7 +79,7 @@ import Testing
   @Test(arguments: [
     .nan, .infinity, 1e15, -1e11, 253_402_300_799.9996,
   ])
-  func `a moment that has no text is refused with its column`(seconds: TimeInterval) throws {
+  func `a date that cannot be formatted is refused with its column`(seconds: TimeInterval) throws {
     let date = Date(timeIntervalSince1970: seconds)
     for value in [FieldValue.date(date), .list([.date(date)])] {
       let error = #expect(throws: FieldValueError.self) { try line([1, value]) }
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a list with a number that JSON cannot have is refused with its column`() throws {
+  @Test func `a list with a number that JSON cannot hold is refused with its column`() throws {
     let error = #expect(throws: FieldValueError.self) { try line([1, [0.5, .double(.infinity)]]) }
     #expect(
       error?.description

@@ -53,7 +53,7 @@ import Testing
       ]
     ),
   ])
-  func `a bad row is left out and reported, and the next ones are read`(
+  func `a malformed row is skipped and reported, and the following rows are read`(
     text: String, rows: [String], problems: [String]
   ) {
     let reading = CSVReading(text)
@@ -82,7 +82,7 @@ import Testing
     // Whatever is too large first, and text after a quote behind it.
     ("1234,123,\"1\"x\n1\n", RowLimits(cellBytes: 3, rowBytes: 9, cells: 2), ["2: 1"], [1]),
   ])
-  func `a row that is larger than a limit is left out, wherever the file is cut`(
+  func `a row above a limit is skipped, wherever the input is split`(
     text: String, limits: RowLimits, rows: [String], lines: [Int]
   ) {
     let bytes = Array(text.utf8)
@@ -103,7 +103,7 @@ import Testing
     #expect(batch.text(of: batch[0, 99_999]) == "y")
   }
 
-  @Test func `of a cell of a hundred megabytes no more is held than its limit`() {
+  @Test func `a cell of a hundred megabytes is buffered only up to its limit`() {
     let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
     var reader = CSVReader(limits: RowLimits(cellBytes: 1 << 22))
     var problems: [RowProblem] = []
@@ -122,7 +122,7 @@ import Testing
     #expect(end.line(of: 0) == 2)
   }
 
-  @Test func `empty lines without end are not held`() {
+  @Test func `a long run of empty lines is not buffered`() {
     let piece = [UInt8](repeating: UInt8(ascii: "\n"), count: 1 << 16)
     var reader = CSVReader()
     for _ in 0..<100 { #expect(reader.read(piece.span).rowCount == 0) }

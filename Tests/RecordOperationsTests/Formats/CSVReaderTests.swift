@@ -40,14 +40,14 @@ import Testing
       ["1: sixteen bytes ok|sixteen bytes ok", "2: fifteen bytes k|seventeen bytes o"]
     ),
   ])
-  func `rows and cells are found as RFC 4180 has them`(text: String, rows: [String]) {
+  func `rows and cells are parsed according to RFC 4180`(text: String, rows: [String]) {
     let reading = CSVReading(text)
     #expect(reading.rows == rows)
     #expect(reading.problems == [])
   }
 
   @Test(arguments: [(CSVDelimiter.comma, ","), (.semicolon, ";"), (.tab, "\t")])
-  func `one delimiter is one, and the others are not`(delimiter: CSVDelimiter, text: String) {
+  func `only the configured delimiter separates cells`(delimiter: CSVDelimiter, text: String) {
     let others = [",", ";", "\t"].filter { $0 != text }.joined()
     let reading = CSVReading("a\(text)b\(others)c\(text)\"\(text)\"\n", delimiter: delimiter)
     #expect(reading.rows == ["1: a|b\(others)c|\"\(text)\""])
@@ -62,7 +62,7 @@ import Testing
   ]
 
   @Test(arguments: nasty)
-  func `wherever a file is cut, the rows and problems are the same`(text: String) {
+  func `rows and problems do not depend on where the input is split`(text: String) {
     let bytes = Array(text.utf8)
     let whole = CSVReading(bytes)
     for first in 0...bytes.count {
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a batch tells of its rows and cells`() {
+  @Test func `a batch provides its rows, their lines and their cells`() {
     var reader = CSVReader()
     let bytes = Array("id,note\n\n7,\"\"\n8,,\"say \"\"so\"\"\"\n".utf8)
     let batch = reader.read(bytes.span)
@@ -97,7 +97,7 @@ import Testing
       ([0xC3], false), ([0xC0, 0x80], false), ([0xED, 0xA0, 0x80], false),
       ([0xF4, 0x90, 0x80, 0x80], false), (Array("sixteen bytes ok".utf8) + [0x80], false),
     ] as [([UInt8], Bool)])
-  func `cells are kept as they are, and it is told whether they are text`(
+  func `cells keep their bytes, and report whether these are valid UTF-8`(
     cell: [UInt8], isText: Bool
   ) {
     var reader = CSVReader()

@@ -6,7 +6,8 @@ import Testing
 @Suite struct JSONFormatterTests {
   private let columns = ["title", "say \"so\""]
 
-  @Test func `an array has an object a line, with its keys in the order of the columns`() throws {
+  @Test func `an array has one object per line, with its keys in the order of the columns`() throws
+  {
     let rows: [[FieldValue]] = [["Emma", 474], [nil, [1, "a", nil]]]
     #expect(
       try text(of: rows, columns, .json) == """
@@ -19,7 +20,7 @@ import Testing
     #expect(try text(of: [], columns, .json) == "[\n]\n")
   }
 
-  @Test func `JSON Lines have nothing but objects`() throws {
+  @Test func `JSON Lines contain only objects`() throws {
     let rows: [[FieldValue]] = [["Emma", 474], [nil, true]]
     #expect(
       try text(of: rows, columns, .jsonLines) == """
@@ -50,7 +51,7 @@ import Testing
         "[\"AA==\",\"2026-11-22T12:03:04.123Z\",1.0,\"B/b\"]"
       ),
     ] as [(FieldValue, String)])
-  func `a value is written as RFC 8259 has it`(value: FieldValue, expected: String) throws {
+  func `a value is written according to RFC 8259`(value: FieldValue, expected: String) throws {
     #expect(try text(of: [[value]], ["a"], .jsonLines) == "{\"a\":\(expected)}\n")
   }
 
@@ -60,7 +61,8 @@ import Testing
       (.double(-.infinity), "-inf; expected a finite number, as JSON requires"),
       (.list([[1]]), "a list of 1; expected a value that a list can hold"),
     ] as [(FieldValue, String)])
-  func `what JSON cannot have is refused with its column`(value: FieldValue, reason: String) {
+  func `a value that JSON cannot hold is refused with its column`(value: FieldValue, reason: String)
+  {
     for value in [value, .list([value])] {
       if value == .list([[1]]) { continue }
       let error = #expect(throws: FieldValueError.self) {
@@ -89,7 +91,7 @@ import Testing
 }
 
 @Suite struct CellWriterTests {
-  @Test func `cells in memory and values make the same bytes`() throws {
+  @Test func `formatting cells and formatting values produce the same bytes`() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = OperationRandomness.seeded(seed)
     for number in 0..<1_000 {

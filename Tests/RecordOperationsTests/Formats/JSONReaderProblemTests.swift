@@ -70,7 +70,7 @@ import Testing
       #"expected a string as the key at byte 2 of the object, found "a""#
     ),
   ])
-  func `an object that no record can be is reported, and the next one is read`(
+  func `an object that cannot become a record is reported, and the next one is read`(
     object: String, problem: String
   ) {
     let lines = JSONReading(.lines, "{}\n\(object)\n{\"z\":1}\n")
@@ -100,7 +100,7 @@ import Testing
       #"expected one of " \ / b f n r t u after a backslash at byte 9 of the object, found its end"#
     ),
   ])
-  func `a line that is no object is reported, and the next one is read`(
+  func `a line that is not an object is reported, and the next one is read`(
     line: String, problem: String
   ) {
     let reading = JSONReading(.lines, "\(line)\n{\"z\":1}")
@@ -168,7 +168,7 @@ import Testing
       ]
     ),
   ])
-  func `what is no array of objects is reported, and what can be found in it is read`(
+  func `a malformed array is reported, and the objects found in it are read`(
     text: String, count: Int, problems: [String]
   ) {
     let reading = JSONReading(.array, text)
@@ -176,7 +176,7 @@ import Testing
     #expect(reading.objects.count == count)
   }
 
-  @Test func `what is nested too deep is reported, and nothing is lost behind it`() {
+  @Test func `an object nested too deeply is reported, and the next one is read`() {
     let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
     let array = JSONReading(.array, "[{\"a\":\(deep)},{}]")
     #expect(
@@ -189,7 +189,7 @@ import Testing
     #expect(lines.objects == ["2: "])
   }
 
-  @Test func `text that is not in UTF-8 is reported`() {
+  @Test func `a string that is not valid UTF-8 is reported`() {
     let bytes = Array("{\"a\":\"".utf8) + [0xFF] + Array("\"}\n{}".utf8)
     let reading = JSONReading(.lines, bytes)
     #expect(
@@ -198,7 +198,7 @@ import Testing
   }
 
   @Test(arguments: [JSONReader.Layout.lines, .array])
-  func `an object that is larger than a limit is left out, wherever the file is cut`(
+  func `an object above a size limit is skipped, wherever the input is split`(
     layout: JSONReader.Layout
   ) {
     let rows = ["{\"a\":12}", "{\"a\":\"},1\n2\"}", "{\"a\":123}", "{\"a\":[1,2]}", "{}"]
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `an object of more values than the limit is left out`() {
+  @Test func `an object with more values than the limit is skipped`() {
     let text =
       "{\"a\":[1,2],\"b\":3}\n{\"a\":[1,2,3],\"b\":4}\n{\"a\":[],\"b\":[],\"c\":[],\"d\":[]}"
     let reading = JSONReading(.lines, Array(text.utf8), limits: RowLimits(cells: 3))
@@ -226,7 +226,7 @@ import Testing
         == [2, 3].map { "line \($0): the object is too large: the limit is 3 values" })
   }
 
-  @Test func `of a hundred keys each is found if it is there twice, and told apart by its bytes`() {
+  @Test func `a duplicate among a hundred keys is found, and keys are compared by their bytes`() {
     let keys = (0..<100).map { "\"key \($0)\":\($0)" } + ["\"e\u{301}\":1", "\"é\":2"]
     #expect(JSONReading(.lines, "{\(keys.joined(separator: ","))}").problems == [])
     for number in [0, 31, 32, 99] {

@@ -30,7 +30,7 @@ import Testing
       "\t{\t\"a\"\r:\r1\t,\t\"b\":\t[\t1\t]\r}\r", "a = 1, b = [1]"
     ),
   ])
-  func `an object is read with its keys in their order`(text: String, fields: String) {
+  func `an object is read with its keys in order`(text: String, fields: String) {
     for reading in [JSONReading(.lines, text), JSONReading(.array, "[\(text)]")] {
       #expect(reading.objects == ["1: \(fields)"])
       #expect(reading.problems == [])
@@ -44,7 +44,7 @@ import Testing
       (.array, "[\n{\"a\":1},\n{\"a\":\n2}, {\"a\":3}\n]\n", [2, 3, 4]),
       (.lines, "\u{FEFF}{\"a\":1}\n", [1]), (.array, "\u{FEFF}\n[{}]\n", [2]),
     ] as [(JSONReader.Layout, String, [Int])])
-  func `objects are told with the lines on which they begin`(
+  func `each object has the number of the line on which it begins`(
     layout: JSONReader.Layout, text: String, lines: [Int]
   ) {
     let reading = JSONReading(layout, text)
@@ -61,7 +61,7 @@ import Testing
       (.lines, "{\"a\":\"é\"}\r\n\n[1]\n{\"b\":{}}\n{\"c\":\"\u{1}\"}\n{\"d\":\"\\ud83d\\ude00\"}"),
       (.array, "\u{FEFE}[]"),
     ] as [(JSONReader.Layout, String)])
-  func `wherever a file is cut, the objects and problems are the same`(
+  func `objects and problems do not depend on where the input is split`(
     layout: JSONReader.Layout, text: String
   ) {
     let bytes = Array(text.utf8)

@@ -34,7 +34,8 @@ struct PythonTests {
   }
 
   @Test(arguments: delimiters)
-  func `Python reads what we write as CSV`(delimiter: CSVDelimiter, character: String) async throws
+  func `Python reads the CSV that this package writes`(delimiter: CSVDelimiter, character: String)
+    async throws
   {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = OperationRandomness.seeded(seed)
@@ -83,7 +84,8 @@ struct PythonTests {
   }
 
   @Test(arguments: delimiters)
-  func `we read what Python writes as CSV`(delimiter: CSVDelimiter, character: String) async throws
+  func `this package reads the CSV that Python writes`(delimiter: CSVDelimiter, character: String)
+    async throws
   {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = OperationRandomness.seeded(seed)
@@ -105,7 +107,7 @@ struct PythonTests {
   }
 
   @Test(arguments: delimiters, CSVFormatter.LineEnding.allCases)
-  func `without null and empty text, our CSV is Python's, byte for byte`(
+  func `without nulls and empty texts, the CSV equals Python's byte for byte`(
     delimiter: (CSVDelimiter, String), ending: CSVFormatter.LineEnding
   ) async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
@@ -127,7 +129,7 @@ struct PythonTests {
   }
 
   @Test(arguments: [JSONReader.Layout.array, .lines])
-  func `Python reads what we write as JSON`(layout: JSONReader.Layout) async throws {
+  func `Python reads the JSON that this package writes`(layout: JSONReader.Layout) async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = OperationRandomness.seeded(seed)
     let tables = (0..<300).map { _ in RandomTable(.any, using: &random) }

@@ -34,13 +34,13 @@ import Testing
 
   private let rows: [[FieldValue]] = [["Emma", 474], [nil, 7.5]]
 
-  @Test func `a formatter needs no more than the bytes of a record`() throws {
+  @Test func `a formatter needs to implement only the method that appends a record`() throws {
     let formatter = PlainFormatter()
     #expect(try text(of: rows, ["a", "b"], formatter) == "a=Emma b=474\na= b=7.5\n")
     #expect(try text(of: [], ["a", "b"], formatter) == "")
   }
 
-  @Test func `a formatter has the text of a value, as CSV has it without quotes`() throws {
+  @Test func `the text of a value equals its CSV cell without quotes`() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = OperationRandomness.seeded(seed)
     for _ in 0..<100 {
@@ -51,14 +51,13 @@ import Testing
     }
   }
 
-  @Test func `a formatter says what is around the records and what is written for a value`() throws
-  {
+  @Test func `a formatter can define a header, delimiter, footer and transformation`() throws {
     #expect(
       try text(of: rows, ["a", "b"], MarkdownFormatter())
         == "| a | b |\n| Emma | 474 | +\n| no a | 7.5 |\n2 in 2")
   }
 
-  @Test func `values are written as something else, by their kinds and columns`() throws {
+  @Test func `transformations apply by the kind and the column of a value`() throws {
     let formatter = CSVFormatter()
       .transforming(.integer, .double) { value, column in .string("\(column) \(value.text)") }
       .transforming { value, _ in value == .null ? "none" : value }
@@ -66,7 +65,7 @@ import Testing
     #expect(try text(of: rows, ["a", "b"], formatter) == "a,b\nEMMA,B 474\nNONE,B 7.5\n")
   }
 
-  @Test func `what is around the records stays when values are written as something else`() throws {
+  @Test func `a transformed formatter keeps its header, delimiter and footer`() throws {
     let formatter = MarkdownFormatter().transforming(.string) { value, _ in
       .string("<\(value.text)>")
     }
@@ -75,7 +74,7 @@ import Testing
         == "| a | b |\n| <Emma> | 474 | +\n| <no a> | 7.5 |\n2 in 2")
   }
 
-  @Test func `an error of a transformation is thrown`() {
+  @Test func `an error thrown by a transformation is rethrown`() {
     struct Refusal: Error {}
     let formatter = JSONFormatter().transforming { _, _ in throw Refusal() }
     #expect(throws: Refusal.self) { try text(of: rows, ["a", "b"], formatter) }

@@ -23,7 +23,7 @@ import Testing
   ]
 
   @Test(arguments: prefixes)
-  func `the first bytes of a file show its encoding as soon as they are enough`(
+  func `the encoding is detected from the first bytes as soon as they are sufficient`(
     bytes: [UInt8], encoding: TextEncoding?, whole: TextEncoding
   ) {
     #expect(TextEncoding(prefix: bytes, isWhole: false) == encoding)
@@ -43,7 +43,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `UTF-16 becomes the same text in UTF-8, wherever it is cut`(isBigEndian: Bool) throws {
+  func `UTF-16 is converted to the same UTF-8 text, wherever the input is split`(isBigEndian: Bool)
+    throws
+  {
     let text = "a\u{7F}\u{80}\u{7FF}\u{800}\u{D7FF}\u{E000}\u{FEFF}\u{FFFF}\u{10000}\u{10FFFF}😀\n"
     let units = [0xFEFF] + Array(text.utf16)
     let bytes = units.flatMap { unit in
@@ -57,7 +59,7 @@ import Testing
     #expect(utf8(bytes, isBigEndian: isBigEndian, cutAt: all) == Array(text.utf8))
   }
 
-  @Test func `random code units become text exactly if they are well formed`() {
+  @Test func `random code units become valid text if and only if they are well-formed`() {
     let seed = UInt64.random(in: 0 ... .max)
     var random = OperationRandomness.seeded(seed)
     for _ in 0..<2_000 {
@@ -110,7 +112,7 @@ import Testing
     #expect(try await load(array, as: .json).rows == expected)
   }
 
-  @Test func `D11: a row of UTF-16 that is not well formed is a bad one`() async throws {
+  @Test func `D11: a row with ill-formed UTF-16 is a bad row`() async throws {
     let half: [UInt8] = [0x3D, 0xD8]
     let text = try bytes("a,b\n1,", .utf16LittleEndian, [0xFF, 0xFE])
     let rest = try bytes("\n2,y\n3,z", .utf16LittleEndian, [])
@@ -126,7 +128,7 @@ import Testing
   ]
 
   @Test(arguments: refused)
-  func `an encoding that is not supported is named in the error, with the remedy`(
+  func `the error for an unsupported encoding names the encoding and the remedy`(
     encoding: String.Encoding, name: String
   ) async throws {
     // Only UTF-32 needs a mark to be detected.

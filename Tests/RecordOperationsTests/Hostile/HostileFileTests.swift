@@ -6,13 +6,13 @@ import Testing
 /// Files of which somebody means no good, or that have met with an accident: each gives the right result or an error
 /// that says what is wrong, and nothing is lost.
 @Suite struct HostileFileTests {
-  @Test func `there are a hundred of them and more`() {
+  @Test func `there are at least a hundred files, with unique names`() {
     let names = HostileFile.all.map(\.name) + DamagedDatabase.all.map(\.name)
     #expect(Set(names).count == names.count && names.count >= 100, "\(names.count)")
   }
 
   @Test(arguments: HostileFile.all)
-  func `a hostile file is put in rightly, or refused`(file: HostileFile) async throws {
+  func `a hostile file is imported correctly or refused`(file: HostileFile) async throws {
     let folder = try TemporaryFolder()
     try execute(
       [
@@ -55,7 +55,9 @@ import Testing
   }
 
   @Test(arguments: DamagedDatabase.all)
-  func `a damaged database is told as one, and stays as it was`(damage: DamagedDatabase)
+  func `a damaged database is read or reported as an error, and reading does not change it`(
+    damage: DamagedDatabase
+  )
     async throws
   {
     let folder = try TemporaryFolder()
@@ -106,7 +108,7 @@ extension TemporaryFolder {
 
 extension HostileFileTests {
   @Test(arguments: [2_000, 5_000])
-  func `a file of thousands of columns makes a table, or is told that it cannot`(count: Int)
+  func `a file with thousands of columns is imported, or refused above SQLite's limit`(count: Int)
     async throws
   {
     let folder = try TemporaryFolder()
@@ -129,7 +131,7 @@ extension HostileFileTests {
     }
   }
 
-  @Test func `a disk that is full undoes an import, and the old rows stay`() async throws {
+  @Test func `a full disk rolls back an import, and the old rows remain`() async throws {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
       try execute(

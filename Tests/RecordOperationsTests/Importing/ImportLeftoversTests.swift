@@ -32,7 +32,7 @@ import Testing
   enum Ending: CaseIterable { case result, fullDisk, badRow, cancellation }
 
   @Test(arguments: Ending.allCases)
-  func `D11: an import leaves no large log, however it ends`(ending: Ending) async throws {
+  func `D11: an import leaves no large log, whatever its outcome`(ending: Ending) async throws {
     _ = try await database.save(record("first", type: "Other"))
     _ = try await database.write { try $0.run("CREATE TABLE T (a TEXT)") }
     // Large transactions go to the log before they end only where they have no room in memory.
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(.enabled(if: MountShell.isAvailable, "This process may not mount file systems."))
-  func `D11: an import that has filled the disk frees the space`() async throws {
+  func `D11: an import that fills the disk frees the space again`() async throws {
     let row = String(repeating: "x", count: 4_000) + "\n"
     try write("a\n" + String(repeating: row, count: 8_000))
     let script = """
@@ -107,7 +107,7 @@ import Testing
     #expect(await run.outcome.result?.recordCount == 1)
   }
 
-  @Test func `D11: a transaction that is undone leaves no large log`() async throws {
+  @Test func `D11: a transaction that is rolled back leaves no large log`() async throws {
     _ = try await database.save(record("first"))
     let books = (0..<20).map { part in
       (0..<100).map { number in
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: Failure.allCases)
-  func `D11: an import that fails leaves no new database`(failure: Failure) async throws {
+  func `D11: a failed import leaves no new database`(failure: Failure) async throws {
     try write("a\n1\n")
     var (path, type) = (source, "T")
     switch failure {
@@ -158,7 +158,7 @@ import Testing
     #expect(try folder.names.contains("records.sqlite"))
   }
 
-  @Test func `D11: an import that is cancelled leaves no new database`() async throws {
+  @Test func `D11: a cancelled import leaves no new database`() async throws {
     let pipe = folder.file("pipe")
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     let writer = try #require(FileHandle(forUpdatingAtPath: pipe))
@@ -174,7 +174,7 @@ import Testing
     #expect(try folder.names == ["pipe"])
   }
 
-  @Test func `D11: a file that was there before an import is not removed`() async throws {
+  @Test func `D11: a file that existed before the import is not removed`() async throws {
     try write("a,a\n1,2\n")
     // An empty file is a database without tables.
     try Data().write(to: URL(fileURLWithPath: folder.file()))
@@ -190,7 +190,7 @@ import Testing
     #expect(try Set(folder.names).isSuperset(of: ["other", "records.sqlite"]))
   }
 
-  @Test func `D11: a new file stays if anything was put into it`() async throws {
+  @Test func `D11: a new file is kept if rows were inserted`() async throws {
     try write("a\n1\n2\n3,4\n")
     let error = await load(rowsPerTransaction: 1).error as? RecordImportError
     #expect(error?.recordCount == 2)
@@ -218,7 +218,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `D11: a new file stays if another connection uses it`(hasTable: Bool) async throws {
+  func `D11: a new file is kept if another connection uses it`(hasTable: Bool) async throws {
     let other = SQLiteRecordDatabase(folder.file())
     try await failing {
       if hasTable {
@@ -233,7 +233,7 @@ import Testing
     #expect(try await database.all(RecordQuery("Book")).count == (hasTable ? 2 : 1))
   }
 
-  @Test func `D11: a program that has only opened a file that is removed cannot write into it`()
+  @Test func `D11: a removed file is unusable for a program that still has it open`()
     async throws
   {
     var opened: FileHandle?

@@ -44,7 +44,7 @@ import Testing
     } catch { return ["\(error)"] }
   }
 
-  @Test func `rows of CSV are put into the columns that the header names, as those take them`()
+  @Test func `CSV cells are converted to the types of the columns that the header names`()
     async throws
   {
     try execute(
@@ -66,7 +66,7 @@ import Testing
       ])
   }
 
-  @Test func `D11: bad rows are left out and told with their lines`() async throws {
+  @Test func `D11: bad rows are skipped and reported with their lines`() async throws {
     try execute(
       [
         "CREATE TABLE P (id INTEGER PRIMARY KEY)", "INSERT INTO P VALUES (1)",
@@ -110,7 +110,7 @@ import Testing
     #expect(try await rows("T", "id") == ["2", "5", "12"])
   }
 
-  @Test func `D11: one bad row more than may be undoes all`() async throws {
+  @Test func `D11: one bad row above the limit rolls back the import`() async throws {
     try execute(["CREATE TABLE T (a INTEGER)", "INSERT INTO T VALUES (0)"], in: database.path)
     let text = "a\n1\nx\n2\ny\n3\nz\n"
     #expect(
@@ -121,7 +121,8 @@ import Testing
     #expect(try await load(text, badRows: .skipped(atMost: 3)).recordCount == 3)
   }
 
-  @Test func `D11: what is put in by several transactions is whole ones`() async throws {
+  @Test func `D11: a failed import in several transactions leaves whole transactions`() async throws
+  {
     try execute(["CREATE TABLE T (a INTEGER)"], in: database.path)
     let text = "a\n" + (1...1_000).map { $0 == 777 ? "bad\n" : "\($0)\n" }.joined()
     do {
@@ -134,7 +135,8 @@ import Testing
     #expect(try await rows("T", "a").count == 700)
   }
 
-  @Test func `D11: what fails in a statement for many rows is found by one for each`() async throws
+  @Test func `D11: a failing row in a statement for many rows is found by single-row statements`()
+    async throws
   {
     // A conflict that leaves what the statement has done before, and one that undoes the transaction.
     try execute(
@@ -155,7 +157,7 @@ import Testing
   }
 
   @Test(arguments: ["REPLACE", "IGNORE"], [1, 400])
-  func `D11: what a table does by itself with rows that are there is not done by an import`(
+  func `D11: an import overrides ON CONFLICT REPLACE and IGNORE of its table`(
     rule: String, count: Int
   ) async throws {
     try execute(
@@ -170,7 +172,7 @@ import Testing
   }
 
   @Test(arguments: [1, 400])
-  func `D11: a row that a trigger drops is told`(count: Int) async throws {
+  func `D11: a row that a trigger drops is reported`(count: Int) async throws {
     try execute(
       [
         "CREATE TABLE T (a INTEGER)",
@@ -184,7 +186,9 @@ import Testing
 
   /// However many there are, and wherever a statement ends.
   @Test(arguments: [2, 3, 300])
-  func `D11: a row leads to rows before it, and not to one behind it`(count: Int) async throws {
+  func `D11: a row can refer to earlier rows of the file, but not to later ones`(count: Int)
+    async throws
+  {
     try execute(
       ["CREATE TABLE T (a INTEGER PRIMARY KEY, b INTEGER REFERENCES T(a))"], in: database.path)
     let last = (3...300).prefix(count - 2).map { "\($0),1\n" }.joined()
@@ -192,7 +196,7 @@ import Testing
     #expect(imported.problems.map(\.line) == [2] && imported.recordCount == count - 1)
   }
 
-  @Test func `D11: a problem is told with the transaction of its row`() async throws {
+  @Test func `D11: a problem is reported with the transaction of its row`() async throws {
     try execute(["CREATE TABLE T (a INTEGER PRIMARY KEY)"], in: database.path)
     let text = "a\n" + (1...300).map { $0 == 250 ? "\"x\"y\n" : "\($0)\n" }.joined()
     let error = await #expect(throws: RecordImportError.self) {
@@ -215,7 +219,7 @@ import Testing
       try await database.read { try $0.table("Other")?.columns.map(\.name) } == ["id", "z", "a"])
   }
 
-  @Test func `an object that no table can take is a bad row`() async throws {
+  @Test func `an object whose keys differ only in case is a bad row`() async throws {
     let lines = "{\"a\":1}\n{\"a\":2,\"A\":3}\n{\"b\":4}\n"
     let imported = try await load(
       lines, as: .jsonLines, badRows: .skipped(atMost: 1), addsColumns: true)
@@ -226,7 +230,7 @@ import Testing
     (ExistingRowPolicy.updated, ["'a',1,'x'", "'b',20,'old'", "'c',30,'new'"], 2),
     (.kept, ["'a',1,'x'", "'b',2,'old'", "'c',30,'new'"], 2),
   ])
-  func `a row whose key is there is updated, or kept`(
+  func `a row with an existing key is updated or kept`(
     existing: ExistingRowPolicy, expected: [String], count: Int
   ) async throws {
     try execute(
@@ -247,8 +251,7 @@ import Testing
     await #expect(throws: RecordError.self) { try await load("n\n1\n", existing: existing) }
   }
 
-  @Test func `a table that is not there is made for records, whose changes are told`() async throws
-  {
+  @Test func `a missing table is created, and its changes are recorded`() async throws {
     let imported = try await load("id,title\n1,Emma\n2,\n", into: "Book")
     #expect(imported.recordCount == 2)
     let books = try await QueryRecords("Book", in: database, sortedBy: [.ascending("title")])
@@ -265,7 +268,7 @@ import Testing
     #expect(other["pages"] == "249" && other.id.name.count == 32)
   }
 
-  @Test func `rows of JSON become values of their kinds`() async throws {
+  @Test func `JSON values are imported with their kinds`() async throws {
     let text = """
       [{"id": "1", "n": 1, "x": 1.5, "t": "a", "l": [1, "b"]},
        {"id": "2", "t": "c"},
@@ -289,7 +292,8 @@ import Testing
     #expect(try await rows("U", "a") == ["1", "'x'"])
   }
 
-  @Test func `moments, lists, bytes and references come back as they went out`() async throws {
+  @Test func `dates, lists, bytes and references are imported as they were exported`() async throws
+  {
     let author = record("jane", type: "Author", ["name": "Jane"])
     var book = record("1", ["tags": ["a", 1, .null], "cover": .bytes([0, 255])])
     book["lent"] = .date(Date(timeIntervalSince1970: 1.5))
@@ -323,7 +327,8 @@ import Testing
     ("2026-02-30", 0), ("2026-11-22T12:03Z", 0), ("2026-11-22T12:03:04.1239Z", 0),
     ("22.11.2026", 0), ("1763812984", 0),
   ])
-  func `moments are read as most files have them`(text: String, count: Int) async throws {
+  func `dates are read in the common forms of ISO 8601 only`(text: String, count: Int) async throws
+  {
     var book = record("1", type: "T")
     book["at"] = .date(Date(timeIntervalSince1970: 0))
     try await database.save(book)
@@ -332,7 +337,9 @@ import Testing
   }
 
   @Test(arguments: ["INTEGER", "REAL", "BLOB", "TEXT"])
-  func `a column alone comes back with its nulls, or with empty texts`(type: String) async throws {
+  func `nulls of a single column are imported as null, or as an empty text or bytes`(type: String)
+    async throws
+  {
     let value = ["INTEGER": "7", "REAL": "0.5", "BLOB": "x'00'", "TEXT": "'a'"][type] ?? ""
     try execute(
       ["CREATE TABLE T (a \(type))", "INSERT INTO T VALUES (\(value)), (NULL), (\(value))"],
@@ -346,7 +353,7 @@ import Testing
     #expect(try await rows("T", "a") == before.map { $0 == "NULL" ? empty ?? "NULL" : $0 })
   }
 
-  @Test func `a column that is null at first gets the type of its first value, and keeps all`()
+  @Test func `a column that begins with nulls gets the type of its first value and loses no data`()
     async throws
   {
     let lines = "{\"id\":\"1\",\"n\":null}\n{\"id\":\"2\",\"n\":5}\n{\"id\":\"3\",\"n\":\"x\"}\n"
@@ -363,7 +370,8 @@ import Testing
       try await rows("U", "id", "a", "b") == ["'1',NULL,NULL", "'2','x','other'", "'3','y','own'"])
   }
 
-  @Test func `references of a new table lead where the import says`() async throws {
+  @Test func `references of a new table refer to the type that the import specifies`() async throws
+  {
     _ = try await load("id,by\n1,jane\n", into: "Book", references: ["by": "Author"])
     let by = try await database.record(RecordID("Book", "1"))?["by"]
     #expect(by == .reference(RecordReference(RecordID("Author", "jane"))))
@@ -384,7 +392,7 @@ import Testing
     ("a,b,\n", "column 3 has no name in its first line. Name it there, or remove the column"),
     (",,\n", "column 1 has no name"),
   ])
-  func `a header that is none is told`(text: String, problem: String) async throws {
+  func `an invalid header is reported`(text: String, problem: String) async throws {
     try execute(["CREATE TABLE T (a)"], in: database.path)
     let found = await problems { try await load(text) }
     #expect(found.first?.contains(problem) == true, "\(found)")
@@ -399,7 +407,7 @@ import Testing
     #expect(text.contains("column 2") && text.contains("iconv"), "\(text)")
   }
 
-  @Test func `a column without a name is a column if the table has it`() async throws {
+  @Test func `a column without a name is imported if the table has one`() async throws {
     try execute(["CREATE TABLE T (a, \"\")"], in: database.path)
     #expect(try await load("a,\n1,2\n").recordCount == 1)
     #expect(try await rows("T", "a", "\"\"") == ["'1','2'"])
@@ -449,7 +457,7 @@ import Testing
     #expect(found.first?.contains("SQLite 1") == false, "\(found)")
   }
 
-  @Test func `without a header, cells are those of the table, and a header alone is no row`()
+  @Test func `without a header, cells follow the order of the table, and a header is not a row`()
     async throws
   {
     try execute(["CREATE TABLE T (a, b GENERATED ALWAYS AS (a), c)"], in: database.path)
@@ -462,7 +470,7 @@ import Testing
     #expect(missing.first?.contains("no header that names its columns") == true)
   }
 
-  @Test func `a table that has to be there and is not is told with those that are`() async throws {
+  @Test func `a missing table is reported with the existing tables`() async throws {
     try execute(["CREATE TABLE T (a)", "CREATE VIEW V AS SELECT a FROM T"], in: database.path)
     try Data("a\n1\n".utf8).write(to: URL(fileURLWithPath: file))
     let existing = SQLiteRecordDatabase(database.path, SQLiteOptions(access: .existing))
@@ -476,7 +484,7 @@ import Testing
     #expect("\(try #require(itself))".contains("it is a folder"))
   }
 
-  @Test func `cells are data, whatever is in them`() async throws {
+  @Test func `cells are always data, never SQL`() async throws {
     try execute(["CREATE TABLE T (a TEXT, \"b; --\" TEXT)"], in: database.path)
     let attacks = [
       "'); DROP TABLE T; --", "\"); DROP TABLE T; --", "?1", "$a", "@a", ":a", "x' OR '1'='1",
@@ -507,7 +515,7 @@ import Testing
     #expect(try await rows("Log", "a").count == 6_000)
   }
 
-  @Test func `D11: an import that is cancelled leaves the table as it was`() async throws {
+  @Test func `D11: a cancelled import leaves the table unchanged`() async throws {
     try execute(
       [
         "CREATE TABLE T (a INTEGER)", "INSERT INTO T VALUES (1)",
@@ -527,7 +535,8 @@ import Testing
     #expect(try await rows("T", "a") == ["1"])
   }
 
-  @Test func `D11: who is cancelled between transactions knows what is in the table`() async throws
+  @Test func `D11: an import cancelled between transactions reports how many rows it inserted`()
+    async throws
   {
     let pipe = folder.file("pipe")
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
@@ -552,7 +561,7 @@ import Testing
     #expect(try await database.all(RecordQuery("T")).count == 4)
   }
 
-  @Test func `D11: what ends an import between transactions says what is in the table`()
+  @Test func `D11: an import that fails between transactions reports how many rows it inserted`()
     async throws
   {
     try execute(
@@ -569,7 +578,7 @@ import Testing
   }
 
   /// SQLite looks at them at the end of the transaction, and names none.
-  @Test func `references that may wait until the end are named if they lead nowhere then`()
+  @Test func `the error for a violated deferred foreign key names the key`()
     async throws
   {
     try execute(
@@ -591,7 +600,7 @@ import Testing
     #expect(try await rows("T", "a", "up") == ["1,2", "2,1"])
   }
 
-  @Test func `nobody waits for an import that waits for its first row`() async throws {
+  @Test func `an import that waits for its first row does not block other writers`() async throws {
     try execute(["CREATE TABLE T (a)"], in: database.path)
     let pipe = folder.file("pipe")
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
@@ -606,7 +615,7 @@ import Testing
     #expect(try await rows("T", "a") == ["1", "'2'"])
   }
 
-  @Test func `a file with something else between its cells makes no table of one column`()
+  @Test func `a file with another delimiter is refused instead of creating a single column`()
     async throws
   {
     for (text, name) in [("id;title\n1;Emma\n", "semicolon"), ("id\ttitle\n", "tab")] {
@@ -619,7 +628,7 @@ import Testing
     #expect(try await rows("U", "\"a,b\"") == ["'x'"])
   }
 
-  @Test func `an empty cell that is to be a text is none where numbers are`() async throws {
+  @Test func `an empty cell that is imported as text is null in a numeric column`() async throws {
     try execute(["CREATE TABLE T (a DECIMAL, b TEXT, c, d INTEGER)"], in: database.path)
     let load = try await load(
       ",,,\n\"\",\"\",\"\",\"\"\n", as: .csv(hasHeader: false, emptyCells: .text))
@@ -628,7 +637,7 @@ import Testing
   }
 
   @Test(arguments: ["REAL", "DECIMAL(10, 2)"])
-  func `a number beyond all others comes back as one`(type: String) async throws {
+  func `infinity is imported as a number`(type: String) async throws {
     try execute(["CREATE TABLE T (a \(type))"], in: database.path)
     #expect(try await load("a\ninf\n-inf\n1.5\n").recordCount == 3)
     #expect(
@@ -637,7 +646,7 @@ import Testing
       ])
   }
 
-  @Test func `of many objects on a line it is told which is bad`() async throws {
+  @Test func `a problem specifies which of several objects on a line is bad`() async throws {
     try execute(["CREATE TABLE T (a INTEGER)"], in: database.path)
     let text = "[{\"a\":1},{\"a\":\"x\"},2,{\"a\":3,} x, {\"b\":4},\n{\"a\":\"y\"}]"
     let found = await problems { try await load(text, as: .json, badRows: .skipped(atMost: 9)) }
@@ -651,7 +660,7 @@ import Testing
     #expect(zip(found, beginnings).allSatisfy { $0.hasPrefix($1) }, "\(found)")
   }
 
-  @Test func `numbers in JSON are names of records, too`() async throws {
+  @Test func `a JSON number can be the name of a record`() async throws {
     let text = "[{\"id\":7,\"n\":1},{\"id\":\"a\",\"n\":2}]"
     #expect(try await load(text, into: "Book", as: .json).recordCount == 2)
     #expect(try await database.record(RecordID("Book", "7"))?["n"] == 1)
@@ -664,7 +673,9 @@ import Testing
     #expect(await problems { try await load("{\"id\":7}", as: .jsonLines) }.first == "refused")
   }
 
-  @Test func `a key that is there is told with what can become of such rows`() async throws {
+  @Test func `the problem for an existing key mentions the policies for existing rows`()
+    async throws
+  {
     try execute(["CREATE TABLE T (a INTEGER PRIMARY KEY, b UNIQUE)"], in: database.path)
     let other = await problems {
       try await load("a,b\n5,5\n6,5\n", badRows: .skipped(atMost: 1))
@@ -677,7 +688,7 @@ import Testing
       ])
   }
 
-  @Test func `columns without a value get their type from the first one, wherever it is`()
+  @Test func `a column gets the type of its first value, wherever that is in the file`()
     async throws
   {
     var lines = (1...300).map { "{\"id\":\"\($0)\",\"a\":null,\"b\":null,\"c\":1}\n" }
@@ -691,7 +702,7 @@ import Testing
       found.map { [$0["a"], $0["b"]] } == [[2.5, .null], [.null, "007"], [3.0, "1"]])
   }
 
-  @Test func `what is saved meanwhile waits until the import has ended`() async throws {
+  @Test func `a concurrent save waits until the import has ended`() async throws {
     let database = SQLiteRecordDatabase(
       folder.file(), SQLiteOptions(busyTimeout: .milliseconds(1)))
     let pipe = folder.file("pipe")
@@ -712,13 +723,13 @@ import Testing
     #expect(try await database.all(RecordQuery("T")).count == 2)
   }
 
-  @Test func `where there is no file, no database is made for it`() async throws {
+  @Test func `an import from a missing file creates no database`() async throws {
     let error = await ImportRecords("T", into: database, from: file, as: .csv).run().error
     #expect((error as? RecordFileError)?.path == file)
     #expect(try folder.names == [])
   }
 
-  @Test func `it tells how much of the file it has read`() async throws {
+  @Test func `an import reports how many bytes of the file it has read`() async throws {
     try execute(["CREATE TABLE T (a INTEGER)"], in: database.path)
     let text = "a\n" + String(repeating: "1234567\n", count: 300_000)
     try Data(text.utf8).write(to: URL(fileURLWithPath: file))

@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `an import in the background reaches a context that is alive`(kind: DatabaseKind)
+  func `a background import updates an existing context`(kind: DatabaseKind)
     async throws
   {
     let travels = try await travels(
@@ -83,7 +83,7 @@ import Testing
   @Test(
     arguments: DatabaseKind.allCases,
     [(.error, 9), (.storeWins, 9), (.objectWins, 4)] as [(MergePolicy, FieldValue)])
-  func `a policy says whose value stays`(
+  func `the merge policy determines which value remains`(
     kind: DatabaseKind, expected: (policy: MergePolicy, visits: FieldValue)
   ) async throws {
     let travels = try await travels(kind, ["name": "Wales", "visits": 3, "note": "rain"])
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases, [false, true])
-  func `blocks share a context, and each decides whether it is saved`(
+  func `blocks share a context, and each decides whether to save it`(
     kind: DatabaseKind, savesAtEnd: Bool
   ) async throws {
     let travels = try await travels(
@@ -129,7 +129,7 @@ import Testing
     #expect(try await visits(travels) == (savesAtEnd ? [:] : ["Wales": 3]))
   }
 
-  @Test func `a save that fails ends it, and the blocks behind it do not begin`() async throws {
+  @Test func `a failed save ends the operation, and later blocks do not run`() async throws {
     let travels = try await travels(.memory, ["name": "Wales", "visits": 3])
     let load = ContextOperation(in: travels) { context in
       // A new one, where there is one already.

@@ -36,7 +36,9 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `a record is saved once, and every end is told`(kind: DatabaseKind) async throws {
+  func `a record is saved once, and finally runs after every outcome`(kind: DatabaseKind)
+    async throws
+  {
     let database = try kind.make()
     let place = record("1", type: "Place", ["name": "Harbour"])
     let first = await save(place, in: database)
@@ -54,7 +56,7 @@ import Testing
     #expect(try await QueryRecords("Place", in: database).run().get().count == 1)
   }
 
-  @Test func `errors and a missing account end it`() async throws {
+  @Test func `an error or a missing account ends the chain`() async throws {
     let place = record("1", type: "Place", ["name": "Harbour"])
     // An error of each of the steps.
     for number in 1...3 {

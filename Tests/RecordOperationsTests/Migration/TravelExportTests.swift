@@ -76,7 +76,7 @@ import Testing
     String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
   }
 
-  @Test func `a list of columns across references goes out, sorted`() async throws {
+  @Test func `columns across references are exported in sorted order`() async throws {
     let path = folder.file("destinations.csv")
     let export = ExportRecords(
       "Destination", in: database, where: Field("visits") > 0,
@@ -98,7 +98,7 @@ import Testing
     #expect(try file.byteCount == text(of: path).utf8.count)
   }
 
-  @Test func `values are written as something else`() async throws {
+  @Test func `transformations replace values`() async throws {
     let path = folder.file("destinations.csv")
     let formatter = CSVFormatter(delimiter: .semicolon)
       .transforming(.date) { value, _ in
@@ -121,7 +121,7 @@ import Testing
         """)
   }
 
-  @Test func `a formatter of one's own writes what it likes`() async throws {
+  @Test func `a custom formatter determines the contents of the file`() async throws {
     let path = folder.file("destinations.html")
     func export(where predicate: RecordPredicate) async throws -> String {
       let export = ExportRecords(
@@ -150,7 +150,7 @@ import Testing
       ExportRecords("Destination", in: database, as: HTMLFormatter()).path == "Destination.html")
   }
 
-  @Test func `an export that fails leaves the old file`() async throws {
+  @Test func `a failed export leaves the old file`() async throws {
     struct Secret: Error {}
     let path = folder.file("destinations.csv")
     try Data("old".utf8).write(to: URL(fileURLWithPath: path))
@@ -164,7 +164,7 @@ import Testing
     #expect(try folder.names.filter { $0.contains("destinations") } == ["destinations.csv"])
   }
 
-  @Test func `a store of Core Data goes out as it is, and is not changed`() async throws {
+  @Test func `a Core Data store is exported without being changed`() async throws {
     let store = folder.file("Travels.storedata")
     // As Core Data makes its tables: relations are numbers without a foreign key, moments seconds since 2001.
     try execute(

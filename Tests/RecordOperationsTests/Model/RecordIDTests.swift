@@ -2,7 +2,7 @@ import RecordOperations
 import Testing
 
 @Suite struct RecordIDTests {
-  @Test func `names that read the same and have other bytes are of two records`() {
+  @Test func `canonically equivalent names with different bytes identify different records`() {
     let composed = RecordID("Book", "\u{e9}")
     let decomposed = RecordID("Book", "e\u{301}")
     #expect(composed != decomposed)

@@ -24,7 +24,7 @@ import Testing
     arguments: [
       .available, .noAccount, .restricted, .temporarilyUnavailable, .couldNotDetermine,
     ] as [AccountStatus])
-  func `a status is a result, and a condition that is met, skips or fails`(
+  func `an account status is a result, and a condition that is met, skipped or failed`(
     status: AccountStatus
   ) async throws {
     let database = Account(status: status)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a request that fails is tried again, and its error is that of the condition`()
+  @Test func `a failed status request is retried, and its error is the error of the condition`()
     async throws
   {
     let database = FaultyRecordDatabase(MemoryRecordDatabase()) { _, number in

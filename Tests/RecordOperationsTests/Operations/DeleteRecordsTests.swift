@@ -12,13 +12,13 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3, 5])
-  func `records are deleted by their names`(limit: Int) async throws {
+  func `records are deleted by name`(limit: Int) async throws {
     let database = try await filled(limits: RecordLimits(items: limit))
     #expect(try await DeleteRecords(ids + ids, in: database).run().get() == ids)
     #expect(try await QueryRecords("Book", in: database).run().get().isEmpty)
   }
 
-  @Test func `what is not there is an error or none, as is said`() async throws {
+  @Test func `a missing record is an error unless missing records are ignored`() async throws {
     let database = try await filled()
     let missing = RecordID("Book", "x")
     let error = await DeleteRecords([ids[0], missing], in: database).run().error
@@ -28,7 +28,7 @@ import Testing
     #expect(await both.run().result == [ids[1], missing])
   }
 
-  @Test func `D1: what somebody else has saved stays, if records are given`() async throws {
+  @Test func `D1: deleting a record that another writer has changed is a conflict`() async throws {
     let database = try await filled()
     let read = try await QueryRecords("Book", in: database).run().get()
     try await database.save(record("1", ["a": 2]))
@@ -46,7 +46,7 @@ import Testing
     #expect(try await QueryRecords("Book", in: database).run().get().count == 5)
   }
 
-  @Test func `an atomic delete leaves out what is not there and need not be`() async throws {
+  @Test func `an atomic delete omits missing records if they are ignored`() async throws {
     let database = try await filled()
     let missing = ["x", "y"].map { RecordID("Book", $0) }
     let some = [missing[0], ids[0], missing[1], ids[1]]
@@ -64,7 +64,7 @@ import Testing
     #expect(error?.deleted.isEmpty == true && error?.failures.count == 4)
   }
 
-  @Test func `what is missing from an atomic delete takes two requests more, however much it is`()
+  @Test func `missing records add two requests to an atomic delete, however many there are`()
     async throws
   {
     let database = FaultyRecordDatabase(try await filled()) { _, _ in nil }
@@ -75,7 +75,8 @@ import Testing
     #expect(database.requestCount == 3)
   }
 
-  @Test func `D4: after a lost request an atomic delete does not take what is missing for deleted`()
+  @Test
+  func `D4: after a lost request, an atomic delete does not count missing records as deleted`()
     async throws
   {
     let base = try await filled()
@@ -90,7 +91,7 @@ import Testing
     #expect(try await base.record(ids[0]) != nil)
   }
 
-  @Test func `D4: after a lost answer what is gone counts as deleted`() async throws {
+  @Test func `D4: after a lost reply, missing records count as deleted`() async throws {
     let base = try await filled()
     let database = FaultyRecordDatabase(base) { request, number in
       if case .modify = request, number == 1 { .losingReply } else { nil }

@@ -12,7 +12,7 @@ import Testing
   private func id(_ name: String) -> RecordID { RecordID("Book", name) }
 
   @Test(arguments: [1, 2, 3, 100])
-  func `D6: all pages come, each record as it is at last`(page: Int) async throws {
+  func `D6: all pages are fetched, with the latest state of each record`(page: Int) async throws {
     let database = try await filled(5, page: page)
     let all = try await FetchChanges(in: database).run().get()
     #expect(all.startsOver)
@@ -29,7 +29,9 @@ import Testing
     #expect(none.changed.isEmpty && none.deleted.isEmpty && none.token == since.token)
   }
 
-  @Test func `a record that is deleted and saved again between two pages is there`() async throws {
+  @Test func `a record that is deleted and saved again between two pages is returned as changed`()
+    async throws
+  {
     let base = try await filled(3, page: 1)
     let start = try await FetchChanges(in: base).run().get().token
     for name in ["0", "1", "2"] { try await base.save(record(name, ["a": 1])) }
@@ -46,7 +48,7 @@ import Testing
     #expect(changes.deleted.isEmpty)
   }
 
-  @Test func `D6: after a token that is expired all is fetched anew`() async throws {
+  @Test func `D6: after an expired token, all records are fetched again`() async throws {
     let database = try await filled(4, page: 2)
     let token = try await FetchChanges(in: database).run().get().token
     _ = try await DeleteRecords([id("0")], in: database).run().get()
@@ -88,7 +90,8 @@ import Testing
     var names: [String] { state.withLock { $0.records.keys.map(\.name).sorted() } }
   }
 
-  @Test func `D6: pages are applied one by one, and nothing is lost where that ends`() async throws
+  @Test func `D6: pages are applied one by one, and an interrupted fetch loses nothing`()
+    async throws
   {
     let database = try await filled(5, page: 2)
     let copy = Copy()
@@ -112,7 +115,7 @@ import Testing
     #expect(copy.names == ["2", "3", "4"])
   }
 
-  @Test func `who cannot keep a page ends the run`() async throws {
+  @Test func `an error thrown while a page is applied ends the run`() async throws {
     struct Full: Error {}
     let database = FaultyRecordDatabase(try await filled(5, page: 2)) { _, _ in nil }
     let apply = FetchChanges(in: database).applying { _ in throw Full() }
@@ -120,7 +123,7 @@ import Testing
     #expect(database.requestCount == 1)
   }
 
-  @Test func `requests are tried again`() async throws {
+  @Test func `failed requests are retried`() async throws {
     let database = FaultyRecordDatabase(try await filled(5, page: 2)) { _, number in
       number % 2 == 1 ? .losingReply : nil
     }
@@ -130,7 +133,7 @@ import Testing
     #expect(database.requestCount == 6)
   }
 
-  @Test func `a database that does not tell is not asked`() async throws {
+  @Test func `a database that does not record changes receives no request`() async throws {
     let base = MemoryRecordDatabase(capabilities: [.atomicBatches])
     let database = FaultyRecordDatabase(base) { _, _ in nil }
     let error = await FetchChanges(in: database).run().error as? RecordError

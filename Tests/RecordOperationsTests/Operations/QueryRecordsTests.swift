@@ -23,7 +23,7 @@ import Testing
 
   /// Beyond a page an ancestor lost what it found.
   @Test(arguments: [0, 1, 2, 3, 4, 7, 12], [1, 2, 3, 4, 100])
-  func `D5: all pages come`(count: Int, page: Int) async throws {
+  func `D5: all pages are returned`(count: Int, page: Int) async throws {
     let database = try await filled(count, limits: RecordLimits(page: page))
     let query = QueryRecords("Book", in: database, sortedBy: order)
     #expect(try pages(try await query.run().get()) == Array(0..<count))
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2, 3, 4, 5, 6, 7, 8, 100])
-  func `D5: no more come than are wanted, and no more are asked for`(limit: Int) async throws {
+  func `D5: a limit applies to the returned records and to the requests`(limit: Int) async throws {
     let base = try await filled(7, limits: RecordLimits(page: 3))
     let database = FaultyRecordDatabase(base) { _, _ in nil }
     let query = QueryRecords("Book", in: database, sortedBy: order, limit: limit)
@@ -46,7 +46,7 @@ import Testing
     #expect(database.requestCount == (min(7, limit) + 2) / 3)
   }
 
-  @Test func `what is found is as the predicate and the order say`() async throws {
+  @Test func `records match the predicate and have the requested order`() async throws {
     let database = try await filled(40)
     let query = QueryRecords(
       "Book", in: database, where: Field("pages") >= 10 && Field("title").hasPrefix("title 3"),
@@ -66,7 +66,7 @@ import Testing
       (Field("pages") == 1, [.ascending("pages")], .sorting),
       (Field("a") == 1 && !(Field("b") == 2 && Field("c") == 3), [], .negation),
     ] as [(RecordPredicate, [RecordOrder], RecordCapabilities)])
-  func `D5: what a database cannot do is not sent`(
+  func `D5: a query that the database does not support is not sent`(
     predicate: RecordPredicate, order: [RecordOrder], missing: RecordCapabilities
   ) async throws {
     let base = try await filled(3, capabilities: RecordCapabilities.all.subtracting(missing))
@@ -82,7 +82,7 @@ import Testing
       await QueryRecords("Book", in: able, where: predicate, sortedBy: order).run().result != nil)
   }
 
-  @Test func `what no field can be is not asked for`() async throws {
+  @Test func `a predicate with a value that no field can hold is refused`() async throws {
     let database = try await filled(1)
     for predicate in [
       Field("pages") == UInt64.max, Field("pages") > Double.nan, Field("pages") == [1, 2],
@@ -93,7 +93,9 @@ import Testing
     }
   }
 
-  @Test func `D5: a page is tried again, and an error has the records before it`() async throws {
+  @Test func `D5: a failed page is retried, and an error contains the records before it`()
+    async throws
+  {
     let base = try await filled(5, limits: RecordLimits(page: 2))
     let database = FaultyRecordDatabase(base) { _, number in
       switch number {
@@ -112,7 +114,7 @@ import Testing
     #expect(database.requestCount == 5)
   }
 
-  @Test func `D9: a cancelled query is cancelled, and has what came`() async throws {
+  @Test func `D9: a cancelled query reports the records that it has received`() async throws {
     let base = try await filled(5, limits: RecordLimits(page: 2))
     let gate = Gate()
     let database = FaultyRecordDatabase(base) { _, number in
@@ -147,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `D5: a database that goes round in circles is left`() async throws {
+  @Test func `D5: a database that repeats a cursor does not cause an endless loop`() async throws {
     let error = await QueryRecords("Book", in: Circle()).run().error as? RecordQueryError
     #expect((error?.cause as? RecordError)?.name == "invalid")
     let changes = try await FetchChanges(since: ChangeToken("0"), in: Circle()).run().get()
@@ -157,7 +159,7 @@ import Testing
     #expect((saved as? RecordBatchError)?.failures.map(\.name) == ["invalid"])
   }
 
-  @Test func `pages are asked for in an environment`() async throws {
+  @Test func `pages are requested in the given environment`() async throws {
     let database = try await filled(5, limits: RecordLimits(page: 2))
     let recorder = RecordingObserver()
     let pages = QueryRecords("Book", in: database).pages
@@ -173,7 +175,7 @@ import Testing
     #expect(names == ["page 1", "page 2", "page 3"])
   }
 
-  @Test func `values of a type are made of what is found`() async throws {
+  @Test func `found records are decoded as values of a type`() async throws {
     struct Book: Codable, Identifiable, RecordConvertible {
       let id: Int
       var pages: Int

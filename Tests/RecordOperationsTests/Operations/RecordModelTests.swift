@@ -8,7 +8,7 @@ import Testing
 /// `COMPOSITE_SOAK_SECONDS=600` tries ten thousand of each.
 @Suite struct RecordModelTests {
   @Test(.timeLimit(.minutes(20)), arguments: DatabaseKind.allCases)
-  func `random programs over a faulty database lose nothing and do nothing twice`(
+  func `random programs on a faulty database lose no change and make none twice`(
     kind: DatabaseKind
   ) async throws {
     let first = UInt64.random(in: 0...UInt64.max)

@@ -41,7 +41,7 @@ import Testing
     (0..<count).map { record("\($0)", ["pages": .integer(Int64($0))]) }
   }
 
-  @Test func `what is saved comes back in its order with new tags, and can be saved again`()
+  @Test func `saved records are returned in order with new tags, and can be saved again`()
     async throws
   {
     let database = MemoryRecordDatabase()
@@ -56,7 +56,9 @@ import Testing
 
   /// Sizes that were lost by an ancestor are among them.
   @Test(arguments: [1, 2, 3, 4, 5, 7, 100], [1, 2, 3, 7, 100])
-  func `D3: limits split what is saved and lose nothing`(count: Int, limit: Int) async throws {
+  func `D3: a limit on the number of records splits a save and loses none`(count: Int, limit: Int)
+    async throws
+  {
     let line = Line(MemoryRecordDatabase(limits: RecordLimits(items: limit)))
     let saved = try await SaveRecords(books(count), in: line.database()).run().get()
     #expect(saved.map(\.id.name) == (0..<count).map { "\($0)" })
@@ -66,7 +68,9 @@ import Testing
     #expect(found.count == min(limit, count))
   }
 
-  @Test func `D3: limits of bytes split, too, and what is alone too large is told`() async throws {
+  @Test func `D3: a limit in bytes splits a save, and a record above the limit is reported`()
+    async throws
+  {
     let size = books(1)[0].byteCount
     let line = Line(MemoryRecordDatabase(limits: RecordLimits(bytes: 2 * size)))
     var records = books(5)
@@ -82,7 +86,9 @@ import Testing
 
   /// A database that says only when it is asked how much is too much.
   @Test(arguments: 1...9, 1...4)
-  func `D3: what is too much is halved, down to one record`(count: Int, limit: Int) async throws {
+  func `D3: a request that is too large is halved, down to one record`(count: Int, limit: Int)
+    async throws
+  {
     let line = Line()
     let database = line.database { request, _ in
       guard case .modify(let batch) = request, batch.changes.count > limit else { return nil }
@@ -94,7 +100,9 @@ import Testing
     #expect(done.elementsEqual((0..<count).map { "\($0)" }))
   }
 
-  @Test func `D3: what is saved already is not halved with the rest`() async throws {
+  @Test func `D3: when the rest is halved, records that are already saved are not sent again`()
+    async throws
+  {
     let line = Line()
     let database = line.database { request, number in
       guard case .modify(let batch) = request else { return nil }
@@ -106,7 +114,8 @@ import Testing
     #expect(line.batches == [["0", "1", "2"], ["1", "2"], ["1"], ["2"]])
   }
 
-  @Test func `D3: a single record that is too much fails, and the others are saved`() async throws {
+  @Test func `D3: a single record that is too large fails, and the others are saved`() async throws
+  {
     let line = Line()
     let database = line.database { request, _ in
       guard case .modify(let batch) = request,
@@ -120,7 +129,7 @@ import Testing
     #expect(error.failures.map { $0.record?.name } == ["3"])
   }
 
-  @Test func `D2: what is atomic is one request or none`() async throws {
+  @Test func `D2: an atomic save is one request or none`() async throws {
     let line = Line(MemoryRecordDatabase(limits: RecordLimits(items: 3)))
     let database = line.database()
     let error = await SaveRecords(books(4), in: database, atomic: true).run().error
@@ -140,7 +149,9 @@ import Testing
     #expect((unsupported as? RecordError)?.name == "unsupported")
   }
 
-  @Test func `D4: only what may pass is tried again, and only what is left of it`() async throws {
+  @Test func `D4: only temporary failures are retried, and only with the unsaved records`()
+    async throws
+  {
     let line = Line()
     let database = line.database { request, number in
       guard case .modify = request else { return nil }
@@ -159,7 +170,7 @@ import Testing
     #expect(error.failures.map(\.name) == ["notPermitted"])
   }
 
-  @Test func `D2: an atomic batch is tried again as a whole`() async throws {
+  @Test func `D2: an atomic batch is retried as a whole`() async throws {
     let line = Line()
     let database = line.database { _, number in
       .failing { change in
@@ -171,7 +182,7 @@ import Testing
     #expect(line.batches.map(\.count) == [3, 3, 3])
   }
 
-  @Test func `D4: attempts come to an end`() async throws {
+  @Test func `D4: the number of attempts is limited`() async throws {
     let line = Line()
     let database = line.database { _, _ in .refusing(RecordError(.unavailable("away"))) }
     let save = SaveRecords(books(5), in: database, retries: RequestRetries(attempts: 3))
@@ -191,7 +202,8 @@ import Testing
     #expect(closed.batches.count == 2)
   }
 
-  @Test func `D4: the waits grow, and are as long as the database says`() async throws {
+  @Test func `D4: delays follow the backoff, or the delay that the database requests`() async throws
+  {
     let clock = ManualClock()
     let line = Line()
     let database = line.database { _, number in
@@ -216,7 +228,9 @@ import Testing
   }
 
   @Test(arguments: [false, true], SavePolicy.allCases)
-  func `D4: a lost answer saves nothing twice`(isAtomic: Bool, policy: SavePolicy) async throws {
+  func `D4: a lost reply does not cause a duplicate save`(isAtomic: Bool, policy: SavePolicy)
+    async throws
+  {
     let line = Line()
     let database = line.database { request, number in
       if case .modify = request, number == 1 { .losingReply } else { nil }
@@ -232,7 +246,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `D4: a lost request is made again`(isAtomic: Bool) async throws {
+  func `D4: a lost request is sent again`(isAtomic: Bool) async throws {
     let line = Line()
     let database = line.database { request, number in
       if case .modify = request, number < 4 { .losingRequest } else { nil }
@@ -244,7 +258,7 @@ import Testing
 
   /// Whether somebody else was quicker, or changed what was saved: nobody can tell.
   @Test(arguments: [false, true])
-  func `D4: a lost answer hides no conflict`(isQuicker: Bool) async throws {
+  func `D4: a lost reply hides no conflict`(isQuicker: Bool) async throws {
     let base = MemoryRecordDatabase()
     let first = try await base.save(record("0", ["pages": 1]), record("1", ["pages": 1]))
     let line = Line(base)
@@ -268,14 +282,14 @@ import Testing
     #expect(line.batches == [["0", "1"]])
   }
 
-  @Test func `D4: a save whose answers are all lost is not known to be done`() async throws {
+  @Test func `D4: a save whose replies are all lost has an unknown outcome`() async throws {
     let database = Line().database { _, _ in .losingReply }
     let error = try #require(
       await SaveRecords(books(1), in: database, retries: soon).run().error as? RecordBatchError)
     #expect(error.failures.map(\.name) == ["replyLost"])
   }
 
-  @Test func `of a record that is given twice the later fields count`() async throws {
+  @Test func `if a record is passed twice, the later fields apply`() async throws {
     let line = Line()
     var first = record("0", ["a": 1, "b": 1])
     let other = record("1")
@@ -289,7 +303,7 @@ import Testing
   }
 
   @Test(arguments: SavePolicy.allCases)
-  func `of one that is read and given twice, both have their changes saved`(
+  func `two modified copies of a record are merged into one save`(
     policy: SavePolicy
   ) async throws {
     let base = MemoryRecordDatabase()
@@ -305,7 +319,7 @@ import Testing
     #expect(found["a"] == (isWhole ? 1 : 2) && found["b"] == 2 && found["c"] == 1)
   }
 
-  @Test func `D9: a cancelled save says what was done by then`() async throws {
+  @Test func `D9: a cancelled save reports what was done until then`() async throws {
     let line = Line(MemoryRecordDatabase(limits: RecordLimits(items: 2)))
     let gate = Gate()
     let database = line.database { _, number in
@@ -324,7 +338,7 @@ import Testing
     #expect(line.batches.count == 2)
   }
 
-  @Test func `D9: who is cancelled before the next attempt knows what became of the last one`()
+  @Test func `D9: a save cancelled before its next attempt reports the errors of the last one`()
     async throws
   {
     let clock = ManualClock()
@@ -337,7 +351,7 @@ import Testing
     #expect(late.failures.map(\.name) == ["unavailable", "unavailable"])
   }
 
-  @Test func `requests and attempts are seen as operations`() async throws {
+  @Test func `requests and attempts are observed as operations`() async throws {
     let line = Line(MemoryRecordDatabase(limits: RecordLimits(items: 2)))
     let database = line.database { _, number in
       number == 1 ? .refusing(RecordError(.unavailable("busy"))) : nil
@@ -350,7 +364,7 @@ import Testing
     #expect(names == ["save 3 records", "modify 2 records", "modify 2 records", "modify 1 record"])
   }
 
-  @Test func `values of a type are saved as they are`() async throws {
+  @Test func `a saved Codable value overwrites the stored one, even with nil`() async throws {
     struct Note: Codable, Identifiable, RecordConvertible {
       let id: Int
       var text: String?

@@ -56,7 +56,7 @@ import Testing
       (.all([]), all), (.any([]), []), (!(.any([])), all), (Field("b") == 1, []),
       (Field<Int>("b").isNull, all),
     ] as [(RecordPredicate, [String])])
-  func `D5: values are compared with those of their kind`(
+  func `D5: values are compared only with values of their kind`(
     predicate: RecordPredicate, expected: [String]
   ) async throws {
     #expect(try await names(predicate) == expected)
@@ -68,7 +68,7 @@ import Testing
       Field<[Double]>("a").includes(.nan), Field("a").isOne(of: [[1]]), Field("a") == [1],
       Field<Decimal>("a") < 10, Field<Decimal?>("a") >= 10, !(Field("b") == 1 || Field("a") == [2]),
     ] as [RecordPredicate], DatabaseKind.allCases)
-  func `D5: what nothing can be compared with is refused`(
+  func `D5: a predicate with a value that cannot be compared is refused`(
     predicate: RecordPredicate, kind: DatabaseKind
   ) async throws {
     let database = try kind.make()
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases, [40, 41, 5_000])
-  func `a predicate is nested as deep as SQLite reads, and no deeper`(
+  func `a predicate can be nested 40 levels deep, and no deeper`(
     kind: DatabaseKind, depth: Int
   ) async throws {
     let database = try kind.make()
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `what is not a number comes behind all that are, and is equal to none`() {
+  @Test func `NaN is sorted after all numbers and equals none of them`() {
     let nan = FieldValue.double(.nan)
     for number in [1, 1.5, .double(.infinity), .integer(.max)] as [FieldValue] {
       #expect(number.precedes(nan) && !nan.precedes(number))
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `a page has at least one record`(kind: DatabaseKind) async throws {
+  func `a page size below 1 is refused`(kind: DatabaseKind) async throws {
     let database = try kind.make()
     try await database.save(record("1", ["a": 1]))
     for count in [0, -1] {
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `records are sorted by several fields, null before all others`() async throws {
+  @Test func `records are sorted by several fields, with null first`() async throws {
     let database = MemoryRecordDatabase(limits: RecordLimits(page: 3))
     for (name, value) in Self.records {
       try await database.save(

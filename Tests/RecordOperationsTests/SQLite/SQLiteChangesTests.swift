@@ -8,7 +8,7 @@ import Testing
     SQLiteRecordDatabase(folder.file(), SQLiteOptions(limits: RecordLimits(page: page)))
   }
 
-  @Test func `changes come in their order, page by page`() async throws {
+  @Test func `changes are returned in order, page by page`() async throws {
     let folder = try TemporaryFolder()
     let database = make(folder, page: 3)
     let records = (0..<8).map { DatabaseRecord("Book", "\($0)") }
@@ -29,7 +29,7 @@ import Testing
     #expect(try await database.allChanges(since: nil).deleted == [])
   }
 
-  @Test func `a name that changes its case alone is another one`() async throws {
+  @Test func `a name that changes only in case identifies another record`() async throws {
     let folder = try TemporaryFolder()
     try execute(
       [
@@ -44,7 +44,7 @@ import Testing
     #expect(changes.changed.map(\.id.name) == ["A"] && changes.deleted.map(\.name) == ["a"])
   }
 
-  @Test func `triggers of others stay, whatever they are called`() async throws {
+  @Test func `triggers of other programs are kept, whatever their names`() async throws {
     let folder = try TemporaryFolder()
     try execute(
       [
@@ -59,7 +59,7 @@ import Testing
     #expect(try await database.all(RecordQuery("Log")).map { $0["a"] } == [7])
   }
 
-  @Test func `texts in UTF-16 are found, but not in an order`() async throws {
+  @Test func `UTF-16 texts can be found, but not compared by order`() async throws {
     let folder = try TemporaryFolder()
     try execute(
       [
@@ -87,7 +87,7 @@ import Testing
 
   /// What was read stands in for the tags that the records have not.
   @Test(arguments: [false, true])
-  func `what was read of a table of others is saved if nobody has changed it`(
+  func `a record of another program's table is saved unless it has changed since the read`(
     inContext: Bool
   ) async throws {
     let folder = try TemporaryFolder()
@@ -129,7 +129,7 @@ import Testing
 
   /// Only then the next save can say what it is based on.
   @Test(arguments: [false, true])
-  func `who is told of a conflict in a table of others gets the tags that it has from then on`(
+  func `a conflict in another program's table contains the record with its first tag`(
     isAtomic: Bool
   ) async throws {
     let folder = try TemporaryFolder()
@@ -183,7 +183,7 @@ import Testing
   ]
 
   @Test(arguments: statements)
-  func `what others do by SQL is noticed`(
+  func `changes by SQL of other programs are recorded`(
     sql: String, changed: [String], deleted: [String]
   ) async throws {
     let folder = try TemporaryFolder()
@@ -204,7 +204,7 @@ import Testing
     #expect(Set(records.map(\.tag)).count == records.count)
   }
 
-  @Test func `a tag is another one after a change by SQL`() async throws {
+  @Test func `a change by SQL also changes the tag`() async throws {
     let folder = try TemporaryFolder()
     let database = make(folder)
     var record = DatabaseRecord("Book", "1")
@@ -215,7 +215,7 @@ import Testing
     #expect(await database.refusal(of: record).word == "conflict")
   }
 
-  @Test func `a file of others keeps its changes from the first one that is made here`()
+  @Test func `changes of another program's file are recorded from the first save on`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -243,7 +243,7 @@ import Testing
     #expect(await failure { try await database.keepChanges(of: ["None"]) }.word == "invalid")
   }
 
-  @Test func `a token of another database, or of one that was brought back, is expired`()
+  @Test func `a token is expired in another database, and in an older copy of its own`()
     async throws
   {
     let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
@@ -270,7 +270,7 @@ import Testing
     #expect(await failure { _ = try await old.allChanges(since: later) }.word == "tokenExpired")
   }
 
-  @Test func `who knows nothing of deletions that were forgotten begins anew`() async throws {
+  @Test func `a token from before the forgotten deletions is expired`() async throws {
     let folder = try TemporaryFolder()
     let database = make(folder, page: 2)
     for name in 0..<6 { try await database.save(DatabaseRecord("Book", "\(name)")) }

@@ -33,7 +33,7 @@ import Testing
   ]
 
   @Test(arguments: damages)
-  func `what is wrong with a file is said clearly`(
+  func `the error for an unusable file contains the reason`(
     damage: Damage, word: String, part: String, status: AccountStatus
   ) async throws {
     let folder = try TemporaryFolder()
@@ -62,7 +62,7 @@ import Testing
     if damage == .missing { #expect(try !folder.names.contains("f")) }
   }
 
-  @Test func `a file that is only read stays as it is, with nothing beside it`() async throws {
+  @Test func `a read-only file remains unchanged, with no files beside it`() async throws {
     for log in [true, false] {
       let folder = try TemporaryFolder()
       try make(folder, log: log)
@@ -83,7 +83,9 @@ import Testing
     }
   }
 
-  @Test func `a file that others only read keeps its journal when it is queried`() async throws {
+  @Test func `a query leaves the journal mode unchanged, and a save switches it to WAL`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     try make(folder, log: false)
     let before = try bytes(folder)
@@ -96,7 +98,7 @@ import Testing
     #expect(journal == "wal")
   }
 
-  @Test func `a file that nobody may write is read where nothing can be made beside it`()
+  @Test func `a read-only file in a read-only folder can be read`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -111,7 +113,7 @@ import Testing
     await database.close()
   }
 
-  @Test func `names that SQLite would take for something else are those of files`() async throws {
+  @Test func `names with a special meaning in SQLite are file names`() async throws {
     let folder = try TemporaryFolder()
     for name in ["file:a?mode=memory", ":memory:", "a%20?b#c"] {
       let path = folder.file(name)
@@ -124,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `a relative path is that of a file, too`() async throws {
+  @Test func `a relative path with a special meaning in SQLite is a file name`() async throws {
     let name = ":memory:"
     defer { try? FileManager.default.removeItem(atPath: name) }
     let database = SQLiteRecordDatabase(name)
@@ -135,7 +137,7 @@ import Testing
     await database.close()
   }
 
-  @Test func `a new file has a log, and waits for the disk if it shall`() async throws {
+  @Test func `a connection has the configured durability and the required settings`() async throws {
     for (durability, expected) in [(SQLiteOptions.Durability.normal, 1), (.full, 2)] {
       let folder = try TemporaryFolder()
       let database = SQLiteRecordDatabase(
@@ -149,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `what a file computes by itself is used if its schema is trusted`() async throws {
+  @Test func `functions in the schema of a file run only if the schema is trusted`() async throws {
     let folder = try TemporaryFolder()
     let maker = try SQLiteConnection.open(
       folder.file(), for: .writing, SQLiteOptions(trustsSchema: true))
@@ -170,7 +172,7 @@ import Testing
     #expect(await trusting.refusal(of: record).word == "none")
   }
 
-  @Test func `a disk that is full fails the request as a whole`() async throws {
+  @Test func `a full disk fails the request as a whole`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     try await database.save(DatabaseRecord("Book", "1"))

@@ -46,7 +46,7 @@ import Testing
   ]
 
   @Test(arguments: table)
-  func `a record is saved by its policy`(
+  func `a record is saved according to the policy`(
     policy: SavePolicy, situation: Situation, word: String, fields: [String: FieldValue]?
   ) async throws {
     let folder = try TemporaryFolder()
@@ -87,8 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a record that was saved is saved again without a conflict with itself`() async throws
-  {
+  @Test func `a saved record can be saved again without a conflict`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     var record = DatabaseRecord("Book")
@@ -101,7 +100,7 @@ import Testing
     #expect(try await database.save(record)[0].tag != record.tag)
   }
 
-  @Test func `each change has a reply of its own, in the order of the batch`() async throws {
+  @Test func `each change has its own reply, in the order of the batch`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     let there = try await database.save(DatabaseRecord("Book", "there"))[0]
@@ -143,7 +142,9 @@ import Testing
     #expect(try await database.save(other)[0]["height"] == 2.5)
   }
 
-  @Test func `a table that was undone is not taken for one of the same version`() async throws {
+  @Test func `a table whose creation was rolled back does not remain in the schema cache`()
+    async throws
+  {
     for count in 1...12 {
       let folder = try TemporaryFolder()
       let database = SQLiteRecordDatabase(folder.file())
@@ -180,7 +181,7 @@ import Testing
     try await database.save(DatabaseRecord("Book", "3"))
   }
 
-  @Test func `values of all kinds come back as they were`() async throws {
+  @Test func `values of all kinds are read as they were saved`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     try await database.save(DatabaseRecord("Author", "jane"))
@@ -221,7 +222,7 @@ import Testing
   ]
 
   @Test(arguments: refused)
-  func `a value of another kind than its column's is refused, by names`(
+  func `a value of another kind is refused with its field, record type and column type`(
     type: String, first: FieldValue, second: FieldValue
   ) async throws {
     let folder = try TemporaryFolder()
@@ -237,7 +238,7 @@ import Testing
     #expect(try await database.save(record)[0]["field"] == .null)
   }
 
-  @Test func `an integer that a double can be goes into a column of doubles`() async throws {
+  @Test func `an integer that a double can represent is saved in a REAL column`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     var record = DatabaseRecord("Book", "1")
@@ -248,7 +249,7 @@ import Testing
     #expect(try await database.record(record.id)?["price"] == .double(2))
   }
 
-  @Test func `the first value for a key says what its column is, and null does not`() async throws {
+  @Test func `the first value other than null determines the type of its column`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     var record = DatabaseRecord("Book", "1")
@@ -270,7 +271,7 @@ import Testing
   ]
 
   @Test(arguments: names)
-  func `names that SQLite could not keep apart, or needs itself, are refused`(
+  func `names that SQLite cannot distinguish or reserves are refused`(
     type: String, key: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -285,7 +286,7 @@ import Testing
     #expect(try await database.all(RecordQuery("Book")).map(\.keys) == [["title"]])
   }
 
-  @Test func `a batch beyond the limits is refused as a whole`() async throws {
+  @Test func `a batch above the limits is refused as a whole`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(
       folder.file(), SQLiteOptions(limits: RecordLimits(items: 2, bytes: 100)))

@@ -49,7 +49,7 @@ import Testing
   static let accesses = SQLiteOptions.Access.allCases.map(\.rawValue)
 
   @Test(arguments: accesses)
-  func `D12: a file that no user may write is read, whatever the access`(
+  func `D12: a file that no user may write can be read with every access`(
     access: String
   ) async throws {
     await #expect(processExitsWith: .success) { [access] in
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: accesses)
-  func `D12: changes that are only in a log are not omitted where they cannot be read`(
+  func `D12: changes that are only in an unreadable log are an error instead of omitted`(
     access: String
   ) async throws {
     await #expect(processExitsWith: .success) { [access] in
@@ -109,7 +109,8 @@ import Testing
     }
   }
 
-  @Test func `a file whose folder cannot be written says so when it is written`() async throws {
+  @Test func `the error for writing a file in a read-only folder contains the reason`() async throws
+  {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
       try Self.make(folder)
@@ -127,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: accesses)
-  func `a transaction that was interrupted is not read where it cannot be undone`(
+  func `an interrupted transaction that cannot be rolled back is an error`(
     access: String
   ) async throws {
     await #expect(processExitsWith: .success) { [access] in
@@ -154,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `a file that cannot be made names the folder that is missing`() async throws {
+  @Test func `the error for a file that cannot be created names the missing folder`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file("no/records.sqlite"))
     let (word, text) = await database.refusal(of: record("c"))
@@ -162,7 +163,7 @@ import Testing
       word == "storage" && text.contains("no such folder: \(folder.file("no"))"), "\(text)")
   }
 
-  @Test func `a file that is opened as immutable is not written, and has nothing beside it`()
+  @Test func `an immutable file is not written, and has no files beside it`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -192,7 +193,7 @@ import Testing
   }
 
   @Test(.enabled(if: MountShell.isAvailable, "This process may not mount file systems."))
-  func `D12: a read-only mount of a disk that can be written elsewhere is no read-only disk`()
+  func `D12: a read-only mount of a writable disk is not a read-only disk`()
     async throws
   {
     let folder = try TemporaryFolder()

@@ -7,7 +7,7 @@ import Testing
   static let blocks = Array(stride(from: UInt64(0), to: 500, by: 50))
 
   @Test(arguments: blocks)
-  func `a query finds the same as its predicate in Swift, in the same order`(
+  func `a query finds the same records as its predicate in Swift, in the same order`(
     block: UInt64
   ) async throws {
     for seed in block..<block + 50 {

@@ -19,7 +19,7 @@ import Testing
   ]
 
   @Test(arguments: rules)
-  func `what becomes of a record whose reference is deleted is as its rule says`(
+  func `the delete rule determines what happens to a record that refers to a deleted one`(
     rule: RecordReference.DeleteRule, reply: String, author: FieldValue?
   ) async throws {
     let folder = try TemporaryFolder()
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: RecordReference.DeleteRule.allCases)
-  func `only a reference that is kept may lead to what is not there`(
+  func `only a reference with the rule keep can refer to a missing record`(
     rule: RecordReference.DeleteRule
   ) async throws {
     let folder = try TemporaryFolder()
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `the foreign keys of any file are references`() async throws {
+  @Test func `foreign keys of any file are read as references`() async throws {
     let folder = try TemporaryFolder()
     try execute(
       [

@@ -9,7 +9,7 @@ import Testing
   private static let endless =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
-  @Test func `a statement that is cancelled ends, and the connection goes on`() async throws {
+  @Test func `a cancelled statement ends, and the connection remains usable`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(readers: 1))
     try await database.save(DatabaseRecord("Book", "1"))
@@ -28,7 +28,9 @@ import Testing
     }
   }
 
-  @Test func `what is cancelled before a statement begins does not begin it`() async throws {
+  @Test func `a request that is cancelled before its statement does not run the statement`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(readers: 1))
     let (started, signal) = AsyncStream.makeStream(of: Void.self)
@@ -46,7 +48,7 @@ import Testing
     #expect(try await database.read { try $0.tables() } == [])
   }
 
-  @Test func `a request that waits in line is gone at once when it is cancelled`() async throws {
+  @Test func `a queued request ends immediately when it is cancelled`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     let (started, signal) = AsyncStream.makeStream(of: Void.self)
@@ -68,7 +70,7 @@ import Testing
     #expect(try await database.all(RecordQuery("Book")) == [])
   }
 
-  @Test func `only the request that is cancelled is interrupted`() async throws {
+  @Test func `only the cancelled request is interrupted`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(readers: 1))
     let count =
@@ -93,7 +95,9 @@ import Testing
     }
   }
 
-  @Test func `a request that waits for the lock of others is cancelled at once`() async throws {
+  @Test func `a request that waits for another connection's lock is cancelled immediately`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(
       folder.file(), SQLiteOptions(busyTimeout: .seconds(3_600)))
@@ -118,7 +122,7 @@ import Testing
     try await database.save(DatabaseRecord("Book", "3"))
   }
 
-  @Test func `what others have locked for too long is not available`() async throws {
+  @Test func `a file that is locked beyond the busy timeout is unavailable`() async throws {
     let folder = try TemporaryFolder()
     let options = SQLiteOptions(busyTimeout: .milliseconds(1))
     let database = SQLiteRecordDatabase(folder.file(), options)
@@ -174,7 +178,9 @@ import Testing
     #expect(now == second && now["pages"] == 249)
   }
 
-  @Test func `nothing is left of a database that goes away with requests in line`() async throws {
+  @Test func `a released database is deallocated after its queued requests have ended`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     var database: SQLiteRecordDatabase? = SQLiteRecordDatabase(folder.file())
     weak let gone = database
@@ -190,7 +196,7 @@ import Testing
     await reopened.close()
   }
 
-  @Test func `a file that was closed is opened again, and has nothing beside it meanwhile`()
+  @Test func `a closed file has no files beside it, and is reopened by the next request`()
     async throws
   {
     let folder = try TemporaryFolder()

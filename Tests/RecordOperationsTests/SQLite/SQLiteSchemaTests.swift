@@ -17,7 +17,7 @@ import Testing
     ("(id TEXT PRIMARY KEY, a ANY) STRICT", ["x"], ["a"]),
   ]
 
-  @Test func `a table of another program gets no columns by a save`() async throws {
+  @Test func `a save adds no columns to another program's table`() async throws {
     let folder = try TemporaryFolder()
     try execute(["CREATE TABLE Book (name TEXT PRIMARY KEY, title)"], in: folder.file())
     let database = SQLiteRecordDatabase(folder.file())
@@ -27,7 +27,7 @@ import Testing
     #expect(try await database.read { try $0.table("Book")?.columns.count } == 2)
   }
 
-  @Test func `keys that SQLite takes for the same are told, new ones too`() async throws {
+  @Test func `keys that differ only in case are refused, including new ones`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     try await database.save(record("1", ["b": 1]))
@@ -59,7 +59,7 @@ import Testing
     #expect(try await database.allChanges(since: nil).changed == [])
   }
 
-  @Test func `a row is inserted under its name, whatever the key`() async throws {
+  @Test func `a row is inserted by its record name, whatever the primary key`() async throws {
     let folder = try TemporaryFolder()
     try execute(
       [
@@ -87,7 +87,7 @@ import Testing
     #expect(await database.refusal(of: other).word == "invalid")
   }
 
-  @Test func `views are queried page by page, and not changed`() async throws {
+  @Test func `a view can be queried page by page, but not changed`() async throws {
     let folder = try TemporaryFolder()
     try execute(
       [
@@ -103,7 +103,7 @@ import Testing
     #expect(await database.refusal(of: DatabaseRecord("Thick", "1")).word == "unsupported")
   }
 
-  @Test func `what is computed is read, and not set`() async throws {
+  @Test func `a generated column can be read, but not set`() async throws {
     let folder = try TemporaryFolder()
     try execute(
       [
@@ -122,7 +122,7 @@ import Testing
     #expect(try await database.record(new.id)?["b"] == 6)
   }
 
-  @Test func `odd values are read as they are`() async throws {
+  @Test func `values that do not match their column type are read unchanged`() async throws {
     let folder = try TemporaryFolder()
     try execute(
       [
@@ -157,7 +157,7 @@ import Testing
     #expect(try await database.all(sorted, page: 1).map(\.id.name) == ["3", "1", "2"])
   }
 
-  @Test func `a table or a column that others make is there with the next request`() async throws {
+  @Test func `a table or column of another program is visible to the next request`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     try await database.save(DatabaseRecord("Book", "1"))
@@ -200,7 +200,7 @@ import Testing
     ]
   }
 
-  @Test func `the column of the name can be compared and sorted by`() async throws {
+  @Test func `queries can compare and sort by the name column`() async throws {
     let folder = try TemporaryFolder()
     try execute(
       [
@@ -215,7 +215,7 @@ import Testing
   }
 
   @Test(arguments: questions)
-  func `what cannot be asked of a file is said with what there is`(
+  func `an invalid query is refused with the available names or the reason`(
     query: RecordQuery, part: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -226,7 +226,7 @@ import Testing
     #expect(word == "invalid" && text.contains(part), "\(text)")
   }
 
-  @Test func `a type of which nothing was saved has no records`() async throws {
+  @Test func `a query for a type without saved records returns none`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     #expect(try await database.accountStatus() == .available)
@@ -238,7 +238,7 @@ import Testing
     #expect(try await database.allChanges(since: nil).changed == [])
   }
 
-  @Test func `a predicate of many parts is not too deep for SQLite`() async throws {
+  @Test func `a predicate with thousands of parts is not too deep for SQLite`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     var record = DatabaseRecord("Book", "1")
@@ -257,7 +257,7 @@ import Testing
   ]
 
   @Test(arguments: constraints)
-  func `a constraint that is not kept is named`(
+  func `the error for a violated constraint names the constraint`(
     columns: String, record: DatabaseRecord, part: String
   ) async throws {
     let folder = try TemporaryFolder()

@@ -24,7 +24,7 @@ import Testing
     SaveRecords(names.map { record($0, ["a": 1]) }, in: database)
   }
 
-  @Test func `D2: a transaction is seen from within, and by others as a whole at its end`()
+  @Test func `D2: a transaction sees its own changes, and others see them only after its end`()
     async throws
   {
     let gate = Gate()
@@ -45,7 +45,7 @@ import Testing
     #expect(changes.changed.count == 2)
   }
 
-  @Test func `D2: an error and a cancellation undo all of a transaction`() async throws {
+  @Test func `D2: an error or a cancellation rolls back the whole transaction`() async throws {
     let failing = TransactionOperation(in: database) { transaction in
       save("1", in: transaction).then { _ in SimpleOperation<Int> { throw Wrong() } }
     }
@@ -63,7 +63,9 @@ import Testing
     #expect(await save("3", in: database).run().result?.count == 1)
   }
 
-  @Test func `D2: a part that fails is undone by itself, and the others stay`() async throws {
+  @Test func `D2: a failed savepoint is rolled back by itself, and the others are kept`()
+    async throws
+  {
     let operation = TransactionOperation(in: database) { transaction in
       ParallelOperation(
         (0..<20).map { index in
@@ -80,7 +82,7 @@ import Testing
     #expect(try await names() == expected.sorted())
   }
 
-  @Test func `D2: parts have parts`() async throws {
+  @Test func `D2: savepoints can be nested`() async throws {
     let operation = TransactionOperation(in: database) { transaction in
       transaction.savepoint { outer in
         save("1", in: outer)
@@ -96,7 +98,7 @@ import Testing
     #expect(try await names() == ["1", "3"])
   }
 
-  @Test func `D2: a cancelled part is undone, and the next one has its turn`() async throws {
+  @Test func `D2: a cancelled savepoint is rolled back, and the next one runs`() async throws {
     let gate = Gate()
     let operation = TransactionOperation(in: database) { transaction in
       let first = transaction.savepoint { part in
@@ -111,7 +113,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `the wrong database within a savepoint is an error, and hangs nothing`() async throws {
+  func `using the outer transaction inside a savepoint is an error, not a deadlock`() async throws {
     let operation = TransactionOperation(in: database) { transaction in
       transaction.savepoint { _ in save("1", in: transaction) }
     }
@@ -124,7 +126,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `the database itself refuses to write within its own transaction, and does not wait for it`()
+  func `writing to the database inside its own transaction is an error, not a deadlock`()
     async throws
   {
     let same = SQLiteRecordDatabase(folder.file())
@@ -155,7 +157,8 @@ import Testing
     #expect(await save("4", in: database).run().result?.count == 1)
   }
 
-  @Test func `a task that outlives a transaction may write, and a path is no matter`() async throws
+  @Test func `a task that outlives a transaction can write, and a link to the file is recognized`()
+    async throws
   {
     let folder = folder
     let link = folder.file("link")
@@ -182,7 +185,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `transactions begin in the order in which they came`() async throws {
+  func `transactions begin in the order of their requests`() async throws {
     let gate = Gate()
     let begun = Lock<[Int]>([])
     // However long it takes until all have come.
@@ -208,7 +211,7 @@ import Testing
     #expect(begun.withLock(\.self) == Array(0...20))
   }
 
-  @Test func `behind its end a transaction refuses what is asked of it`() async throws {
+  @Test func `a transaction that has ended refuses requests`() async throws {
     let kept = Lock<[RecordTransaction]>([])
     let operation = TransactionOperation(in: database) { transaction in
       transaction.savepoint { part in
@@ -225,7 +228,7 @@ import Testing
     #expect(try await names() == ["1"])
   }
 
-  @Test func `D2: behind what SQLite has rolled back by itself nothing is saved`() async throws {
+  @Test func `D2: after a rollback by SQLite itself, the transaction saves nothing`() async throws {
     try execute(
       [
         "CREATE TABLE Guarded (id TEXT PRIMARY KEY, a INTEGER)",
@@ -255,7 +258,7 @@ import Testing
     }
   }
 
-  @Test func `a context may be saved in a transaction`() async throws {
+  @Test func `a context can be saved in a transaction`() async throws {
     let operation = TransactionOperation(in: database) { transaction in
       ContextOperation(in: RecordContainer(transaction)) { context in
         context.set(record("1", ["a": 1]))
@@ -271,7 +274,7 @@ import Testing
     #expect(try await database.lookup([RecordID("Book", "1")], keys: nil).count == 1)
   }
 
-  @Test func `who writes meanwhile waits, and is told if that takes too long`() async throws {
+  @Test func `a concurrent writer waits, and fails after the busy timeout`() async throws {
     let other = SQLiteRecordDatabase(
       folder.file(), SQLiteOptions(busyTimeout: .milliseconds(10)))
     let gate = Gate()
