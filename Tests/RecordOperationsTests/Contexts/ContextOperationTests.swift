@@ -25,23 +25,23 @@ import Testing
   ) async throws {
     let library = try await library(kind, record("1", ["a": 1]), record("2", ["a": 2]))
     let seen = Lock<[[String]]>([])
-    @Sendable func look(_ context: RecordContext) async throws {
+    @Sendable func recordSeen(_ context: RecordContext) async throws {
       let found = try await context.records(RecordQuery("Book", sortedBy: [.ascending("a")]))
-      seen.withLock { $0.append(found.map { "\($0.id.name) \($0["a"].shownForTests)" }) }
+      seen.withLock { $0.append(found.map { "\($0.id.name) \($0["a"].displayText)" }) }
     }
     let operation = ContextOperation(in: library) { context in
       var one = try #require(try await context.record(RecordID("Book", "1")))
       one["a"] = 9
       context.set(one)
       context.set(record("3", ["a": 0]))
-      try await look(context)
+      try await recordSeen(context)
       return .keep
     }.adding { context in
       #expect(context.hasChanges)
       #expect(try await context.record(RecordID("Book", "1"))?["a"] == 9)
       context.delete(RecordID("Book", "2"))
       #expect(try await context.record(RecordID("Book", "2")) == nil)
-      try await look(context)
+      try await recordSeen(context)
       return .save
     }.adding { context in
       #expect(!context.hasChanges)
@@ -155,25 +155,25 @@ import Testing
     #expect(saved.saved == [now])
   }
 
-  private enum Mine: CaseIterable { case changed, deleted, made }
-  private enum Theirs: CaseIterable { case changed, deleted }
+  private enum LocalChange: CaseIterable { case changed, deleted, created }
+  private enum RemoteChange: CaseIterable { case changed, deleted }
 
   @Test func `D7: the merge policy resolves conflicts between changes and deletions`() async throws
   {
-    let cases: [(Mine, Theirs, MergePolicy, FieldValue?)] = [
+    let cases: [(LocalChange, RemoteChange, MergePolicy, FieldValue?)] = [
       (.changed, .deleted, .storeWins, nil), (.changed, .deleted, .objectWins, 1),
       (.deleted, .changed, .storeWins, 2), (.deleted, .changed, .objectWins, nil),
       (.deleted, .deleted, .storeWins, nil), (.deleted, .deleted, .objectWins, nil),
-      (.made, .changed, .storeWins, 2), (.made, .changed, .objectWins, 1),
+      (.created, .changed, .storeWins, 2), (.created, .changed, .objectWins, 1),
     ]
     for kind in DatabaseKind.allCases {
       for (mine, theirs, policy, expected) in cases {
         let library = try await library(kind)
-        if mine != .made { try await library.database.save(record("1", ["a": 0, "b": 0])) }
+        if mine != .created { try await library.database.save(record("1", ["a": 0, "b": 0])) }
         let context = library.context()
         let read = try await context.record(id)
         switch mine {
-        case .made: context.set(record("1", ["a": 1]))
+        case .created: context.set(record("1", ["a": 1]))
         case .changed:
           var changed = try #require(read)
           changed["a"] = 1
@@ -274,12 +274,12 @@ import Testing
     }
   }
 
-  enum Again: CaseIterable { case changed, made, deleted, deletedByName }
+  enum LaterChange: CaseIterable { case changed, created, deleted, deletedByName }
 
   /// What is set and deleted while the same record is saved.
-  @Test(arguments: Again.allCases, [false, true])
+  @Test(arguments: LaterChange.allCases, [false, true])
   func `D7: a change during a save is based on the saved record`(
-    again: Again, isNew: Bool
+    laterChange: LaterChange, isNew: Bool
   ) async throws {
     let base = MemoryRecordDatabase()
     if !isNew { try await base.save(record("1", ["a": 0, "b": 0])) }
@@ -295,11 +295,11 @@ import Testing
     context.set(mine)
     let first = Task { try await context.save() }
     await gate.waitForArrivals(1)
-    switch again {
+    switch laterChange {
     case .changed:
       mine["a"] = 2
       context.set(mine)
-    case .made: context.set(record("1", ["c": 2]))
+    case .created: context.set(record("1", ["c": 2]))
     case .deleted: context.delete(mine)
     case .deletedByName: context.delete(id)
     }
@@ -309,9 +309,9 @@ import Testing
     try await context.save()
     #expect(!context.hasChanges)
     let now = try await base.record(id)
-    switch again {
+    switch laterChange {
     case .changed: #expect(now?["a"] == 2 && now?["b"] == (isNew ? .null : 0))
-    case .made:
+    case .created:
       #expect(now?["c"] == 2 && now?["a"] == .null && now?["b"] == .null)
     case .deleted, .deletedByName: #expect(now == nil)
     }
@@ -397,7 +397,7 @@ import Testing
   {
     let library = try await library()
     let main = library.context()
-    var told = main.merges.makeAsyncIterator()
+    var updates = main.merges.makeAsyncIterator()
     for isShared in [false, true] {
       let operation = ContextOperation(in: library, shared: isShared) { context in
         context.set(record("\(isShared)", ["a": 1]))
@@ -405,7 +405,7 @@ import Testing
       }
       _ = try await operation.run().get()
     }
-    #expect(await told.next()?.saved.map(\.id.name) == ["true"])
+    #expect(await updates.next()?.saved.map(\.id.name) == ["true"])
     #expect(library.contextCount == 1)
     var last: RecordContext? = library.context()
     #expect(library.contextCount == 2 && last != nil)
@@ -496,7 +496,7 @@ import Testing
 }
 
 extension FieldValue {
-  fileprivate var shownForTests: String {
+  fileprivate var displayText: String {
     if case .integer(let number) = self { "\(number)" } else { "\(self)" }
   }
 }

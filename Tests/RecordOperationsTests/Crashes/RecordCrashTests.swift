@@ -3,9 +3,9 @@ import RecordOperations
 import TestPrograms
 import Testing
 
-/// A process that is killed at any moment leaves whole batches.
+/// Kills a process at random times, and checks that it leaves whole batches.
 ///
-/// `COMPOSITE_SOAK_SECONDS=600` has them killed a thousand times.
+/// `COMPOSITE_SOAK_SECONDS=600` kills a thousand processes for each test.
 @Suite struct RecordCrashTests {
   private static var count: Int {
     if ProcessInfo.processInfo.environment["COMPOSITE_SOAK_SECONDS"] != nil { return 1_000 }
@@ -16,18 +16,18 @@ import Testing
     #endif
   }
 
-  /// Has somebody work, kills him after so many rounds and a moment more, and looks at what is left.
+  /// Runs a process, kills it after some rounds and a random delay, and checks the remaining files.
   private func crash(
     _ work: String, _ check: (_ folder: TemporaryFolder, _ done: Int) async throws -> Void
   ) async throws {
     for attempt in 0..<Self.count {
       let folder = try TemporaryFolder()
-      let moment = Duration.microseconds(Int.random(in: 0...20_000))
-      let victim = Victim(work: work, folder: folder.path)
+      let delay = Duration.microseconds(Int.random(in: 0...20_000))
+      let process = CrashingProcess(work: work, folder: folder.path)
       do {
-        let done = try await victim.killed(after: attempt % 4, and: moment)
+        let done = try await process.runAndKill(afterRounds: attempt % 4, delay: delay)
         try await check(folder, done)
-      } catch { Issue.record("attempt \(attempt), \(moment): \(error)") }
+      } catch { Issue.record("attempt \(attempt), \(delay): \(error)") }
     }
   }
 
@@ -35,7 +35,7 @@ import Testing
     try await database.read { try $0.first(sql) { Int($0.integer(at: 0)) } ?? -1 }
   }
 
-  /// - Returns: Nil if it has no table yet, which must not be so where something was done.
+  /// - Returns: The database, or nil if it has no table and no round was completed.
   private func wholeDatabase(
     in folder: TemporaryFolder, _ done: Int
   ) async throws -> SQLiteRecordDatabase? {
@@ -56,11 +56,11 @@ import Testing
   {
     try await crash("save") { folder, done in
       guard let database = try await wholeDatabase(in: folder, done) else { return }
-      let halves = try await count(
+      let partialBatches = try await count(
         "SELECT count(*) FROM (SELECT 1 FROM Row GROUP BY round HAVING count(*) <> 20)",
         in: database)
       let saved = try await count("SELECT count(*) FROM Row", in: database)
-      #expect(halves == 0 && saved >= done * 20)
+      #expect(partialBatches == 0 && saved >= done * 20)
       let states = try await count("SELECT count(*) FROM _record_states", in: database)
       #expect(states == saved)
     }
@@ -70,11 +70,11 @@ import Testing
   func `D11: a process killed during an import leaves whole transactions`() async throws {
     try await crash("import") { folder, done in
       guard let database = try await wholeDatabase(in: folder, done) else { return }
-      let halves = try await count(
+      let partialBatches = try await count(
         "SELECT count(*) FROM (SELECT 1 FROM Row GROUP BY round, batch HAVING count(*) <> 100)",
         in: database)
       let rows = try await count("SELECT count(*) FROM Row", in: database)
-      #expect(halves == 0 && rows >= done * 1_000)
+      #expect(partialBatches == 0 && rows >= done * 1_000)
     }
   }
 
@@ -94,40 +94,40 @@ import Testing
   }
 }
 
-/// Somebody who works until he is killed.
-private struct Victim {
+/// A process that repeats its work until it is killed.
+private struct CrashingProcess {
   let work: String
   let folder: String
 
-  /// - Returns: How many rounds he had said to be done.
-  func killed(after count: Int, and moment: Duration) async throws -> Int {
-    // Not on a thread of Swift's tasks, because it blocks.
+  /// - Returns: The number of rounds that the process has reported as completed.
+  func runAndKill(afterRounds count: Int, delay: Duration) async throws -> Int {
+    // It blocks, so it does not run on a thread of Swift's tasks.
     try await withCheckedThrowingContinuation { waiter in
       Thread.detachNewThread {
-        waiter.resume(with: Result { try killNow(after: count, and: moment) })
+        waiter.resume(with: Result { try runAndKillBlocking(afterRounds: count, delay: delay) })
       }
     }
   }
 
-  private func killNow(after count: Int, and moment: Duration) throws -> Int {
+  private func runAndKillBlocking(afterRounds count: Int, delay: Duration) throws -> Int {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     let program = tests.deletingLastPathComponent().appendingPathComponent("RecordCrashes")
     try #require(
       FileManager.default.isExecutableFile(atPath: program.path),
-      "\(program.path) is missing; `swift build --build-tests` makes it.")
+      "\(program.path) is missing; run `swift build --build-tests`")
     let output = Pipe()
     let process = try TestProgram(program.path, [work, folder])
       .start(output: output.fileHandleForWriting)
     try output.fileHandleForWriting.close()
     let file = output.fileHandleForReading
-    var said = Data()
-    let lines = { said.count { $0 == UInt8(ascii: "\n") } }
-    // At the end of his output there is nobody to be killed any more.
-    while lines() < count, let bytes = try file.read(upToCount: 2) { said += bytes }
-    usleep(UInt32(moment / .microseconds(1)))
+    var received = Data()
+    let lines = { received.count { $0 == UInt8(ascii: "\n") } }
+    // The output ends early if the process has ended by itself.
+    while lines() < count, let bytes = try file.read(upToCount: 2) { received += bytes }
+    usleep(UInt32(delay / .microseconds(1)))
     kill(process.processIdentifier, SIGKILL)
-    said += try file.readToEnd() ?? Data()
-    // What has ended it.
+    received += try file.readToEnd() ?? Data()
+    // It must have ended by this signal, not by itself.
     let signal = process.waitUntilExit()
     try #require(signal == SIGKILL, "\(signal)")
     return lines()

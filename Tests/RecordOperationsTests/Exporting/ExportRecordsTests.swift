@@ -28,7 +28,7 @@ import Testing
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private func library() throws {
+  private func createLibrary() throws {
     try execute(
       [
         "CREATE TABLE Country (code TEXT PRIMARY KEY, name TEXT)",
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func `by default, all columns of a table are exported in their order`() async throws {
-    try library()
+    try createLibrary()
     #expect(
       try await export("Book") == """
         isbn,title,pages,price,author,translator,cover
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func `D10: column paths follow one or more references`() async throws {
-    try library()
+    try createLibrary()
     let columns = [
       "isbn", "author.name", "author.country", "author.country.name", "translator.country.name",
     ]
@@ -110,7 +110,7 @@ import Testing
   @Test func `D10: the predicate, sort order and limit determine the exported records`()
     async throws
   {
-    try library()
+    try createLibrary()
     let found = try await export(
       "Book", where: Field("pages") > 100 || Field<Int>("pages").isNull,
       sortedBy: [.descending("pages")], columns: ["isbn"], limit: 2, as: .jsonLines)
@@ -192,11 +192,11 @@ import Testing
         "CREATE TABLE T (a TEXT)",
         "INSERT INTO T VALUES (CAST(x'FF41' AS TEXT)), (CAST(x'410042' AS TEXT))",
       ], in: database.path)
-    let mended = CSVFormatter().transforming(.bytes) { value, _ in
+    let repaired = CSVFormatter().transforming(.bytes) { value, _ in
       guard case .bytes(let bytes) = value else { return value }
       return .string(String(decoding: bytes, as: UTF8.self))
     }
-    #expect(try await export("T", as: mended) == "a\n\u{FFFD}A\nA\0B\n")
+    #expect(try await export("T", as: repaired) == "a\n\u{FFFD}A\nA\0B\n")
     let idle = CSVFormatter().transforming(.integer) { value, _ in value }
     let error = await ExportRecords("T", in: database, to: file, as: idle).run().error
     #expect((error as? FieldValueError)?.row == 1)
@@ -233,7 +233,7 @@ import Testing
   }
 
   @Test func `a file name that contains a NUL is refused instead of truncated`() async throws {
-    try library()
+    try createLibrary()
     try "old".write(toFile: file, atomically: true, encoding: .utf8)
     let name = file + "\0.csv"
     let exported = await ExportRecords("Book", in: database, to: name, as: .csv).run().error
@@ -256,7 +256,7 @@ import Testing
   func `an invalid list of columns is refused with the reason`(
     columns: [String], text: String
   ) async throws {
-    try library()
+    try createLibrary()
     let error = await ExportRecords("Book", in: database, columns: columns, to: file, as: .csv)
       .run().error
     #expect("\(try #require(error))".contains(text), "\(String(describing: error))")
@@ -275,7 +275,7 @@ import Testing
   @Test func `an export to the database file, or to one of its companion files, is refused`()
     async throws
   {
-    try library()
+    try createLibrary()
     let link = folder.file("link")
     try FileManager.default.createSymbolicLink(
       atPath: link, withDestinationPath: folder.file())
@@ -290,24 +290,24 @@ import Testing
 
   @Test(arguments: ["/nowhere/at/all/out.csv", "/dev/full"])
   func `a write error contains the path of the file`(path: String) async throws {
-    try library()
+    try createLibrary()
     let error = await ExportRecords("Book", in: database, to: path, as: .csv).run().error
     #expect((error as? RecordFileError)?.path == path)
     #expect("\(try #require(error))".contains("the file \(path) cannot be written"))
   }
 
   /// A formatter that has somebody do something when it has written so many records.
-  private struct MeddlingFormatter: RecordFormatter {
+  private struct CallbackFormatter: RecordFormatter {
     let count: Int
-    let meddle: @Sendable () throws -> Void
+    let action: @Sendable () throws -> Void
     private let seen = Counter()
 
-    init(after count: Int, _ meddle: @escaping @Sendable () throws -> Void) {
-      (self.count, self.meddle) = (count, meddle)
+    init(after count: Int, _ action: @escaping @Sendable () throws -> Void) {
+      (self.count, self.action) = (count, action)
     }
 
     func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) throws {
-      if seen.next() == count { try meddle() }
+      if seen.next() == count { try action() }
       bytes += try text(of: values[0]).utf8
     }
   }
@@ -320,7 +320,7 @@ import Testing
     // So that others may write while somebody reads.
     _ = try await database.write { _ in }
     let path = database.path
-    let formatter = MeddlingFormatter(after: 1) {
+    let formatter = CallbackFormatter(after: 1) {
       try execute(["UPDATE T SET a = a * 10", "INSERT INTO T VALUES (4)"], in: path)
     }
     #expect(try await export("T", as: formatter) == "1\n2\n3\n")
@@ -343,31 +343,31 @@ import Testing
       ], in: database.path)
     try "old".write(toFile: file, atomically: true, encoding: .utf8)
     let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
-    let goes = DispatchSemaphore(value: 0)
-    let formatter = MeddlingFormatter(after: 10) {
+    let mayContinue = DispatchSemaphore(value: 0)
+    let formatter = CallbackFormatter(after: 10) {
       arrival.yield()
-      goes.wait()
+      mayContinue.wait()
     }
     let run = ExportRecords("T", in: database, to: file, as: formatter).start()
     for await _ in arrivals { break }
     run.cancel()
-    goes.signal()
+    mayContinue.signal()
     #expect(await run.outcome.isCancelled)
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "old")
     #expect(try folder.names.filter { $0.contains("out") } == ["out"])
   }
 
   @Test func `an exported file gets the permissions of the file that it replaces`() async throws {
-    try library()
+    try createLibrary()
     try "old".write(toFile: file, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
     _ = try await export("Book")
-    let rights = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
-    #expect(rights as? Int == 0o640)
+    let permissions = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+    #expect(permissions as? Int == 0o640)
   }
 
   @Test func `an export reports the number of written records and the total`() async throws {
-    try library()
+    try createLibrary()
     let observer = RecordingObserver()
     _ = await ExportRecords("Book", in: database, limit: 2, to: file, as: .csv)
       .observed(by: observer).run()
@@ -382,7 +382,7 @@ import Testing
   }
 
   @Test func `a view can be exported, and a read-only database remains unchanged`() async throws {
-    try library()
+    try createLibrary()
     try execute(
       ["CREATE VIEW Long AS SELECT title, pages FROM Book WHERE pages > 300"], in: database.path)
     let before = try Data(contentsOf: URL(fileURLWithPath: database.path))

@@ -30,7 +30,7 @@ import Testing
       (
         [.bytes([]), .bytes([0]), .bytes([0, 255]), .bytes([1, 2, 3, 4])], "\"\",AA==,AP8=,AQIDBA=="
       ),
-      ([.date(RandomTable.moment.date)], "2026-11-22T12:03:04.123Z"),
+      ([.date(RandomTable.timestamp.date)], "2026-11-22T12:03:04.123Z"),
       ([.reference(RecordReference(RecordID("Book", "a,b")))], "\"Book/a,b\""),
       ([[], [1, "a\"b", nil, 0.5]], "[],\"[1,\"\"a\\\"\"b\"\",null,0.5]\""),
       (["=1+1", "-1", "@a"], "=1+1,-1,@a"),

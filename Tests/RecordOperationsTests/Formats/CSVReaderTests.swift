@@ -53,7 +53,7 @@ import Testing
     #expect(reading.rows == ["1: a|b\(others)c|\"\(text)\""])
   }
 
-  private static let nasty = [
+  private static let edgeCases = [
     "\u{FEFF}a,\"b\"\"c\r\nd\",é\r\n\r\n\"\",,\"x\"\r\"y\"\n,\"\"\"\"\n",
     "\"a\"\"\"\"b\"\"\",\"\r\r\n\n\"\r\n\"😀\"\"😀\"\n\n\nlast,\"row\"",
     "a,\"b\"c,d\n\"e\"\"\"f\r\n\"g\"\"\nh\" \"i\",\"j\nk\"\nl,\"open\nand never closed",
@@ -61,7 +61,7 @@ import Testing
     "\u{FEFE},a\nb",
   ]
 
-  @Test(arguments: nasty)
+  @Test(arguments: edgeCases)
   func `rows and problems do not depend on where the input is split`(text: String) {
     let bytes = Array(text.utf8)
     let whole = CSVReading(bytes)

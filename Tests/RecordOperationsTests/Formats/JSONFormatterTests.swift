@@ -40,12 +40,12 @@ import Testing
       (.string("\n\r\t\u{8}\u{C}\0\u{1F}"), "\"\\n\\r\\t\\u0008\\u000c\\u0000\\u001f\""),
       (.string("sixteen bytes ok\nsixteen bytes ok"), "\"sixteen bytes ok\\nsixteen bytes ok\""),
       (.bytes([251, 255, 0]), "\"+/8A\""),
-      (.date(RandomTable.moment.date), "\"2026-11-22T12:03:04.123Z\""),
+      (.date(RandomTable.timestamp.date), "\"2026-11-22T12:03:04.123Z\""),
       (.reference(RecordReference(RecordID("Book", "b"), onDelete: .deny)), "\"b\""),
       (.reference(RecordReference(RecordID("Book", "e\"mma"))), "\"Book/e\\\"mma\""),
       (
         .list([
-          .bytes([0]), .date(RandomTable.moment.date), 1.0,
+          .bytes([0]), .date(RandomTable.timestamp.date), 1.0,
           .reference(RecordReference(RecordID("B", "b"))),
         ]),
         "[\"AA==\",\"2026-11-22T12:03:04.123Z\",1.0,\"B/b\"]"

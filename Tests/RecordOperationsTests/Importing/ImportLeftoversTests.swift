@@ -29,25 +29,27 @@ import Testing
 
   // MARK: The log
 
-  enum Ending: CaseIterable { case result, fullDisk, badRow, cancellation }
+  enum Termination: CaseIterable { case result, fullDisk, badRow, cancellation }
 
-  @Test(arguments: Ending.allCases)
-  func `D11: an import leaves no large log, whatever its outcome`(ending: Ending) async throws {
+  @Test(arguments: Termination.allCases)
+  func `D11: an import leaves no large log, whatever its outcome`(termination: Termination)
+    async throws
+  {
     _ = try await database.save(record("first", type: "Other"))
     _ = try await database.write { try $0.run("CREATE TABLE T (a TEXT)") }
     // Large transactions go to the log before they end only where they have no room in memory.
     _ = try await database.write { try $0.run("PRAGMA cache_size = 10") }
-    if ending == .fullDisk {
+    if termination == .fullDisk {
       _ = try await database.write { try $0.first("PRAGMA max_page_count = 2500") { _ in } }
     }
     let row = String(repeating: "x", count: 4_000) + "\n"
     let rows = "a\n" + String(repeating: row, count: 3_000)
-    if ending == .cancellation {
+    if termination == .cancellation {
       let outcome = await outcomeOfCancelling(after: rows)
       #expect(outcome.isCancelled)
     } else {
-      try write(rows + (ending == .badRow ? "\"x\"y\n" : ""))
-      #expect((await load().result == nil) == (ending != .result))
+      try write(rows + (termination == .badRow ? "\"x\"y\n" : ""))
+      #expect((await load().result == nil) == (termination != .result))
     }
     let size = try FileManager.default.attributesOfItem(atPath: folder.file() + "-wal")[.size]
     #expect(try #require(size as? Int) == 0)

@@ -427,7 +427,7 @@ import Testing
     #expect(try await rows("T", "c1499", "c0") == ["'new','x'"])
   }
 
-  static let unmetNeeds: [(sql: [String], problem: String)] = [
+  static let invalidSchemas: [(sql: [String], problem: String)] = [
     (
       [
         "CREATE TABLE T (a)", "CREATE TABLE L (a)",
@@ -445,7 +445,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: unmetNeeds)
+  @Test(arguments: invalidSchemas)
   func `a statement that SQLite cannot run fails with an explanation`(
     sql: [String], problem: String
   )
@@ -527,7 +527,7 @@ import Testing
     try writer.write(contentsOf: Data("a\n2\n3\n".utf8))
     let (reports, report) = AsyncStream.makeStream(of: Void.self)
     let run = ImportRecords("T", into: database, from: pipe, as: .csv)
-      .observed(by: ProgressTeller { report.yield() }).start()
+      .observed(by: ProgressSignal { report.yield() }).start()
     for await _ in reports { break }
     run.cancel()
     #expect(await run.outcome.isCancelled)
@@ -545,7 +545,7 @@ import Testing
     let (reports, report) = AsyncStream.makeStream(of: Void.self)
     let run = ImportRecords(
       "T", into: database, from: pipe, as: .csv, badRows: .skipped(atMost: 1), rowsPerTransaction: 2
-    ).observed(by: ProgressTeller { report.yield() }).start()
+    ).observed(by: ProgressSignal { report.yield() }).start()
     // The last row is in a transaction of its own, which waits for another one.
     var count = 0
     for await _ in reports {
@@ -711,7 +711,7 @@ import Testing
     try writer.write(contentsOf: Data("id,a\n1,x\n".utf8))
     let (reports, report) = AsyncStream.makeStream(of: Void.self)
     let run = ImportRecords("T", into: database, from: pipe, as: .csv)
-      .observed(by: ProgressTeller { report.yield() }).start()
+      .observed(by: ProgressSignal { report.yield() }).start()
     for await _ in reports { break }
     let save = SaveRecords([record("2", type: "T", ["a": "y"])], in: database, retries: .none)
       .start()
@@ -743,10 +743,10 @@ import Testing
   }
 }
 
-private struct ProgressTeller: OperationObserver {
-  let tell: @Sendable () -> Void
+private struct ProgressSignal: OperationObserver {
+  let action: @Sendable () -> Void
 
   func observe(_ event: OperationEvent) {
-    if case .progressed = event.kind { tell() }
+    if case .progressed = event.kind { action() }
   }
 }

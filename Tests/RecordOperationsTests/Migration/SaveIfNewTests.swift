@@ -4,7 +4,7 @@ import Testing
 
 /// The chain of the article *Coming from MPC_NSOperation*: account, query, adapter, save, end.
 @Suite struct SaveIfNewTests {
-  private enum SaveEnd: Sendable {
+  private enum SaveResult: Sendable {
     case saved(DatabaseRecord)
     case wasThere(DatabaseRecord)
   }
@@ -14,7 +14,7 @@ import Testing
     let key: String
     let database: any RecordDatabase
 
-    func perform(in context: OperationContext) async throws -> SaveEnd {
+    func perform(in context: OperationContext) async throws -> SaveResult {
       let query = QueryRecords(
         record.id.type, in: database, where: .comparison(key, .equal, record[key]), limit: 1)
       if let found = try await context.run(query).first { return .wasThere(found) }
@@ -24,15 +24,16 @@ import Testing
   }
 
   private func save(_ record: DatabaseRecord, in database: any RecordDatabase) async -> (
-    end: Outcome<SaveEnd>, told: [String]
+    end: Outcome<SaveResult>, finished: [String]
   ) {
-    let told = Lock<[String]>([])
+    let finished = Lock<[String]>([])
     let end = await SaveIfNew(record: record, key: "name", database: database)
       .requiring(.account(in: database, retries: .none))
-      .finally { outcome in told.withLock { $0.append(outcome.isCancelled ? "cancelled" : "done") }
+      .finally { outcome in
+        finished.withLock { $0.append(outcome.isCancelled ? "cancelled" : "done") }
       }
       .run()
-    return (end, told.withLock(\.self))
+    return (end, finished.withLock(\.self))
   }
 
   @Test(arguments: DatabaseKind.allCases)
@@ -46,13 +47,13 @@ import Testing
       Issue.record("\(first.end)")
       return
     }
-    #expect(saved.tag != nil && first.told == ["done"])
+    #expect(saved.tag != nil && first.finished == ["done"])
     let again = await save(record("2", type: "Place", ["name": "Harbour"]), in: database)
     guard case .result(.wasThere(let found)) = again.end else {
       Issue.record("\(again.end)")
       return
     }
-    #expect(found == saved && again.told == ["done"])
+    #expect(found == saved && again.finished == ["done"])
     #expect(try await QueryRecords("Place", in: database).run().get().count == 1)
   }
 

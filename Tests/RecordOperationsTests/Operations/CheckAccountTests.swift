@@ -3,7 +3,7 @@ import RecordOperations
 import Testing
 
 @Suite struct CheckAccountTests {
-  private struct Account: RecordDatabase {
+  private struct AccountStub: RecordDatabase {
     let status: AccountStatus
     let limits = RecordLimits()
     let capabilities = RecordCapabilities.all
@@ -27,7 +27,7 @@ import Testing
   func `an account status is a result, and a condition that is met, skipped or failed`(
     status: AccountStatus
   ) async throws {
-    let database = Account(status: status)
+    let database = AccountStub(status: status)
     #expect(await CheckAccount(database).run().result == status)
     let run = QueryRecords("Book", in: database).requiring(.account(in: database)).start()
     let outcome = await run.outcome

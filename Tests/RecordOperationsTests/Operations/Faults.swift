@@ -7,7 +7,7 @@ actor Faults {
   private let rate: Double
   private let base: any RecordDatabase
   /// The records that somebody else has changed since this was asked.
-  private(set) var meddled: Set<String> = []
+  private(set) var changedExternally: Set<String> = []
 
   init(seed: UInt64, rate: Double, base: any RecordDatabase) {
     random = OperationRandomness.seeded(seed)
@@ -15,9 +15,9 @@ actor Faults {
     self.base = base
   }
 
-  func takeMeddled() -> Set<String> {
-    defer { meddled = [] }
-    return meddled
+  func takeChangedExternally() -> Set<String> {
+    defer { changedExternally = [] }
+    return changedExternally
   }
 
   func next(for request: FaultyRecordDatabase.Request) async -> FaultyRecordDatabase.Fault? {
@@ -45,7 +45,7 @@ actor Faults {
       var record = found
       record["a"] = 9
       _ = try? await base.modify(RecordBatch([.save(record, .changedKeys)]))
-      meddled.insert(id.name)
+      changedExternally.insert(id.name)
       return nil
     }
   }

@@ -74,7 +74,7 @@ import Testing
     #expect(lost?.name == "tokenExpired" && quick.requestCount == 10)
   }
 
-  private final class Copy: Sendable {
+  private final class LocalCopy: Sendable {
     let state = Lock<(records: [RecordID: DatabaseRecord], token: ChangeToken?)>(([:], nil))
 
     func apply(_ page: FetchedChanges) {
@@ -94,7 +94,7 @@ import Testing
     async throws
   {
     let database = try await filled(5, page: 2)
-    let copy = Copy()
+    let copy = LocalCopy()
     let broken = FaultyRecordDatabase(database) { _, number in
       number == 3 ? .refusing(RecordError(.notPermitted("no"))) : nil
     }

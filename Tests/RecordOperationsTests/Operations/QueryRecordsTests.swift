@@ -131,7 +131,7 @@ import Testing
   }
 
   /// One that never comes to an end by itself.
-  private struct Circle: RecordDatabase {
+  private struct RepeatingDatabase: RecordDatabase {
     let limits = RecordLimits()
     let capabilities = RecordCapabilities.all
     func accountStatus() async throws -> AccountStatus { .available }
@@ -150,12 +150,13 @@ import Testing
   }
 
   @Test func `D5: a database that repeats a cursor does not cause an endless loop`() async throws {
-    let error = await QueryRecords("Book", in: Circle()).run().error as? RecordQueryError
+    let error = await QueryRecords("Book", in: RepeatingDatabase()).run().error as? RecordQueryError
     #expect((error?.cause as? RecordError)?.name == "invalid")
-    let changes = try await FetchChanges(since: ChangeToken("0"), in: Circle()).run().get()
+    let changes = try await FetchChanges(since: ChangeToken("0"), in: RepeatingDatabase()).run()
+      .get()
     #expect(changes.token == ChangeToken("1"))
     // And so are answers to other questions.
-    let saved = await SaveRecords([DatabaseRecord("Book")], in: Circle()).run().error
+    let saved = await SaveRecords([DatabaseRecord("Book")], in: RepeatingDatabase()).run().error
     #expect((saved as? RecordBatchError)?.failures.map(\.name) == ["invalid"])
   }
 

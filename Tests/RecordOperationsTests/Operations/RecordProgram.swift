@@ -18,7 +18,7 @@ struct RecordProgram {
   private var model: [RecordID: Fields] = [:]
   /// What was read or saved last.
   private var known: [RecordID: DatabaseRecord] = [:]
-  /// What was learnt by fetching changes.
+  /// What was received by fetching changes.
   private var copy: [RecordID: DatabaseRecord] = [:]
   private var token: ChangeToken?
 
@@ -41,24 +41,24 @@ struct RecordProgram {
   /// - Returns: What is wrong after the step; nil if nothing is.
   mutating func step() async throws -> String? {
     let before = model
-    let what: String
+    let summary: String
     switch Int.random(in: 0..<12, using: &random) {
-    case 0..<4: what = try await save()
-    case 4..<6: what = try await delete()
-    case 6..<9: what = try await work()
-    case 9..<11: what = try await query()
-    default: what = try await fetch()
+    case 0..<4: summary = try await save()
+    case 4..<6: summary = try await delete()
+    case 6..<9: summary = try await edit()
+    case 9..<11: summary = try await query()
+    default: summary = try await fetch()
     }
-    if !what.hasPrefix("✓") { return what }
+    if !summary.hasPrefix("✓") { return summary }
     // What is really there.
     let there = try await all()
-    let meddled = await faults.takeMeddled()
+    let changedExternally = await faults.takeChangedExternally()
     for name in Self.names {
       let id = RecordID("Book", name)
       let real = there[id].map(Self.fields)
-      guard real == model[id] || meddled.contains(name) && real != nil else {
+      guard real == model[id] || changedExternally.contains(name) && real != nil else {
         return
-          "\(what): \(name) is \(real as Any), expected \(model[id] as Any), was \(before[id] as Any)"
+          "\(summary): \(name) is \(real as Any), expected \(model[id] as Any), was \(before[id] as Any)"
       }
       model[id] = real
     }
@@ -71,41 +71,41 @@ struct RecordProgram {
     let policy = SavePolicy.allCases.randomElement(using: &random) ?? .allKeys
     let isAtomic = Int.random(in: 0..<3, using: &random) == 0
     var records: [DatabaseRecord] = []
-    for _ in 0..<Int.random(in: 1...6, using: &random) { records.append(anyRecord()) }
+    for _ in 0..<Int.random(in: 1...6, using: &random) { records.append(randomRecord()) }
     let outcome = await SaveRecords(
       records, in: database, policy: policy, atomic: isAtomic, retries: retries
     ).run()
     // What is given more than once is saved as if one were saved after the other.
     let sent = Dictionary(grouping: records, by: \.id)
-    let what = "save \(records.map(\.id.name)) \(policy) \(isAtomic ? "atomically " : "")"
+    let summary = "save \(records.map(\.id.name)) \(policy) \(isAtomic ? "atomically " : "")"
     switch outcome {
     case .result(let saved):
-      guard saved.map(\.id) == records.map(\.id) else { return "\(what): \(saved.map(\.id))" }
+      guard saved.map(\.id) == records.map(\.id) else { return "\(summary): \(saved.map(\.id))" }
       for record in saved { note(record, of: sent, policy) }
-      return "✓ \(what)"
+      return "✓ \(summary)"
     case .error(let error as RecordBatchError):
-      if isAtomic, !error.saved.isEmpty { return "\(what): saved \(error.saved.map(\.id.name))" }
-      let told = error.saved.map(\.id) + error.failures.compactMap(\.record) + error.unsent
-      guard Set(told) == Set(sent.keys), told.count == sent.count else {
-        return "\(what): told of \(told), and not of \(sent.keys)"
+      if isAtomic, !error.saved.isEmpty { return "\(summary): saved \(error.saved.map(\.id.name))" }
+      let reported = error.saved.map(\.id) + error.failures.compactMap(\.record) + error.unsent
+      guard Set(reported) == Set(sent.keys), reported.count == sent.count else {
+        return "\(summary): told of \(reported), and not of \(sent.keys)"
       }
       for record in error.saved { note(record, of: sent, policy) }
       try await resolve(error.failures) { id, fields in
         sent[id].map { Self.applied($0, policy, to: fields) }
       }
-      return "✓ \(what): \(error)"
+      return "✓ \(summary): \(error)"
     case .error(let error as RecordError):
-      guard isAtomic, case .limitExceeded = error.reason else { return "\(what): \(error)" }
-      return "✓ \(what): \(error)"
-    case .error(let error): return "\(what): \(error)"
-    case .cancelled: return "\(what): cancelled"
+      guard isAtomic, case .limitExceeded = error.reason else { return "\(summary): \(error)" }
+      return "✓ \(summary): \(error)"
+    case .error(let error): return "\(summary): \(error)"
+    case .cancelled: return "\(summary): cancelled"
     }
   }
 
   private mutating func delete() async throws -> String {
     let isAtomic = Int.random(in: 0..<3, using: &random) == 0
     let ignoresMissing = Bool.random(using: &random)
-    let ids = (0..<Int.random(in: 1...4, using: &random)).map { _ in anyID() }
+    let ids = (0..<Int.random(in: 1...4, using: &random)).map { _ in randomID() }
     let records = ids.map { known[$0] ?? DatabaseRecord($0) }
     let delete =
       Bool.random(using: &random)
@@ -113,31 +113,31 @@ struct RecordProgram {
         ids, in: database, ignoringMissing: ignoresMissing, atomic: isAtomic, retries: retries)
       : DeleteRecords(
         records, in: database, ignoringMissing: ignoresMissing, atomic: isAtomic, retries: retries)
-    let what = "delete \(ids.map(\.name)) \(isAtomic ? "atomically " : "")"
+    let summary = "delete \(ids.map(\.name)) \(isAtomic ? "atomically " : "")"
     switch await delete.run() {
     case .result:
       for id in ids { model[id] = nil }
-      return "✓ \(what)"
+      return "✓ \(summary)"
     case .error(let error as RecordBatchError):
-      if isAtomic, !error.deleted.isEmpty { return "\(what): deleted \(error.deleted)" }
+      if isAtomic, !error.deleted.isEmpty { return "\(summary): deleted \(error.deleted)" }
       for id in error.deleted { model[id] = nil }
       try await resolve(error.failures) { _, _ in nil }
-      return "✓ \(what): \(error)"
+      return "✓ \(summary): \(error)"
     case .error(let error as RecordError):
-      guard isAtomic, case .limitExceeded = error.reason else { return "\(what): \(error)" }
-      return "✓ \(what): \(error)"
-    case .error(let error): return "\(what): \(error)"
-    case .cancelled: return "\(what): cancelled"
+      guard isAtomic, case .limitExceeded = error.reason else { return "\(summary): \(error)" }
+      return "✓ \(summary): \(error)"
+    case .error(let error): return "\(summary): \(error)"
+    case .cancelled: return "\(summary): cancelled"
     }
   }
 
   /// Changes and deletes records in a context, which reads them first.
-  private mutating func work() async throws -> String {
+  private mutating func edit() async throws -> String {
     let policy = MergePolicy.allCases.randomElement(using: &random) ?? .error
     var plan: [(id: RecordID, change: DatabaseRecord?)] = []
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       let isDeleted = Int.random(in: 0..<3, using: &random) == 0
-      let record = anyRecord()
+      let record = randomRecord()
       if plan.contains(where: { $0.id == record.id }) { continue }
       plan.append((record.id, isDeleted ? nil : record))
     }
@@ -162,24 +162,24 @@ struct RecordProgram {
         (model[id] ?? [:]).merging(change.fields) { $1 }.filter { $0.value != .null }
       }
     }
-    let what = "work on \(plan.map(\.id.name)) \(policy)"
+    let summary = "work on \(plan.map(\.id.name)) \(policy)"
     switch await operation.run() {
     case .result(let changes):
       model = changed
       for record in changes.saved { known[record.id] = record }
-      return "✓ \(what)"
+      return "✓ \(summary)"
     case .error(let error as RecordBatchError):
-      if !error.saved.isEmpty || !error.deleted.isEmpty { return "\(what): \(error)" }
+      if !error.saved.isEmpty || !error.deleted.isEmpty { return "\(summary): \(error)" }
       if error.failures.contains(where: { $0.name == "replyLost" }) {
         let there = try await all().mapValues(Self.fields)
-        let meddled = await faults.meddled
-        let ids = plan.map(\.id).filter { !meddled.contains($0.name) }
+        let changedExternally = await faults.changedExternally
+        let ids = plan.map(\.id).filter { !changedExternally.contains($0.name) }
         if ids.allSatisfy({ there[$0] == changed[$0] }) { model = changed }
       }
-      return "✓ \(what): \(error)"
-    case .error(is RecordError), .error(is RecordQueryError): return "✓ \(what) failed"
-    case .error(let error): return "\(what): \(error)"
-    case .cancelled: return "\(what): cancelled"
+      return "✓ \(summary): \(error)"
+    case .error(is RecordError), .error(is RecordQueryError): return "✓ \(summary) failed"
+    case .error(let error): return "\(summary): \(error)"
+    case .cancelled: return "\(summary): cancelled"
     }
   }
 
@@ -192,9 +192,9 @@ struct RecordProgram {
     case .result(let records):
       for record in records { known[record.id] = record }
       // What somebody else does between two pages may be seen or not.
-      let meddled = await faults.meddled
+      let changedExternally = await faults.changedExternally
       let found = Set(records.map(\.id))
-      for (id, fields) in model where !meddled.contains(id.name) {
+      for (id, fields) in model where !changedExternally.contains(id.name) {
         guard found.contains(id) == (fields["a"] != nil) else { return "query: \(id) \(found)" }
       }
       let values = records.map { $0["a"] }
@@ -212,22 +212,22 @@ struct RecordProgram {
     if let memory = base as? MemoryRecordDatabase, Int.random(in: 0..<4, using: &random) == 0 {
       memory.forgetDeletions()
     }
-    let learnt = Lock((copy, token))
+    let received = Lock((copy, token))
     let fetch = FetchChanges(since: token, in: database, retries: retries).applying { page in
-      learnt.withLock { learnt in
-        if page.startsOver { learnt.0 = [:] }
-        for record in page.changed { learnt.0[record.id] = record }
-        for id in page.deleted { learnt.0[id] = nil }
-        learnt.1 = page.token
+      received.withLock { received in
+        if page.startsOver { received.0 = [:] }
+        for record in page.changed { received.0[record.id] = record }
+        for id in page.deleted { received.0[id] = nil }
+        received.1 = page.token
       }
     }
     let outcome = await fetch.run()
-    (copy, token) = learnt.withLock(\.self)
+    (copy, token) = received.withLock(\.self)
     for (id, record) in copy { known[id] = record }
     guard outcome.result != nil else { return "✓ fetch failed" }
     let there = try await all()
-    let meddled = await faults.meddled
-    if meddled.isEmpty, there.mapValues(Self.state) != copy.mapValues(Self.state) {
+    let changedExternally = await faults.changedExternally
+    if changedExternally.isEmpty, there.mapValues(Self.state) != copy.mapValues(Self.state) {
       return "fetch: \(copy), and there is \(there)"
     }
     return "✓ fetch"
@@ -235,12 +235,12 @@ struct RecordProgram {
 
   // MARK: Parts
 
-  private mutating func anyID() -> RecordID {
+  private mutating func randomID() -> RecordID {
     RecordID("Book", Self.names.randomElement(using: &random) ?? "0")
   }
 
-  private mutating func anyRecord() -> DatabaseRecord {
-    let id = anyID()
+  private mutating func randomRecord() -> DatabaseRecord {
+    let id = randomID()
     var record = Bool.random(using: &random) ? known[id] ?? DatabaseRecord(id) : DatabaseRecord(id)
     for key in Self.keys where Int.random(in: 0..<3, using: &random) > 0 {
       let isNull = Int.random(in: 0..<5, using: &random) == 0

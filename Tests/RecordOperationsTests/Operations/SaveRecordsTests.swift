@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SaveRecordsTests {
   /// What was sent to a database, and what goes wrong with it.
-  private final class Line: Sendable {
+  private final class RequestLog: Sendable {
     private let sent = Lock<[FaultyRecordDatabase.Request]>([])
     let base: any RecordDatabase
 
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  private let soon = RequestRetries(attempts: 5)
+  private let fiveAttempts = RequestRetries(attempts: 5)
 
   private func books(_ count: Int) -> [DatabaseRecord] {
     (0..<count).map { record("\($0)", ["pages": .integer(Int64($0))]) }
@@ -59,12 +59,12 @@ import Testing
   func `D3: a limit on the number of records splits a save and loses none`(count: Int, limit: Int)
     async throws
   {
-    let line = Line(MemoryRecordDatabase(limits: RecordLimits(items: limit)))
-    let saved = try await SaveRecords(books(count), in: line.database()).run().get()
+    let log = RequestLog(MemoryRecordDatabase(limits: RecordLimits(items: limit)))
+    let saved = try await SaveRecords(books(count), in: log.database()).run().get()
     #expect(saved.map(\.id.name) == (0..<count).map { "\($0)" })
-    #expect(line.batches.joined().elementsEqual((0..<count).map { "\($0)" }))
-    #expect(line.batches.count == (count + limit - 1) / limit)
-    let found = try await line.base.lookup(saved.prefix(limit).map(\.id), keys: nil)
+    #expect(log.batches.joined().elementsEqual((0..<count).map { "\($0)" }))
+    #expect(log.batches.count == (count + limit - 1) / limit)
+    let found = try await log.base.lookup(saved.prefix(limit).map(\.id), keys: nil)
     #expect(found.count == min(limit, count))
   }
 
@@ -72,12 +72,12 @@ import Testing
     async throws
   {
     let size = books(1)[0].byteCount
-    let line = Line(MemoryRecordDatabase(limits: RecordLimits(bytes: 2 * size)))
+    let log = RequestLog(MemoryRecordDatabase(limits: RecordLimits(bytes: 2 * size)))
     var records = books(5)
     records[2]["note"] = .bytes(Array(repeating: 0, count: 2 * size))
     let error = try #require(
-      await SaveRecords(records, in: line.database()).run().error as? RecordBatchError)
-    #expect(line.batches == [["0", "1"], ["2"], ["3", "4"]])
+      await SaveRecords(records, in: log.database()).run().error as? RecordBatchError)
+    #expect(log.batches == [["0", "1"], ["2"], ["3", "4"]])
     #expect(error.saved.map(\.id.name) == ["0", "1", "3", "4"])
     #expect(error.failures.map(\.name) == ["limitExceeded"])
     #expect(error[records[2].id] != nil && error[records[3].id] == nil)
@@ -89,35 +89,35 @@ import Testing
   func `D3: a request that is too large is halved, down to one record`(count: Int, limit: Int)
     async throws
   {
-    let line = Line()
-    let database = line.database { request, _ in
+    let log = RequestLog()
+    let database = log.database { request, _ in
       guard case .modify(let batch) = request, batch.changes.count > limit else { return nil }
       return .refusing(RecordError(.limitExceeded))
     }
     let saved = try await SaveRecords(books(count), in: database).run().get()
     #expect(saved.map(\.id.name) == (0..<count).map { "\($0)" })
-    let done = line.batches.filter { $0.count <= limit }.joined()
+    let done = log.batches.filter { $0.count <= limit }.joined()
     #expect(done.elementsEqual((0..<count).map { "\($0)" }))
   }
 
   @Test func `D3: when the rest is halved, records that are already saved are not sent again`()
     async throws
   {
-    let line = Line()
-    let database = line.database { request, number in
+    let log = RequestLog()
+    let database = log.database { request, number in
       guard case .modify(let batch) = request else { return nil }
       if number == 1 { return .failing { $0.id.name == "0" ? nil : RecordError(.unavailable("")) } }
       return batch.changes.count > 1 ? .refusing(RecordError(.limitExceeded)) : nil
     }
-    let saved = try await SaveRecords(books(3), in: database, retries: soon).run().get()
+    let saved = try await SaveRecords(books(3), in: database, retries: fiveAttempts).run().get()
     #expect(saved.count == 3)
-    #expect(line.batches == [["0", "1", "2"], ["1", "2"], ["1"], ["2"]])
+    #expect(log.batches == [["0", "1", "2"], ["1", "2"], ["1"], ["2"]])
   }
 
   @Test func `D3: a single record that is too large fails, and the others are saved`() async throws
   {
-    let line = Line()
-    let database = line.database { request, _ in
+    let log = RequestLog()
+    let database = log.database { request, _ in
       guard case .modify(let batch) = request,
         batch.changes.contains(where: { $0.id.name == "3" })
       else { return nil }
@@ -130,15 +130,15 @@ import Testing
   }
 
   @Test func `D2: an atomic save is one request or none`() async throws {
-    let line = Line(MemoryRecordDatabase(limits: RecordLimits(items: 3)))
-    let database = line.database()
+    let log = RequestLog(MemoryRecordDatabase(limits: RecordLimits(items: 3)))
+    let database = log.database()
     let error = await SaveRecords(books(4), in: database, atomic: true).run().error
     #expect((error as? RecordError)?.name == "limitExceeded")
-    #expect(line.batches.isEmpty)
+    #expect(log.batches.isEmpty)
     #expect(await SaveRecords(books(3), in: database, atomic: true).run().result?.count == 3)
-    #expect(line.batches == [["0", "1", "2"]])
+    #expect(log.batches == [["0", "1", "2"]])
     // It is not halved, either.
-    let small = Line()
+    let small = RequestLog()
     let refusing = small.database { _, _ in .refusing(RecordError(.limitExceeded)) }
     let refused = await SaveRecords(books(4), in: refusing, atomic: true).run().error
     #expect((refused as? RecordBatchError)?.failures.count == 4)
@@ -152,8 +152,8 @@ import Testing
   @Test func `D4: only temporary failures are retried, and only with the unsaved records`()
     async throws
   {
-    let line = Line()
-    let database = line.database { request, number in
+    let log = RequestLog()
+    let database = log.database { request, number in
       guard case .modify = request else { return nil }
       return .failing { change in
         switch change.id.name {
@@ -164,33 +164,34 @@ import Testing
       }
     }
     let error = try #require(
-      await SaveRecords(books(4), in: database, retries: soon).run().error as? RecordBatchError)
-    #expect(line.batches == [["0", "1", "2", "3"], ["1"], ["1"]])
+      await SaveRecords(books(4), in: database, retries: fiveAttempts).run().error
+        as? RecordBatchError)
+    #expect(log.batches == [["0", "1", "2", "3"], ["1"], ["1"]])
     #expect(error.saved.map(\.id.name) == ["0", "1", "3"])
     #expect(error.failures.map(\.name) == ["notPermitted"])
   }
 
   @Test func `D2: an atomic batch is retried as a whole`() async throws {
-    let line = Line()
-    let database = line.database { _, number in
+    let log = RequestLog()
+    let database = log.database { _, number in
       .failing { change in
         change.id.name == "1" && number < 3 ? RecordError(.unavailable("busy")) : nil
       }
     }
-    let save = SaveRecords(books(3), in: database, atomic: true, retries: soon)
+    let save = SaveRecords(books(3), in: database, atomic: true, retries: fiveAttempts)
     #expect(await save.run().result?.count == 3)
-    #expect(line.batches.map(\.count) == [3, 3, 3])
+    #expect(log.batches.map(\.count) == [3, 3, 3])
   }
 
   @Test func `D4: the number of attempts is limited`() async throws {
-    let line = Line()
-    let database = line.database { _, _ in .refusing(RecordError(.unavailable("away"))) }
+    let log = RequestLog()
+    let database = log.database { _, _ in .refusing(RecordError(.unavailable("away"))) }
     let save = SaveRecords(books(5), in: database, retries: RequestRetries(attempts: 3))
     let error = try #require(await save.run().error as? RecordBatchError)
-    #expect(line.batches.count == 3)
+    #expect(log.batches.count == 3)
     #expect(error.failures.count == 5 && error.saved.isEmpty)
     // One is enough where nothing gets better.
-    let closed = Line(MemoryRecordDatabase(limits: RecordLimits(items: 2)))
+    let closed = RequestLog(MemoryRecordDatabase(limits: RecordLimits(items: 2)))
     let refusing = closed.database { _, number in
       number == 2 ? .refusing(RecordError(.notPermitted("read only"))) : nil
     }
@@ -205,8 +206,8 @@ import Testing
   @Test func `D4: delays follow the backoff, or the delay that the database requests`() async throws
   {
     let clock = ManualClock()
-    let line = Line()
-    let database = line.database { _, number in
+    let log = RequestLog()
+    let database = log.database { _, number in
       switch number {
       case 1: .refusing(RecordError(.unavailable("busy"), retryAfter: .seconds(30)))
       case 2, 3: .refusing(RecordError(.unavailable("busy")))
@@ -218,10 +219,10 @@ import Testing
       .start(in: OperationEnvironment(clock: clock))
     for wait in [30, 2, 4] {
       await clock.waitForSleepers(1)
-      let before = line.batches.count
+      let before = log.batches.count
       clock.advance(by: .seconds(wait) - .nanoseconds(1))
       #expect(clock.sleeperCount == 1)
-      #expect(line.batches.count == before)
+      #expect(log.batches.count == before)
       clock.advance(by: .nanoseconds(1))
     }
     #expect(await run.outcome.result?.count == 1)
@@ -231,29 +232,29 @@ import Testing
   func `D4: a lost reply does not cause a duplicate save`(isAtomic: Bool, policy: SavePolicy)
     async throws
   {
-    let line = Line()
-    let database = line.database { request, number in
+    let log = RequestLog()
+    let database = log.database { request, number in
       if case .modify = request, number == 1 { .losingReply } else { nil }
     }
     let save = SaveRecords(
-      books(3), in: database, policy: policy, atomic: isAtomic, retries: soon)
+      books(3), in: database, policy: policy, atomic: isAtomic, retries: fiveAttempts)
     let saved = try await save.run().get()
     #expect(saved.map(\.id.name) == ["0", "1", "2"])
-    #expect(line.batches.count == 1)
-    #expect(line.lookups == [["0", "1", "2"]])
+    #expect(log.batches.count == 1)
+    #expect(log.lookups == [["0", "1", "2"]])
     #expect(
-      saved == (try await line.base.query(RecordQuery("Book"), after: nil, atMost: 9)).records)
+      saved == (try await log.base.query(RecordQuery("Book"), after: nil, atMost: 9)).records)
   }
 
   @Test(arguments: [false, true])
   func `D4: a lost request is sent again`(isAtomic: Bool) async throws {
-    let line = Line()
-    let database = line.database { request, number in
+    let log = RequestLog()
+    let database = log.database { request, number in
       if case .modify = request, number < 4 { .losingRequest } else { nil }
     }
-    let save = SaveRecords(books(3), in: database, atomic: isAtomic, retries: soon)
+    let save = SaveRecords(books(3), in: database, atomic: isAtomic, retries: fiveAttempts)
     #expect(await save.run().result?.count == 3)
-    #expect(line.batches.count == 3)
+    #expect(log.batches.count == 3)
   }
 
   /// Whether somebody else was quicker, or changed what was saved: nobody can tell.
@@ -261,8 +262,8 @@ import Testing
   func `D4: a lost reply hides no conflict`(isQuicker: Bool) async throws {
     let base = MemoryRecordDatabase()
     let first = try await base.save(record("0", ["pages": 1]), record("1", ["pages": 1]))
-    let line = Line(base)
-    let database = line.database { request, number in
+    let log = RequestLog(base)
+    let database = log.database { request, number in
       if case .modify = request {
         if number == 1, isQuicker { _ = try? await base.save(record("1", ["pages": 3])) }
         return number == 1 ? .losingReply : nil
@@ -274,29 +275,30 @@ import Testing
     mine[0]["pages"] = 2
     mine[1]["pages"] = 2
     let error = try #require(
-      await SaveRecords(mine, in: database, retries: soon).run().error as? RecordBatchError)
+      await SaveRecords(mine, in: database, retries: fiveAttempts).run().error as? RecordBatchError)
     #expect(error.saved.map(\.id.name) == ["0"])
     #expect(error.failures.map(\.name) == ["replyLost"])
     #expect(try await base.record(first[1].id)?["pages"] == 3)
     // It is asked what has become of it, and is not sent again.
-    #expect(line.batches == [["0", "1"]])
+    #expect(log.batches == [["0", "1"]])
   }
 
   @Test func `D4: a save whose replies are all lost has an unknown outcome`() async throws {
-    let database = Line().database { _, _ in .losingReply }
+    let database = RequestLog().database { _, _ in .losingReply }
     let error = try #require(
-      await SaveRecords(books(1), in: database, retries: soon).run().error as? RecordBatchError)
+      await SaveRecords(books(1), in: database, retries: fiveAttempts).run().error
+        as? RecordBatchError)
     #expect(error.failures.map(\.name) == ["replyLost"])
   }
 
   @Test func `if a record is passed twice, the later fields apply`() async throws {
-    let line = Line()
+    let log = RequestLog()
     var first = record("0", ["a": 1, "b": 1])
     let other = record("1")
     let again = record("0", ["b": 2])
     first["c"] = 3
-    let saved = try await SaveRecords([first, other, again], in: line.database()).run().get()
-    #expect(line.batches == [["0", "1"]])
+    let saved = try await SaveRecords([first, other, again], in: log.database()).run().get()
+    #expect(log.batches == [["0", "1"]])
     #expect(saved.map(\.id.name) == ["0", "1", "0"])
     #expect(saved[0] == saved[2])
     #expect(saved[0]["a"] == 1 && saved[0]["b"] == 2 && saved[0]["c"] == 3)
@@ -320,9 +322,9 @@ import Testing
   }
 
   @Test func `D9: a cancelled save reports what was done until then`() async throws {
-    let line = Line(MemoryRecordDatabase(limits: RecordLimits(items: 2)))
+    let log = RequestLog(MemoryRecordDatabase(limits: RecordLimits(items: 2)))
     let gate = Gate()
-    let database = line.database { _, number in
+    let database = log.database { _, number in
       if number == 2 { try? await gate.pass() }
       return nil
     }
@@ -335,14 +337,14 @@ import Testing
     #expect(late.saved.map(\.id.name) == ["0", "1"])
     #expect(late.failures.map { $0.record?.name } == ["2", "3"])
     #expect(late.unsent.map(\.name) == ["4"])
-    #expect(line.batches.count == 2)
+    #expect(log.batches.count == 2)
   }
 
   @Test func `D9: a save cancelled before its next attempt reports the errors of the last one`()
     async throws
   {
     let clock = ManualClock()
-    let database = Line().database { _, _ in .refusing(RecordError(.unavailable("busy"))) }
+    let database = RequestLog().database { _, _ in .refusing(RecordError(.unavailable("busy"))) }
     let run = SaveRecords(books(2), in: database).start(in: OperationEnvironment(clock: clock))
     await clock.waitForSleepers(1)
     run.cancel()
@@ -352,12 +354,13 @@ import Testing
   }
 
   @Test func `requests and attempts are observed as operations`() async throws {
-    let line = Line(MemoryRecordDatabase(limits: RecordLimits(items: 2)))
-    let database = line.database { _, number in
+    let log = RequestLog(MemoryRecordDatabase(limits: RecordLimits(items: 2)))
+    let database = log.database { _, number in
       number == 1 ? .refusing(RecordError(.unavailable("busy"))) : nil
     }
     let recorder = RecordingObserver()
-    _ = await SaveRecords(books(3), in: database, retries: soon).observed(by: recorder).run()
+    _ = await SaveRecords(books(3), in: database, retries: fiveAttempts).observed(by: recorder)
+      .run()
     let names = recorder.events.compactMap { event in
       if case .started = event.kind { event.path.names.last } else { nil }
     }

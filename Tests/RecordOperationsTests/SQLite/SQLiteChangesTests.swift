@@ -80,8 +80,8 @@ import Testing
       RecordQuery("Book", where: Field("a") < "b"),
       RecordQuery("Book", sortedBy: [.ascending("a")]),
     ] {
-      let (word, text) = await failure { _ = try await names(query) }
-      #expect(word == "unsupported" && text.contains("UTF-16"))
+      let (code, text) = await failure { _ = try await names(query) }
+      #expect(code == "unsupported" && text.contains("UTF-16"))
     }
   }
 
@@ -124,7 +124,7 @@ import Testing
     #expect(try await database.all(RecordQuery("Book")).map { $0["lent"] } == [1, 1, 0])
     // One that is made, and not read, is not taken for one that is there.
     let refusal = await database.refusal(of: record("3", ["lent": 1]))
-    #expect(refusal.word == "conflict")
+    #expect(refusal.code == "conflict")
   }
 
   /// Only then the next save can say what it is based on.
@@ -212,7 +212,7 @@ import Testing
     record = try await database.save(record)[0]
     try execute(["UPDATE Book SET number = 2"], in: folder.file())
     record["number"] = 3
-    #expect(await database.refusal(of: record).word == "conflict")
+    #expect(await database.refusal(of: record).code == "conflict")
   }
 
   @Test func `changes of another program's file are recorded from the first save on`()
@@ -228,8 +228,8 @@ import Testing
     let database = make(folder)
     var book = try #require(try await database.record(RecordID("Book", "-2")))
     #expect(book.tag == nil && book["title"] == "Persuasion")
-    let (word, text) = await failure { _ = try await database.changes(since: nil, in: .default) }
-    #expect(word == "unsupported" && text.contains("keepChanges"))
+    let (code, text) = await failure { _ = try await database.changes(since: nil, in: .default) }
+    #expect(code == "unsupported" && text.contains("keepChanges"))
     #expect(try await database.read { try $0.hasStates() } == false)
     book["title"] = "Sanditon"
     let saved = try await database.save(book, policy: .changedKeys)[0]
@@ -240,23 +240,23 @@ import Testing
     let second = try await database.allChanges(since: first.token)
     // A row whose key is null has no name.
     #expect(second.changed.map(\.id) == [RecordID("Shelf", "s")])
-    #expect(await failure { try await database.keepChanges(of: ["None"]) }.word == "invalid")
+    #expect(await failure { try await database.keepChanges(of: ["None"]) }.code == "invalid")
   }
 
   @Test func `a token is expired in another database, and in an older copy of its own`()
     async throws
   {
     let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
-    let (database, stranger) = (make(folder), make(other))
+    let (database, otherDatabase) = (make(folder), make(other))
     let empty = try await database.allChanges(since: nil).token
     try await database.save(DatabaseRecord("Book", "1"))
-    try await stranger.save(DatabaseRecord("Book", "1"))
-    await stranger.close()
-    let foreign = try await stranger.allChanges(since: nil).token
+    try await otherDatabase.save(DatabaseRecord("Book", "1"))
+    await otherDatabase.close()
+    let foreign = try await otherDatabase.allChanges(since: nil).token
     #expect(
-      await failure { _ = try await database.allChanges(since: foreign) }.word == "tokenExpired")
+      await failure { _ = try await database.allChanges(since: foreign) }.code == "tokenExpired")
     #expect(
-      await failure { _ = try await database.allChanges(since: ChangeToken("x")) }.word
+      await failure { _ = try await database.allChanges(since: ChangeToken("x")) }.code
         == "tokenExpired"
     )
     // Before there was anything, nothing was known that could be another.
@@ -267,7 +267,7 @@ import Testing
     try await database.save(DatabaseRecord("Book", "2"))
     let later = try await database.allChanges(since: nil).token
     let old = SQLiteRecordDatabase(copy)
-    #expect(await failure { _ = try await old.allChanges(since: later) }.word == "tokenExpired")
+    #expect(await failure { _ = try await old.allChanges(since: later) }.code == "tokenExpired")
   }
 
   @Test func `a token from before the forgotten deletions is expired`() async throws {
@@ -280,7 +280,7 @@ import Testing
     #expect(try await database.forgetDeletions(before: .distantPast) == 0)
     #expect(try await database.forgetDeletions(before: .distantFuture) == 1)
     #expect(
-      await failure { _ = try await database.allChanges(since: before.token) }.word
+      await failure { _ = try await database.allChanges(since: before.token) }.code
         == "tokenExpired")
     #expect(try await database.allChanges(since: after).deleted == [])
     // Who begins after that is not thrown back, though the first pages are of before.

@@ -23,7 +23,7 @@ import Testing
     case missing, folder, noDatabase, truncated, overwritten, empty
   }
 
-  static let damages: [(Damage, word: String, part: String, AccountStatus)] = [
+  static let damages: [(Damage, code: String, part: String, AccountStatus)] = [
     (.missing, "storage", "file not found", .noAccount),
     (.folder, "storage", "is a folder", .couldNotDetermine),
     (.noDatabase, "storage", "is not an SQLite database", .couldNotDetermine),
@@ -34,7 +34,7 @@ import Testing
 
   @Test(arguments: damages)
   func `the error for an unusable file contains the reason`(
-    damage: Damage, word: String, part: String, status: AccountStatus
+    damage: Damage, code: String, part: String, status: AccountStatus
   ) async throws {
     let folder = try TemporaryFolder()
     try make(folder)
@@ -55,7 +55,7 @@ import Testing
     for access in [SQLiteOptions.Access.existing, .readOnly] {
       let database = SQLiteRecordDatabase(path, SQLiteOptions(access: access))
       let (found, text) = await failure { _ = try await database.all(RecordQuery("Book")) }
-      #expect(found == word && text.contains(part), "\(access): \(text)")
+      #expect(found == code && text.contains(part), "\(access): \(text)")
       if found == "storage" { #expect(text.contains(path)) }
       #expect(try await database.accountStatus() == status)
     }
@@ -74,8 +74,8 @@ import Testing
         RecordChange.delete(RecordID("Book", "1"), ifTagged: nil),
         .save(DatabaseRecord("Book", "new"), .ifUnchanged),
       ] {
-        let (word, text) = await failure { _ = try await database.modify(RecordBatch([change])) }
-        #expect(word == "notPermitted" && text.contains(folder.file()))
+        let (code, text) = await failure { _ = try await database.modify(RecordBatch([change])) }
+        #expect(code == "notPermitted" && text.contains(folder.file()))
       }
       await database.close()
       #expect(try folder.names == ["records.sqlite"])
@@ -153,23 +153,23 @@ import Testing
 
   @Test func `functions in the schema of a file run only if the schema is trusted`() async throws {
     let folder = try TemporaryFolder()
-    let maker = try SQLiteConnection.open(
+    let creator = try SQLiteConnection.open(
       folder.file(), for: .writing, SQLiteOptions(trustsSchema: true))
-    try maker.run("CREATE TABLE T (id TEXT PRIMARY KEY, a TEXT CHECK (json_valid(a)))")
+    try creator.run("CREATE TABLE T (id TEXT PRIMARY KEY, a TEXT CHECK (json_valid(a)))")
     var record = DatabaseRecord("T", "1")
     record["a"] = "x"
     let strict = SQLiteRecordDatabase(folder.file())
-    let (word, text) = await strict.refusal(of: record)
-    let isHarmless = try maker.first(
+    let (code, text) = await strict.refusal(of: record)
+    let isHarmless = try creator.first(
       "SELECT max(flags & 0x200000) FROM pragma_function_list WHERE name = 'json_valid'"
     ) { $0.integer(at: 0) != 0 }
     if isHarmless == false {
-      #expect(word == "notPermitted" && text.contains("json_valid") && text.contains("trust"))
+      #expect(code == "notPermitted" && text.contains("json_valid") && text.contains("trust"))
     }
     let trusting = SQLiteRecordDatabase(folder.file(), SQLiteOptions(trustsSchema: true))
-    #expect(await trusting.refusal(of: record).word == "invalid")
+    #expect(await trusting.refusal(of: record).code == "invalid")
     record["a"] = "[]"
-    #expect(await trusting.refusal(of: record).word == "none")
+    #expect(await trusting.refusal(of: record).code == "none")
   }
 
   @Test func `a full disk fails the request as a whole`() async throws {
@@ -182,8 +182,8 @@ import Testing
       record["text"] = .string(String(repeating: "x", count: 4_000))
       return RecordChange.save(record, .ifUnchanged)
     }
-    let (word, text) = await failure { _ = try await database.modify(RecordBatch(records)) }
-    #expect(word == "storage" && text.contains("is full"))
+    let (code, text) = await failure { _ = try await database.modify(RecordBatch(records)) }
+    #expect(code == "storage" && text.contains("is full"))
     #expect(try await database.all(RecordQuery("Book")).count == 1)
     try await database.save(DatabaseRecord("Book", "2"))
   }

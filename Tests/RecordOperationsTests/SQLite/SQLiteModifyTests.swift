@@ -47,7 +47,7 @@ import Testing
 
   @Test(arguments: table)
   func `a record is saved according to the policy`(
-    policy: SavePolicy, situation: Situation, word: String, fields: [String: FieldValue]?
+    policy: SavePolicy, situation: Situation, code: String, fields: [String: FieldValue]?
   ) async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
@@ -67,11 +67,11 @@ import Testing
       copy["b"] = 2
       try await other.save(copy)
     } else if situation == .deleted {
-      #expect(try await other.delete(Self.id).word == "deleted")
+      #expect(try await other.delete(Self.id).code == "deleted")
     }
     record["a"] = 5
     let reply = try await database.modify(RecordBatch([.save(record, policy)]))[0]
-    #expect(reply.word == word)
+    #expect(reply.code == code)
     let now = try await database.record(Self.id)
     #expect(now?.fields == fields)
     switch reply {
@@ -115,9 +115,9 @@ import Testing
       .delete(there.id, ifTagged: RecordTag("0")), .delete(there.id, ifTagged: there.tag),
       .save(DatabaseRecord(RecordID("Book", "x", in: RecordZone("z"))), .ifUnchanged),
     ]
-    let words = try await database.modify(RecordBatch(changes)).map(\.word)
+    let codes = try await database.modify(RecordBatch(changes)).map(\.code)
     #expect(
-      words == [
+      codes == [
         "conflict", "invalid", "saved", "unknownRecord", "unknownRecord", "conflict", "deleted",
         "unsupported",
       ])
@@ -135,7 +135,7 @@ import Testing
       .delete(RecordID("Book", "there"), ifTagged: nil),
     ]
     let replies = try await database.modify(RecordBatch(changes, isAtomic: true))
-    #expect(replies.map(\.word) == ["batchFailed", "conflict", "batchFailed"])
+    #expect(replies.map(\.code) == ["batchFailed", "conflict", "batchFailed"])
     #expect(try await database.read { try $0.tables() } == ["Book"])
     #expect(try await database.all(RecordQuery("Book")).count == 1)
     // The table that was undone is made again.
@@ -175,8 +175,8 @@ import Testing
     let changes = ["1", "bad", "2"].map {
       RecordChange.save(DatabaseRecord("Book", $0), .ifUnchanged)
     }
-    let (word, text) = await failure { _ = try await database.modify(RecordBatch(changes)) }
-    #expect(word == "invalid" && text.contains("no bad books"))
+    let (code, text) = await failure { _ = try await database.modify(RecordBatch(changes)) }
+    #expect(code == "invalid" && text.contains("no bad books"))
     #expect(try await database.all(RecordQuery("Book")).map(\.id.name) == ["0"])
     try await database.save(DatabaseRecord("Book", "3"))
   }
@@ -231,8 +231,8 @@ import Testing
     record["field"] = first
     record = try await database.save(record)[0]
     record["field"] = second
-    let (word, text) = await database.refusal(of: record)
-    #expect(word == "invalid")
+    let (code, text) = await database.refusal(of: record)
+    #expect(code == "invalid")
     for part in ["field", "Book", type] { #expect(text.contains(part), "\(text)") }
     record["field"] = nil
     #expect(try await database.save(record)[0]["field"] == .null)
@@ -281,7 +281,7 @@ import Testing
     try await database.save(book)
     var record = DatabaseRecord(type, "2")
     record[key] = 1
-    #expect(await database.refusal(of: record).word == "invalid")
+    #expect(await database.refusal(of: record).code == "invalid")
     #expect(try await database.read { try $0.tables() } == ["Book"])
     #expect(try await database.all(RecordQuery("Book")).map(\.keys) == [["title"]])
   }
@@ -292,12 +292,12 @@ import Testing
       folder.file(), SQLiteOptions(limits: RecordLimits(items: 2, bytes: 100)))
     let three = (0..<3).map { RecordChange.save(DatabaseRecord("A", "\($0)"), .ifUnchanged) }
     #expect(
-      await failure { _ = try await database.modify(RecordBatch(three)) }.word == "limitExceeded")
+      await failure { _ = try await database.modify(RecordBatch(three)) }.code == "limitExceeded")
     var large = DatabaseRecord("A")
     large["text"] = .string(String(repeating: "x", count: 90))
     let one = RecordBatch([.save(large, .ifUnchanged)])
-    #expect(await failure { _ = try await database.modify(one) }.word == "limitExceeded")
+    #expect(await failure { _ = try await database.modify(one) }.code == "limitExceeded")
     let two = RecordBatch([.save(large, .ifUnchanged), three[0]])
-    #expect(await failure { _ = try await database.modify(two) }.word == "limitExceeded")
+    #expect(await failure { _ = try await database.modify(two) }.code == "limitExceeded")
   }
 }

@@ -120,8 +120,8 @@ import Testing
           ("new", "cannot be created: its folder is not writable"),
         ] {
           let database = SQLiteRecordDatabase(folder.file(name))
-          let (word, text) = await database.refusal(of: record("c", type: "Row"))
-          #expect(word == "notPermitted" && text.contains(part), "\(text)")
+          let (code, text) = await database.refusal(of: record("c", type: "Row"))
+          #expect(code == "notPermitted" && text.contains(part), "\(text)")
         }
       }
     }
@@ -158,9 +158,9 @@ import Testing
   @Test func `the error for a file that cannot be created names the missing folder`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file("no/records.sqlite"))
-    let (word, text) = await database.refusal(of: record("c"))
+    let (code, text) = await database.refusal(of: record("c"))
     #expect(
-      word == "storage" && text.contains("no such folder: \(folder.file("no"))"), "\(text)")
+      code == "storage" && text.contains("no such folder: \(folder.file("no"))"), "\(text)")
   }
 
   @Test func `an immutable file is not written, and has no files beside it`()
@@ -171,9 +171,9 @@ import Testing
     let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(access: .immutable))
     #expect(try await database.all(RecordQuery("Row")).count == 2)
     #expect(try folder.names == ["records.sqlite"])
-    #expect(await database.refusal(of: record("c", type: "Row")).word == "notPermitted")
+    #expect(await database.refusal(of: record("c", type: "Row")).code == "notPermitted")
     let missing = SQLiteRecordDatabase(folder.file("no"), SQLiteOptions(access: .immutable))
-    #expect(await failure { _ = try await missing.all(RecordQuery("Row")) }.word == "storage")
+    #expect(await failure { _ = try await missing.all(RecordQuery("Row")) }.code == "storage")
   }
 
   // MARK: Disks

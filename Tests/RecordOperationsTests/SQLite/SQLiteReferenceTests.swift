@@ -27,7 +27,7 @@ import Testing
     let saved = try await database.save(DatabaseRecord("Author", "jane"), book(rule, to: "jane"))
     let token = try await database.allChanges(since: nil).token
     let deletion = try await database.delete(RecordID("Author", "jane"))
-    #expect(deletion.word == reply)
+    #expect(deletion.code == reply)
     if case .failed(let error) = deletion, case .referenceViolated(let id) = error.reason {
       #expect(id == RecordID("Book", "emma"))
     }
@@ -47,7 +47,7 @@ import Testing
     let database = SQLiteRecordDatabase(folder.file())
     let reply = try await database.modify(
       RecordBatch([.save(book(rule, to: "nobody"), .ifUnchanged)]))[0]
-    #expect(reply.word == (rule == .keep ? "saved" : "referenceViolated"))
+    #expect(reply.code == (rule == .keep ? "saved" : "referenceViolated"))
     if case .failed(let error) = reply, case .referenceViolated(let id) = error.reason {
       #expect(id == RecordID("Author", "nobody"))
     }
@@ -77,10 +77,10 @@ import Testing
       ])
     book["by"] = .reference(RecordReference(author, onDelete: .cascade))
     #expect(
-      await database.refusal(of: book, policy: .allKeys).word == "invalid")
+      await database.refusal(of: book, policy: .allKeys).code == "invalid")
     book["by"] = .reference(RecordReference(RecordID("Author", "8"), onDelete: .deny))
-    let (word, text) = await database.refusal(of: book, policy: .allKeys)
-    #expect(word == "referenceViolated" && text.contains("Author/8"))
-    #expect(try await database.delete(author).word == "referenceViolated")
+    let (code, text) = await database.refusal(of: book, policy: .allKeys)
+    #expect(code == "referenceViolated" && text.contains("Author/8"))
+    #expect(try await database.delete(author).code == "referenceViolated")
   }
 }

@@ -129,8 +129,8 @@ import Testing
     try await database.save(DatabaseRecord("Book", "1"))
     let other = try otherConnection(folder.file())
     try other.run("BEGIN IMMEDIATE")
-    let (word, text) = await database.refusal(of: DatabaseRecord("Book", "2"))
-    #expect(word == "unavailable" && text.contains(folder.file()))
+    let (code, text) = await database.refusal(of: DatabaseRecord("Book", "2"))
+    #expect(code == "unavailable" && text.contains(folder.file()))
     // Who reads has nothing to wait for.
     #expect(try await database.all(RecordQuery("Book")).count == 1)
   }
@@ -172,7 +172,7 @@ import Testing
     third["title"] = "Persuasion"
     let reply = try await one.modify(RecordBatch([.save(third, .ifUnchanged)]))[0]
     guard case .failed(let error) = reply, case .conflict(let now) = error.reason else {
-      Issue.record("It is \(reply.word).")
+      Issue.record("It is \(reply.code).")
       return
     }
     #expect(now == second && now["pages"] == 249)

@@ -22,7 +22,7 @@ import Testing
     try execute(["CREATE TABLE Book (name TEXT PRIMARY KEY, title)"], in: folder.file())
     let database = SQLiteRecordDatabase(folder.file())
     let refusal = await database.refusal(of: record("1", ["titel": "Emma"]))
-    #expect(refusal.word == "invalid")
+    #expect(refusal.code == "invalid")
     #expect(refusal.text.contains("Book has no column \"titel\"; columns: name, title"))
     #expect(try await database.read { try $0.table("Book")?.columns.count } == 2)
   }
@@ -32,7 +32,7 @@ import Testing
     let database = SQLiteRecordDatabase(folder.file())
     try await database.save(record("1", ["b": 1]))
     let refusal = await database.refusal(of: record("2", ["A": 1, "a": 2]))
-    #expect(refusal.word == "invalid" && refusal.text.contains("only in case"))
+    #expect(refusal.code == "invalid" && refusal.text.contains("only in case"))
   }
 
   @Test(arguments: tables)
@@ -54,7 +54,7 @@ import Testing
     let saved = try await database.save(record, policy: .changedKeys)[0]
     #expect(saved["a"] == record["a"])
     #expect(try await database.record(record.id)?.tag == saved.tag)
-    #expect(try await database.delete(record.id, ifTagged: saved.tag).word == "deleted")
+    #expect(try await database.delete(record.id, ifTagged: saved.tag).code == "deleted")
     #expect(try await database.all(RecordQuery("T")) == [])
     #expect(try await database.allChanges(since: nil).changed == [])
   }
@@ -79,12 +79,12 @@ import Testing
       #expect(try await database.record(id)?.tag == saved.tag)
     }
     for id in [RecordID("pairs", "1"), RecordID("rows", "x"), RecordID("numbers", "+3")] {
-      #expect(await database.refusal(of: DatabaseRecord(id)).word == "invalid")
-      #expect(try await database.delete(id).word == "unknownRecord")
+      #expect(await database.refusal(of: DatabaseRecord(id)).code == "invalid")
+      #expect(try await database.delete(id).code == "unknownRecord")
     }
     var other = DatabaseRecord("pairs", "[2,{\"hex\":\"\"}]")
     other["a"] = 3
-    #expect(await database.refusal(of: other).word == "invalid")
+    #expect(await database.refusal(of: other).code == "invalid")
   }
 
   @Test func `a view can be queried page by page, but not changed`() async throws {
@@ -100,7 +100,7 @@ import Testing
       "Thick", where: Field<Int>("sides") > 1, sortedBy: [.descending("pages")])
     let found = try await database.all(query, page: 1)
     #expect(found.map { $0["title"] } == ["a", "c"])
-    #expect(await database.refusal(of: DatabaseRecord("Thick", "1")).word == "unsupported")
+    #expect(await database.refusal(of: DatabaseRecord("Thick", "1")).code == "unsupported")
   }
 
   @Test func `a generated column can be read, but not set`() async throws {
@@ -115,7 +115,7 @@ import Testing
     var record = try #require(try await database.record(RecordID("Book", "x")))
     #expect(record["b"] == 4)
     record["b"] = 5
-    #expect(await database.refusal(of: record, policy: .changedKeys).word == "invalid")
+    #expect(await database.refusal(of: record, policy: .changedKeys).code == "invalid")
     var new = DatabaseRecord("Book", "x")
     new["a"] = 3
     try await database.save(new, policy: .replace)
@@ -176,12 +176,12 @@ import Testing
     try await database.save(record)
     // Nobody knows what has become of the records of the table that was there before.
     #expect(
-      await failure { _ = try await database.allChanges(since: token) }.word == "tokenExpired")
+      await failure { _ = try await database.allChanges(since: token) }.code == "tokenExpired")
     #expect(try await database.allChanges(since: nil).changed.map(\.id.name) == ["5"])
   }
 
   // Made anew for who asks: the address sanitizer does not find the way to what an enumeration holds in a global.
-  static var questions: [(RecordQuery, part: String)] {
+  static var invalidQueries: [(RecordQuery, part: String)] {
     [
       (RecordQuery("None"), "no such table: None (tables: Book)"),
       (RecordQuery("book"), "Book"),
@@ -214,7 +214,7 @@ import Testing
     #expect(found.map(\.id.name) == ["10", "2"])
   }
 
-  @Test(arguments: questions)
+  @Test(arguments: invalidQueries)
   func `an invalid query is refused with the available names or the reason`(
     query: RecordQuery, part: String
   ) async throws {
@@ -222,8 +222,8 @@ import Testing
     try execute(
       ["CREATE TABLE Book (id TEXT PRIMARY KEY, title TEXT, tags TEXT LIST)"], in: folder.file())
     let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(access: .readOnly))
-    let (word, text) = await failure { _ = try await database.all(query) }
-    #expect(word == "invalid" && text.contains(part), "\(text)")
+    let (code, text) = await failure { _ = try await database.all(query) }
+    #expect(code == "invalid" && text.contains(part), "\(text)")
   }
 
   @Test func `a query for a type without saved records returns none`() async throws {
@@ -270,7 +270,7 @@ import Testing
     let database = SQLiteRecordDatabase(folder.file())
     var record = record
     record["a"] = columns.contains("NOT NULL") ? nil : "x"
-    let (word, text) = await database.refusal(of: record)
-    #expect(word == "invalid" && text.contains(part), "\(text)")
+    let (code, text) = await database.refusal(of: record)
+    #expect(code == "invalid" && text.contains(part), "\(text)")
   }
 }

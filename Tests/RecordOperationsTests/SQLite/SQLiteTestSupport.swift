@@ -18,7 +18,7 @@ extension SQLiteRecordDatabase {
   /// The word for the error by which a record is not saved, and what it says.
   func refusal(
     of record: DatabaseRecord, policy: SavePolicy = .ifUnchanged
-  ) async -> (word: String, text: String) {
+  ) async -> (code: String, text: String) {
     await failure { try await save(record, policy: policy) }
   }
 
@@ -41,7 +41,7 @@ extension SQLiteRecordDatabase {
 
 extension RecordReply {
   /// What it says, in a word or two, for tables of expectations.
-  var word: String {
+  var code: String {
     switch self {
     case .saved: "saved"
     case .deleted: "deleted"
@@ -51,7 +51,7 @@ extension RecordReply {
 }
 
 /// The word for the error that a body throws, and what it says.
-func failure(_ body: () async throws -> Void) async -> (word: String, text: String) {
+func failure(_ body: () async throws -> Void) async -> (code: String, text: String) {
   do {
     try await body()
     return ("none", "")

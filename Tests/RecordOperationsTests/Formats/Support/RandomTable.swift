@@ -23,7 +23,7 @@ struct RandomTable {
   }
 
   /// A moment and its text.
-  static let moment = (
+  static let timestamp = (
     date: Date(timeIntervalSince1970: 1_795_348_984.123), text: "2026-11-22T12:03:04.123Z"
   )
 
@@ -54,7 +54,7 @@ struct RandomTable {
     case (.any, 4): return .string("")
     case (.any, 5): return .double(Double(bitPattern: UInt64(bitPattern: integer)).orZero)
     case (.any, 6): return .double(Double(integer >> 50))
-    case (.any, 7): return .date(moment.date)
+    case (.any, 7): return .date(timestamp.date)
     case (.any, 8): return .bytes(Array(text(using: &random).utf8.dropFirst(1)))
     case (.any, 9): return .reference(RecordReference(RecordID("Book", text(using: &random))))
     case (.any, 10): return .list([.string(text(using: &random)), .integer(integer), .null, 0.5])
@@ -116,7 +116,8 @@ extension FieldValue {
     case .double(let number): "\(number)"
     case .string(let text): text
     case .bytes(let bytes): Data(bytes).base64EncodedString()
-    case .date(let date): date == RandomTable.moment.date ? RandomTable.moment.text : "unknown"
+    case .date(let date):
+      date == RandomTable.timestamp.date ? RandomTable.timestamp.text : "unknown"
     case .reference(let reference):
       reference.onDelete == .keep ? reference.id.description : reference.id.name
     case .list: json
