@@ -2,18 +2,19 @@ import CompositeOperations
 import Foundation
 import RecordOperations
 
-/// Work that tests run in a process of its own.
+/// Work that tests run in a separate process.
 ///
 /// usage: RecordCrashes import|save|export FOLDER
 ///        RecordCrashes query FOLDER [WRITTEN]
 ///        RecordCrashes fill FOLDER SOURCE
 ///
-/// - `import`, `save` and `export` work until they are killed, and print each piece of work that is
-///   durable on a line of its own.
-/// - `query` prints how many rows there are, or the error. If the same file is in a second folder, where it can be written,
-///   a row is saved there first by a connection that stays open.
-/// - `fill` imports a file that is too large for the disk after one row was saved, and prints the error, the size of the log
-///   and, when the database is closed, the names of the files.
+/// - `import`, `save` and `export` run until they are killed, and print the number of durable
+///   rounds after each round, on a line of its own.
+/// - `query` prints the number of rows, or the error. With a second folder, where the same file can
+///   be written, it first saves a row there by a connection that remains open.
+/// - `fill` saves one row and imports a file that is too large for the disk. It prints the error,
+///   the size of the log and, after the database is closed, the names of the files and the number
+///   of rows.
 @main struct RecordCrashes {
   static func main() async throws {
     let (work, folder) = (CommandLine.arguments[1], CommandLine.arguments[2])
@@ -31,12 +32,12 @@ import RecordOperations
       default: try await export(round, from: database, to: folder)
       }
       round += 1
-      // Not by `print`, which keeps what it prints for a while.
+      // `print` buffers its output, which would be lost.
       FileHandle.standardOutput.write(Data("\(round)\n".utf8))
     }
   }
 
-  /// Rows of one round, a hundred at once.
+  /// Imports the rows of one round, a hundred per transaction.
   private static func load(
     _ round: Int, into database: SQLiteRecordDatabase, from folder: String
   ) async throws {
@@ -48,7 +49,7 @@ import RecordOperations
     ).run().get()
   }
 
-  /// Twenty records that are saved together.
+  /// Saves twenty records in one atomic batch.
   private static func save(_ round: Int, in database: SQLiteRecordDatabase) async throws {
     let records = (0..<20).map { number in
       var record = DatabaseRecord("Row", "\(round)-\(number)")
@@ -58,7 +59,7 @@ import RecordOperations
     _ = try await SaveRecords(records, in: database, atomic: true).run().get()
   }
 
-  /// Three thousand records of which all have the number of the round.
+  /// Exports three thousand records, all with the number of the round.
   private static func export(
     _ round: Int, from database: SQLiteRecordDatabase, to folder: String
   ) async throws {

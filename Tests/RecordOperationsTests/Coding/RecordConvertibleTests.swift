@@ -80,7 +80,7 @@ import Testing
       #expect(record[key] == .null, "\(key)")
     }
     #expect(record.changedKeys == Set(record.keys))
-    // A database need not tell a null.
+    // A database need not return nulls.
     let fields = record.fields.filter { $0.value != .null }
     let read = DatabaseRecord(record.id, fields: fields, tag: RecordTag("1"))
     #expect(try Book(read) == Self.book)
@@ -92,7 +92,6 @@ import Testing
     var book = Self.book
     #expect(try book.updating(read).changedKeys.isEmpty)
     book.pages = 250
-    // The same to a reader.
     book.title = "Persuasion\u{e9}"
     book.tags = []
     let updated = try book.updating(read)
@@ -109,7 +108,7 @@ import Testing
     let id: UUID
   }
 
-  /// An `id` that is no name.
+  /// An `id` that is not the record name.
   struct Plain: Codable, RecordConvertible {
     var recordName: String { "only" }
     var id: Int

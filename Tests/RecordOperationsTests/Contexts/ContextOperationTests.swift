@@ -53,7 +53,7 @@ import Testing
     #expect(Set(changes.saved.map(\.id.name)) == ["1", "3"])
     #expect(changes.saved.allSatisfy { $0.tag != nil })
     #expect(changes.deleted == [RecordID("Book", "2")])
-    // The last block's change was given up.
+    // The change of the last block was discarded.
     #expect(try await all(library) == ["1": 9, "3": 0])
   }
 
@@ -86,13 +86,13 @@ import Testing
     #expect(error?[id]?.name == "conflict" && error?.saved.isEmpty == true)
     #expect(try await all(library) == ["1": 3])
     #expect(context.hasChanges)
-    // As an operation, too.
+    // An operation fails with the same kind of error.
     let operation = ContextOperation(in: library) { context in
       context.set(record("1", ["a": 4]))
       return .save
     }
     #expect(await operation.run().error is RecordBatchError)
-    // The changes can still be saved, merged.
+    // The changes can still be saved by a merge.
     let saved = try await context.save(merging: .objectWins)
     #expect(saved.saved.count == 2)
     #expect(try await all(library) == ["0": 0, "1": 2])
@@ -133,7 +133,7 @@ import Testing
     #expect(try await library.database.record(id)?.tag == one.tag)
   }
 
-  /// What is left of a record whose fields `a` and `b` are changed here, and `b` and `c` by somebody else.
+  /// The context changes the fields `a` and `b`, and another writer changes `b` and `c`.
   @Test(
     arguments: DatabaseKind.allCases,
     [(.storeWins, ["a": 1, "b": 2, "c": 2]), (.objectWins, ["a": 1, "b": 1, "c": 2])]
@@ -188,7 +188,7 @@ import Testing
         try await context.save(merging: policy)
         let left = try await library.database.record(id)
         #expect(left?["a"] == expected, "\(kind) \(mine) \(theirs) \(policy)")
-        // All that it had is there again.
+        // Its other fields are restored.
         if mine == .changed, expected == 1 { #expect(left?["b"] == 0) }
         #expect(!context.hasChanges)
       }
@@ -213,7 +213,7 @@ import Testing
     let changes = try await operation.run().get()
     #expect(await merges.next()?.saved == changes.saved)
     #expect(await others.next()?.saved == changes.saved)
-    // It is under the change that is kept here, which is no conflict any more.
+    // The pending change is on top of the saved record, so its save is not a conflict.
     let merged = try #require(try await main.record(id))
     #expect(merged["a"] == 1 && merged["b"] == 2 && merged.changedKeys == ["a"])
     try await main.save()
@@ -221,7 +221,7 @@ import Testing
     #expect(now?["a"] == 1 && now?["b"] == 2)
   }
 
-  /// What another context has saved of the same field is for the policy, as what another program has saved.
+  /// A save by another context is merged like a save by another program.
   @Test(arguments: MergePolicy.allCases)
   func `D7: conflicting changes of two contexts are merged by the policy`(
     policy: MergePolicy
@@ -253,7 +253,7 @@ import Testing
       let library = try await library(kind, record("1", ["a": 1, "b": 2]))
       let context = library.context()
       if isTagged {
-        // A part of it, which does not say what else there is.
+        // A part of the record, which does not show its other fields.
         let read = try await context.records(RecordQuery("Book", keys: ["a"]))
         context.delete(try #require(read.first))
       } else {
@@ -263,7 +263,7 @@ import Testing
       context.set(record("1", ["c": 6]))
       #expect(try await context.record(id)?["a"] == .null)
       if !isTagged || policy == .objectWins {
-        // Somebody else is no matter.
+        // A save by another writer makes no difference.
         try await library.database.save(record("1", ["d": 9]))
       }
       try await context.save(merging: policy)
@@ -276,7 +276,7 @@ import Testing
 
   enum LaterChange: CaseIterable { case changed, created, deleted, deletedByName }
 
-  /// What is set and deleted while the same record is saved.
+  /// Sets or deletes a record while it is being saved.
   @Test(arguments: LaterChange.allCases, [false, true])
   func `D7: a change during a save is based on the saved record`(
     laterChange: LaterChange, isNew: Bool
@@ -443,7 +443,7 @@ import Testing
       context.set(record("2", ["a": 1]))
       throw Wrong()
     }.adding { _ in
-      Issue.record("It went on.")
+      Issue.record("the operation continued")
       return .save
     }
     #expect(await failing.run().error is Wrong)
@@ -454,7 +454,7 @@ import Testing
       try? await gate.pass()
       return .keep
     }.adding { _ in
-      Issue.record("It went on.")
+      Issue.record("the operation continued")
       return .save
     }.start()
     await gate.waitForArrivals(1)

@@ -2,31 +2,31 @@ import Foundation
 import RecordOperations
 import Testing
 
-/// What every database has to do.
+/// The behavior that all databases have in common.
 @Suite struct RecordDatabaseTests {
   private let id = RecordID("Book", "1")
 
-  /// What a save comes to, by policy, where the record has no tag, the last one, an old one, or is not there.
+  /// Saves records without a tag, with the current tag, with an old tag, and missing ones.
   @Test(arguments: DatabaseKind.allCases, SavePolicy.allCases)
   func `D1: the policy determines which fields are saved, and under which condition`(
     kind: DatabaseKind, policy: SavePolicy
   ) async throws {
     let database = try kind.make()
-    // Not there yet, without a tag: all policies make it.
+    // A new record without a tag: all policies create it.
     let first = try #require(
       try await database.save(
         record("1", ["a": 1, "b": 1, "c": 1]), policy: policy
       ).first)
     #expect(first.tag != nil && first.changedKeys.isEmpty && first.modified != nil)
 
-    // Somebody else changes two fields.
+    // Another writer changes two fields.
     var other = first
     other["b"] = 2
     other["c"] = 2
     let second = try #require(try await database.save(other, policy: .ifUnchanged).first)
     #expect(second.tag != first.tag)
 
-    // A change of what was read before.
+    // A change that is based on the first state.
     var mine = first
     mine["a"] = 3
     mine["b"] = 3
@@ -48,7 +48,7 @@ import Testing
       #expect(reply.record == now)
     }
 
-    // Fields that are not given.
+    // A record with only one of the fields.
     var part = DatabaseRecord(id)
     part["a"] = 4
     let partly = try await database.modify(RecordBatch([.save(part, policy)]))[0]
@@ -59,7 +59,7 @@ import Testing
     case .replace: #expect(left["a"] == 4 && left["b"] == .null)
     }
 
-    // It is gone.
+    // The record is deleted.
     #expect(try await database.modify(RecordBatch([.delete(id, ifTagged: nil)]))[0].error == nil)
     let gone = try await database.modify(RecordBatch([.save(mine, policy)]))[0]
     if policy == .ifUnchanged {
@@ -169,7 +169,7 @@ import Testing
     #expect(try await database.record(author) == nil || rule == .deny)
   }
 
-  /// Who denies a deletion may be among those who are deleted by it.
+  /// The record that denies a deletion can be among the deleted records.
   @Test(arguments: DatabaseKind.allCases)
   func `D1: a record that is deleted as well does not deny the deletion`(kind: DatabaseKind)
     async throws

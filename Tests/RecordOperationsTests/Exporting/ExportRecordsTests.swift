@@ -133,7 +133,7 @@ import Testing
         ]
 
         """)
-    // By values, and by cells: the same.
+    // Formatting by values and by cells has the same result.
     let plain = try await export("Book", columns: columns)
     let transformed = CSVFormatter().transforming { value, _ in value }
     #expect(try await export("Book", columns: columns, as: transformed) == plain)
@@ -156,7 +156,7 @@ import Testing
     #expect(try folder.names.filter { $0.contains("out") } == ["out"])
   }
 
-  /// Cells whose text is not UTF-8, each alone: of the kinds of columns, and where a reference leads to one.
+  /// Cells whose text is not UTF-8, for each kind of column and across a reference.
   static let illFormed = [
     (declaration: "TEXT", column: "a"), ("", "a"), ("INTEGER", "a"), ("TEXT DATE", "a"),
     ("TEXT LIST", "a"), ("TEXT REFERENCE", "a"), ("INTEGER", "r.a"),
@@ -279,7 +279,7 @@ import Testing
     let link = folder.file("link")
     try FileManager.default.createSymbolicLink(
       atPath: link, withDestinationPath: folder.file())
-    // SQLite would take the last ones for its own, though they are not there now.
+    // SQLite would use the last ones as its own files, although they do not exist now.
     let beside = ["-wal", "-shm", "-journal"].map { folder.file() + $0 }
     for path in [folder.file(), link] + beside {
       let error = await ExportRecords("Book", in: database, to: path, as: .csv).run().error
@@ -296,7 +296,7 @@ import Testing
     #expect("\(try #require(error))".contains("the file \(path) cannot be written"))
   }
 
-  /// A formatter that has somebody do something when it has written so many records.
+  /// A formatter that runs an action when it reaches the record with a given number.
   private struct CallbackFormatter: RecordFormatter {
     let count: Int
     let action: @Sendable () throws -> Void
@@ -317,7 +317,7 @@ import Testing
   {
     try execute(
       ["CREATE TABLE T (a INTEGER)", "INSERT INTO T VALUES (1), (2), (3)"], in: database.path)
-    // So that others may write while somebody reads.
+    // Switches to WAL mode, in which others can write during a read.
     _ = try await database.write { _ in }
     let path = database.path
     let formatter = CallbackFormatter(after: 1) {
@@ -397,7 +397,7 @@ import Testing
   }
 }
 
-/// Counts, for formatters, which may not remember anything else.
+/// A counter for formatters, which have no mutable state of their own.
 private final class Counter: Sendable {
   private let count = Lock(0)
 

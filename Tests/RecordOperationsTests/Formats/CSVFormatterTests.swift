@@ -122,7 +122,7 @@ import Testing
       let expected =
         header
         + table.rows.map { row in
-          // An empty line would be no row.
+          // An empty line would not be a row.
           row.map { $0 == .null && row.count > 1 ? nil : $0.text }
         }
       let areEqual = cells.elementsEqual(expected) { one, other in
@@ -133,7 +133,7 @@ import Testing
   }
 }
 
-/// A file of some rows.
+/// The text of a file with the rows.
 func text(
   of rows: [[FieldValue]], _ columns: [String], _ formatter: some RecordFormatter
 ) throws -> String {

@@ -40,7 +40,7 @@ import Testing
         """
       ]
     ),
-    // What is lost with a row that is bad already is told, too.
+    // An unclosed quote is also reported in a row that is already bad.
     (
       "\"a\"b,c\",\n\"d\"e,\"f\ng\n", [],
       [
@@ -79,7 +79,7 @@ import Testing
       ["1: 1234567890", "3: \"23456789\"", "5: 1"], [2, 4]
     ),
     ("1,2,3\n1,2,3,4\n,,\n,,,\n1", RowLimits(cells: 3), ["1: 1|2|3", "3: ||", "5: 1"], [2, 4]),
-    // Whatever is too large first, and text after a quote behind it.
+    // The row exceeds several limits, and has text after a quote.
     ("1234,123,\"1\"x\n1\n", RowLimits(cellBytes: 3, rowBytes: 9, cells: 2), ["2: 1"], [1]),
   ])
   func `a row above a limit is skipped, wherever the input is split`(

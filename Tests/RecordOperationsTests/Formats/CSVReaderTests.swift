@@ -3,14 +3,14 @@ import Testing
 
 @Suite struct CSVReaderTests {
   @Test(arguments: [
-    // The rules of RFC 4180, section 2, in their order.
+    // The rules of RFC 4180, section 2, in order.
     ("aaa,bbb,ccc\r\nzzz,yyy,xxx\r\n", ["1: aaa|bbb|ccc", "2: zzz|yyy|xxx"]),
     ("aaa,bbb,ccc\r\nzzz,yyy,xxx", ["1: aaa|bbb|ccc", "2: zzz|yyy|xxx"]),
     ("a, b ,c\n", ["1: a| b |c"]),
     ("\"aaa\",\"bbb\",ccc\n", ["1: \"aaa\"|\"bbb\"|ccc"]),
     ("\"aaa\",\"b\r\nbb\",ccc\r\nz,y,x", ["1: \"aaa\"|\"b\r\nbb\"|ccc", "3: z|y|x"]),
     ("\"aaa\",\"b\"\"bb\",c\n", ["1: \"aaa\"|\"b\"bb\"|c"]),
-    // What it leaves open.
+    // Cases that RFC 4180 does not define.
     ("a\nb\rc\r\nd", ["1: a", "2: b", "3: c", "4: d"]),
     ("", []),
     ("\n\r\n\r", []),

@@ -108,7 +108,7 @@ import Testing
 }
 
 extension FieldValue {
-  /// What comes back of it when it has been written as JSON.
+  /// The value that is read after this one was written as JSON.
   var inJSON: FieldValue {
     switch self {
     case .null, .integer, .double, .string: self

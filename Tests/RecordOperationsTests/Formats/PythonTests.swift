@@ -3,10 +3,10 @@ import Foundation
 import RecordOperations
 import Testing
 
-/// What others make of our files, and we of theirs.
-@Suite(.enabled(if: Python.isAvailable, "There is no python3."))
+/// Exchanges files with Python in both directions.
+@Suite(.enabled(if: Python.isAvailable, "python3 is not installed"))
 struct PythonTests {
-  /// Writes tables as lines of JSON, a table each: rows of texts.
+  /// Encodes tables as JSON Lines, one table per line.
   private func lines(_ tables: [[[String]]]) throws -> [UInt8] {
     let encoder = JSONEncoder()
     return try tables.flatMap { Array(try encoder.encode($0)) + [UInt8(ascii: "\n")] }
@@ -26,7 +26,7 @@ struct PythonTests {
     #expect(one.count == other.count)
     for (number, (one, other)) in zip(one, other).enumerated() {
       let areEqual = one.elementsEqual(other) {
-        // Byte by byte: é may be one scalar, or two.
+        // Compared by bytes, because é can be one scalar or two.
         $0.map { Array($0.utf8) } == $1.map { Array($0.utf8) }
       }
       #expect(areEqual, "table \(number) of \(comment): \(one) is not \(other)")
@@ -42,7 +42,7 @@ struct PythonTests {
     let randomTables = (0..<500).map { _ in RandomTable(.any, using: &random) }
     let formatter = CSVFormatter(
       delimiter: delimiter, lineEnding: delimiter == .comma ? .lineFeed : .carriageReturnLineFeed)
-    // Each file with its length before it.
+    // Each file follows its length.
     var files: [UInt8] = []
     for table in randomTables {
       let bytes = try table.bytes(formatter)
@@ -71,7 +71,7 @@ struct PythonTests {
         files.write(b"%d\\n" % len(text) + text)
     """
 
-  /// Files with their lengths before them.
+  /// Splits bytes in which each file follows its length.
   private func files(_ bytes: [UInt8]) throws -> [[UInt8]] {
     var files: [[UInt8]] = []
     var rest = bytes[...]
@@ -112,7 +112,7 @@ struct PythonTests {
   ) async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = OperationRandomness.seeded(seed)
-    // Up to version 3.12, Python leaves a carriage return without quotes where lines end with a line feed.
+    // Up to version 3.12, Python does not quote a carriage return if lines end with a line feed.
     let isReturnQuoted = ending == .carriageReturnLineFeed
     let plain = (0..<500).map { _ in RandomTable(.plain, using: &random) }.filter {
       isReturnQuoted || !$0.texts.joined().contains { $0.utf8.contains(UInt8(ascii: "\r")) }

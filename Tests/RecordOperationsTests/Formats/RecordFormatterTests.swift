@@ -3,7 +3,7 @@ import RecordOperations
 import Testing
 
 @Suite struct RecordFormatterTests {
-  /// As a user would write one, with what is there by default.
+  /// A formatter of a user, with the default implementations.
   private struct PlainFormatter: RecordFormatter {
     func append(_ values: [FieldValue], for columns: [String], to bytes: inout [UInt8]) {
       bytes += zip(columns, values).map { "\($0)=\($1.text)" }.joined(separator: " ").utf8

@@ -131,7 +131,7 @@ import Testing
   func `the error for an unsupported encoding names the encoding and the remedy`(
     encoding: String.Encoding, name: String
   ) async throws {
-    // Only UTF-32 needs a mark to be detected.
+    // Only UTF-32 needs a byte order mark to be detected.
     let text = name.hasPrefix("UTF-32") ? "\u{FEFF}a,b\n1,x\n" : "a,b\n1,x\n"
     for format in [ImportFormat.csv, .jsonLines] {
       let error = try await load(try bytes(text, encoding, []), as: format).outcome.error

@@ -3,10 +3,10 @@ import Foundation
 import RecordOperations
 import Testing
 
-/// A file that should be a database, and what has become of it.
+/// A damaged database file, and the expected result.
 struct DamagedDatabase: CustomTestStringConvertible {
   enum Expectation {
-    /// Nothing but a crash is wrong: some damage is where nobody looks.
+    /// Anything but a crash: some damage is in parts that are not read.
     case any
     case error
     case result
@@ -14,7 +14,7 @@ struct DamagedDatabase: CustomTestStringConvertible {
 
   let name: String
   let expectation: Expectation
-  /// Whether its bytes can be compared.
+  /// Whether it is a regular file, whose bytes can be compared.
   var isFile = true
   private let damage: @Sendable (_ path: String) throws -> Void
 
@@ -27,7 +27,7 @@ struct DamagedDatabase: CustomTestStringConvertible {
     (self.name, self.expectation, self.isFile, self.damage) = (name, expectation, isFile, damage)
   }
 
-  /// - Returns: Where it is.
+  /// - Returns: The path of the file.
   func make(in folder: TemporaryFolder) throws -> String {
     let path = folder.file()
     try execute(
@@ -44,7 +44,7 @@ struct DamagedDatabase: CustomTestStringConvertible {
 
   static let all =
     [0, 1, 15, 16, 99, 100, 101, 1_000, 4_095, 4_096, 8_192, 50_000].map { length in
-      DamagedDatabase("cut off after \(length) bytes", length == 0 ? .any : .error) { path in
+      DamagedDatabase("truncated after \(length) bytes", length == 0 ? .any : .error) { path in
         try change(path) { $0 = $0.prefix(length) }
       }
     }
@@ -61,22 +61,24 @@ struct DamagedDatabase: CustomTestStringConvertible {
     } + others
 
   private static let others = [
-    DamagedDatabase("a text", .error) { path in try change(path) { $0 = Data("a,b\n1,2\n".utf8) } },
+    DamagedDatabase("a text file", .error) { path in
+      try change(path) { $0 = Data("a,b\n1,2\n".utf8) }
+    },
     DamagedDatabase("zeros", .error) { path in try change(path) { $0 = Data(count: $0.count) } },
-    DamagedDatabase("the header alone wrong", .error) { path in try change(path) { $0[0] = 0x73 } },
-    DamagedDatabase("a page size that is none", .error) { path in
+    DamagedDatabase("an invalid header", .error) { path in try change(path) { $0[0] = 0x73 } },
+    DamagedDatabase("an invalid page size", .error) { path in
       try change(path) { $0[16...17] = Data([0x12, 0x34]) }
     },
-    DamagedDatabase("a format of the future", .error) { path in
+    DamagedDatabase("a newer file format", .error) { path in
       try change(path) { $0[18...19] = Data([9, 9]) }
     },
-    DamagedDatabase("a schema that is no SQL", .error) { path in
+    DamagedDatabase("a schema that is not SQL", .error) { path in
       try change(path) { data in
         guard let range = data.range(of: Data("CREATE TABLE T".utf8)) else { return }
         data.replaceSubrange(range, with: Data("CREATE TXBLE T".utf8))
       }
     },
-    DamagedDatabase("the root of the table wrong", .error) { path in
+    DamagedDatabase("an invalid root page of the table", .error) { path in
       try change(path) { data in data[4_096..<8_192] = Data(repeating: 0xFF, count: 4_096) }
     },
     DamagedDatabase("a folder", .error, isFile: false) { path in
@@ -87,10 +89,10 @@ struct DamagedDatabase: CustomTestStringConvertible {
       try FileManager.default.removeItem(atPath: path)
       try #require(unsafe mkfifo(path, 0o600) == 0)
     },
-    DamagedDatabase("gone", .error, isFile: false) { path in
+    DamagedDatabase("a missing file", .error, isFile: false) { path in
       try FileManager.default.removeItem(atPath: path)
     },
-    DamagedDatabase("a link that leads to itself", .error, isFile: false) { path in
+    DamagedDatabase("a link to itself", .error, isFile: false) { path in
       try FileManager.default.removeItem(atPath: path)
       try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
     },
@@ -98,10 +100,10 @@ struct DamagedDatabase: CustomTestStringConvertible {
       try FileManager.default.removeItem(atPath: path)
       try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/zero")
     },
-    DamagedDatabase("a journal of something else", .any) { path in
+    DamagedDatabase("an invalid journal", .any) { path in
       try Data("no journal".utf8).write(to: URL(fileURLWithPath: path + "-journal"))
     },
-    DamagedDatabase("a log of something else", .result) { path in
+    DamagedDatabase("an invalid log", .result) { path in
       try Data("no log".utf8).write(to: URL(fileURLWithPath: path + "-wal"))
     },
   ]

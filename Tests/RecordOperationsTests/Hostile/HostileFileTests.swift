@@ -3,8 +3,8 @@ import Foundation
 import RecordOperations
 import Testing
 
-/// Files of which somebody means no good, or that have met with an accident: each gives the right result or an error
-/// that says what is wrong, and nothing is lost.
+/// Malicious and damaged files. Each one has the right result or an error with the reason, and no
+/// data is lost.
 @Suite struct HostileFileTests {
   @Test func `there are at least a hundred files, with unique names`() {
     let names = HostileFile.all.map(\.name) + DamagedDatabase.all.map(\.name)
@@ -38,7 +38,7 @@ import Testing
     }
     #expect(try await database.all(RecordQuery("Sacred")).map { $0["x"] } == [1, 2, 3])
     #expect(try await database.all(RecordQuery("T")).count == added + 1)
-    // What came in goes out, and comes in again as the same.
+    // The imported rows are exported and imported again without a difference.
     guard added > 0 else { return }
     let out = folder.file("out.csv")
     _ = try await ExportRecords("T", in: database, to: out, as: .csv).run().get()
@@ -46,7 +46,7 @@ import Testing
     let again = try await ImportRecords("T", into: database, from: out, as: .csv).run().get()
     #expect(again.recordCount == added + 1)
     let differing = try await database.read { connection in
-      // A column without a type has numbers as they are, and gets texts back.
+      // In a column without a type, numbers are imported again as texts.
       try connection.rows(
         "SELECT 1 FROM (SELECT CAST(a AS TEXT), b, n FROM T EXCEPT SELECT CAST(a AS TEXT), b, n FROM U)"
       ) { _ in 1 }.count
@@ -70,7 +70,7 @@ import Testing
     let export = await ExportRecords("T", in: reader, to: folder.file("out"), as: .csv).run()
     expectClear(query.error, isResult: query.result != nil)
     expectClear(export.error, isResult: export.result != nil)
-    // To read changes nothing.
+    // Reading changes nothing.
     if damage.isFile { #expect(FileManager.default.contents(atPath: path) == before) }
     if export.error != nil { #expect(!folder.hasFile("out")) }
     let writer = SQLiteRecordDatabase(
@@ -138,7 +138,7 @@ extension HostileFileTests {
         ["CREATE TABLE T (a TEXT)", "INSERT INTO T VALUES ('old')"], in: folder.file())
       let rows = String(repeating: String(repeating: "x", count: 1_000) + "\n", count: 2_000)
       try Data("a\n\(rows)".utf8).write(to: URL(fileURLWithPath: folder.file("in")))
-      // No file of this process grows beyond that, as on a disk that has no more room.
+      // A limit for the size of files simulates a full disk.
       signal(SIGXFSZ, SIG_IGN)
       var limit = rlimit(rlim_cur: 500_000, rlim_max: 500_000)
       if unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) != 0 { exit(2) }

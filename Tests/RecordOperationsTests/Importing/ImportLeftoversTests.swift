@@ -3,7 +3,7 @@ import Foundation
 import RecordOperations
 import Testing
 
-/// The files that an import leaves on the disk beside its records.
+/// The files on the disk after an import.
 @Suite struct ImportLeftoversTests {
   private let folder: TemporaryFolder
   private let database: SQLiteRecordDatabase
@@ -37,7 +37,7 @@ import Testing
   {
     _ = try await database.save(record("first", type: "Other"))
     _ = try await database.write { try $0.run("CREATE TABLE T (a TEXT)") }
-    // Large transactions go to the log before they end only where they have no room in memory.
+    // A small cache causes large transactions to be written to the log before they end.
     _ = try await database.write { try $0.run("PRAGMA cache_size = 10") }
     if termination == .fullDisk {
       _ = try await database.write { try $0.first("PRAGMA max_page_count = 2500") { _ in } }
@@ -60,7 +60,7 @@ import Testing
     let pipe = folder.file("pipe")
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     let run = ImportRecords("T", into: database, from: pipe, as: .csv).start()
-    // After the rows it waits for more.
+    // After these rows, the import waits for more.
     await withCheckedContinuation { written in
       Thread.detachNewThread {
         let writer = FileHandle(forWritingAtPath: pipe)
@@ -87,7 +87,8 @@ import Testing
     #expect(lines.dropFirst() == ["0", "[\"records.sqlite\"]", "1"], "\(lines)")
   }
 
-  /// Records that are only in the log cannot be copied to the file once an import has filled the disk.
+  /// Records that are only in the log cannot be copied to the file once an import has filled the
+  /// disk.
   @Test func `D11: the log is copied to the file before a large import begins`()
     async throws
   {
@@ -98,7 +99,7 @@ import Testing
     let pipe = folder.file("pipe")
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     let (reports, report) = AsyncStream.makeStream(of: Void.self)
-    // The size of the input is not known before a pipe is read.
+    // The size of a pipe's contents is unknown in advance.
     let run = ImportRecords("T", into: database, from: pipe, as: .csv)
       .onProgress { _ in report.yield() }.start()
     let writer = try #require(await writer(of: pipe))
@@ -154,7 +155,7 @@ import Testing
     }
     #expect(await load(from: path, into: type).error != nil)
     #expect(try folder.names == ["in.csv"])
-    // The database can be used as before.
+    // The database remains usable.
     try write("a\n1\n")
     #expect(await load().result?.recordCount == 1)
     #expect(try folder.names.contains("records.sqlite"))
@@ -183,7 +184,7 @@ import Testing
     #expect(await load().error != nil)
     #expect(try folder.names.contains("records.sqlite"))
     await database.close()
-    // So is the target of a link.
+    // The target of a link is not removed either.
     let other = folder.file("other")
     try FileManager.default.removeItem(atPath: folder.file())
     try FileManager.default.createSymbolicLink(atPath: folder.file(), withDestinationPath: other)
@@ -199,19 +200,19 @@ import Testing
     #expect(try await database.all(RecordQuery("T")).count == 2)
   }
 
-  /// Opens a pipe as soon as it is read, and blocks no thread of Swift's tasks until then.
+  /// Opens a pipe for writing as soon as it is read, without blocking a thread of Swift's tasks.
   private func writer(of pipe: String) async -> FileHandle? {
     await withCheckedContinuation { opened in
       Thread.detachNewThread { opened.resume(returning: FileHandle(forWritingAtPath: pipe)) }
     }
   }
 
-  /// Runs an import into a new file that fails after a body has run.
+  /// Runs an import into a new file. The import fails after the body has run.
   private func failing(after body: () async throws -> Void) async throws {
     let pipe = folder.file("pipe")
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     let run = ImportRecords("T", into: database, from: pipe, as: .csv).start()
-    // It is opened by the import first, which has made the database before.
+    // The import creates the database before it opens the pipe.
     let writer = try #require(await writer(of: pipe))
     try await body()
     try writer.write(contentsOf: Data("a,a\n".utf8))

@@ -26,7 +26,7 @@ import Testing
     ).run().get()
   }
 
-  /// The rows of a table in the literals of SQL.
+  /// The rows of a table as SQL literals.
   private func rows(_ type: String = "T", _ columns: String...) async throws -> [String] {
     let expression = columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")
     return try await database.read { connection in
@@ -127,7 +127,7 @@ import Testing
     let text = "a\n" + (1...1_000).map { $0 == 777 ? "bad\n" : "\($0)\n" }.joined()
     do {
       _ = try await load(text, rowsPerTransaction: 100)
-      Issue.record("It was put in.")
+      Issue.record("the import succeeded")
     } catch let error as RecordImportError {
       #expect(error.recordCount == 700 && error.problems.map(\.line) == [778])
       #expect("\(error)".contains("700 records were imported before"))
@@ -138,7 +138,8 @@ import Testing
   @Test func `D11: a failing row in a statement for many rows is found by single-row statements`()
     async throws
   {
-    // A conflict that leaves what the statement has done before, and one that undoes the transaction.
+    // FAIL keeps the rows that the statement has already inserted, and ROLLBACK undoes the
+    // transaction.
     try execute(
       ["CREATE TABLE T (a INTEGER UNIQUE ON CONFLICT FAIL, b TEXT, c INTEGER PRIMARY KEY)"],
       in: database.path)
@@ -184,7 +185,7 @@ import Testing
     #expect("\(imported.problems)".contains("trigger"))
   }
 
-  /// However many there are, and wherever a statement ends.
+  /// The result does not depend on the number of rows, or on where a statement ends.
   @Test(arguments: [2, 3, 300])
   func `D11: a row can refer to earlier rows of the file, but not to later ones`(count: Int)
     async throws
@@ -242,12 +243,12 @@ import Testing
     let imported = try await load(text, existing: existing)
     #expect(imported.recordCount == (existing == .updated ? count : 1))
     #expect(try await rows("T", "k", "n", "other") == expected)
-    // What is so already is not changed, and keeps its tag.
+    // A row with equal values is not changed, and keeps its tag.
     _ = try await database.keepChanges(of: ["T"])
     let tags = try await database.all(RecordQuery("T")).map(\.tag)
     #expect(try await load("k,n\na,1\n", existing: existing).recordCount == 0)
     #expect(try await database.all(RecordQuery("T")).map(\.tag) == tags)
-    // What cannot be known again is refused at once.
+    // A file without the key is refused as a whole.
     await #expect(throws: RecordError.self) { try await load("n\n1\n", existing: existing) }
   }
 
@@ -259,7 +260,7 @@ import Testing
     #expect(books.map { $0["title"] } == [.null, "Emma"])
     #expect(books.allSatisfy { $0.tag != nil })
     #expect(try await FetchChanges(in: database).run().get().changed.count == 2)
-    // Without names they get some, and a table that was made so gets further columns.
+    // Rows without names get generated ones, and a created table gets further columns.
     let typed = await problems { try await load("title,pags\nPersuasion,249\n", into: "Book") }
     #expect(typed == ["Book has no column \"pags\"; columns: id, title"])
     _ = try await load("title,pages\nPersuasion,249\n", into: "Book", addsColumns: true)
@@ -284,7 +285,7 @@ import Testing
     #expect(records.map { $0["n"] } == [1, .null, 2, 5])
     #expect(records.map { $0["x"] } == [1.5, .null, 3.0, .null])
     #expect(records[0]["l"] == [1, "b"] && records[2]["late"] == 1)
-    // Into a table of somebody else, a key that it has not is a bad row.
+    // In another program's table, an unknown key makes a bad row.
     try execute(["CREATE TABLE U (a)"], in: database.path)
     let lines = "{\"a\":1}\n{\"b\":2}\n{\"a\":\"x\"}\n"
     let others = try await load(lines, into: "U", as: .jsonLines, badRows: .skipped(atMost: 1))
@@ -312,7 +313,7 @@ import Testing
       let now = try #require(try await database.record(book.id))
       #expect(now.fields == book.fields)
     }
-    // Of another program, with names alone.
+    // A file of another program, which contains only the names.
     let rows = "id,by\n2,team/jane\n"
     _ = try await load(rows, into: "Book", references: ["by": "Author"])
     let two = try #require(try await database.record(RecordID("Book", "2")))
@@ -361,7 +362,7 @@ import Testing
     #expect(imported.recordCount == 2 && imported.problems.map(\.line) == [3])
     try await database.save(record("4", type: "T", ["n": 7]))
     #expect(try await rows("T", "id", "n") == ["'1',NULL", "'2',5", "'4',7"])
-    // In an earlier table, too, and by CSV; what others have put in is not lost.
+    // Also in an existing table and from CSV, without losing values of other programs.
     try await database.save(record("1", type: "U", ["a": .null, "b": .null]))
     _ = try await load("id,a\n2,x\n", into: "U")
     try execute(["UPDATE U SET b = 'other' WHERE id = '2'"], in: database.path)
@@ -522,7 +523,7 @@ import Testing
       ], in: database.path)
     let pipe = folder.file("pipe")
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
-    // Opened for both, it has nobody to wait for.
+    // Opened for reading and writing, the pipe does not block.
     let writer = try #require(FileHandle(forUpdatingAtPath: pipe))
     try writer.write(contentsOf: Data("a\n2\n3\n".utf8))
     let (reports, report) = AsyncStream.makeStream(of: Void.self)
@@ -546,7 +547,7 @@ import Testing
     let run = ImportRecords(
       "T", into: database, from: pipe, as: .csv, badRows: .skipped(atMost: 1), rowsPerTransaction: 2
     ).observed(by: ProgressSignal { report.yield() }).start()
-    // The last row is in a transaction of its own, which waits for another one.
+    // The last row begins a third transaction, which waits for another row.
     var count = 0
     for await _ in reports {
       count += 1
@@ -577,7 +578,7 @@ import Testing
     #expect(try await rows("T", "a") == ["1", "2"])
   }
 
-  /// SQLite looks at them at the end of the transaction, and names none.
+  /// SQLite checks them at the end of the transaction, and does not name them.
   @Test func `the error for a violated deferred foreign key names the key`()
     async throws
   {
@@ -605,7 +606,7 @@ import Testing
     let pipe = folder.file("pipe")
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     let run = ImportRecords("T", into: database, from: pipe, as: .csv).start()
-    // It is opened by the import first, which then has the only line of those who write by this database.
+    // The import opens the pipe first, and then occupies the writer of this database.
     let writer = try #require(FileHandle(forWritingAtPath: pipe))
     let other = SQLiteRecordDatabase(database.path, SQLiteOptions(busyTimeout: .milliseconds(1)))
     try await other.write { try $0.run("INSERT INTO T VALUES (1)") }
@@ -668,7 +669,7 @@ import Testing
       "{\"id\":7,\"n\":3}", into: "Book", as: .jsonLines, existing: .updated)
     #expect(again.recordCount == 1)
     #expect(try await rows("Book", "id", "n") == ["'7',3", "'a',2"])
-    // Another program's table has what it says.
+    // In another program's table, the declared type applies.
     try execute(["CREATE TABLE T (id TEXT PRIMARY KEY)"], in: database.path)
     #expect(await problems { try await load("{\"id\":7}", as: .jsonLines) }.first == "refused")
   }
@@ -715,7 +716,7 @@ import Testing
     for await _ in reports { break }
     let save = SaveRecords([record("2", type: "T", ["a": "y"])], in: database, retries: .none)
       .start()
-    // It is seen by nobody yet, and reading goes on.
+    // The rows are not visible yet, and reading is possible.
     #expect(try await database.all(RecordQuery("T")).isEmpty)
     try writer.close()
     #expect(await run.outcome.result?.recordCount == 1)

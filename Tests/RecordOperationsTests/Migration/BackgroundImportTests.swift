@@ -2,8 +2,8 @@ import CompositeOperations
 import RecordOperations
 import Testing
 
-/// The contexts of the article *Coming from FRCoreDataOperation*: an import in the background that other contexts hear
-/// of, and blocks that share a context.
+/// The contexts of the article *Coming from FRCoreDataOperation*: a background import that updates
+/// other contexts, and blocks that share a context.
 @Suite struct BackgroundImportTests {
   private struct Destination: Codable, Identifiable, RecordConvertible {
     var id: String { name }
@@ -67,11 +67,11 @@ import Testing
         Destination(name: "Wales", visits: 4),
       ], travels: travels)
     let saved = try await load.run().get()
-    // What is as it was is not saved again.
+    // Unchanged records are not saved again.
     #expect(saved.saved.map(\.id.name) == ["Australia", "Wales"])
     #expect(await merges.next()?.saved == saved.saved)
 
-    // It is below what is changed here.
+    // The pending change remains on top of the saved fields.
     let seen = try #require(try await main.record(wales))
     #expect(seen["visits"] == 4 && seen["note"] == "sun" && seen.changedKeys == ["note"])
     #expect(try await main.records(RecordQuery("Destination")).count == 3)
@@ -92,7 +92,7 @@ import Testing
         try await context.record(RecordID("Destination", "Wales")))
       wales["visits"] = 4
       context.set(wales)
-      // Somebody else, meanwhile.
+      // Another writer saves in the meantime.
       try await travels.database.save(
         record("Wales", type: "Destination", ["visits": 9, "note": "wind"]))
       return .save
@@ -132,11 +132,11 @@ import Testing
   @Test func `a failed save ends the operation, and later blocks do not run`() async throws {
     let travels = try await travels(.memory, ["name": "Wales", "visits": 3])
     let load = ContextOperation(in: travels) { context in
-      // A new one, where there is one already.
+      // A new record, although one with this name exists.
       context.set(record("Wales", type: "Destination", ["visits": 1]))
       return .save
     }.adding { _ in
-      Issue.record("It went on.")
+      Issue.record("the operation continued")
       return .save
     }
     let error = try #require(await load.run().error as? RecordBatchError)

@@ -59,7 +59,7 @@ import Testing
 
   @Test func `an error or a missing account ends the chain`() async throws {
     let place = record("1", type: "Place", ["name": "Harbour"])
-    // An error of each of the steps.
+    // An error in each of the steps.
     for number in 1...3 {
       let base = MemoryRecordDatabase()
       let database = FaultyRecordDatabase(base) { _, now in

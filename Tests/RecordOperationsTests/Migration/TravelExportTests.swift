@@ -3,8 +3,8 @@ import Foundation
 import RecordOperations
 import Testing
 
-/// The exports of the article *Coming from FRCoreDataOperation*: a list of columns across references, values that are
-/// written as something else, and a formatter of one's own.
+/// The exports of the article *Coming from FRCoreDataOperation*: columns across references,
+/// transformed values and a custom formatter.
 @Suite struct TravelExportTests {
   private struct HTMLFormatter: RecordFormatter {
     var fileExtension: String { "html" }
@@ -166,7 +166,8 @@ import Testing
 
   @Test func `a Core Data store is exported without being changed`() async throws {
     let store = folder.file("Travels.storedata")
-    // As Core Data makes its tables: relations are numbers without a foreign key, moments seconds since 2001.
+    // Core Data stores relationships as numbers without a foreign key, and dates as seconds since
+    // 2001.
     try execute(
       [
         "CREATE TABLE ZCOUNTRY (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR)",

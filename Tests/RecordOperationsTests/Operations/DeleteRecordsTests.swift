@@ -53,7 +53,7 @@ import Testing
     let delete = DeleteRecords(some, in: database, ignoringMissing: true, atomic: true)
     #expect(await delete.run().result == some)
     #expect(try await QueryRecords("Book", in: database).run().get().count == 3)
-    // Nothing is deleted where something else fails, whatever was not there.
+    // If another deletion fails, nothing is deleted.
     let failing = FaultyRecordDatabase(database) { _, _ in
       .failing { $0.id.name == "2" ? RecordError(.notPermitted("no")) : nil }
     }

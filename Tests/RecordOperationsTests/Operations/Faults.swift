@@ -1,12 +1,12 @@
 import CompositeOperations
 import RecordOperations
 
-/// What goes wrong, by chance.
+/// Random faults of a database.
 actor Faults {
   private var random: OperationRandomness
   private let rate: Double
   private let base: any RecordDatabase
-  /// The records that somebody else has changed since this was asked.
+  /// The names of the records that another writer has changed since they were last taken.
   private(set) var changedExternally: Set<String> = []
 
   init(seed: UInt64, rate: Double, base: any RecordDatabase) {
@@ -39,7 +39,7 @@ actor Faults {
         return RecordError(isRetriable ? .unavailable("busy") : .notPermitted("no"))
       }
     default:
-      // Somebody else changes a record that is there.
+      // Another writer changes an existing record.
       let id = RecordID("Book", "\(Int.random(in: 0..<6, using: &random))")
       guard let found = try? await base.lookup([id], keys: nil)[id] else { return nil }
       var record = found

@@ -56,17 +56,17 @@ import Testing
     let changes = try await FetchChanges(since: token, in: database).run().get()
     #expect(changes.startsOver)
     #expect(changes.changed.map(\.id.name) == ["1", "2", "3"])
-    // Also in the middle.
+    // The token can also expire between two pages.
     let middle = FaultyRecordDatabase(try await filled(4, page: 2)) { _, number in
       number == 2 ? .refusing(RecordError(.tokenExpired)) : nil
     }
     let again = try await FetchChanges(in: middle).run().get()
     #expect(again.startsOver && again.changed.count == 4)
-    // And where nothing helps, it is told.
+    // A second expiry without a page in between is an error.
     let never = FaultyRecordDatabase(database) { _, _ in .refusing(RecordError(.tokenExpired)) }
     let error = await FetchChanges(since: token, in: never).run().error as? RecordError
     #expect(error?.name == "tokenExpired" && never.requestCount == 2)
-    // One that forgets while it tells is not followed for ever.
+    // Tokens that expire after every first page do not cause an endless loop.
     let quick = FaultyRecordDatabase(try await filled(4, page: 2)) { request, _ in
       if case .changes(.some) = request { .refusing(RecordError(.tokenExpired)) } else { nil }
     }
@@ -101,14 +101,14 @@ import Testing
     let first = FetchChanges(in: broken).applying { copy.apply($0) }
     #expect((await first.run().error as? RecordError)?.name == "notPermitted")
     #expect(copy.names == ["0", "1", "2", "3"])
-    // From the page that was kept last, the rest.
+    // Fetches the rest from the token of the last applied page.
     let rest = FaultyRecordDatabase(database) { _, _ in nil }
     let token = try await FetchChanges(since: copy.token, in: rest).applying { copy.apply($0) }
       .run().get()
     #expect(copy.names == ["0", "1", "2", "3", "4"])
     #expect(copy.token == token)
     #expect(rest.requestCount == 1)
-    // Anew.
+    // An expired token replaces the copy.
     _ = try await DeleteRecords([id("0"), id("1")], in: database).run().get()
     database.forgetDeletions()
     _ = try await FetchChanges(since: token, in: database).applying { copy.apply($0) }.run().get()

@@ -21,7 +21,7 @@ import Testing
 
   private let order = [RecordOrder.ascending("pages")]
 
-  /// Beyond a page an ancestor lost what it found.
+  /// A predecessor of this package lost all records after the first page.
   @Test(arguments: [0, 1, 2, 3, 4, 7, 12], [1, 2, 3, 4, 100])
   func `D5: all pages are returned`(count: Int, page: Int) async throws {
     let database = try await filled(count, limits: RecordLimits(page: page))
@@ -76,7 +76,7 @@ import Testing
     #expect((error?.cause as? RecordError)?.name == "unsupported", "\(error as Any)")
     await #expect(throws: RecordError.self) { for try await _ in query.records {} }
     #expect(database.requestCount == 0)
-    // All it lacks is that.
+    // A database with only this capability can run the query.
     let able = try await filled(3, capabilities: missing)
     #expect(
       await QueryRecords("Book", in: able, where: predicate, sortedBy: order).run().result != nil)
@@ -130,7 +130,7 @@ import Testing
     #expect(late?.records.count == 2)
   }
 
-  /// One that never comes to an end by itself.
+  /// A database whose pages never end.
   private struct RepeatingDatabase: RecordDatabase {
     let limits = RecordLimits()
     let capabilities = RecordCapabilities.all
@@ -155,7 +155,7 @@ import Testing
     let changes = try await FetchChanges(since: ChangeToken("0"), in: RepeatingDatabase()).run()
       .get()
     #expect(changes.token == ChangeToken("1"))
-    // And so are answers to other questions.
+    // A reply that does not match its request is an error too.
     let saved = await SaveRecords([DatabaseRecord("Book")], in: RepeatingDatabase()).run().error
     #expect((saved as? RecordBatchError)?.failures.map(\.name) == ["invalid"])
   }

@@ -3,9 +3,9 @@ import Foundation
 import RecordOperations
 import Testing
 
-/// Random programs over a database that goes wrong, beside a model that does not.
+/// Runs random programs on a faulty database, and compares it with a model.
 ///
-/// `COMPOSITE_SOAK_SECONDS=600` tries ten thousand of each.
+/// `COMPOSITE_SOAK_SECONDS=600` runs ten thousand programs for each kind of database.
 @Suite struct RecordModelTests {
   @Test(.timeLimit(.minutes(20)), arguments: DatabaseKind.allCases)
   func `random programs on a faulty database lose no change and make none twice`(

@@ -1,7 +1,8 @@
 import CompositeOperations
 import RecordOperations
 
-/// A random program of saves, deletes, queries and fetches over a faulty database, and what should come of it.
+/// A random program of saves, deletions, queries and fetches on a faulty database, and a model of
+/// the expected records.
 struct RecordProgram {
   private typealias Fields = [String: FieldValue]
 
@@ -14,11 +15,11 @@ struct RecordProgram {
   private let database: FaultyRecordDatabase
   private let retries: RequestRetries
 
-  /// What is there, without the nulls, which a database need not keep.
+  /// The expected records, without nulls, which a database need not keep.
   private var model: [RecordID: Fields] = [:]
-  /// What was read or saved last.
+  /// The records as they were last read or saved.
   private var known: [RecordID: DatabaseRecord] = [:]
-  /// What was received by fetching changes.
+  /// The records that were received by fetching changes.
   private var copy: [RecordID: DatabaseRecord] = [:]
   private var token: ChangeToken?
 
@@ -38,7 +39,7 @@ struct RecordProgram {
     self.random = random
   }
 
-  /// - Returns: What is wrong after the step; nil if nothing is.
+  /// - Returns: The difference from the model after the step, or nil.
   mutating func step() async throws -> String? {
     let before = model
     let summary: String
@@ -50,7 +51,7 @@ struct RecordProgram {
     default: summary = try await fetch()
     }
     if !summary.hasPrefix("✓") { return summary }
-    // What is really there.
+    // Compares the stored records with the model.
     let there = try await all()
     let changedExternally = await faults.takeChangedExternally()
     for name in Self.names {
@@ -75,7 +76,8 @@ struct RecordProgram {
     let outcome = await SaveRecords(
       records, in: database, policy: policy, atomic: isAtomic, retries: retries
     ).run()
-    // What is given more than once is saved as if one were saved after the other.
+    // A record that is passed more than once is saved as if its copies were saved one after
+    // another.
     let sent = Dictionary(grouping: records, by: \.id)
     let summary = "save \(records.map(\.id.name)) \(policy) \(isAtomic ? "atomically " : "")"
     switch outcome {
@@ -87,7 +89,7 @@ struct RecordProgram {
       if isAtomic, !error.saved.isEmpty { return "\(summary): saved \(error.saved.map(\.id.name))" }
       let reported = error.saved.map(\.id) + error.failures.compactMap(\.record) + error.unsent
       guard Set(reported) == Set(sent.keys), reported.count == sent.count else {
-        return "\(summary): told of \(reported), and not of \(sent.keys)"
+        return "\(summary): reported \(reported), expected \(sent.keys)"
       }
       for record in error.saved { note(record, of: sent, policy) }
       try await resolve(error.failures) { id, fields in
@@ -131,7 +133,7 @@ struct RecordProgram {
     }
   }
 
-  /// Changes and deletes records in a context, which reads them first.
+  /// Reads records in a context, and changes or deletes them.
   private mutating func edit() async throws -> String {
     let policy = MergePolicy.allCases.randomElement(using: &random) ?? .error
     var plan: [(id: RecordID, change: DatabaseRecord?)] = []
@@ -155,14 +157,14 @@ struct RecordProgram {
       }
       return .save
     }
-    // All of it or nothing, in the model too.
+    // All of the changes or none, in the model too.
     var changed = model
     for (id, change) in plan {
       changed[id] = change.map { change in
         (model[id] ?? [:]).merging(change.fields) { $1 }.filter { $0.value != .null }
       }
     }
-    let summary = "work on \(plan.map(\.id.name)) \(policy)"
+    let summary = "edit \(plan.map(\.id.name)) \(policy)"
     switch await operation.run() {
     case .result(let changes):
       model = changed
@@ -191,7 +193,7 @@ struct RecordProgram {
     switch outcome {
     case .result(let records):
       for record in records { known[record.id] = record }
-      // What somebody else does between two pages may be seen or not.
+      // A change by another writer between two pages may be visible or not.
       let changedExternally = await faults.changedExternally
       let found = Set(records.map(\.id))
       for (id, fields) in model where !changedExternally.contains(id.name) {
@@ -228,7 +230,7 @@ struct RecordProgram {
     let there = try await all()
     let changedExternally = await faults.changedExternally
     if changedExternally.isEmpty, there.mapValues(Self.state) != copy.mapValues(Self.state) {
-      return "fetch: \(copy), and there is \(there)"
+      return "fetch: \(copy), expected \(there)"
     }
     return "✓ fetch"
   }
@@ -258,7 +260,7 @@ struct RecordProgram {
     }
   }
 
-  /// Decides by what is there where nobody knows whether a change was made, if that is one of the two.
+  /// After lost replies, determines from the stored records which changes were made.
   private mutating func resolve(
     _ failures: [RecordError], _ change: (RecordID, Fields?) -> Fields?
   ) async throws {
@@ -283,7 +285,7 @@ struct RecordProgram {
     record.fields.filter { $0.value != .null }
   }
 
-  /// What of a record does not depend on the others of its type.
+  /// The part of a record that does not depend on the other records of its type.
   private static func state(_ record: DatabaseRecord) -> DatabaseRecord {
     DatabaseRecord(record.id, fields: fields(record), tag: record.tag)
   }

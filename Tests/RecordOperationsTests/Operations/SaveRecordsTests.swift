@@ -4,14 +4,14 @@ import RecordOperations
 import Testing
 
 @Suite struct SaveRecordsTests {
-  /// What was sent to a database, and what goes wrong with it.
+  /// Records the requests to a database, and makes some of them fail.
   private final class RequestLog: Sendable {
     private let sent = Lock<[FaultyRecordDatabase.Request]>([])
     let base: any RecordDatabase
 
     init(_ base: any RecordDatabase = MemoryRecordDatabase()) { self.base = base }
 
-    /// The names in the batches, in order.
+    /// The names of the records in each batch, in order.
     var batches: [[String]] {
       sent.withLock(\.self).compactMap { request in
         if case .modify(let batch) = request { batch.changes.map(\.id.name) } else { nil }
@@ -54,7 +54,7 @@ import Testing
     #expect(try await SaveRecords([DatabaseRecord](), in: database).run().get().isEmpty)
   }
 
-  /// Sizes that were lost by an ancestor are among them.
+  /// Includes sizes at which a predecessor of this package lost records.
   @Test(arguments: [1, 2, 3, 4, 5, 7, 100], [1, 2, 3, 7, 100])
   func `D3: a limit on the number of records splits a save and loses none`(count: Int, limit: Int)
     async throws
@@ -84,7 +84,7 @@ import Testing
     #expect("\(error)".contains("1 of 5 records not changed\nBook/2: limit exceeded"))
   }
 
-  /// A database that says only when it is asked how much is too much.
+  /// A database that does not state its limit, and refuses larger requests.
   @Test(arguments: 1...9, 1...4)
   func `D3: a request that is too large is halved, down to one record`(count: Int, limit: Int)
     async throws
@@ -137,13 +137,13 @@ import Testing
     #expect(log.batches.isEmpty)
     #expect(await SaveRecords(books(3), in: database, atomic: true).run().result?.count == 3)
     #expect(log.batches == [["0", "1", "2"]])
-    // It is not halved, either.
+    // A refused atomic request is not halved.
     let small = RequestLog()
     let refusing = small.database { _, _ in .refusing(RecordError(.limitExceeded)) }
     let refused = await SaveRecords(books(4), in: refusing, atomic: true).run().error
     #expect((refused as? RecordBatchError)?.failures.count == 4)
     #expect(small.batches.count == 1)
-    // And not sent where it cannot be kept.
+    // It is not sent to a database without atomic batches.
     let simple = MemoryRecordDatabase(capabilities: [.changes])
     let unsupported = await SaveRecords(books(1), in: simple, atomic: true).run().error
     #expect((unsupported as? RecordError)?.name == "unsupported")
@@ -190,7 +190,7 @@ import Testing
     let error = try #require(await save.run().error as? RecordBatchError)
     #expect(log.batches.count == 3)
     #expect(error.failures.count == 5 && error.saved.isEmpty)
-    // One is enough where nothing gets better.
+    // A permanent failure is not retried.
     let closed = RequestLog(MemoryRecordDatabase(limits: RecordLimits(items: 2)))
     let refusing = closed.database { _, number in
       number == 2 ? .refusing(RecordError(.notPermitted("read only"))) : nil
@@ -257,7 +257,7 @@ import Testing
     #expect(log.batches.count == 3)
   }
 
-  /// Whether somebody else was quicker, or changed what was saved: nobody can tell.
+  /// The other writer saves before or after the lost reply. The two cases cannot be distinguished.
   @Test(arguments: [false, true])
   func `D4: a lost reply hides no conflict`(isQuicker: Bool) async throws {
     let base = MemoryRecordDatabase()
@@ -279,7 +279,7 @@ import Testing
     #expect(error.saved.map(\.id.name) == ["0"])
     #expect(error.failures.map(\.name) == ["replyLost"])
     #expect(try await base.record(first[1].id)?["pages"] == 3)
-    // It is asked what has become of it, and is not sent again.
+    // The records are looked up and not sent again.
     #expect(log.batches == [["0", "1"]])
   }
 
@@ -316,7 +316,8 @@ import Testing
     let saved = try await SaveRecords([one, other], in: base, policy: policy).run().get()
     #expect(saved[0] == saved[1])
     let found = try #require(try await base.record(read.id))
-    // Where all that a record has counts, so does what the second one has not changed.
+    // If all fields are saved, the unchanged fields of the second copy overwrite the
+    // changes of the first.
     let isWhole = policy == .allKeys || policy == .replace
     #expect(found["a"] == (isWhole ? 1 : 2) && found["b"] == 2 && found["c"] == 1)
   }

@@ -3,7 +3,7 @@ import Foundation
 import RecordOperations
 import Testing
 
-/// By the memory database, which does nothing but ask the predicate.
+/// Uses the memory database, which only evaluates the predicate.
 @Suite struct RecordPredicateTests {
   private static let day = Date(timeIntervalSince1970: 1_000)
   private static let austen = RecordReference(RecordID("Author", "Austen"))
@@ -105,7 +105,7 @@ import Testing
     let nan = FieldValue.double(.nan)
     for number in [1, 1.5, .double(.infinity), .integer(.max)] as [FieldValue] {
       #expect(number.precedes(nan) && !nan.precedes(number))
-      // A record that is to be saved may have it; no database takes it.
+      // A record can contain NaN before it is saved, but no database stores it.
       #expect(!(Field("a") == number).matches(record("1", ["a": nan])))
     }
     #expect(!nan.precedes(nan))

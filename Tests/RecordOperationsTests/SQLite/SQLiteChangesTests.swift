@@ -25,7 +25,7 @@ import Testing
     #expect(next.changed.map(\.id.name) == ["2", "0"] && next.deleted == [records[5].id])
     let none = try await database.allChanges(since: next.token)
     #expect(none.changed.isEmpty && none.deleted.isEmpty && none.token == next.token)
-    // Who begins anew never had what was deleted.
+    // A fetch without a token does not report deletions.
     #expect(try await database.allChanges(since: nil).deleted == [])
   }
 
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// What was read stands in for the tags that the records have not.
+  /// The records have no tags, so the values that were read are compared.
   @Test(arguments: [false, true])
   func `a record of another program's table is saved unless it has changed since the read`(
     inContext: Bool
@@ -122,12 +122,12 @@ import Testing
     let saved = try await lendAll.run().get()
     #expect(saved.map { $0["lent"] } == [1, 1] && saved.allSatisfy { $0.tag != nil })
     #expect(try await database.all(RecordQuery("Book")).map { $0["lent"] } == [1, 1, 0])
-    // One that is made, and not read, is not taken for one that is there.
+    // A record that was created here, not read, conflicts with the stored one.
     let refusal = await database.refusal(of: record("3", ["lent": 1]))
     #expect(refusal.code == "conflict")
   }
 
-  /// Only then the next save can say what it is based on.
+  /// The tag allows the next save to detect conflicts.
   @Test(arguments: [false, true])
   func `a conflict in another program's table contains the record with its first tag`(
     isAtomic: Bool
@@ -152,12 +152,12 @@ import Testing
     }
     #expect(now.tag != nil && now["a"] == 1.5)
     #expect(try await database.record(now.id) == now)
-    // Somebody else is noticed now.
+    // Changes by others are detected now.
     try execute(["UPDATE Book SET a = 3 WHERE name = '1'"], in: folder.file())
     now["a"] = 2
     let again = await SaveRecords([now], in: database, atomic: isAtomic).run().error
     #expect((again as? RecordBatchError)?.failures.map(\.name) == ["conflict"])
-    // And a context, which merges, comes to its end.
+    // A context that merges can save.
     let container = RecordContainer(database)
     let work = ContextOperation(in: container, merging: .objectWins) { context in
       for var book in try await context.records(RecordQuery("Book")) {
@@ -188,7 +188,7 @@ import Testing
   ) async throws {
     let folder = try TemporaryFolder()
     let database = make(folder)
-    // From the last to the first, so that each finds its next name free.
+    // In descending order, so that `id + 1` is free for each row.
     for name in ["3", "2", "1"] {
       var record = DatabaseRecord("Book", name)
       record["number"] = 1
@@ -238,7 +238,7 @@ import Testing
     #expect(first.changed.map(\.id.name) == ["1", "-2"])
     try await database.keepChanges(of: ["Shelf"])
     let second = try await database.allChanges(since: first.token)
-    // A row whose key is null has no name.
+    // A row whose key is null has no record name.
     #expect(second.changed.map(\.id) == [RecordID("Shelf", "s")])
     #expect(await failure { try await database.keepChanges(of: ["None"]) }.code == "invalid")
   }
@@ -259,7 +259,7 @@ import Testing
       await failure { _ = try await database.allChanges(since: ChangeToken("x")) }.code
         == "tokenExpired"
     )
-    // Before there was anything, nothing was known that could be another.
+    // A token from before the first save remains valid.
     #expect(try await database.allChanges(since: empty).changed.count == 1)
     await database.close()
     let copy = folder.file("copy")
@@ -283,7 +283,7 @@ import Testing
       await failure { _ = try await database.allChanges(since: before.token) }.code
         == "tokenExpired")
     #expect(try await database.allChanges(since: after).deleted == [])
-    // Who begins after that is not thrown back, though the first pages are of before.
+    // A new fetch does not expire, although its first pages precede the forgotten deletion.
     #expect(try await database.allChanges(since: nil).changed.count == 5)
   }
 }

@@ -3,7 +3,7 @@ import RecordOperations
 import Testing
 
 @Suite struct SQLiteFileTests {
-  /// A file with a table of a thousand rows.
+  /// Creates a file with a table of a thousand rows.
   private func make(_ folder: TemporaryFolder, log: Bool = true) throws {
     let connection = try otherConnection(folder.file())
     if !log { try connection.run("PRAGMA journal_mode = DELETE") }
@@ -108,7 +108,7 @@ import Testing
     try manager.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
     let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(access: .readOnly))
     #expect(try await database.all(RecordQuery("Book"), page: 100).count == 1_000)
-    // The administrator could make files there: that none is made while it is open shows that none is needed.
+    // Root could create files there. That none exist while it is open shows that none are needed.
     #expect(try folder.names == ["records.sqlite"])
     await database.close()
   }

@@ -5,23 +5,23 @@ import Testing
 @Suite struct SQLiteModifyTests {
   private static let id = RecordID("Book", "1")
 
-  /// What the record has that is there, and what somebody else has made of it since it was read.
+  /// The fields of the stored record.
   private static let before: [String: FieldValue] = ["a": 1, "b": 1, "c": 1]
 
   enum Situation: String, CaseIterable {
-    /// Nobody has the record, and nobody knows it.
+    /// The record is neither stored nor known.
     case new
-    /// It was read, and is as it was.
+    /// It was read and has not changed since.
     case unchanged
-    /// It was read, and somebody else has set b to 2 since.
+    /// It was read, and another writer has set b to 2 since.
     case changed
-    /// It was read, and somebody else has deleted it since.
+    /// It was read, and another writer has deleted it since.
     case deleted
-    /// It is there, and whoever saves it does not know.
+    /// It is stored, but was not read.
     case unknown
   }
 
-  // The record has a set to 5 since, and no c.
+  // The saved record has a set to 5, and does not contain c.
   static let table: [(SavePolicy, Situation, String, [String: FieldValue]?)] = [
     (.ifUnchanged, .new, "saved", ["a": 5, "b": 1]),
     (.ifUnchanged, .unchanged, "saved", ["a": 5, "b": 1, "c": 1]),
@@ -83,7 +83,7 @@ import Testing
     case .failed(let error):
       #expect(error.record == Self.id)
       if case .conflict(let theirs) = error.reason { #expect(theirs == now) }
-    case .deleted: Issue.record("It was deleted.")
+    case .deleted: Issue.record("unexpected reply: deleted")
     }
   }
 
@@ -96,7 +96,7 @@ import Testing
       record = try await database.save(record)[0]
     }
     #expect(try await database.record(record.id) == record)
-    // With nothing changed, it has a new tag all the same.
+    // A save without changes also assigns a new tag.
     #expect(try await database.save(record)[0].tag != record.tag)
   }
 
@@ -138,7 +138,7 @@ import Testing
     #expect(replies.map(\.code) == ["batchFailed", "conflict", "batchFailed"])
     #expect(try await database.read { try $0.tables() } == ["Book"])
     #expect(try await database.all(RecordQuery("Book")).count == 1)
-    // The table that was undone is made again.
+    // The rolled-back table is created again.
     #expect(try await database.save(other)[0]["height"] == 2.5)
   }
 
@@ -154,7 +154,7 @@ import Testing
         .save(DatabaseRecord("Book", "1"), .ifUnchanged),
       ]
       _ = try await database.modify(RecordBatch(changes, isAtomic: true))
-      // After some of these, the version is that of the table.
+      // Some counts reach the schema version of the rolled-back table.
       try execute((0..<count).map { "CREATE TABLE T\($0) (a)" }, in: folder.file())
       let saved = try await database.save(DatabaseRecord("Shelf", "1"))[0]
       #expect(saved.tag != nil, "\(count)")

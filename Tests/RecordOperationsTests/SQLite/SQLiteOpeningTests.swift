@@ -3,9 +3,9 @@ import Foundation
 import RecordOperations
 import Testing
 
-/// Databases that can be read and not be written.
+/// Databases that can be read but not written.
 @Suite struct SQLiteOpeningTests {
-  /// Makes a file in WAL mode with two rows, and nothing beside it.
+  /// Creates a file in WAL mode with two rows, and no files beside it.
   private static func make(_ folder: TemporaryFolder) throws {
     try execute(
       ["CREATE TABLE Row (id TEXT PRIMARY KEY NOT NULL)", "INSERT INTO Row VALUES ('a'), ('b')"],
@@ -16,7 +16,8 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
   }
 
-  /// Runs a body that may not write a folder, in a process of its own.
+  /// Runs a body without the permission to write a folder. Only for exit tests, because it changes
+  /// the user of the process.
   ///
   /// - Parameter files: The permissions of the files in the folder.
   private static func forbidWriting(
@@ -25,7 +26,7 @@ import Testing
     for name in try folder.names { try permissions(files, folder.file(name)) }
     try permissions(0o555, folder.path)
     defer { try? permissions(0o755, folder.path) }
-    // Root may write everywhere.
+    // Root can write everywhere.
     let isRoot = geteuid() == 0
     if isRoot { try #require(seteuid(65_534) == 0) }
     defer { if isRoot { seteuid(0) } }
@@ -45,7 +46,7 @@ import Testing
     return SQLiteRecordDatabase(folder.file(), SQLiteOptions(access: access))
   }
 
-  /// By their names, which a process of its own can be given.
+  /// Raw values, which an exit test can capture.
   static let accesses = SQLiteOptions.Access.allCases.map(\.rawValue)
 
   @Test(arguments: accesses)
@@ -211,7 +212,7 @@ import Testing
     let lines = try await MountShell.lines(script, folder.path, MountShell.recordProgram)
     #expect(lines.count == 2)
     #expect(lines.first?.contains("open it as immutable") == true, "\(lines)")
-    // As long as another process has it open, the files are there that are needed to read what it saves.
+    // While another process has it open, the files that are needed to read its changes exist.
     #expect(lines.last == "3")
   }
 

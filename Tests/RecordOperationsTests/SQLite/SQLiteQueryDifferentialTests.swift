@@ -2,7 +2,7 @@ import Foundation
 import RecordOperations
 import Testing
 
-/// What the database finds beside what Swift finds.
+/// Compares the results of the database with an evaluation in Swift.
 @Suite struct SQLiteQueryDifferentialTests {
   static let blocks = Array(stride(from: UInt64(0), to: 500, by: 50))
 

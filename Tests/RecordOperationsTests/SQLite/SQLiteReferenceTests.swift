@@ -33,7 +33,7 @@ import Testing
     }
     let now = try await database.record(saved[1].id)
     #expect(now?["author"] == author)
-    // What SQLite does by itself counts as a change, too.
+    // Changes that SQLite makes through foreign keys are recorded too.
     let changes = try await database.allChanges(since: token)
     #expect(changes.changed.map(\.id) == (rule == .nullify ? [saved[1].id] : []))
     #expect(changes.deleted.contains(saved[1].id) == (rule == .cascade))
@@ -72,7 +72,7 @@ import Testing
       book.fields == [
         "by": .reference(RecordReference(author, onDelete: .deny)),
         "editor": .reference(RecordReference(author, onDelete: .nullify)),
-        // That is no key of its table.
+        // The referenced column is not the primary key.
         "named": "Jane",
       ])
     book["by"] = .reference(RecordReference(author, onDelete: .cascade))

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct SQLiteRequestTests {
-  /// A statement that takes as long as one likes.
+  /// A statement that runs until it is interrupted.
   private static let endless =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
@@ -37,7 +37,7 @@ import Testing
     let task = Task {
       try await database.write { connection in
         signal.yield()
-        // An interruption that comes here is forgotten by SQLite.
+        // SQLite ignores an interrupt between statements.
         while !connection.isCancelled {}
         try connection.run("CREATE TABLE never (a)")
       }
@@ -60,10 +60,10 @@ import Testing
     }
     for await _ in started { break }
     let record = DatabaseRecord("Book", "never")
-    // It is in the line when it is cancelled: it runs up to there at once.
+    // An immediate task is queued before it is cancelled.
     let second = Task.immediate { try await database.save(record) }
     second.cancel()
-    // The first one still runs.
+    // The first request is still running.
     await #expect(throws: CancellationError.self) { try await second.value }
     first.cancel()
     await #expect(throws: CancellationError.self) { try await first.value }
@@ -75,7 +75,8 @@ import Testing
     let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(readers: 1))
     let count =
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) SELECT count(*) FROM n"
-    // On one connection, and cancelled at any moment: about when one ends and the next begins, too.
+    // All requests share a connection, and some are cancelled between the end of one and the start
+    // of the next.
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<400 {
         group.addTask {
@@ -105,7 +106,7 @@ import Testing
     let other = try otherConnection(folder.file())
     try other.run("BEGIN IMMEDIATE")
     let worker = database.worker(for: .writing)
-    // Whether it is already waiting each time, nobody knows; but some of them are.
+    // Some of the requests are already waiting for the lock when they are cancelled.
     for _ in 0..<10 {
       let (started, signal) = AsyncStream.makeStream(of: Void.self)
       let task = Task {
@@ -131,7 +132,7 @@ import Testing
     try other.run("BEGIN IMMEDIATE")
     let (code, text) = await database.refusal(of: DatabaseRecord("Book", "2"))
     #expect(code == "unavailable" && text.contains(folder.file()))
-    // Who reads has nothing to wait for.
+    // Readers do not wait for the lock.
     #expect(try await database.all(RecordQuery("Book")).count == 1)
   }
 
@@ -165,14 +166,14 @@ import Testing
     let first = try await one.save(record)[0]
     var second = try #require(try await other.record(record.id))
     #expect(second == first)
-    // A column that the first one does not know.
+    // A column that the first database has not seen.
     second["pages"] = 249
     second = try await other.save(second)[0]
     var third = first
     third["title"] = "Persuasion"
     let reply = try await one.modify(RecordBatch([.save(third, .ifUnchanged)]))[0]
     guard case .failed(let error) = reply, case .conflict(let now) = error.reason else {
-      Issue.record("It is \(reply.code).")
+      Issue.record("unexpected reply: \(reply.code)")
       return
     }
     #expect(now == second && now["pages"] == 249)

@@ -48,7 +48,7 @@ import Testing
     #expect(record.id.name == names[0] && record.keys == fields && record["a"] == 5)
     #expect(try await database.record(record.id) == record)
     #expect(try await database.record(RecordID("T", "07")) == nil)
-    // Part of a key cannot be changed: it would be another record.
+    // A column of the key cannot be changed, because it identifies the record.
     let isPart = sql.contains("(id, a)") || sql.contains("(a, id)")
     record["a"] = isPart ? 5 : 6
     let saved = try await database.save(record, policy: .changedKeys)[0]
@@ -152,7 +152,7 @@ import Testing
     #expect(try await database.all(RecordQuery(type, where: date)).isEmpty)
     let includes = Field<[Int]>("l").includes(1) || Field<String>("d").hasPrefix("2026-02-30")
     #expect(try await database.all(RecordQuery(type, where: includes)).map(\.id.name) == ["1"])
-    // Texts that are none are where a page ends, too.
+    // A page can also end at a value that is not a valid text.
     let sorted = RecordQuery(type, sortedBy: [.descending("t")])
     #expect(try await database.all(sorted, page: 1).map(\.id.name) == ["3", "1", "2"])
   }
@@ -174,13 +174,14 @@ import Testing
     record["title"] = "Emma"
     let token = try await database.changes(since: nil, in: .default).token
     try await database.save(record)
-    // Nobody knows what has become of the records of the table that was there before.
+    // The changes of the dropped table are unknown.
     #expect(
       await failure { _ = try await database.allChanges(since: token) }.code == "tokenExpired")
     #expect(try await database.allChanges(since: nil).changed.map(\.id.name) == ["5"])
   }
 
-  // Made anew for who asks: the address sanitizer does not find the way to what an enumeration holds in a global.
+  // Computed at each access: the address sanitizer does not find the payload of an enumeration in a
+  // global variable.
   static var invalidQueries: [(RecordQuery, part: String)] {
     [
       (RecordQuery("None"), "no such table: None (tables: Book)"),

@@ -1,6 +1,6 @@
 import RecordOperations
 
-/// A connection that knows nothing of records: as another program has it.
+/// A connection without the settings of this package, like a connection of another program.
 func otherConnection(_ path: String) throws -> SQLiteConnection {
   let connection = try SQLiteConnection.open(path, for: .writing, SQLiteOptions())
   try connection.run("PRAGMA recursive_triggers = OFF")
@@ -8,14 +8,14 @@ func otherConnection(_ path: String) throws -> SQLiteConnection {
   return connection
 }
 
-/// Runs statements on a connection of its own, which is closed then.
+/// Runs statements on a new connection, and closes it.
 func execute(_ statements: [String], in path: String) throws {
   let connection = try otherConnection(path)
   for sql in statements { try connection.run(sql) }
 }
 
 extension SQLiteRecordDatabase {
-  /// The word for the error by which a record is not saved, and what it says.
+  /// Saves a record, and returns the code and the text of the error.
   func refusal(
     of record: DatabaseRecord, policy: SavePolicy = .ifUnchanged
   ) async -> (code: String, text: String) {
@@ -40,7 +40,7 @@ extension SQLiteRecordDatabase {
 }
 
 extension RecordReply {
-  /// What it says, in a word or two, for tables of expectations.
+  /// The kind of the reply, for tables of expectations.
   var code: String {
     switch self {
     case .saved: "saved"
@@ -50,7 +50,7 @@ extension RecordReply {
   }
 }
 
-/// The word for the error that a body throws, and what it says.
+/// The code and the text of the error that a body throws.
 func failure(_ body: () async throws -> Void) async -> (code: String, text: String) {
   do {
     try await body()

@@ -2,7 +2,7 @@ import CompositeOperations
 import Foundation
 import RecordOperations
 
-/// Records, predicates and orders that come at random, with values that are near to one another.
+/// Random records, predicates and orders, with values that are close to each other.
 struct Samples {
   static let schema = [
     "CREATE TABLE \"Author\" (id TEXT PRIMARY KEY NOT NULL)",
@@ -59,7 +59,7 @@ struct Samples {
       return pick([.all(parts), .any(parts), .not(parts.first ?? .all([]))])
     }
     let key = pick(Self.keys)
-    // Mostly of the kind of the column.
+    // Mostly values of the column's kind.
     var value = chance(4) ? self.value(for: pick(Self.keys)) : self.value(for: key)
     if case .list(let elements) = value { value = elements.first ?? .null }
     switch Int.random(in: 0..<10, using: &generator) {

@@ -15,7 +15,7 @@ import Testing
     database = SQLiteRecordDatabase(folder.file())
   }
 
-  /// What others see.
+  /// The names that other readers see.
   private func names() async throws -> [String] {
     try await QueryRecords("Book", in: database).run().get().map(\.id.name).sorted()
   }
@@ -40,7 +40,7 @@ import Testing
     gate.open()
     #expect(await run.outcome.result == ["1", "2"])
     #expect(try await names() == ["1", "2"])
-    // Its changes are told as any others.
+    // Its changes are recorded like any others.
     let changes = try await FetchChanges(in: database).run().get()
     #expect(changes.changed.count == 2)
   }
@@ -59,7 +59,7 @@ import Testing
     gate.open()
     #expect(await run.outcome.isCancelled)
     #expect(try await names() == [])
-    // The file is free again.
+    // The file is not locked any more.
     #expect(await save("3", in: database).run().result?.count == 1)
   }
 
@@ -146,7 +146,7 @@ import Testing
       let cause = (error as? RecordBatchError)?.failures.first ?? error as? RecordError
       #expect(cause?.name == "invalid", "\(error)")
     }
-    // Others do not mind, and neither does who only reads.
+    // Writing another database and reading the same one are allowed.
     let other = SQLiteRecordDatabase(folder.file("other"))
     let outer = TransactionOperation(in: database) { transaction in
       save("3", in: transaction).then { _ in save("3", in: other) }
@@ -188,7 +188,7 @@ import Testing
   func `transactions begin in the order of their requests`() async throws {
     let gate = Gate()
     let begun = Lock<[Int]>([])
-    // However long it takes until all have come.
+    // Longer than it takes to queue all transactions.
     let database = SQLiteRecordDatabase(folder.file(), SQLiteOptions(busyTimeout: .seconds(600)))
     func transaction(_ number: Int) -> TransactionOperation<Int> {
       TransactionOperation(in: database) { transaction in
@@ -203,7 +203,7 @@ import Testing
     await gate.waitForArrivals(1)
     for number in 1...20 {
       runs.append(transaction(number).start())
-      // Before it is asked whether it may begin, the next one has not come.
+      // The next transaction starts only after this one is queued.
       while database.writerCount < number { await Task.yield() }
     }
     gate.open()

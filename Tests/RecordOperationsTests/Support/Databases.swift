@@ -1,6 +1,6 @@
 import RecordOperations
 
-/// The databases that have to be alike.
+/// The databases that must behave equally.
 enum DatabaseKind: CaseIterable, Sendable {
   case memory, sqlite
 
@@ -12,7 +12,7 @@ enum DatabaseKind: CaseIterable, Sendable {
   }
 }
 
-/// A database in a folder that goes away with it.
+/// A database in a folder that is removed with it.
 private final class FolderDatabase: RecordDatabase {
   private let folder: TemporaryFolder
   private let base: SQLiteRecordDatabase
@@ -40,7 +40,7 @@ private final class FolderDatabase: RecordDatabase {
   }
 }
 
-/// A record with a name and some fields, that has never been saved.
+/// A record with a name and fields that has never been saved.
 func record(
   _ name: String, type: String = "Book", _ fields: [String: FieldValue] = [:]
 ) -> DatabaseRecord {
@@ -50,7 +50,7 @@ func record(
 }
 
 extension RecordDatabase {
-  /// What is there of a record.
+  /// The stored record, or nil.
   func record(_ id: RecordID) async throws -> DatabaseRecord? {
     try await lookup([id], keys: nil)[id]
   }
@@ -67,7 +67,7 @@ extension RecordDatabase {
     return records
   }
 
-  /// Saves records as somebody else would.
+  /// Saves records as another writer would.
   @discardableResult
   func save(
     _ records: DatabaseRecord..., policy: SavePolicy = .allKeys
@@ -77,7 +77,7 @@ extension RecordDatabase {
 }
 
 extension RecordError {
-  /// The reason without what it bears.
+  /// The name of the reason, without its associated value.
   var name: String {
     switch reason {
     case .conflict: "conflict"
@@ -102,7 +102,7 @@ extension RecordReply {
     get throws {
       switch self {
       case .saved(let record): return record
-      case .deleted: throw RecordError(.invalid("it is deleted, and not saved"))
+      case .deleted: throw RecordError(.invalid("unexpected reply: deleted"))
       case .failed(let error): throw error
       }
     }

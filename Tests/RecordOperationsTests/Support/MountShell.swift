@@ -1,10 +1,10 @@
 import Foundation
 import TestPrograms
 
-/// A shell that can mount file systems, which nothing but its own programs sees.
+/// A shell that can mount file systems that are visible only to its own programs.
 ///
-/// It needs a mount namespace. Root has the right to make one in most places but containers; others have it where the
-/// system lets them make a user namespace.
+/// It needs a mount namespace. Root can create one in most environments except containers. Other
+/// users can create one if the system allows user namespaces.
 enum MountShell {
   static let isAvailable: Bool = {
     guard let folder = try? TemporaryFolder() else { return false }
@@ -12,7 +12,7 @@ enum MountShell {
     return (try? program.start().waitUntilExit()) == 0
   }()
 
-  /// The program that is built with the tests, `RecordCrashes`.
+  /// The path of the program `RecordCrashes`, which is built with the tests.
   static var recordProgram: String {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     return tests.deletingLastPathComponent().appendingPathComponent("RecordCrashes").path
@@ -21,7 +21,7 @@ enum MountShell {
   /// Runs a script.
   ///
   /// - Parameter arguments: The values of `$1` and so on.
-  /// - Returns: The lines that it has written, errors among them.
+  /// - Returns: The lines of its output and its errors.
   static func lines(_ script: String, _ arguments: String...) async throws -> [String] {
     let folder = try TemporaryFolder()
     let path = folder.file("output")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that is removed with all that is in it when it goes away.
+/// A folder that is removed with its contents when it is deallocated.
 final class TemporaryFolder: Sendable {
   let path: String
 

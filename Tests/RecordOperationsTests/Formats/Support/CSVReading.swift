@@ -1,18 +1,18 @@
 import RecordOperations
 
-/// What a reader finds in a file: rows and problems as text, so that tests read as tables.
+/// The rows and problems that a reader finds in CSV, as text for tables of expectations.
 ///
-/// A row is `2: a|"b"|` with its line before it, and cells that were quoted in quotes.
+/// A row is `2: a|"b"|`, which begins with its line. Cells that were quoted are in quotes.
 struct CSVReading: Equatable, CustomStringConvertible {
   var rows: [String] = []
   var problems: [String] = []
 
-  /// Reads all of it at once.
+  /// Reads the whole text at once.
   init(_ text: String, delimiter: CSVDelimiter = .comma, limits: RowLimits = RowLimits()) {
     self.init(Array(text.utf8), delimiter: delimiter, limits: limits)
   }
 
-  /// - Parameter length: How long the pieces are; all of it in one piece if it is nil.
+  /// - Parameter length: The length of the pieces, in bytes. If it is nil, there is one piece.
   init(
     _ bytes: [UInt8], inPiecesOf length: Int? = nil, delimiter: CSVDelimiter = .comma,
     limits: RowLimits = RowLimits()

@@ -1,11 +1,12 @@
 import RecordOperations
 
-/// What a reader finds in a file of JSON.
+/// The objects and problems that a reader finds in JSON.
 struct JSONReading: Equatable {
-  /// An object is `2: a = string("b"), …` with its line before it.
+  /// An object is `2: a = "b", …`, which begins with its line.
   var objects: [String] = []
   var problems: [String] = []
-  /// Its values, with the length of their keys before them: some keys are the same to `String`, and have other bytes.
+  /// Its values, each after the length of its key in bytes: some keys are equal as `String` but
+  /// have different bytes.
   var values: [[String]] = []
 
   init(

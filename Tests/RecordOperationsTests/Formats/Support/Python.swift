@@ -1,9 +1,9 @@
 import Foundation
 import TestPrograms
 
-/// Python, whose modules `csv` and `json` are what most people read and write these files with.
+/// Runs Python, whose modules `csv` and `json` are a reference for these formats.
 enum Python {
-  /// The interpreter that `COMPOSITE_PYTHON` names, else the first `python3`.
+  /// The interpreter that `COMPOSITE_PYTHON` names, otherwise the first `python3` in `PATH`.
   private static let file: URL? = {
     let environment = ProcessInfo.processInfo.environment
     if let path = environment["COMPOSITE_PYTHON"] { return URL(fileURLWithPath: path) }
@@ -19,7 +19,8 @@ enum Python {
     let output: String
   }
 
-  /// What a script makes of some bytes, which it finds in the binary file `source`, and writes to `target`.
+  /// Returns the bytes that a script writes to the file `target`. It reads the input from the file
+  /// `source`.
   static func bytes(
     of script: String, from input: [UInt8], arguments: [String] = []
   ) async throws -> [UInt8] {

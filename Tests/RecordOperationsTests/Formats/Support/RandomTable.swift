@@ -2,15 +2,15 @@ import CompositeOperations
 import Foundation
 import RecordOperations
 
-/// Rows of values that formats find hard.
+/// Random rows of values that are difficult for formats.
 struct RandomTable {
   let columns: [String]
   let rows: [[FieldValue]]
 
   enum Content {
-    /// Everything that a field can have.
+    /// All kinds of values that a field can hold.
     case any
-    /// Text that is not empty, and integers: what Python writes as we do.
+    /// Texts that are not empty, and integers, which Python writes in the same form.
     case plain
   }
 
@@ -22,7 +22,7 @@ struct RandomTable {
     }
   }
 
-  /// A moment and its text.
+  /// A date and its text.
   static let timestamp = (
     date: Date(timeIntervalSince1970: 1_795_348_984.123), text: "2026-11-22T12:03:04.123Z"
   )
@@ -33,7 +33,7 @@ struct RandomTable {
   ]
 
   static func text(using random: inout OperationRandomness) -> String {
-    // Longer than the sixteen bytes that are looked at together, and shorter.
+    // Shorter and longer than the 16 bytes that are examined at once.
     let count = Bool.random(using: &random) ? 4 : 30
     return (0...Int.random(in: 0...count, using: &random)).map { _ in
       Bool.random(using: &random) ? "x" : pieces.randomElement(using: &random) ?? ""
@@ -47,7 +47,7 @@ struct RandomTable {
     switch (content, Int.random(in: 0...11, using: &random)) {
     case (_, 0): return .integer(integer >> Int64.random(in: 0...63, using: &random))
     case (.plain, _):
-      // Python does not quote what may be the mark of a file.
+      // Python does not quote a byte order mark.
       let text = text(using: &random)
       return .string(text.hasPrefix("\u{FEFF}") ? "x\(text)" : text)
     case (.any, 1...3): return .string(text(using: &random))
@@ -73,7 +73,7 @@ struct RandomTable {
     return bytes
   }
 
-  /// The same by the face that takes cells as they are in memory.
+  /// The same bytes, by the interface for cells in memory.
   func bytesOfCells(_ formatter: some CellFormatter) throws -> [UInt8] {
     var bytes: [UInt8] = []
     try formatter.appendHeader(for: columns, to: &bytes)
@@ -94,7 +94,7 @@ extension Double {
 }
 
 extension FieldValue {
-  /// The cell that a database would have for it.
+  /// Calls a body with the cell that a database would have for the value.
   func withCell(_ body: (FormattedCell) throws -> Void) throws {
     switch self {
     case .null: try unsafe body(.null)
@@ -108,7 +108,7 @@ extension FieldValue {
     }
   }
 
-  /// What a cell of CSV says.
+  /// The text of its CSV cell.
   var text: String {
     switch self {
     case .null: ""
@@ -124,7 +124,7 @@ extension FieldValue {
     }
   }
 
-  /// As JSON has it; made in another way than the formatters do.
+  /// Its JSON, computed differently from the formatters.
   private var json: String {
     switch self {
     case .null: return "null"
