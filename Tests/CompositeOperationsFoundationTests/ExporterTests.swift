@@ -6,7 +6,7 @@ import LoopbackServer
 import Testing
 
 @Suite struct ExporterTests {
-  @Test func `a trace is posted as JSON to the place that the protocol says`() async throws {
+  @Test func `a trace is posted as JSON to the path of the protocol`() async throws {
     let receiver = try Receiver()
     let exporter = OpenTelemetryExporter(
       to: receiver.url, headers: ["Authorization": "Bearer x"], service: "tests")
@@ -20,20 +20,22 @@ import Testing
     #expect(String(decoding: request.body, as: UTF8.self).contains(#"{"stringValue":"tests"}"#))
   }
 
-  @Test func `a trace of many runs is posted in parts`() async throws {
+  @Test func `a trace of many runs is posted in several requests`() async throws {
     let receiver = try Receiver()
     try await OpenTelemetryExporter(to: receiver.url).export(await trace(of: 2_500))
     #expect(receiver.requests.count == 3)
     #expect(try names(in: receiver.requests) == (0..<2_500).map { "\($0)" })
   }
 
-  @Test func `a trace of nothing is not posted`() async throws {
+  @Test func `an empty trace is not posted`() async throws {
     let receiver = try Receiver()
     try await OpenTelemetryExporter(to: receiver.url).export(TraceRecorder().trace)
     #expect(receiver.requests.isEmpty)
   }
 
-  @Test func `a refusal is an error with its status and what the collector said`() async throws {
+  @Test func `a refused export is an error with the status and the beginning of the body`()
+    async throws
+  {
     let receiver = try Receiver(
       .init(status: 400, body: "no such field" + String(repeating: "!", count: 900)))
     let error = try await #require(throws: OpenTelemetryExportError.self) {
@@ -52,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [#""7""#, "7"])
-  func `spans that a collector rejects are an error`(count: String) async throws {
+  func `spans that the collector rejects are an error`(count: String) async throws {
     let receiver = try Receiver(
       .init(body: #"{"partialSuccess":{"rejectedSpans":\#(count),"errorMessage":"too old"}}"#))
     let error = try await #require(throws: OpenTelemetryExportError.self) {
@@ -63,14 +65,14 @@ import Testing
   }
 
   @Test(arguments: [#"{"partialSuccess":{}}"#, #"{"partialSuccess":{"errorMessage":"slow"}}"#, ""])
-  func `an answer that rejects nothing is none`(body: String) async throws {
+  func `a response that rejects no spans is not an error`(body: String) async throws {
     let receiver = try Receiver(.init(body: body))
     try await OpenTelemetryExporter(to: receiver.url).export(await trace(of: 1))
     #expect(receiver.requests.count == 1)
   }
 
   @Test(arguments: [429, 502, 503, 504])
-  func `what may be taken later is sent again, not before the collector says`(status: Int)
+  func `a temporary refusal is retried, no earlier than Retry-After allows`(status: Int)
     async throws
   {
     let receiver = try Receiver(
@@ -99,7 +101,7 @@ import Testing
     #expect(receiver.requests.count == 3)
   }
 
-  @Test func `after five attempts the last error counts`() async throws {
+  @Test func `the last error is thrown after five attempts`() async throws {
     let receiver = try Receiver(.init(status: 503, body: "full"))
     let clock = ManualClock()
     let exporter = OpenTelemetryExporter(to: receiver.url, in: OperationEnvironment(clock: clock))
@@ -122,7 +124,7 @@ import Testing
       LoopbackAnswer(401, headers: [#"WWW-Authenticate: Basic realm="x""#], "who are you?"),
       LoopbackAnswer(302, headers: ["Location: /elsewhere"], "go elsewhere"),
     ])
-  func `whoever asks for a password or sends elsewhere is an error`(answer: LoopbackAnswer)
+  func `a request for authentication and a redirect are errors`(answer: LoopbackAnswer)
     async throws
   {
     let server = try LoopbackServer(answer)
@@ -133,7 +135,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `a collector that is not there is an error that names it`() async throws {
+  @Test func `a collector that cannot be reached is an error that names it`() async throws {
     let clock = ManualClock()
     let url = try #require(URL(string: "http://127.0.0.1:1"))
     let exporter = OpenTelemetryExporter(to: url, in: OperationEnvironment(clock: clock))
@@ -149,7 +151,7 @@ import Testing
     #expect(error.description.hasPrefix("The collector at http://127.0.0.1:1/v1/traces cannot be"))
   }
 
-  @Test func `an export that is cancelled ends at once`() async throws {
+  @Test func `a cancelled export ends immediately`() async throws {
     let held = HeldAnswer()
     let receiver = try Receiver(.init(condition: held))
     let exporter = OpenTelemetryExporter(to: receiver.url, session: .patient)

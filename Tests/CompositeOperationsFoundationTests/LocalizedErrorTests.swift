@@ -5,7 +5,7 @@ import LoopbackServer
 import Testing
 
 @Suite struct LocalizedErrorTests {
-  @Test func `localizedDescription says what the error says`() async throws {
+  @Test func `localizedDescription equals the description of the error`() async throws {
     let server = try LoopbackServer(.init(404, "no such page"))
     let missing = FileReadOperation(URL(fileURLWithPath: "/no/such/file"))
     let failures: [any Error] = [
@@ -20,7 +20,7 @@ import Testing
     for error in failures { #expect(error.localizedDescription == "\(error)") }
   }
 
-  @Test func `every public error of the package has one`() throws {
+  @Test func `every public error conforms to LocalizedError`() throws {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     let sources = tests.deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("Sources")

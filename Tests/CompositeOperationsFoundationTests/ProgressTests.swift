@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite struct ProgressTests {
-  @Test func `a Progress is indeterminate, then in thousandths, then done`() async {
+  @Test func `a Progress is indeterminate, then counts thousandths, then is finished`() async {
     let progress = Progress(totalUnitCount: -1)
     let observer = ProgressObserver(updating: progress)
     #expect(progress.isIndeterminate)
@@ -23,7 +23,7 @@ import Testing
     #expect(progress.isFinished)
   }
 
-  @Test func `where the run counts units the Progress has them`() async {
+  @Test func `a Progress has the units that the run reports`() async {
     let progress = Progress(totalUnitCount: -1)
     let operation = SimpleOperation.withContext { context in
       context.report(3, of: 12, unit: "files")
@@ -35,7 +35,7 @@ import Testing
     #expect(progress.isFinished)
   }
 
-  @Test func `a run that says nothing is indeterminate until it has ended`() async {
+  @Test func `a run that reports no progress is indeterminate until it has ended`() async {
     let progress = Progress(totalUnitCount: -1)
     let operation = SimpleOperation { progress.isIndeterminate }
     let outcome = await operation.observed(by: ProgressObserver(updating: progress)).run()

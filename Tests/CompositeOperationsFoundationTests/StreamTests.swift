@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite struct StreamTests {
-  @Test func `every run is sent once it has ended, and what goes on at the end`() async throws {
+  @Test func `every run is sent when it has ended, and active runs at the end`() async throws {
     let receiver = try Receiver()
     let stream = OpenTelemetryStream(to: OpenTelemetryExporter(to: receiver.url))
     async let posting: Void = stream.run()
@@ -42,7 +42,7 @@ import Testing
     #expect(receiver.requests.count == 4)
   }
 
-  @Test func `runs that the collector does not take are counted, and others go on`() async throws {
+  @Test func `runs that the collector refuses are counted, and later runs are sent`() async throws {
     let receiver = try Receiver(.init(status: 400, body: "no"), .init())
     let stream = OpenTelemetryStream(to: OpenTelemetryExporter(to: receiver.url), batchLimit: 2)
     await run(4, observedBy: stream)
@@ -54,7 +54,7 @@ import Testing
     #expect(try names(in: receiver.requests) == ["0", "1", "2", "3"])
   }
 
-  @Test func `a stream that is cancelled ends at once and counts what is left`() async throws {
+  @Test func `a cancelled stream ends immediately and counts the remaining runs`() async throws {
     let held = HeldAnswer()
     let receiver = try Receiver(.init(condition: held))
     let stream = OpenTelemetryStream(

@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: ["fdupes", "jdupes"], [true, false])
-  func `the groups equal those of other programs`(name: String, isMade: Bool) async throws {
+  func `the groups equal the groups of fdupes and jdupes`(name: String, isMade: Bool) async throws {
     let options = name == "fdupes" ? ["-r", "-q", "-n"] : ["-r", "-q"]
     let made = isMade ? try madeTree() : nil
     let folder = made?.path ?? "/usr/include"

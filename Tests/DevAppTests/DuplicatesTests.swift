@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct DuplicatesTests {
-  @Test func `groups hold files of equal bytes, and nothing else`() async throws {
+  @Test func `groups contain exactly the files with equal contents`() async throws {
     let folder = try TemporaryFolder()
     let long = String(repeating: "0123456789abcdef", count: 40_000)
     try folder.write("same", to: "a")
@@ -28,7 +28,7 @@ import Testing
     #expect(report.changed.isEmpty)
   }
 
-  @Test func `hundreds of files of one size are told apart exactly`() async throws {
+  @Test func `hundreds of files of one size are grouped by their contents`() async throws {
     let folder = try TemporaryFolder()
     for index in 0..<600 {
       // 200 different contents of three files each, all of one size.
@@ -40,7 +40,7 @@ import Testing
     #expect(report.names(in: folder) == Set(expected))
   }
 
-  @Test func `a hard link is the same file, and a symbolic link none`() async throws {
+  @Test func `hard links count as one file, and symbolic links are ignored`() async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("contents", to: "a")
     let manager = FileManager.default
@@ -57,7 +57,7 @@ import Testing
     #expect(both.groups[0].files.count == 2)
   }
 
-  @Test func `a folder that is named twice, or within another, is looked into once`() async throws {
+  @Test func `a folder that is named twice or inside another one is searched once`() async throws {
     let folder = try TemporaryFolder()
     try folder.write("contents", to: "below/a")
     let printed = try await Program.devApp(
@@ -67,7 +67,7 @@ import Testing
     #expect(try Report(printed).groups.isEmpty)
   }
 
-  @Test func `a symbolic link that is named is followed`() async throws {
+  @Test func `a symbolic link in the arguments is followed`() async throws {
     let folder = try TemporaryFolder()
     try folder.write("contents", to: "below/a")
     try folder.write("contents", to: "below/b")
@@ -78,7 +78,7 @@ import Testing
       try await Report(Program.devApp("duplicates", "--json", link.path).run()).groups.count == 1)
   }
 
-  @Test func `empty files are a group when they are asked for`() async throws {
+  @Test func `empty files are a group only with --empty`() async throws {
     let folder = try TemporaryFolder()
     for name in ["a", "b", "c"] { try folder.write("", to: name) }
     #expect(
@@ -88,7 +88,7 @@ import Testing
     #expect(report.names(in: folder) == [["a", "b", "c"]])
   }
 
-  @Test func `names with newlines, quotes and bytes that are not UTF-8 come out right`()
+  @Test func `names with newlines, quotes and bytes that are not UTF-8 are printed correctly`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -122,7 +122,7 @@ import Testing
       ])
   }
 
-  @Test func `what cannot be read is reported and does not end the run`() async throws {
+  @Test func `unreadable files are reported and do not end the run`() async throws {
     let folder = try TemporaryFolder()
     try folder.write("contents", to: "a")
     try folder.write("contents", to: "b")
@@ -160,7 +160,7 @@ import Testing
     #expect(report.unreadable.map(\.error) == ["Permission denied", "Permission denied"])
   }
 
-  @Test func `the text names what was found, what could not be compared, and the totals`()
+  @Test func `the text output lists the groups and the totals`()
     async throws
   {
     let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import LoopbackServer
 import Testing
 
 @Suite struct IssuesTests {
-  @Test func `the issues of every repository are listed, page by page`() async throws {
+  @Test func `the issues on all pages of every repository are listed`() async throws {
     let server = try LoopbackServer { request, connection in
       let host = request["Host"] ?? ""
       switch request.path {
@@ -43,7 +43,7 @@ import Testing
     #"</other>; title="\"<x>; rel=next", </next> ; REL = Next"#, ",, </next>;x;rel=\"next\",",
     #"</other>; rel="prev"; rel="next", </next>; rel="next""#,
   ])
-  func `the next page is found, however it is said`(link: String) async throws {
+  func `the next page is found in every form of the Link header`(link: String) async throws {
     let server = try LoopbackServer { request, connection in
       switch request.path {
       case let path where path.hasPrefix("/users/"):
@@ -58,7 +58,7 @@ import Testing
     #expect(server.requests.last?.path.hasPrefix("/next") == true)
   }
 
-  @Test func `a repository that fails is named beside the results of the others`() async throws {
+  @Test func `a repository that fails is reported with the results of the others`() async throws {
     let server = try LoopbackServer { request, connection in
       switch request.path.split(separator: "?").first {
       case "/users/octocat/repos":
@@ -97,7 +97,7 @@ import Testing
     #expect(document.repositories[0].issues.map(\.number) == [1])
   }
 
-  @Test func `a width bounds how many are asked at a time`() async throws {
+  @Test func `a width limits how many repositories are requested at once`() async throws {
     let names = (0..<6).map { "octocat/r\($0)" }
     for width in [1, 2] {
       let crowd = Crowd(width)
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `a token is sent, and the limit that is used up is told plainly`() async throws {
+  @Test func `a token is sent, and an exhausted rate limit is reported`() async throws {
     let server = try LoopbackServer(
       .init(
         403,
@@ -131,7 +131,7 @@ import Testing
     #expect(!printed.error.contains("secret"))
   }
 
-  @Test func `a server that is busy is asked again`() async throws {
+  @Test func `a request to a busy server is retried`() async throws {
     let server = try LoopbackServer(
       .init(503, headers: ["Retry-After: 0"]), .init(Self.repositories("octocat/a")),
       .init(Self.issues(1)))
@@ -144,7 +144,7 @@ import Testing
     (404, "no user is named octocat"), (401, "rejected the token in GITHUB_TOKEN"),
     (400, "failed with status 400"),
   ])
-  func `what ends it all is said in a line`(status: Int, text: String) async throws {
+  func `a fatal error is reported in one line`(status: Int, text: String) async throws {
     let server = try LoopbackServer(.init(status, "{}"))
     let printed = try await issues(of: "octocat", at: server)
     #expect(printed.status == 1)
@@ -152,7 +152,7 @@ import Testing
     #expect(printed.error.split(separator: "\n").count == 1)
   }
 
-  @Test func `pages on another server, and in a circle, are an error`() async throws {
+  @Test func `pages on another server and cycles of pages are errors`() async throws {
     for (link, text) in [
       ("http://elsewhere.invalid/", "to another server"), ("/again", "form a cycle"),
     ] {
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)), arguments: endingSignals)
-  func `a signal ends it at once`(number: Int32) async throws {
+  func `a signal ends the program immediately`(number: Int32) async throws {
     let server = try LoopbackServer { _, connection in connection.waitForClose() }
     let program = Program.devApp("issues", "--api", "\(server.url(""))", "octocat")
     let printed = try await program.run { process in
@@ -179,7 +179,7 @@ import Testing
     #expect(printed.error.contains("interrupted"))
   }
 
-  @Test func `--trace has the pages of every repository`() async throws {
+  @Test func `--trace contains the pages of every repository`() async throws {
     let server = try LoopbackServer(
       .init(Self.repositories("octocat/a")), .init(Self.issues(1)))
     let folder = try TemporaryFolder()
@@ -203,7 +203,7 @@ import Testing
       (["issues", "--nothing", "a"], "unknown option --nothing"),
       (["issues", "--api", "http://host.invalid", "a"], "sent to host.invalid unencrypted"),
     ] as [([String], String)])
-  func `wrong arguments are told with what was expected`(arguments: [String], text: String)
+  func `invalid arguments are reported with the expected ones`(arguments: [String], text: String)
     async throws
   {
     var program = Program.devApp()

@@ -9,7 +9,7 @@ import Testing
     (["duplicates", "--fast", "."], "unknown option --fast; expected"),
     (["tour", "twice"], "unexpected argument twice; expected --trace or --timeline"),
   ])
-  func `wrong arguments get one line that says what was expected`(
+  func `invalid arguments are reported in one line with the expected ones`(
     arguments: [String], message: String
   ) async throws {
     let program = Program(executable: Program.devApp().executable, arguments: arguments)
@@ -20,7 +20,7 @@ import Testing
     #expect(printed.error.split(separator: "\n").count == 1)
   }
 
-  @Test func `a path that does not exist is an error of one line`() async throws {
+  @Test func `a missing path is reported in one line`() async throws {
     let printed = try await Program.devApp("duplicates", "/no/such/folder").run()
     #expect(printed.status == 1)
     #expect(printed.output.isEmpty)
@@ -42,7 +42,8 @@ import Testing
   }
 
   @Test(arguments: [(">&-", 1), (">&- 2>&-", 1), ("<&- >&- 2>&-", 1), ("<&-", 0)])
-  func `closed descriptors are not taken by other files`(closed: String, status: Int32) async throws
+  func `closed standard descriptors are not reused for other files`(closed: String, status: Int32)
+    async throws
   {
     let folder = try TemporaryFolder()
     try folder.write("contents", to: "a")
@@ -68,7 +69,7 @@ import Testing
       #expect(printed.status == 128 + SIGTERM)
     }
 
-    @Test func `a disk that is full is an error`() async throws {
+    @Test func `a full disk is an error`() async throws {
       let folder = try TemporaryFolder()
       try folder.write("contents", to: "a")
       try folder.write("contents", to: "b")
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: endingSignals)
-    func `a signal ends the run at once, as cancelled`(number: Int32) async throws {
+    func `a signal ends the run immediately, as cancelled`(number: Int32) async throws {
       let folder = try sparseFiles()
       var program = Program.devApp("duplicates", "--json", folder.path)
       program.isNice = true

@@ -23,7 +23,7 @@ import Testing
     try #require(printed.status == 0, "\(printed.error)")
   }
 
-  @Test func `a query that is piped has all rows, and no more is held than a part`() async throws {
+  @Test func `a piped query prints all rows`() async throws {
     let folder = try TemporaryFolder()
     try await numbers(2_500, in: folder)
     let printed = try await shell("devapp query x.sqlite Number --sort id", in: folder)
@@ -33,7 +33,7 @@ import Testing
     #expect(lines.first == "id    text" && lines.last == "999   number 999")
   }
 
-  @Test func `who has seen enough rows ends a query without a word`() async throws {
+  @Test func `a reader that closes the pipe ends a query without a message`() async throws {
     let folder = try TemporaryFolder()
     try await numbers(50_000, in: folder)
     for command in ["query x.sqlite Number --json", "export x.sqlite Number --to -"] {
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `a text that is not UTF-8 is shown as bytes, and not exported`() async throws {
+  @Test func `text that is not UTF-8 is shown as bytes and is not exported`() async throws {
     let folder = try TemporaryFolder()
     try await numbers(1, in: folder)
     let database = folder.url.appendingPathComponent("x.sqlite")
@@ -60,7 +60,7 @@ import Testing
     #expect(exported.status == 1)
   }
 
-  @Test func `a file of the name for tabs has them between its cells`() async throws {
+  @Test func `a .tsv file has tabs between its cells`() async throws {
     let folder = try TemporaryFolder()
     try await numbers(2, in: folder)
     let printed = try await shell(
@@ -72,7 +72,7 @@ import Testing
       printed.text == "id\ttext\n1\tnumber 1\n2\tnumber 2\nid,text\n1,number 1\n2,number 2\n")
   }
 
-  @Test func `wide letters take two columns of a table`() async throws {
+  @Test func `wide characters take two columns of a table`() async throws {
     let folder = try TemporaryFolder()
     try folder.write("id,title,pages\n1,日本語,300\n2,Emma,474\n3,a\u{202E}b,1\n", to: "Book.csv")
     let printed = try await shell(
@@ -97,7 +97,7 @@ import Testing
         """)
   }
 
-  @Test func `standard input is read from where it stands`() async throws {
+  @Test func `standard input is read from its current position`() async throws {
     let folder = try TemporaryFolder()
     try folder.write("what the shell reads\nid,title\n1,Emma\n2,Persuasion,\n", to: "rows")
     let printed = try await shell(
@@ -113,7 +113,7 @@ import Testing
     #expect(rows.text == "{\"id\":\"1\",\"title\":\"Emma\"}\n")
   }
 
-  @Test func `rows go to whatever the shell has open`() async throws {
+  @Test func `rows can be exported to any descriptor that the shell has open`() async throws {
     let folder = try TemporaryFolder()
     try await numbers(2, in: folder)
     let rows = "id,text\n1,number 1\n2,number 2\n"
@@ -128,7 +128,7 @@ import Testing
     #expect(opened.text == rows && opened.error.isEmpty)
   }
 
-  @Test func `what is said of rows on standard output is said on standard error`() async throws {
+  @Test func `the summary is on standard error if the rows are on standard output`() async throws {
     let folder = try TemporaryFolder()
     try await numbers(2, in: folder)
     for output in ["-", "/dev/stdout"] {
@@ -143,7 +143,9 @@ import Testing
   @Test(
     .timeLimit(.minutes(10)),
     arguments: [["query", "--json"], ["query"], ["export", "--to", "-"]])
-  func `Ctrl-C ends what writes to a pipe that nobody reads`(arguments: [String]) async throws {
+  func `Ctrl-C ends a command that writes to a pipe that is not read`(arguments: [String])
+    async throws
+  {
     let folder = try TemporaryFolder()
     try await numbers(20_000, in: folder)
     let pipe = folder.url.appendingPathComponent("pipe")
@@ -168,7 +170,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `a terminal has the rows, cut to its width, and no progress among them`()
+    @Test func `rows on a terminal are cut to its width, without progress between them`()
       async throws
     {
       guard let script = Program.installed("script") else { return }
@@ -206,7 +208,7 @@ import Testing
     }
   #endif
 
-  @Test func `a view that cannot be read is told of, and the others are listed`() async throws {
+  @Test func `an unreadable view is reported, and the others are listed`() async throws {
     guard let sqlite = Program.installed("sqlite3") else { return }
     let folder = try TemporaryFolder()
     try await numbers(2, in: folder)

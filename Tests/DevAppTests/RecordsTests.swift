@@ -24,7 +24,7 @@ import Testing
     return try await program.run()
   }
 
-  @Test func `tables are listed with their columns, for people and for programs`() async throws {
+  @Test func `tables are listed with their columns, as text and as JSON`() async throws {
     let folder = try TemporaryFolder()
     try await library(in: folder)
     let printed = try await records("tables", "x.sqlite", in: folder)
@@ -42,7 +42,7 @@ import Testing
     #expect(tables.map { $0["rowCount"] as? Int } == [2, 2])
   }
 
-  @Test func `rows are printed below one another, or as an object a line`() async throws {
+  @Test func `rows are printed as a table, or as one JSON object per line`() async throws {
     let folder = try TemporaryFolder()
     try await library(in: folder)
     let printed = try await records(
@@ -69,7 +69,7 @@ import Testing
     (["pages> 474"], ["b"]), (["pages >474"], ["b"]), (["title= Emma"], ["a"]),
     (["title=' Emma'"], []),
   ])
-  func `conditions say which rows`(conditions: [String], ids: [String]) async throws {
+  func `conditions select rows`(conditions: [String], ids: [String]) async throws {
     let folder = try TemporaryFolder()
     try await library(in: folder)
     var program = Program.devApp(in: folder.url)
@@ -79,7 +79,7 @@ import Testing
     #expect(lines(try await program.run()) == ids.map { "{\"id\":\"\($0)\"}" })
   }
 
-  @Test func `what goes out comes in again as the same`() async throws {
+  @Test func `exported rows are imported unchanged`() async throws {
     let folder = try TemporaryFolder()
     try await library(in: folder)
     for name in ["out.csv", "out.json", "out.jsonl"] {
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `an export goes to standard output behind what is there`() async throws {
+  @Test func `an export to standard output is appended to existing contents`() async throws {
     let folder = try TemporaryFolder()
     try await library(in: folder)
     let command =
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test
-  func `bad rows are listed with their lines, and nothing is put in unless they may be skipped`()
+  func `bad rows are listed with their lines, and nothing is imported unless they may be skipped`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -142,7 +142,7 @@ import Testing
     #expect(lines(pages) == ["{\"pages\":2}", "{\"pages\":1200}", "{\"pages\":1}"])
   }
 
-  @Test func `of many bad rows twenty are listed, and how many more there are`() async throws {
+  @Test func `the first twenty bad rows are listed, and the others are counted`() async throws {
     let folder = try TemporaryFolder()
     try await library(in: folder)
     try folder.write(
@@ -157,8 +157,7 @@ import Testing
     #expect(lines.last?.hasSuffix("(and 24 more); nothing was imported") == true)
   }
 
-  @Test func `a file that is looked at stays as it is, and nothing is left beside it`() async throws
-  {
+  @Test func `reading a database changes no file and creates none`() async throws {
     let folder = try TemporaryFolder()
     try await library(in: folder)
     let before = try Data(contentsOf: folder.url.appendingPathComponent("x.sqlite"))
@@ -209,7 +208,9 @@ import Testing
       "./no/new.sqlite cannot be created: no such folder: ./no. Create it first"
     ),
   ])
-  func `what fails says why, and changes nothing`(arguments: [String], text: String) async throws {
+  func `an error states the reason and changes nothing`(arguments: [String], text: String)
+    async throws
+  {
     let folder = try TemporaryFolder()
     try await library(in: folder)
     var program = Program.devApp(in: folder.url)
@@ -244,7 +245,7 @@ import Testing
     (["import", "f", "t", "a.csv", "--references", "x"], "--references x; expected COLUMN=TABLE"),
     (["import", "f", "t", "a.csv", "--rows-per-transaction", "0"], "expected a number >= 1"),
   ])
-  func `wrong arguments get one line that says what was expected`(
+  func `invalid arguments are reported in one line with the expected ones`(
     arguments: [String], message: String
   ) async throws {
     var program = Program.devApp()
@@ -255,7 +256,7 @@ import Testing
     #expect(printed.error.contains(message), "\(printed.error)")
   }
 
-  @Test func `--help says what there is`() async throws {
+  @Test func `--help prints the usage`() async throws {
     let printed = try await Program.devApp("records", "import", "--help").run()
     #expect(printed.status == 0 && printed.text.hasPrefix("usage: DevApp records tables FILE"))
     #expect(printed.text.split(separator: "\n").allSatisfy { $0.count <= 120 })

@@ -2,7 +2,9 @@ import Foundation
 import Testing
 
 @Suite struct RunTests {
-  @Test func `lines come behind the name of their command, each on its stream`() async throws {
+  @Test func `each line has the name of its command as a prefix, and stays on its stream`()
+    async throws
+  {
     let printed = try await Program.devApp(
       "run", "--", "sh", "-c", "echo out; echo error >&2; printf rest", "---", "echo", "--help me"
     ).run()
@@ -11,14 +13,14 @@ import Testing
     #expect(printed.error == "[sh] error\n")
   }
 
-  @Test func `commands of the same program have numbers`() async throws {
+  @Test func `commands of the same program are numbered`() async throws {
     let printed = try await Program.devApp(
       "run", "--width", "1", "--", "/bin/echo", "a", "---", "echo", "b", "---", "printf", "c"
     ).run()
     #expect(lines(printed) == ["[echo#1] a", "[echo#2] b", "[printf] c"])
   }
 
-  @Test func `groups come in one piece`() async throws {
+  @Test func `--grouped prints the output of each command as a whole`() async throws {
     let printed = try await Program.devApp(
       "run", "--grouped", "--width", "2", "--", "sh", "-c", "echo 1; sleep 0.1; echo 2 >&2; echo 3",
       "---", "printf", "4"
@@ -29,7 +31,7 @@ import Testing
     #expect(text.contains("[printf]\n4\n"), "\(text)")
   }
 
-  @Test func `the first failure ends the others, and those that are left do not begin`()
+  @Test func `the first failure ends the running commands, and no further command begins`()
     async throws
   {
     let printed = try await Program.devApp(
@@ -47,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--grouped"]])
-  func `--keep-going runs all and lists what failed`(option: [String]) async throws {
+  func `--keep-going runs all commands and lists the failures`(option: [String]) async throws {
     var program = Program.devApp()
     program.arguments =
       ["run"] + option + ["--width", "1", "--keep-going", "--", "false", "---", "no-such-program"]
@@ -74,7 +76,7 @@ import Testing
     (["run", "--width", "two"], "invalid width two; expected"),
     (["run", "--width"], "--width without"),
   ])
-  func `wrong arguments get one line that says what was expected`(
+  func `invalid arguments are reported in one line with the expected ones`(
     arguments: [String], message: String
   ) async throws {
     var program = Program.devApp()
@@ -100,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `a trace that goes into a pipe is there once`() async throws {
+  @Test func `a trace that is written to a pipe is written once`() async throws {
     let devApp = Program.devApp().executable.path
     let line = "'\(devApp)' run --trace /dev/stdout -- true | cat"
     let printed = try await Program(
@@ -134,7 +136,7 @@ import Testing
 
   #if os(Linux)
     @Test(.timeLimit(.minutes(10)))
-    func `who waits for a reader of the trace ends by a signal`() async throws {
+    func `a program that waits for a reader of its trace is ended by a signal`() async throws {
       let folder = try TemporaryFolder()
       let pipe = folder.url.appendingPathComponent("trace")
       #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
@@ -152,7 +154,7 @@ import Testing
   #endif
 
   @Test(.timeLimit(.minutes(10)))
-  func `a second Ctrl-C ends the commands by force`() async throws {
+  func `a second Ctrl-C kills the commands`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.url.appendingPathComponent("running")
     let output = folder.url.appendingPathComponent("output")
@@ -177,7 +179,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `the commands end when nobody reads their lines any more`() async throws {
+  func `the commands end when the reader of their lines closes the pipe`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.url.appendingPathComponent("running")
     let script = """
@@ -199,7 +201,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a group shows what its command wrote before it was ended`() async throws {
+  func `--grouped prints what a command wrote before it was ended`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.url.appendingPathComponent("running")
     let program = Program.devApp(
@@ -214,7 +216,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `what failed before a Ctrl-C is listed`() async throws {
+  func `failures before a Ctrl-C are listed`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.url.appendingPathComponent("running")
     let program = Program.devApp(
@@ -235,7 +237,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--grouped"]])
-  func `output that is held open is told to be cut off`(option: [String]) async throws {
+  func `output that is kept open is reported as cut off`(option: [String]) async throws {
     var program = Program.devApp()
     program.arguments = ["run"] + option + ["--", "sh", "-c", "sleep 3600 & echo $!"]
     let printed = try await program.run()

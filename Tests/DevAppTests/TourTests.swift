@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct TourTests {
-  @Test func `the tour shows every stop with what it prints`() async throws {
+  @Test func `the tour shows every stop with its output`() async throws {
     let printed = try await Program.devApp("tour").run()
     #expect(printed.status == 0)
     #expect(printed.error == "")

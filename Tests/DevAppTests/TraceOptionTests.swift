@@ -6,7 +6,7 @@ import Testing
     ("trace.json", "\"traceEvents\""), ("trace.otlp.json", "\"resourceSpans\""),
     ("trace.mmd", "flowchart TD"), ("trace.dot", "digraph"), ("trace.txt", "Critical path"),
   ])
-  func `--trace writes what ran, in the form that the name of the file stands for`(
+  func `--trace writes a trace in the format of the file name`(
     name: String, mark: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -28,7 +28,9 @@ import Testing
   }
 
   @Test(arguments: [("timeline.html", "<!doctype html>"), ("timeline.svg", "<svg")])
-  func `--timeline writes a page or a picture`(name: String, beginning: String) async throws {
+  func `--timeline writes an HTML page or an SVG image`(name: String, beginning: String)
+    async throws
+  {
     let folder = try TemporaryFolder()
     let file = folder.url.appendingPathComponent(name)
     for command in [["tour"], ["duplicates", "--trace", "/dev/null", folder.path]] {
@@ -48,7 +50,9 @@ import Testing
       (["tour", "--trace", "/no/such/folder/t.txt"], 1, "/no/such/folder/t.txt"),
       (["tour", "--timeline", "/no/such/folder/t.svg"], 1, "/no/such/folder/t.svg"),
     ] as [([String], Int32, String)])
-  func `files that cannot be written are named`(arguments: [String], status: Int32, message: String)
+  func `files that cannot be written are reported by name`(
+    arguments: [String], status: Int32, message: String
+  )
     async throws
   {
     var program = Program.devApp()
@@ -59,7 +63,7 @@ import Testing
   }
 
   @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
-  func `a full disk is named`() async throws {
+  func `a full disk is reported`() async throws {
     let folder = try TemporaryFolder()
     for name in ["full.json", "full.txt"] {
       let path = folder.url.appendingPathComponent(name).path
@@ -71,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `progress is told in lines where nobody has a terminal`() async throws {
+  @Test func `progress is printed in lines if there is no terminal`() async throws {
     let folder = try TemporaryFolder()
     for name in ["a", "b"] {
       let path = folder.url.appendingPathComponent(name).path

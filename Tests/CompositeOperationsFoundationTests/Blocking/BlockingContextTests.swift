@@ -14,7 +14,8 @@ import Testing
     func add(_ line: String) { lines.withLock { $0.append(line) } }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a handler wakes what waits inside the system`() async throws
+  @Test(.timeLimit(.minutes(10))) func `a cancellation handler unblocks a system call`()
+    async throws
   {
     var sockets: [Int32] = [-1, -1]
     #if canImport(Glibc)
@@ -41,7 +42,7 @@ import Testing
     #expect(await run.late?.result == 0)
   }
 
-  @Test(.timeLimit(.minutes(10))) func `no handler is called when its body has returned`() async {
+  @Test(.timeLimit(.minutes(10))) func `no handler is called after its body has returned`() async {
     let trace = Trace()
     let (hasLeft, isCancelled) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let run = BlockingOperation { context in
@@ -69,7 +70,9 @@ import Testing
     #expect(trace.all == ["inside", "outer"])
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a handler that runs is waited for`() async {
+  @Test(.timeLimit(.minutes(10))) func `a function waits until a running handler has returned`()
+    async
+  {
     let trace = Trace()
     let (hasBegun, handles) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let (isHandling, mayReturn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -97,7 +100,9 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `the innermost handler is called first, and one that comes late before its body`() async {
+  func `handlers run from the inside out, or before their body after a cancellation`()
+    async
+  {
     let trace = Trace()
     let (hasBegun, isCancelled) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let run = BlockingOperation { context in
@@ -124,7 +129,7 @@ import Testing
     #expect(trace.all == ["inner", "outer", "late", "body"])
   }
 
-  @Test func `nothing is left of a handler that keeps its context`() async {
+  @Test func `a handler that captures its context does not leak`() async {
     final class Token: Sendable {}
     for isCancelled in [false, true] {
       let hasBegun = DispatchSemaphore(value: 0)

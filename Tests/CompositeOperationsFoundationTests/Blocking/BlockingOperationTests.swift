@@ -8,7 +8,9 @@ import Testing
 @Suite struct BlockingOperationTests {
   private struct Failure: Error {}
 
-  @Test func `B3: it ends as its function does, on a thread of its own`() async {
+  @Test func `B3: a function runs on a thread of its own, and its result or error is the outcome`()
+    async
+  {
     let name = await BlockingOperation { threadName() }.run().result
     #expect(name == "blocking")
     let failing = BlockingOperation<Int> { throw Failure() }
@@ -19,7 +21,7 @@ import Testing
         == "old library")
   }
 
-  @Test func `B3: functions that block keep no task from running`() async {
+  @Test func `B3: tasks run while functions block every thread`() async {
     let threads = BlockingThreads(width: 8, name: "blocked")
     let blocked = DispatchSemaphore(value: 0)
     let runs = (0..<1_000).map { index in
@@ -37,7 +39,7 @@ import Testing
     #expect(sum == 999 * 1_000 / 2)
   }
 
-  @Test func `B4: one that waits for a thread is given up at once`() async {
+  @Test func `B4: cancelling a function that waits for a thread ends its run immediately`() async {
     let threads = BlockingThreads(width: 1, name: "one")
     let gate = DispatchSemaphore(value: 0)
     let busy = BlockingOperation(on: .threads(threads)) { gate.wait() }.start()
@@ -53,7 +55,7 @@ import Testing
     #expect(hasRun.withLock(\.self) == false)
   }
 
-  @Test func `B4: one that runs is told, and waited for`() async {
+  @Test func `B4: a running function is notified of a cancellation and awaited`() async {
     let stopped = DispatchSemaphore(value: 0)
     let begun = Lock(0)
     let asking = BlockingOperation { context in
@@ -77,7 +79,7 @@ import Testing
     #expect(await handling.late?.result == true)
   }
 
-  @Test func `it runs where it is told to`() async {
+  @Test func `a function can run on a queue, an actor or an executor`() async {
     let key = DispatchSpecificKey<Int>()
     let queue = DispatchQueue(label: "own")
     queue.setSpecific(key: key, value: 7)
@@ -94,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `B4: an actor or an executor tells it of a cancellation, too`(
+  func `B4: a function on an actor or an executor is notified of a cancellation`(
     isActor: Bool
   ) async {
     let begun = Lock(false)
@@ -109,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `cancelled before its turn with an actor or an executor, the function is not called`(
+  func `a function that is cancelled before its actor or executor runs it is not called`(
     isActor: Bool
   ) async {
     let place: BlockingPlace = isActor ? .actor(Counter()) : .executor(CountingExecutor())
@@ -128,7 +130,7 @@ import Testing
     #expect(hasRun.withLock(\.self) == false)
   }
 
-  @Test func `it can log and tell how far it is`() async {
+  @Test func `a function can report progress`() async {
     let recorder = RecordingObserver()
     let operation = BlockingOperation { context in context.operation.report(1, of: 2) }.named(
       "half")

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite struct BlockingThreadsTests {
-  @Test func `B3: threads that end while work comes lose none of it`() async {
+  @Test func `B3: no function is lost if threads end while functions are added`() async {
     let threads = BlockingThreads(width: 3, name: "hasty", endingAfter: .microseconds(1))
     let operation = ParallelOperation(
       (0..<200).map { index in BlockingOperation(on: .threads(threads)) { index } },
@@ -15,8 +15,7 @@ import Testing
     while threads.threadCount > 0 || threads.runningCount > 0 { await Task.yield() }
   }
 
-  @Test func `what is given up in the line is gone from it, and the others keep their order`() async
-  {
+  @Test func `a cancelled function leaves the queue, and the others keep their order`() async {
     final class Token: Sendable {}
     let threads = BlockingThreads(width: 1, name: "one")
     let gate = DispatchSemaphore(value: 0)
@@ -51,7 +50,7 @@ import Testing
     while left != nil { await Task.yield() }
   }
 
-  @Test func `nothing is kept of what was given up, while a long function goes on`() async {
+  @Test func `a cancelled function is freed while a long function is running`() async {
     final class Token: Sendable {}
     let threads = BlockingThreads(width: 1, name: "one")
     let gate = DispatchSemaphore(value: 0)
@@ -73,7 +72,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `where no thread can be made, what needs one ends in an error`() async {
+  func `a function ends in an error if no thread can be created`() async {
     let threads = BlockingThreads(width: 2, name: "none", endingAfter: .seconds(10)) { _, _ in
       EAGAIN
     }
@@ -93,7 +92,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `where there is a thread, what got none of its own waits for that`() async {
+  func `a function waits for an existing thread if no further one can be created`() async {
     let count = Lock(0)
     let threads = BlockingThreads(width: 2, name: "one", endingAfter: .seconds(10)) { name, body in
       let isFirst = count.withLock { count in
@@ -114,7 +113,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `one that is cancelled on its way into the line is not in it`() async {
+  func `a function that is cancelled while it is enqueued is not in the queue`() async {
     let count = Lock(0)
     let threads = BlockingThreads(width: 2, name: "one", endingAfter: .seconds(10)) { name, body in
       let isFirst = count.withLock { count in
@@ -134,7 +133,7 @@ import Testing
     #expect(await busy.outcome.result != nil)
   }
 
-  @Test func `a name that is too long for the system is cut`() async {
+  @Test func `a thread name that is too long for the system is truncated`() async {
     let threads = BlockingThreads(width: 1, name: "the threads of an old library")
     let name = await BlockingOperation(on: .threads(threads)) { threadName() }.run().result
     #if os(Linux)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CallbackTests {
   private struct Failure: Error {}
 
-  @Test func `a completion handler that takes a result ends an operation`() async {
+  @Test func `a completion handler that takes a Result completes the operation`() async {
     let works = SimpleOperation<Int>.withCallback { finish in
       DispatchQueue.global().async { finish(Result<Int, Failure>.success(1)) }
     }
@@ -20,7 +20,7 @@ import Testing
     #expect(await stops.run().isCancelled)
   }
 
-  @Test func `an error of Foundation that means a cancellation is one`() async {
+  @Test func `a Foundation error that represents a cancellation ends the run as cancelled`() async {
     let stopped = SimpleOperation<Int> { throw CocoaError(.userCancelled) }
     #expect(await stopped.run().isCancelled)
     let failed = SimpleOperation<Int> { throw CocoaError(.fileNoSuchFile) }
@@ -34,7 +34,7 @@ import Testing
     (NSCocoaErrorDomain, 4, false), (NSURLErrorDomain, -1_009, false),
     (NSPOSIXErrorDomain, Int(ECANCELED), false), ("com.example", -999, false),
   ])
-  func `an error without a type of its own is told by its domain and code`(
+  func `an NSError is recognized as a cancellation by its domain and code`(
     domain: String, code: Int, isCancelled: Bool
   ) async {
     let thrown = SimpleOperation<Int> { throw NSError(domain: domain, code: code) }

@@ -13,7 +13,7 @@ import Testing
     center.post(name: name, object: nil, userInfo: ["number": number])
   }
 
-  @Test func `it ends with the first notification that says something`() async {
+  @Test func `the first notification with a value ends the run`() async {
     let change = NotificationOperation(name, in: center) {
       center.post(name: name, object: nil, userInfo: ["other": 9])
       for number in [1, 3, 4] { post(number) }
@@ -26,7 +26,9 @@ import Testing
     #expect(await NotificationOperation(name, in: center, after: { post(1) }).run().result != nil)
   }
 
-  @Test func `an error of what posts ends it, unless a notification has`() async {
+  @Test func `an error of the posting closure ends the run, unless a notification has ended it`()
+    async
+  {
     let fails = NotificationOperation(name, in: center) { throw Failure() }
     #expect(await fails.run().error is Failure)
     let comes = NotificationOperation(name, in: center) {
@@ -38,7 +40,7 @@ import Testing
     #expect(await stops.run().isCancelled)
   }
 
-  @Test func `it listens no longer when it was cancelled`() async {
+  @Test func `a cancelled run receives no further notifications`() async {
     let seen = Lock<[Int]>([])
     let listens = DispatchSemaphore(value: 0)
     let run = NotificationOperation<Int>(name, in: center) {
@@ -94,7 +96,7 @@ import Testing
     return Reading(run: run, read: mayRead, values: values)
   }
 
-  @Test func `of notifications that come at once only one is read, and no value gets lost`() async {
+  @Test func `only one of several concurrent notifications is read, and no value is lost`() async {
     let reading = await reading()
     await aside { post(2) }
     reading.read.signal()
@@ -103,7 +105,7 @@ import Testing
     #expect(reading.values.discarded == [])
   }
 
-  @Test func `what comes while one is read that says nothing is read then`() async {
+  @Test func `notifications that arrive while one without a value is read are read next`() async {
     let reading = await reading(ignoring: 1)
     await aside {
       post(2)
@@ -115,7 +117,9 @@ import Testing
   }
 
   @Test(arguments: [nil, 1])
-  func `cancelled while one is read, it ends then and gives its value up`(ignored: Int?) async {
+  func `a run that is cancelled while a notification is read discards the value`(ignored: Int?)
+    async
+  {
     let reading = await reading(ignoring: ignored)
     reading.run.cancel()
     await aside { post(2) }

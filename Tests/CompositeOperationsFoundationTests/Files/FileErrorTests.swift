@@ -22,7 +22,7 @@ import Testing
     ]
   }
 
-  @Test func `what is missing is named, and what to do about it`() async {
+  @Test func `the error of a missing file names the file and the remedy`() async {
     for (action, operation) in operations(from: folder["none"], to: folder["no/b"]) {
       let path = folder[action == .write ? "no/b" : "none"].path
       let advice =
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `the folder of a destination is named as missing`() async throws {
+  @Test func `the error of a missing destination folder names the destination`() async throws {
     try bytes(1).write(to: folder["a"])
     for (action, operation) in operations(from: folder["a"], to: folder["no/b"])
     where action == .copy || action == .move {
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: ["https://example.com/a", "a/b", "data:,a", "file:///tmp/a%00b"])
-  func `no URL but that of a file is taken for one`(text: String) async throws {
+  func `a URL that is not a file URL is an error`(text: String) async throws {
     let url = try #require(URL(string: text))
     let good = folder["a"]
     for (source, destination) in [(url, url), (good, url)] {
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(.enabled(if: Unprivileged.isPossible, "It takes somebody who is not root."))
-  func `what is not allowed is named`() async throws {
+  func `a missing permission is an error that names the file`() async throws {
     let place = try await Unprivileged().place
     for name in ["closed", "open", "tree"] {
       try FileManager.default.createDirectory(at: folder[name], withIntermediateDirectories: false)
@@ -114,7 +114,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder["open"].path) == ["a"])
   }
 
-  @Test func `nobody removes what the system makes up`() async {
+  @Test func `removing a file of the proc file system is an error`() async {
     // Not even root, where the system runs that has it.
     let error = fileError(
       await FileRemovalOperation(URL(fileURLWithPath: "/proc/version")).run())

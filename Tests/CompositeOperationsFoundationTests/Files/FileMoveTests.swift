@@ -27,7 +27,7 @@ struct FileMoveTests {
 
   private let all = ["a", "link", "sub", "sub/b", "sub/c"]
 
-  @Test func `it takes contents, rights and times along`() async throws {
+  @Test func `a move to another disk keeps contents, permissions and times`() async throws {
     #expect(unsafe chmod(folder["tree/a"].path, 0o4751) == 0)
     #expect(unsafe chmod(folder["tree/sub"].path, 0o500) == 0)
     var times = [timespec(tv_sec: 1_000, tv_nsec: 7), timespec(tv_sec: 2_000, tv_nsec: 7)]
@@ -49,7 +49,8 @@ struct FileMoveTests {
   }
 
   @Test(.enabled(if: Unprivileged.isPossible, "It takes somebody who is not root."))
-  func `folders that may not be written to are emptied nevertheless`() async throws {
+  func `folders without write permission are moved, and removed after a failed copy`() async throws
+  {
     let place = try await Unprivileged().place
     for folder in [folder, other] { #expect(unsafe chmod(folder.url.path, 0o777) == 0) }
     for name in ["tree", "tree/a", "tree/sub", "tree/sub/b", "tree/sub/c"] {
@@ -69,7 +70,9 @@ struct FileMoveTests {
   }
 
   @Test(arguments: ["added", "sub/b"])
-  func `F2: what is added or changed meanwhile stays, and is an error`(name: String) async throws {
+  func `F2: a file that is added or changed during a move stays, and is an error`(name: String)
+    async throws
+  {
     let changed = folder["tree/\(name)"]
     let move = FileMoveOperation(from: folder["tree"], to: other["new"]).atProgress { completed in
       // After the last byte.
@@ -84,14 +87,14 @@ struct FileMoveTests {
     #expect(try Data(contentsOf: changed) == bytes(5))
   }
 
-  @Test func `a run that is cancelled leaves everything as it was`() async throws {
+  @Test func `a cancelled move changes nothing`() async throws {
     let move = FileMoveOperation(from: folder["tree"], to: other["new"])
     #expect(await move.outcomeOfCancelling().isCancelled)
     #expect(await names(in: folder, "tree") == all)
     #expect(try other.names() == [])
   }
 
-  @Test func `nothing is overwritten there either`() async throws {
+  @Test func `a move to another disk overwrites nothing`() async throws {
     let there = other["new"]
     let move = FileMoveOperation(from: folder["tree/a"], to: there)
       .atProgress { _ in try? bytes(9).write(to: there) }

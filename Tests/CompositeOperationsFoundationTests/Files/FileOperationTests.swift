@@ -11,7 +11,8 @@ import Testing
 
   // MARK: Reading and writing
 
-  @Test(arguments: [0, 1, 1 << 20, (1 << 20) + 1, 3_500_000]) func `what is written is read again`(
+  @Test(arguments: [0, 1, 1 << 20, (1 << 20) + 1, 3_500_000])
+  func `a written file is read back unchanged`(
     count: Int
   ) async throws {
     let data = bytes(count)
@@ -20,8 +21,7 @@ import Testing
     #expect(try folder.names() == ["a"])
   }
 
-  @Test func `a mark that combines with the separator before it is part of the name`() async throws
-  {
+  @Test func `a file name can begin with a combining character`() async throws {
     let folder = try TemporaryFolder()
     let file = folder["\u{301}a"]
     #expect(await FileWriteOperation(bytes(3), to: file, synchronized: true).run().result != nil)
@@ -29,7 +29,7 @@ import Testing
     #expect(try folder.names() == ["\u{301}a"])
   }
 
-  @Test func `reading tells how far it is, and stops at a limit`() async throws {
+  @Test func `reading reports progress and stops at a limit`() async throws {
     try bytes(2_500_000).write(to: folder["a"])
     let recorder = RecordingObserver()
     let read = FileReadOperation(folder["a"]).named("read")
@@ -49,7 +49,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `a file that the system makes up is read in one go`() async throws {
+    @Test func `a file of the proc file system is read with one progress report`() async throws {
       let recorder = RecordingObserver()
       let read = FileReadOperation(URL(fileURLWithPath: "/proc/self/status")).named("read")
       let data = await read.run(in: OperationEnvironment(observers: [recorder])).result
@@ -71,7 +71,7 @@ import Testing
     #expect(await run.outcome.isCancelled)
   }
 
-  @Test func `F3: errors name the file and what to do`() async throws {
+  @Test func `F3: errors name the file and the remedy`() async throws {
     let missing = fileError(await FileReadOperation(folder["none"]).run())
     #expect(missing?.path == folder["none"].path && missing?.action == .read)
     #expect(
@@ -91,7 +91,8 @@ import Testing
     #expect(fileError(await list.run())?.action == .list)
   }
 
-  @Test func `F1: a file is replaced as a whole, with its rights, and through links`() async throws
+  @Test func `F1: a write replaces the whole file, keeps its permissions and follows links`()
+    async throws
   {
     try bytes(5).write(to: folder["a"])
     try FileManager.default.setAttributes(
@@ -104,7 +105,7 @@ import Testing
     #expect(try folder.names() == ["a", "link"])
   }
 
-  @Test func `F1: a write that is cancelled leaves the old file and nothing else`() async throws {
+  @Test func `F1: a cancelled write leaves the old file and nothing else`() async throws {
     try bytes(5).write(to: folder["a"])
     let write = FileWriteOperation(Data(count: 3 << 20), to: folder["a"])
     #expect(await write.outcomeOfCancelling().isCancelled)
@@ -149,7 +150,7 @@ import Testing
       ])
   }
 
-  @Test func `a tree is copied with its links, rights and times`() async throws {
+  @Test func `a tree is copied with its links, permissions and times`() async throws {
     try makeTree()
     #expect(await FileCopyOperation(from: folder["tree"], to: folder["copy"]).run().result != nil)
     #expect(await listing("copy") == listing("tree"))
@@ -166,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `F1: a copy that fails or is cancelled leaves nothing`() async throws {
+  @Test func `F1: a failed or cancelled copy leaves nothing`() async throws {
     try makeTree()
     try Data(count: 3 << 20).write(to: folder["tree/z"])
     let copy = FileCopyOperation(from: folder["tree"], to: folder["copy"])
@@ -178,7 +179,7 @@ import Testing
     #expect(try folder.names() == ["tree"])
   }
 
-  @Test func `moving takes everything along`() async throws {
+  @Test func `a move keeps the whole tree`() async throws {
     try makeTree()
     let before = await listing("tree")
     #expect(await FileMoveOperation(from: folder["tree"], to: folder["new"]).run().result != nil)
@@ -186,7 +187,7 @@ import Testing
     #expect(try folder.names() == ["new"])
   }
 
-  @Test func `F2: a tree is removed, and what its links point to is not`() async throws {
+  @Test func `F2: removing a tree does not remove the targets of its links`() async throws {
     try makeTree()
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o700], ofItemAtPath: folder["tree/sub/deep"].path)

@@ -22,7 +22,7 @@ import Testing
     return run
   }
 
-  @Test func `a pipe is read until its writer has gone`() async throws {
+  @Test func `a pipe is read until its writer closes it`() async throws {
     let path = pipe.path
     let threads = BlockingThreads(width: 1, name: "pipe")
     // Long before anybody writes.
@@ -45,20 +45,20 @@ import Testing
     #expect(await run.outcome.result == data)
   }
 
-  @Test func `reading a pipe that nobody writes to ends when it is cancelled`() async {
+  @Test func `reading a pipe without a writer ends when it is cancelled`() async {
     let threads = BlockingThreads(width: 1, name: "pipe")
     let run = await begin(threads, FileReadOperation(pipe, on: .threads(threads)))
     run.cancel()
     #expect(await run.outcome.isCancelled)
   }
 
-  @Test func `a pipe that nobody reads is an error`() async {
+  @Test func `writing to a pipe without a reader is an error`() async {
     let error = fileError(await FileWriteOperation(bytes(1), to: pipe).run())
     #expect(error?.reason == .system(code: ENXIO))
     #expect(error?.description.contains("Open it for reading first.") == true)
   }
 
-  @Test func `a pipe is written to as its reader reads`() async throws {
+  @Test func `a pipe that is larger than its buffer is written as its reader reads`() async throws {
     let path = pipe.path
     let reader = unsafe open(path, O_RDONLY | O_NONBLOCK)
     #expect(reader >= 0 && fcntl(reader, F_SETFL, 0) == 0)
@@ -79,7 +79,7 @@ import Testing
     close(reader)
   }
 
-  @Test func `writing to a pipe whose reader does nothing ends when it is cancelled`() async {
+  @Test func `writing to a pipe whose reader does not read ends when it is cancelled`() async {
     let reader = unsafe open(pipe.path, O_RDONLY | O_NONBLOCK)
     defer { close(reader) }
     let threads = BlockingThreads(width: 1, name: "pipe")
@@ -89,7 +89,7 @@ import Testing
     #expect(await run.outcome.isCancelled)
   }
 
-  @Test func `a reader that leaves is an error, and not the end of the process`() async {
+  @Test func `a reader that closes the pipe is an error and does not end the process`() async {
     let reader = unsafe open(pipe.path, O_RDONLY | O_NONBLOCK)
     let write = FileWriteOperation(bytes(3 << 20), to: pipe).start()
     // When it has begun.

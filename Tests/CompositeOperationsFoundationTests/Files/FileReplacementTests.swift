@@ -8,7 +8,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func `F2: nothing is overwritten unless somebody says so, and no folder at all`()
+  @Test func `F2: files are overwritten only if requested, and folders never`()
     async throws
   {
     try bytes(1).write(to: folder["a"])
@@ -32,7 +32,7 @@ import Testing
     #expect(try folder.names() == ["a", "b", "c"])
   }
 
-  @Test func `no folder goes into itself`() async throws {
+  @Test func `copying or moving a folder into itself is an error`() async throws {
     try FileManager.default.createDirectory(at: folder["c/d"], withIntermediateDirectories: true)
     let link = try folder.link("link", to: "c/d")
     for operation in [
@@ -47,7 +47,7 @@ import Testing
     #expect(try folder.names() == ["c", "link"])
   }
 
-  @Test func `F2: what gets the name while a copy is made stays`() async throws {
+  @Test func `F2: a file that is created at the destination during a copy stays`() async throws {
     try bytes(10).write(to: folder["a"])
     try FileManager.default.createDirectory(at: folder["c"], withIntermediateDirectories: true)
     try bytes(10).write(to: folder["c/d"])
@@ -62,7 +62,7 @@ import Testing
     #expect(try folder.names() == ["a", "c"])
   }
 
-  @Test func `of many copies to one place one gets there`() async throws {
+  @Test func `exactly one of many concurrent copies to one destination succeeds`() async throws {
     for index in 0..<16 { try bytes(index + 1).write(to: folder["\(index)"]) }
     let copies = (0..<16).map {
       FileCopyOperation(from: folder["\($0)"], to: folder["copy"]).start()
@@ -80,7 +80,7 @@ import Testing
     #expect(try folder.names().count == 17)
   }
 
-  @Test func `no pipe and no device is replaced`() async throws {
+  @Test func `a named pipe is not replaced`() async throws {
     try bytes(1).write(to: folder["a"])
     #expect(unsafe mkfifo(folder["pipe"].path, 0o600) == 0)
     for operation in [
@@ -93,7 +93,7 @@ import Testing
     #expect(try folder.names() == ["a", "pipe"])
   }
 
-  @Test func `of two names of a file one goes where it is moved to the other`() async throws {
+  @Test func `a move onto another hard link of the same file removes the source`() async throws {
     try bytes(7).write(to: folder["a"])
     #expect(unsafe link(folder["a"].path, folder["b"].path) == 0)
     let refused = FileMoveOperation(from: folder["a"], to: folder["b"])
@@ -109,7 +109,9 @@ import Testing
     #expect(try Data(contentsOf: folder["b"]) == bytes(7))
   }
 
-  @Test func `F1: what is cancelled after its last byte changes nothing`() async throws {
+  @Test func `F1: a write or copy that is cancelled after its last byte changes nothing`()
+    async throws
+  {
     try bytes(5).write(to: folder["a"])
     #expect(await FileWriteOperation(bytes(10), to: folder["a"]).outcomeOfCancelling().isCancelled)
     #expect(try Data(contentsOf: folder["a"]) == bytes(5))
@@ -124,7 +126,7 @@ import Testing
 
   // MARK: Through links
 
-  @Test func `a write follows links, also to what is not there yet`() async throws {
+  @Test func `a write follows links, including links to missing files`() async throws {
     try FileManager.default.createDirectory(
       at: folder["there/deep"], withIntermediateDirectories: true)
     try bytes(1).write(to: folder["old"])
@@ -149,7 +151,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder["there"].path).count == 4)
   }
 
-  @Test func `links that lead in a circle are an error`() async throws {
+  @Test func `a cycle of links is an error`() async throws {
     _ = try folder.link("a", to: "b")
     _ = try folder.link("b", to: "a")
     let error = fileError(await FileWriteOperation(bytes(1), to: folder["a"]).run())

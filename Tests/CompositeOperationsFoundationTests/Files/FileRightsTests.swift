@@ -13,7 +13,7 @@ import Testing
     #expect(unsafe chmod(folder[name].path, rights) == 0)
   }
 
-  @Test func `one's own file keeps the right to be run as its owner`() async throws {
+  @Test func `a file of the same owner keeps setuid and setgid`() async throws {
     try make("a", 0o6755)
     #expect(await FileWriteOperation(bytes(9), to: folder["a"]).run().result != nil)
     #expect(rights(of: folder["a"]) == 0o6755)
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "Only root gives files away."))
-  func `a file that is replaced or copied keeps its owner`() async throws {
+  func `a replaced or copied file keeps its owner and group`() async throws {
     try FileManager.default.createDirectory(
       at: folder["tree"], withIntermediateDirectories: false)
     try make("tree/a", 0o4640)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0 && Unprivileged.isPossible, "It takes two users."))
-  func `a file that becomes one's own is not run as its new owner`() async throws {
+  func `a file with a new owner loses setuid and setgid`() async throws {
     let place = try await Unprivileged().place
     try make("a", 0o6755)
     #expect(unsafe chmod(folder.url.path, 0o777) == 0)
@@ -73,7 +73,7 @@ import Testing
     return seen.withLock(\.self)
   }
 
-  @Test func `F1: nobody else reads what is private before it has its rights`() async throws {
+  @Test func `F1: a temporary file or folder is accessible only to its owner`() async throws {
     try make("a", 0o644)
     #expect(await rightsWhileMade(FileWriteOperation(bytes(9), to: folder["a"])) == [0o600])
     #expect(

@@ -18,7 +18,7 @@ import Testing
     #expect(unsafe utimensat(AT_FDCWD, folder[name].path, &times, AT_SYMLINK_NOFOLLOW) == 0)
   }
 
-  @Test func `folders and links keep their times`() async throws {
+  @Test func `copied folders and links keep their times`() async throws {
     try makeFolder("tree/sub/deep")
     try bytes(1).write(to: folder["tree/sub/a"])
     _ = try folder.link("tree/sub/link", to: "a")
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `what vanishes is left out`() async throws {
+  @Test func `files that disappear during an operation are skipped`() async throws {
     try makeFolder("tree/c")
     for name in ["tree/a", "tree/b", "tree/c/d", "tree/e"] { try bytes(3).write(to: folder[name]) }
     let folder = folder
@@ -53,7 +53,7 @@ import Testing
     #expect(try folder.names() == ["copy"])
   }
 
-  @Test func `F2: a link in the place of a folder leads no removal elsewhere`() async throws {
+  @Test func `F2: a removal does not follow a link that replaces a folder`() async throws {
     try makeFolder("tree/b")
     try makeFolder("outside")
     for name in ["tree/a", "tree/b/c", "outside/c"] { try bytes(3).write(to: folder[name]) }
@@ -86,7 +86,7 @@ import Testing
     close(open)
   }
 
-  @Test func `trees deeper than any path are listed, copied and removed`() async throws {
+  @Test func `trees deeper than the longest path are listed, copied and removed`() async throws {
     try makeDeepFolders("tree", depth: 100)
     #expect(await FileCopyOperation(from: folder["tree"], to: folder["copy"]).run().result != nil)
     for name in ["tree", "copy"] {

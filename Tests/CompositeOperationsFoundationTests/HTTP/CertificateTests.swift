@@ -10,7 +10,7 @@ import Testing
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
   @Test(.enabled(if: openssl != nil, "It needs openssl."))
-  func `a certificate that nobody vouches for is refused, and the error says whose`() async throws {
+  func `an untrusted certificate is an error that names the host`() async throws {
     let openssl = try #require(Self.openssl)
     let folder = try TemporaryFolder()
     let (key, certificate) = (folder["key"].path, folder["certificate"].path)

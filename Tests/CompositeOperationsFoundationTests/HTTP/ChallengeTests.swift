@@ -9,7 +9,7 @@ import Testing
   @Test(
     .timeLimit(.minutes(10)), arguments: Transfer.allCases,
     ["Basic realm=\"x\"", "Digest realm=\"x\", nonce=\"1\"", "Bearer"])
-  func `N1: a 401 is an error with headers and body, whatever it asks for`(
+  func `N1: a 401 is an error with headers and body, whatever its authentication scheme`(
     transfer: Transfer, challenge: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a challenge without a body is an error too`() async throws {
+  func `a 401 without a body is an error`() async throws {
     let server = try LoopbackServer(.init(401, headers: [#"WWW-Authenticate: Basic realm="x""#]))
     let outcome = await HTTPDataOperation(server.url()).run()
     #expect((outcome.error as? HTTPStatusError)?.status == 401)

@@ -6,7 +6,7 @@ import LoopbackServer
 import Testing
 
 @Suite struct ConnectivityTests {
-  @Test func `an operation waits for the network, and those who look see that it does`()
+  @Test func `an operation waits for the network, and observers see the wait`()
     async throws
   {
     let status = ConnectivityStatus(isConnected: false)
@@ -20,12 +20,12 @@ import Testing
     #expect(status.isConnected)
   }
 
-  @Test func `where there is a network nobody waits`() async throws {
+  @Test func `an operation does not wait if there is a network`() async throws {
     let status = ConnectivityStatus(isConnected: true)
     #expect(await SimpleOperation { 42 }.requiring(.connectivity(status)).run().result == 42)
   }
 
-  @Test func `whoever comes second is checked against how things are then`() async throws {
+  @Test func `every operation is checked against the current status`() async throws {
     let status = ConnectivityStatus(isConnected: false)
     let observer = WaitObserver()
     let first = SimpleOperation { 1 }.requiring(.connectivity(status))
@@ -44,7 +44,7 @@ import Testing
     #expect(await third.outcome.result == 3)
   }
 
-  @Test func `a wait is cancelled at once, and others go on waiting`() async throws {
+  @Test func `a cancelled wait ends immediately, and other waits continue`() async throws {
     let status = ConnectivityStatus(isConnected: false)
     let waits = (0..<3).map { index in
       SimpleOperation.withContext { context in
@@ -59,7 +59,7 @@ import Testing
     #expect(await waits[2].outcome.result == 2)
   }
 
-  @Test func `a request waits at every attempt`() async throws {
+  @Test func `a request waits before every attempt`() async throws {
     let status = ConnectivityStatus(isConnected: true)
     let server = try LoopbackServer { request, connection in
       // The network goes away, and the connection with it.
@@ -75,7 +75,7 @@ import Testing
     #expect(try await run.outcome.get().body == Data("back".utf8))
   }
 
-  @Test func `a probe finds a host that is there at once`() async throws {
+  @Test func `a probe finds a reachable host immediately`() async throws {
     let server = try LoopbackServer(.init())
     for host in ["127.0.0.1", "localhost"] {
       let probe = HostProbe(host: host, port: server.port, timeout: .seconds(600))
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `an address that never answers does not stand in the way of another`() async throws {
+  func `an address that never responds does not delay another one`() async throws {
     let server = try LoopbackServer(.init())
     let full = try FullServer(at: server.port, host: 2)
     let addresses = ["127.0.0.2", "127.0.0.1"].flatMap {
@@ -99,7 +99,7 @@ import Testing
     withExtendedLifetime((server, full)) {}
   }
 
-  @Test func `a host without an address that answers cannot be connected to`() async throws {
+  @Test func `a host is unreachable if none of its addresses accepts a connection`() async throws {
     let port = try LoopbackServer.unusedPort()
     let addresses = Reachability.addresses(of: "127.0.0.1", port: port)
     let isThere = await aside {
@@ -109,7 +109,7 @@ import Testing
     #expect(Reachability.addresses(of: "nohost.invalid", port: port).isEmpty)
   }
 
-  @Test func `a probe looks again and again, by the clock of the run`() async throws {
+  @Test func `a probe repeats its attempts by the clock of the run`() async throws {
     let port = try LoopbackServer.unusedPort()
     let probe = HostProbe(host: "127.0.0.1", port: port, backoff: .constant(.seconds(5)))
     let clock = ManualClock()
@@ -126,7 +126,7 @@ import Testing
     withExtendedLifetime(server) {}
   }
 
-  @Test func `a probe that waits or looks is cancelled at once`() async throws {
+  @Test func `cancelling a probe ends it immediately, while it waits or connects`() async throws {
     let clock = ManualClock()
     let refused = HostProbe(host: "127.0.0.1", port: try LoopbackServer.unusedPort())
     let waiting = SimpleOperation.withContext { try await refused.waitForConnectivity(in: $0) }

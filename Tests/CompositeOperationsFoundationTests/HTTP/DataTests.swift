@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite struct DataTests {
-  @Test func `a response has its status, its headers in any case, and its body`() async throws {
+  @Test func `a response has a status, case-insensitive headers and a body`() async throws {
     let server = try LoopbackServer(.init(201, headers: ["X-Made-By: hand"], "made"))
     let response = try await HTTPDataOperation(server.url("/a?b=c")).run().get()
     #expect(response.status == 201)
@@ -20,7 +20,7 @@ import Testing
     #expect(server.requests[0].path == "/a?b=c")
   }
 
-  @Test func `one operation can be run many times, side by side`() async throws {
+  @Test func `an operation can run many times concurrently`() async throws {
     let server = try LoopbackServer { request, connection in
       connection.send(.init("\(request.number)"))
     }
@@ -30,7 +30,7 @@ import Testing
     #expect(numbers.sorted() == Array(0..<8))
   }
 
-  @Test func `a body of a request is sent, with its method and headers`() async throws {
+  @Test func `the body, the method and the headers of a request are sent`() async throws {
     let server = try LoopbackServer(.init(204))
     var request = URLRequest(url: server.url())
     request.httpMethod = "PUT"
@@ -64,7 +64,7 @@ import Testing
     #expect(error.description.contains("): no, xxx"))
   }
 
-  @Test func `an error does not wait for the end of a body without one`() async throws {
+  @Test func `a status error does not wait for the end of an endless body`() async throws {
     let server = try LoopbackServer { _, connection in
       connection.send(.init(500, body: Array(repeating: 97, count: 8_192), length: 1 << 40))
       connection.waitForClose()
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a body without end is cut off at the limit`(isAnnounced: Bool) async throws {
+  func `an endless body is an error at the limit`(isAnnounced: Bool) async throws {
     let server = try LoopbackServer { _, connection in
       connection.send(.init(length: isAnnounced ? 1 << 40 : -1))
       let chunk = [UInt8](repeating: 97, count: 65_536)
@@ -92,14 +92,14 @@ import Testing
     await server.waitForCloses(1)
   }
 
-  @Test func `a body as long as the limit is taken`() async throws {
+  @Test func `a body exactly as long as the limit is accepted`() async throws {
     let server = try LoopbackServer(.init("12345"))
     let options = HTTPRequestOptions(bodyLimit: 5)
     let response = try await HTTPDataOperation(server.url(), options: options).run().get()
     #expect(response.body.count == 5)
   }
 
-  @Test func `a response to HEAD is no body of the length that it names`() async throws {
+  @Test func `a HEAD response with a Content-Length has an empty body`() async throws {
     let server = try LoopbackServer(.init(length: 1 << 40))
     var request = URLRequest(url: server.url())
     request.httpMethod = "HEAD"
@@ -108,7 +108,7 @@ import Testing
     #expect(response.headers["Content-Length"] == "\(1 << 40)")
   }
 
-  @Test func `what goes before a response is none`() async throws {
+  @Test func `an informational response before the final one is ignored`() async throws {
     let server = try LoopbackServer { _, connection in
       connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
       connection.send(.init("later"))
@@ -118,7 +118,7 @@ import Testing
     #expect(response.body == Data("later".utf8))
   }
 
-  @Test func `a body in chunks, slowly sent, comes whole and is told of`() async throws {
+  @Test func `a chunked body that is sent slowly is complete`() async throws {
     let server = try LoopbackServer { _, connection in
       connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
       for word in ["one", "two", "six"] {
@@ -131,7 +131,7 @@ import Testing
     #expect(String(decoding: response.body, as: UTF8.self) == "onetwosix")
   }
 
-  @Test func `progress is told in bytes and ends at the length`() async throws {
+  @Test func `progress is reported in bytes and ends at the length`() async throws {
     let server = try LoopbackServer(.init(body: Array(repeating: 97, count: 300_000)))
     let observer = RecordingObserver()
     _ = try await HTTPDataOperation(server.url()).observed(by: observer).run().get()
@@ -146,7 +146,7 @@ import Testing
     #expect(told.count <= 8)
   }
 
-  @Test func `a request without an address of http is an error`() async throws {
+  @Test func `a request without an http URL is an error`() async throws {
     for text in ["ftp://host/a", "file:///etc/passwd", "http:///a", "/a"] {
       let url = try #require(URL(string: text))
       let error = try #require(await HTTPDataOperation(url).run().error as? HTTPTransferError)
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: ["GET", "HEAD"])
-  func `a body of a request that has none is an error, and an empty one is none`(method: String)
+  func `a GET or HEAD request with a body is an error, unless the body is empty`(method: String)
     async throws
   {
     let folder = try TemporaryFolder()
@@ -182,7 +182,7 @@ import Testing
     #expect(await HTTPDataOperation(request).run().result?.status == 200)
   }
 
-  @Test func `a body that can be read once only is an error`() async throws {
+  @Test func `a body stream is an error, because it can be read only once`() async throws {
     var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1/")))
     request.httpBodyStream = InputStream(data: Data([1]))
     let error = try #require(await HTTPDataOperation(request).run().error as? HTTPTransferError)

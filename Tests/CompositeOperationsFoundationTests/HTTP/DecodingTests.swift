@@ -22,7 +22,7 @@ import Testing
     #expect(repositories == [Repository(name: "a", owner: .init(login: "o"))])
   }
 
-  @Test func `a decoder that is given is used`() async throws {
+  @Test func `a custom decoder is used`() async throws {
     struct Thing: Decodable { let madeAt: Date }
     let server = try LoopbackServer(.init(#"{"made_at":60}"#))
     let decoder = JSONDecoder()
@@ -40,7 +40,7 @@ import Testing
     (#"{"message":"no"}"#, "the body is not of type Array"),
     ("<html>", "the body is malformed"), ("", "the body is malformed"),
   ])
-  func `a body of another shape is an error that names the place and the address`(
+  func `a body of another shape is an error with the coding path and the address`(
     body: String, problem: String
   ) async throws {
     let server = try LoopbackServer(.init(body))
@@ -54,7 +54,7 @@ import Testing
     #expect(error.body == Data(body.utf8))
   }
 
-  @Test func `a value is encoded as a step of its own`() async throws {
+  @Test func `encoding a value is a step of its own`() async throws {
     let server = try LoopbackServer(.init("[]"))
     let url = server.url()
     let send = SimpleOperation { ["title": "It does not work"] }.encoding().then { data in
@@ -68,7 +68,7 @@ import Testing
       String(decoding: server.requests[0].body, as: UTF8.self) == #"{"title":"It does not work"}"#)
   }
 
-  @Test func `a value that cannot be encoded is the error of the run`() async {
+  @Test func `a value that cannot be encoded is an error`() async {
     let encode = SimpleOperation { [Double.infinity] }.encoding()
     #expect(await encode.run().error is EncodingError)
   }

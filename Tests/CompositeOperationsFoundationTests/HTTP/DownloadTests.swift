@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite struct DownloadTests {
-  @Test func `N3: a file comes whole, in place of what was there, and nothing else stays`()
+  @Test func `N3: a complete download replaces the old file and leaves no other file`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [0o600, 0o444, 0o755, 0o4755])
-  func `the new file has the rights of the old one, but not to be run as its owner`(
+  func `a new file has the permissions of the old one, without setuid and setgid`(
     rights: Int
   ) async throws {
     let folder = try TemporaryFolder()
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "Only root gives files away."))
-  func `the new file has the owner of the old one`() async throws {
+  func `a new file has the owner and the group of the old one`() async throws {
     let folder = try TemporaryFolder()
     let file = folder["file"]
     try Data("old".utf8).write(to: file)
@@ -59,7 +59,7 @@ import Testing
     #expect(status.st_size == 3 && status.st_uid == 1_234 && status.st_gid == 5_678)
   }
 
-  @Test func `an empty file and one of unknown length come too`() async throws {
+  @Test func `empty files and files of unknown length are downloaded`() async throws {
     let folder = try TemporaryFolder()
     let empty = try LoopbackServer(.init())
     _ = try await HTTPDownloadOperation(empty.url(), to: folder["empty"]).run().get()
@@ -69,7 +69,7 @@ import Testing
     #expect(try Data(contentsOf: folder["file"]) == Data("to the end".utf8))
   }
 
-  @Test func `a large file comes whole`() async throws {
+  @Test func `a large file is downloaded completely`() async throws {
     let length = 64 << 20
     let server = try LoopbackServer { _, connection in
       connection.send(.init(length: length))
@@ -81,7 +81,9 @@ import Testing
     #expect(download.byteCount == length)
   }
 
-  @Test func `N1: what the server says no to leaves the old file and no other`() async throws {
+  @Test func `N1: a download that ends in a status error leaves the old file and no other`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     try Data("old".utf8).write(to: folder["file"])
     for status in [304, 404, 500] {
@@ -93,7 +95,7 @@ import Testing
     #expect(try folder.names() == ["file"])
   }
 
-  @Test func `a redirect that is not followed is no file`() async throws {
+  @Test func `a redirect that is not followed is an error and creates no file`() async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(.init(302, headers: ["Location: /b"], "elsewhere"))
     let outcome = await HTTPDownloadOperation(
@@ -103,7 +105,7 @@ import Testing
     #expect(try folder.names() == [])
   }
 
-  @Test func `a disk that is full is an error that names the file and what to do`() async throws {
+  @Test func `a full disk is an error that names the file and the remedy`() async throws {
     try #require(FileManager.default.fileExists(atPath: "/dev/full"))
     let folder = try TemporaryFolder()
     // By a link, so that no fault of the code can put a file in the place of the device.
@@ -120,7 +122,8 @@ import Testing
     #expect(try folder.names() == ["full"])
   }
 
-  @Test func `a place that is no file is an error that says so, and nobody is asked`() async throws
+  @Test func `a destination that is not a valid file URL is an error without a request`()
+    async throws
   {
     let server = try LoopbackServer(.init("contents"))
     let place = try #require(URL(string: "https://example.org/file?key=secret"))
@@ -137,7 +140,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a device is written to, and stays one`() async throws {
+  @Test func `a device is written to and not replaced`() async throws {
     let folder = try TemporaryFolder()
     let null = try folder.link("null", to: "/dev/null")
     let server = try LoopbackServer(.init("contents"))
@@ -147,7 +150,7 @@ import Testing
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: null.path) == "/dev/null")
   }
 
-  @Test func `a place that cannot be written asks nobody and says what to do`() async throws {
+  @Test func `a destination that cannot be written is an error without a request`() async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(.init("contents"))
     let places = [
@@ -164,7 +167,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `two downloads to one place do not mix`() async throws {
+  @Test func `a second download to the same destination is refused`() async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer { _, connection in
       connection.send(.init("begun", length: 100))
@@ -179,7 +182,9 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `a cancellation closes the connection and keeps what can be resumed`() async throws {
+  @Test func `a cancellation closes the connection and keeps a partial file that can be resumed`()
+    async throws
+  {
     for (headers, names) in [([#"ETag: "1""#], ["file.partial", "file.partial.json"]), ([], [])] {
       let folder = try TemporaryFolder()
       let server = try LoopbackServer { _, connection in

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct HTTPCancellationTests {
   @Test(arguments: [false, true])
-  func `a cancellation closes the connection, before the answer and in the midst of it`(
+  func `a cancellation closes the connection, before and during the response`(
     hasBegun: Bool
   ) async throws {
     let server = try LoopbackServer { _, connection in
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)), arguments: Transfer.allCases)
-  func `whoever is told of progress may cancel`(transfer: Transfer) async throws {
+  func `an observer of progress can cancel the run`(transfer: Transfer) async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(readingBodies: false) { _, connection in
       if transfer != .upload { connection.send(.init("begun", length: 1_000)) }
@@ -42,7 +42,7 @@ import Testing
     await server.waitForCloses(1)
   }
 
-  @Test func `a cancellation among redirects ends the run`() async throws {
+  @Test func `a cancellation during redirects ends the run`() async throws {
     let server = try LoopbackServer { _, connection in
       connection.send(.init(302, headers: ["Location: /again"]))
     }
@@ -56,7 +56,7 @@ import Testing
   }
 
   // In a process of its own, which it would end.
-  @Test func `however soon requests are cancelled, the program goes on`() async {
+  @Test func `requests that are cancelled at any time do not crash the process`() async {
     await #expect(processExitsWith: .success) {
       let server = try LoopbackServer(.init("answer"))
       let url = server.url()
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `what was cancelled before it began asks nobody`() async throws {
+  @Test func `a run that is cancelled before it begins sends no request`() async throws {
     let server = try LoopbackServer(.init())
     let url = server.url()
     let task = Task {

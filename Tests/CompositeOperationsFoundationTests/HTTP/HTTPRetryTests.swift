@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct HTTPRetryTests {
   @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 507, 520, 599])
-  func `N2: what may go better is tried again`(status: Int) async throws {
+  func `N2: a temporary status is retried`(status: Int) async throws {
     let server = try LoopbackServer(.init(status), .init("better"))
     let response = try await HTTPDataOperation(server.url())
       .retryingHTTP(backoff: .none).run().get()
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [400, 401, 403, 404, 409, 422, 499, 501, 505, 511])
-  func `N2: what will not go better is not`(status: Int) async throws {
+  func `N2: a permanent status is not retried`(status: Int) async throws {
     let server = try LoopbackServer(.init(status), .init("better"))
     let outcome = await HTTPDataOperation(server.url()).retryingHTTP(backoff: .none).run()
     let errors = (outcome.error as? RetryError)?.errors ?? []
@@ -28,7 +28,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `a connection that was lost is tried again, up to the number of attempts`()
+  @Test func `a lost connection is retried up to the number of attempts`()
     async throws
   {
     let server = try LoopbackServer { _, connection in
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: ["POST", "PATCH"])
-  func `N2: a request that may do harm twice is made once`(method: String) async throws {
+  func `N2: a request that is not repeatable is sent once`(method: String) async throws {
     for answer in [LoopbackAnswer(503), LoopbackAnswer("cut", length: 10)] {
       let server = try LoopbackServer(answer)
       let operation = HTTPDataOperation(request(method, to: server)).retryingHTTP(backoff: .none)
@@ -51,14 +51,16 @@ import Testing
   }
 
   @Test(arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
-  func `other methods may be repeated`(method: String) async throws {
+  func `requests with repeatable methods are retried`(method: String) async throws {
     let server = try LoopbackServer(.init(503), .init(204))
     let operation = HTTPDataOperation(request(method, to: server)).retryingHTTP(backoff: .none)
     #expect(try await operation.run().get().status == 204)
     #expect(server.requests.map(\.method) == [method, method])
   }
 
-  @Test func `N2: a POST may be repeated where somebody says so`() async throws {
+  @Test func `N2: a declaration that a request is repeatable or not overrides its method`()
+    async throws
+  {
     let server = try LoopbackServer(.init(503), .init(204), .init(503), .init(204))
     let said = HTTPDataOperation(
       request("POST", to: server), options: .init(isRepeatable: true))
@@ -75,7 +77,7 @@ import Testing
     #expect(failing.requests.count == 1)
   }
 
-  @Test func `N2: a POST that reached nobody is tried again`() async throws {
+  @Test func `N2: a POST that reached no server is retried`() async throws {
     var request = URLRequest(
       url: try #require(URL(string: "http://127.0.0.1:\(LoopbackServer.unusedPort())/")))
     request.httpMethod = "POST"
@@ -84,7 +86,9 @@ import Testing
   }
 
   @Test(arguments: [302, 303, 307, 308])
-  func `N2: a POST that a server has sent on to nobody is made once`(status: Int) async throws {
+  func `N2: a POST that was redirected to an unreachable server is sent once`(status: Int)
+    async throws
+  {
     let place = "http://127.0.0.1:\(try LoopbackServer.unusedPort())/there"
     let server = try LoopbackServer(.init(status, headers: ["Location: \(place)"]))
     let operation = HTTPDataOperation(request("POST", to: server)).retryingHTTP(backoff: .none)
@@ -94,7 +98,7 @@ import Testing
   }
 
   // The name stands for ::1 as well, where nobody listens.
-  @Test func `N2: a POST that the second address of a host took is made once`() async throws {
+  @Test func `N2: a POST that the second address of a host accepted is sent once`() async throws {
     let server = try LoopbackServer { _, _ in }
     var request = URLRequest(url: try #require(URL(string: "http://localhost:\(server.port)/")))
     request.httpMethod = "POST"
@@ -104,7 +108,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `N2: Retry-After is waited for, in seconds and until a date by the server's clock`()
+  @Test func `N2: Retry-After delays a retry, in seconds or until a date of the server's clock`()
     async throws
   {
     let dates = [
@@ -135,7 +139,7 @@ import Testing
   }
 
   @Test(arguments: [86_400, 100_000])
-  func `a server is not asked again before the time that it names`(longest: Int) async throws {
+  func `no retry begins before the time in Retry-After`(longest: Int) async throws {
     let server = try LoopbackServer(.init(429, headers: ["Retry-After: 86400"]), .init())
     let fetch = HTTPDataOperation(server.url())
       .retryingHTTP(backoff: .none, longestDelay: .seconds(longest))
@@ -143,7 +147,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a server that names a time behind the longest delay is not asked again`()
+  func `a Retry-After beyond the longest delay ends the attempts`()
     async throws
   {
     let server = try LoopbackServer(.init(429, headers: ["Retry-After: 301"]), .init())
@@ -152,14 +156,14 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `no backoff is longer than the longest delay`() async throws {
+  @Test func `a backoff is limited to the longest delay`() async throws {
     let server = try LoopbackServer(.init(503), .init())
     let fetch = HTTPDataOperation(server.url())
       .retryingHTTP(backoff: .constant(.seconds(60)), longestDelay: .seconds(10))
     #expect(try await Self.delays(of: fetch, steps: 1) == [.seconds(10)])
   }
 
-  @Test func `what the error advises the core is cut to five minutes`() async throws {
+  @Test func `the retry delay of a status error is limited to five minutes`() async throws {
     let server = try LoopbackServer(.init(429, headers: ["Retry-After: 99999999999999999999"]))
     let error = try #require(
       await HTTPDataOperation(server.url()).run().error as? HTTPStatusError)
@@ -167,7 +171,7 @@ import Testing
     #expect(error.retryAfter == .seconds(Int.max))
   }
 
-  @Test func `a retry that waits is cancelled at once`() async throws {
+  @Test func `cancelling a waiting retry ends it immediately`() async throws {
     let server = try LoopbackServer(.init(503, headers: ["Retry-After: 60"]))
     let clock = ManualClock()
     let run = HTTPDataOperation(server.url()).retryingHTTP()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct HTTPSessionTests {
   @Test(.timeLimit(.minutes(10)), arguments: Transfer.allCases)
-  func `a session goes away with the last operation that has it, and its connections with it`(
+  func `a session and its connections end with the last operation that uses it`(
     transfer: Transfer
   ) async throws {
     let folder = try TemporaryFolder()
@@ -32,7 +32,7 @@ import Testing
     await server.waitForCloses(1)
   }
 
-  @Test func `a session has the configuration that it was made with`() async throws {
+  @Test func `a later change of a configuration does not affect its session`() async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(.init())
     let configuration = URLSessionConfiguration.ephemeral

@@ -15,7 +15,7 @@ import Testing
 /// Downloads to what is no file.
 @Suite struct PipeTests {
   @Test(.timeLimit(.minutes(10)))
-  func `a pipe that nobody reads is an error that says so`() async throws {
+  func `a download to a pipe without a reader is an error with the remedy`() async throws {
     let folder = try TemporaryFolder()
     let pipe = try NamedPipe(in: folder)
     pipe.close()
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `what comes goes through a pipe whole`() async throws {
+  func `a download to a pipe is complete`() async throws {
     let folder = try TemporaryFolder()
     let pipe = try NamedPipe(in: folder)
     let bytes = someBytes(3_000_000)
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a reader that goes away is an error, and does not end the program`() async throws {
+  func `a reader that closes the pipe is an error and does not end the process`() async throws {
     let folder = try TemporaryFolder()
     let pipe = try NamedPipe(in: folder)
     let server = try LoopbackServer(.init(body: someBytes(3_000_000)))
@@ -53,7 +53,7 @@ import Testing
     #expect(error.code == EPIPE)
   }
 
-  @Test func `what has gone to a device does not go there again`() async throws {
+  @Test func `a download to a device is not retried`() async throws {
     let folder = try TemporaryFolder()
     let null = try folder.link("null", to: "/dev/null")
     let server = try LoopbackServer(.init("cut", headers: [#"ETag: "v1""#], length: 100))
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)), arguments: [4 << 20, 64 << 20])
-  func `a pipe that is full holds no other request up, up to a bound and to a cancellation`(
+  func `a full pipe blocks other requests only beyond a limit and until a cancellation`(
     length: Int
   ) async throws {
     let folder = try TemporaryFolder()

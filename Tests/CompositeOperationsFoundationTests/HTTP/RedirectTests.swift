@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct RedirectTests {
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `a chain of redirects is followed, also by relative addresses`(status: Int) async throws {
+  func `a chain of redirects is followed, including relative addresses`(status: Int) async throws {
     let server = try LoopbackServer { request, connection in
       let host = request["Host"] ?? ""
       let ways = ["/a/b/1": "2", "/a/b/2": "../c?x=1", "/a/c?x=1": "//\(host)/end"]
@@ -23,7 +23,7 @@ import Testing
     #expect(server.requests.map(\.path) == ["/a/b/1", "/a/b/2", "/a/c?x=1", "/end"])
   }
 
-  @Test func `a circle ends in an error that shows the way`() async throws {
+  @Test func `a redirect cycle is an error that lists the addresses`() async throws {
     let server = try LoopbackServer { request, connection in
       connection.send(.init(302, headers: ["Location: \(request.path == "/a" ? "/b" : "/a")"]))
     }
@@ -39,7 +39,7 @@ import Testing
     #expect(error.description.contains("more than 5 times"))
   }
 
-  @Test func `a redirect that is not followed is the result`() async throws {
+  @Test func `a redirect response is the result if redirects are not followed`() async throws {
     let server = try LoopbackServer(.init(302, headers: ["Location: /b"], "elsewhere"))
     let fetch = HTTPDataOperation(server.url("/a"), options: .init(redirects: .notFollowed))
     let response = try await fetch.run().get()
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["Location: ftp://host/a"], ["Location: http://"]])
-  func `a redirect to nowhere is an error`(headers: [String]) async throws {
+  func `a redirect without a valid address is an error`(headers: [String]) async throws {
     let server = try LoopbackServer(.init(302, headers: headers))
     let error = try #require(
       await HTTPDataOperation(server.url()).run().error as? HTTPRedirectError)
@@ -60,7 +60,9 @@ import Testing
     (301, "GET", ""), (302, "GET", ""), (303, "GET", ""), (307, "POST", "body"),
     (308, "POST", "body"),
   ])
-  func `a POST is sent on as RFC 9110 has it`(status: Int, method: String, body: String)
+  func `a redirected POST has the method and the body that RFC 9110 specifies`(
+    status: Int, method: String, body: String
+  )
     async throws
   {
     let server = try LoopbackServer(.init(status, headers: ["Location: /b"]), .init())
@@ -72,7 +74,7 @@ import Testing
     #expect(String(decoding: server.requests[1].body, as: UTF8.self) == body)
   }
 
-  @Test func `N4: credentials do not go to another server`() async throws {
+  @Test func `N4: credentials of a request are not sent to another server`() async throws {
     let other = try LoopbackServer(.init("other"))
     let server = try LoopbackServer(
       .init(302, headers: ["Location: /here"]),
@@ -87,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: ["Authorization", "cookie", "Proxy-Authorization"])
-  func `N4: nor do those of a session`(name: String) async throws {
+  func `N4: credentials of a session are not sent to another server`(name: String) async throws {
     let other = try LoopbackServer(.init("other"))
     let server = try LoopbackServer(
       .init(302, headers: ["Location: /here"]),
@@ -105,7 +107,7 @@ import Testing
     #expect(server.requests.last?[name] == "its own")
   }
 
-  @Test func `errors name the server that a request was sent on to`() async throws {
+  @Test func `errors name the server that a request was redirected to`() async throws {
     let port = try LoopbackServer.unusedPort()
     let other = try LoopbackServer(.init(404, "no"), .init("[1"))
     let places = [

@@ -14,7 +14,7 @@ import Testing
     "Date: Sun, 22 Nov 2026 10:00:00 GMT", "Last-Modified: Sat, 21 Nov 2026 10:00:00 GMT",
   ]
 
-  @Test func `a program that is being started does not keep a download from the next one`()
+  @Test func `a descriptor that a starting program has inherited does not block the next download`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -38,7 +38,7 @@ import Testing
     ([#"ETag: "v1""#], #""v1""#), (modified, "Sat, 21 Nov 2026 10:00:00 GMT"),
     ([#"ETag: "v1""#] + modified, #""v1""#),
   ])
-  func `N3: a download that was cut off goes on from there, in the next attempt`(
+  func `N3: an interrupted download is resumed by the next attempt`(
     headers: [String], validator: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -56,7 +56,7 @@ import Testing
     #expect(try folder.names() == ["file"])
   }
 
-  @Test func `and so it does in the next run, after a run that left half of it`() async throws {
+  @Test func `an interrupted download is resumed by the next run`() async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(Self.cut, Self.part(from: 70_000, headers: [#"ETag: "v1""#]))
     let operation = HTTPDownloadOperation(server.url("/a?key=secret"), to: folder["file"])
@@ -72,7 +72,7 @@ import Testing
     [], [#"ETag: W/"v1""#], ["Last-Modified: Sat, 21 Nov 2026 10:00:00 GMT"],
     ["Date: Sat, 21 Nov 2026 10:00:00 GMT", "Last-Modified: Sat, 21 Nov 2026 10:00:00 GMT"],
   ])
-  func `N3: what cannot be known again starts anew`(headers: [String]) async throws {
+  func `N3: a download without a strong validator starts over`(headers: [String]) async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(
       .init(headers: headers, body: Array(Self.bytes.prefix(70_000)), length: 200_000),
@@ -84,7 +84,7 @@ import Testing
     #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
   }
 
-  @Test func `a server that gives no parts, or has another thing now, gives the whole`()
+  @Test func `a complete response to a range request replaces the partial download`()
     async throws
   {
     let others = someBytes(50_000, seed: 2)
@@ -112,7 +112,7 @@ import Testing
     // Packed, so that its places are others.
     part(from: 70_000, headers: [#"ETag: "v1""#, "Content-Encoding: gzip"]),
   ])
-  func `N3: a part that does not fit is not taken, and the whole is asked for`(
+  func `N3: a range that does not match is dropped, and the whole file is requested`(
     answer: LoopbackAnswer
   )
     async throws
@@ -128,7 +128,7 @@ import Testing
     #expect(try folder.names() == ["file"])
   }
 
-  @Test func `what was changed on another date is another thing`() async throws {
+  @Test func `a range with another Last-Modified is dropped`() async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(
       .init(headers: Self.modified, body: Array(Self.bytes.prefix(70_000)), length: 200_000),
@@ -141,7 +141,7 @@ import Testing
     #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
   }
 
-  @Test func `what came packed is not gone on with`() async throws {
+  @Test func `a compressed download is not resumed`() async throws {
     let folder = try TemporaryFolder()
     let headers = [#"ETag: "v1""#, "Content-Encoding: gzip"]
     // The head of a gzip file, and of a block of 20,000 bytes that are as they are.
@@ -157,7 +157,7 @@ import Testing
     #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
   }
 
-  @Test func `where all was there already the server says so by 416`() async throws {
+  @Test func `a 416 with the received length completes the download`() async throws {
     let folder = try TemporaryFolder()
     // It dies when all has come, and before it could say that this was all.
     let server = try LoopbackServer { request, connection in
@@ -175,7 +175,7 @@ import Testing
     #expect(try folder.names() == ["file"])
   }
 
-  @Test func `another address starts anew`() async throws {
+  @Test func `a download from another address starts over`() async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(Self.cut, .init(body: Self.bytes))
     for path in ["/a", "/b"] {
@@ -185,7 +185,7 @@ import Testing
     #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
   }
 
-  @Test func `a record that cannot be read starts anew`() async throws {
+  @Test func `a download with an unreadable resumption record starts over`() async throws {
     let folder = try TemporaryFolder()
     try Data("half".utf8).write(to: folder["file.partial"])
     try Data("{".utf8).write(to: folder["file.partial.json"])
@@ -195,7 +195,7 @@ import Testing
     #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
   }
 
-  @Test func `an error of the server keeps what there is`() async throws {
+  @Test func `a server error keeps the partial file`() async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(
       Self.cut, .init(503), Self.part(from: 70_000, headers: [#"ETag: "v1""#]))

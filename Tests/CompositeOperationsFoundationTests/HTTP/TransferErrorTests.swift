@@ -10,7 +10,7 @@ import Testing
 
 /// Errors of connections, which name the address and what to do.
 @Suite struct TransferErrorTests {
-  @Test func `a host that does not exist`() async throws {
+  @Test func `a host that does not exist is an error that names it`() async throws {
     let url = try #require(URL(string: "http://nohost.invalid/a"))
     let error = try await failure(of: url)
     #expect(error.reason == .hostNotFound)
@@ -23,14 +23,14 @@ import Testing
         "Check the spelling, and that this machine can resolve host names."))
   }
 
-  @Test func `a port where nobody listens`() async throws {
+  @Test func `a port without a listener is an error with the remedy`() async throws {
     let port = try LoopbackServer.unusedPort()
     let error = try await failure(of: #require(URL(string: "http://127.0.0.1:\(port)/a")))
     #expect(error.reason == .cannotConnect)
     #expect(error.description.contains("Check the port, and that the server is running."))
   }
 
-  @Test func `a server that says nothing`() async throws {
+  @Test func `a server that does not respond is a timeout`() async throws {
     let server = try LoopbackServer { _, connection in connection.waitForClose() }
     var request = URLRequest(url: server.url())
     request.timeoutInterval = 1
@@ -45,14 +45,16 @@ import Testing
     "", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwo",
   ])
-  func `a connection that ends before the answer does`(answer: String) async throws {
+  func `a connection that ends before the response does is a lost connection`(answer: String)
+    async throws
+  {
     let server = try LoopbackServer { _, connection in connection.send(answer) }
     let error = try await failure(of: server.url())
     #expect(error.reason == .connectionLost, "\(error)")
     #expect(error.isRetryable)
   }
 
-  @Test func `a connection that is reset`() async throws {
+  @Test func `a connection that is reset is a lost connection`() async throws {
     let server = try LoopbackServer { _, connection in
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
       connection.reset()
@@ -60,20 +62,20 @@ import Testing
     #expect(try await failure(of: server.url()).reason == .connectionLost)
   }
 
-  @Test func `what comes behind the length is no part of the body`() async throws {
+  @Test func `bytes after the Content-Length are not part of the body`() async throws {
     let server = try LoopbackServer(.init("abcdefgh", length: 3))
     let response = try await HTTPDataOperation(server.url()).run().get()
     #expect(response.body == Data("abc".utf8))
   }
 
-  @Test func `an answer that is not HTTP`() async throws {
+  @Test func `a response that is not HTTP is a permanent error`() async throws {
     let server = try LoopbackServer { _, connection in connection.send("\u{1}hello there\r\n\r\n") }
     let error = try await failure(of: server.url())
     #expect(error.reason == .badAnswer)
     #expect(!error.isRetryable)
   }
 
-  @Test func `TLS with a server that does not speak it`() async throws {
+  @Test func `TLS with a server that does not support it is an error`() async throws {
     let server = try LoopbackServer(.init(400, "plain"))
     let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
     let error = try await failure(of: url)
@@ -81,7 +83,7 @@ import Testing
     #expect(reasons.contains(error.reason), "\(error)")
   }
 
-  @Test func `N1: an address with secrets is told without them`() async throws {
+  @Test func `N1: errors show an address without its secrets`() async throws {
     let port = try LoopbackServer.unusedPort()
     let text = "http://me:pass@127.0.0.1:\(port)/a?token=abc&page=2&flag#part"
     let error = try await failure(of: #require(URL(string: text)))
@@ -113,7 +115,7 @@ import Testing
         (.cannotConnectToHost, "Operation timed out after 9 ms", .timedOut),
         (.cannotConnectToHost, "whatever else", .connectionLost),
       ] as [(URLError.Code, String, HTTPTransferError.Reason)])
-    func `what libcurl says in words is understood`(
+    func `the message of libcurl determines the reason`(
       code: URLError.Code, text: String, reason: HTTPTransferError.Reason
     ) {
       let error = URLError(code, userInfo: [NSLocalizedDescriptionKey: text])

@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct UploadTests {
   @Test(arguments: [0, 1, 700_000])
-  func `a file and bytes in memory arrive as they are, and are told of`(count: Int) async throws {
+  func `a file and data are uploaded unchanged, with progress`(count: Int) async throws {
     let folder = try TemporaryFolder()
     let bytes = Data(someBytes(count))
     try bytes.write(to: folder["file"])
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a value is sent as JSON, with the type that the request says if it says one`()
+  @Test func `a value is sent as JSON, with the Content-Type of the request if it has one`()
     async throws
   {
     let server = try LoopbackServer(.init("[]"))
@@ -52,7 +52,7 @@ import Testing
     #expect(String(decoding: server.requests[0].body, as: UTF8.self) == #"{"title":"It fails"}"#)
   }
 
-  @Test func `a file that cannot be sent is an error that names it and what to do`() async throws {
+  @Test func `a file that cannot be sent is an error that names it and the remedy`() async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(.init())
     let places = [
@@ -69,7 +69,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a body is sent again where a redirect or another attempt needs it`() async throws {
+  @Test func `a body is sent again after a redirect and in another attempt`() async throws {
     let folder = try TemporaryFolder()
     let bytes = Data(someBytes(100_000))
     try bytes.write(to: folder["file"])
@@ -82,7 +82,7 @@ import Testing
     #expect(server.requests.allSatisfy { $0.body == bytes })
   }
 
-  @Test func `a GET has no body`() async throws {
+  @Test func `an upload by GET is an error`() async throws {
     let server = try LoopbackServer(.init())
     let upload = HTTPUploadOperation(URLRequest(url: server.url()), from: .data(Data([1])))
     let error = try #require(await upload.run().error as? HTTPTransferError)
@@ -90,7 +90,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a cancellation in the midst of it closes the connection`() async throws {
+  @Test func `a cancellation during an upload closes the connection`() async throws {
     // It reads the head alone, and then nothing until the end.
     let gate = HeldAnswer()
     let server = try LoopbackServer(readingBodies: false) { _, connection in

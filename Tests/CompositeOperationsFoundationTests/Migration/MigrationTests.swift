@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `every step of the migration does what the one before did`() async throws {
+  @Test func `every step of the migration has the same result`() async throws {
     let expected = "small sea-1, small sea-2"
     #expect(await page("sea") { Step1.publish($0, completion: $1) } == expected)
     #expect(await page("sea") { Step2.publish($0, completion: $1) } == expected)
@@ -20,14 +20,15 @@ import Testing
     #expect(try await Step4.publish("sea") == expected)
   }
 
-  @Test func `every step says that there is no album`() async {
+  @Test func `every step reports a missing album`() async {
     #expect(await page("none") { Step1.publish($0, completion: $1) } == nil)
     #expect(await page("none") { Step2.publish($0, completion: $1) } == nil)
     #expect(await page("none") { Step3.publish($0, completion: $1) } == nil)
     await #expect(throws: (any Error).self) { try await Step4.publish("none") }
   }
 
-  @Test(arguments: 1...4) func `the article shows the steps that are tested`(step: Int) throws {
+  @Test(arguments: 1...4) func `the article contains the code of the tested steps`(step: Int) throws
+  {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../..").standardized
     let page = try String(

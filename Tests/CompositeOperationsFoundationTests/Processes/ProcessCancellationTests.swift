@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct ProcessCancellationTests {
   @Test(.timeLimit(.minutes(10)))
-  func `X1: a cancellation goes before those that are still to be started`() async throws {
+  func `X1: a cancellation takes precedence over programs that have not been started`() async throws
+  {
     let folder = try TestFolder()
     let calls = folder.path(of: "calls")
     #expect(unsafe mkfifo(calls, 0o600) == 0)
@@ -52,7 +53,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `X1: groups that are cancelled together are all gone`() async throws {
+  func `X1: process groups that are cancelled together have all ended`() async throws {
     let count = 50
     let groups = Lock<[Int32]>([])
     let all = Gate()
@@ -69,7 +70,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `what a cancelled program came to and wrote is there late`() async throws {
+  func `the status and the output of a cancelled program are in its late outcome`() async throws {
     let gate = Gate()
     let run = shell("echo told >&2; echo out; exec sleep 3600")
       .onOutputLine { _ in try? await gate.pass() }.start()
@@ -84,7 +85,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `what ends well in spite of a cancellation is a late result`() async throws {
+  func `a program that exits cleanly after a cancellation has a late result`() async throws {
     let gate = Gate()
     let lines = Lock(0)
     let run = shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done")
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)), .enabled(if: isInstalled("perl")))
-  func `a program that has gone over to another group is ended too`() async throws {
+  func `a program that has joined another process group is ended too`() async throws {
     let gate = Gate()
     let script = "$| = 1; setpgrp(0, getpgrp(getppid())); print qq(moved\\n); sleep 3600"
     let run = ProcessOperation("perl", "-e", script).ending(within: .seconds(3_600))
@@ -114,7 +115,7 @@ import Testing
 
   #if os(Linux)
     @Test(.timeLimit(.minutes(10)), .enabled(if: getuid() == 0 && isInstalled("setpriv")))
-    func `X1: a program that may not be signalled is left running, and its status taken later`()
+    func `X1: a program that cannot be signalled is left running, and is reaped later`()
       async
     {
       await #expect(processExitsWith: .success) {
@@ -145,7 +146,7 @@ import Testing
 
     #if arch(x86_64) || arch(arm64)
       @Test(.timeLimit(.minutes(10)), .enabled(if: isInstalled("perl")))
-      func `the status of a program that is traced comes when its tracer lets go of it`()
+      func `the status of a traced program is available when its tracer detaches`()
         async throws
       {
         let folder = try TestFolder()

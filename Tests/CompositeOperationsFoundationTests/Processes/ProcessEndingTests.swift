@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `X1: cancelling ends the program and its children at once`() async throws {
+  func `X1: cancelling ends the program and its children immediately`() async throws {
     let watched = Watched(lines: 3)
     // The shell waits in the foreground, where it hears no trap before its child has ended.
     let run = await watched.start(
@@ -73,7 +73,9 @@ import Testing
       sh -c 'trap "" TERM; echo $$; exec sleep 3600' & echo $$; exec sleep 3600
       """,
     ])
-  func `X1: who does not mind SIGTERM is killed after the grace`(script: String) async throws {
+  func `X1: a process that ignores SIGTERM is killed after the grace period`(script: String)
+    async throws
+  {
     let watched = Watched(lines: 2)
     let run = await watched.start(shell(script).ending(within: .milliseconds(100)))
     let start = ContinuousClock.now
@@ -85,7 +87,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `without a grace they are killed at once`() async throws {
+  func `without a grace period, a program is killed immediately`() async throws {
     let folder = try TestFolder()
     let watched = Watched()
     let run = await watched.start(
@@ -96,7 +98,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a program has time to end in order, and its children too`() async throws {
+  func `a program and its children can clean up within the grace period`() async throws {
     let folder = try TestFolder()
     let watched = Watched(lines: 2)
     // The program ends at once, and its child takes a while, with the output closed.
@@ -118,7 +120,9 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `X1: who has left the group and holds the pipes keeps no cancelled run`() async throws {
+  func `X1: a process that left the group and holds the pipes does not delay a cancelled run`()
+    async throws
+  {
     let watched = Watched(lines: 2)
     let run = await watched.start(
       shell("setsid sh -c 'echo $$; exec sleep 3600' & echo $$; wait")
@@ -130,7 +134,8 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `who is left behind with the output is waited for so long and no longer`() async throws {
+  func `a remaining process that holds the output is waited for only during draining`() async throws
+  {
     let script = shell("echo $$; sleep 3600 & echo $!")
     let start = ContinuousClock.now
     let result = try await script.draining(for: .milliseconds(200)).run().get()
@@ -148,7 +153,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `who is left behind and writes where nobody reads any more ends by that`() async throws {
+  func `a remaining process ends when it writes to the closed output`() async throws {
     let folder = try TestFolder()
     let script = shell(
       """
@@ -164,7 +169,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `what was written before the end is read even if nothing is waited for`() async throws {
+  func `output that was written before the end is read even without draining`() async throws {
     let script = shell("sleep 3600 2>&- & echo $! >&2; head -c 50000 /dev/zero")
     for _ in 0..<10 {
       let result = try await script.draining(for: .zero).run().get()
@@ -176,7 +181,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `cancelling while only the output is waited for ends who holds it`() async throws {
+  func `cancelling during draining ends the process that holds the output`() async throws {
     let watched = Watched(lines: 1)
     let run = await watched.start(shell("sleep 3600 & echo $!").draining(for: .seconds(3_600)))
     let left = try #require(watched.identifiers.first)
@@ -186,7 +191,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a program that was suspended ends in order when it is cancelled`() async throws {
+  func `a suspended program can clean up when it is cancelled`() async throws {
     let folder = try TestFolder()
     let watched = Watched()
     let run = await watched.start(
@@ -198,7 +203,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a program that is suspended stands still until it is resumed`() async throws {
+  func `a suspended program does not run until it is resumed`() async throws {
     let folder = try TestFolder()
     let watched = Watched()
     // It makes no processes, for whose beginning it would wait where no signal stops it.
@@ -260,7 +265,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `X1: cancelling at any moment leaves nothing`() async throws {
+  func `X1: cancelling at any time leaves no process`() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededNumbers(seed: seed)
     for round in 0..<200 {

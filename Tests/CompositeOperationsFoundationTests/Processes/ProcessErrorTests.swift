@@ -5,7 +5,8 @@ import Foundation
 import Testing
 
 @Suite struct ProcessErrorTests {
-  @Test func `X3: a status that is not clean is an error with what was written last`() async throws
+  @Test func `X3: a status that is not accepted is an error with the end of standard error`()
+    async throws
   {
     let folder = try TestFolder()
     let error = try await #require(throws: ProcessExitError.self) {
@@ -23,7 +24,7 @@ import Testing
         """)
   }
 
-  @Test func `a signal is a status`() async throws {
+  @Test func `a signal is reported as the status`() async throws {
     let error = try await #require(throws: ProcessExitError.self) {
       try await shell("kill -KILL $$").run().get()
     }
@@ -33,7 +34,7 @@ import Testing
     #expect("\(ProcessSignal(rawValue: 63))" == "63")
   }
 
-  @Test func `X3: a predicate says what is clean`() async throws {
+  @Test func `X3: a predicate decides which statuses are accepted`() async throws {
     let script = shell("exit $1", "1")
     #expect(try await script.accepting(exitCodes: 0, 1).run().get().status == .exited(1))
     await #expect(throws: ProcessExitError.self) {
@@ -46,7 +47,7 @@ import Testing
     #expect(try await killed.run().get().status == .signalled(.terminate))
   }
 
-  @Test func `the end of what was written is told however it was kept`() async throws {
+  @Test func `the error has the end of standard error, however the output is kept`() async throws {
     let script = shell("seq 20000 >&2; echo last >&2; exit 1")
     let choices = [
       script, script.sendingErrorOutput(to: .kept(first: 3)),
@@ -68,7 +69,7 @@ import Testing
     #expect(error.lastErrorOutput.isEmpty)
   }
 
-  @Test func `nothing is said of what nobody read`() async throws {
+  @Test func `the description does not mention output that was not read`() async throws {
     let script = shell("echo told >&2; exit 1")
     let silent = shell("exit 1")
     let cases: [(ProcessOperation, String)] = [
@@ -85,7 +86,9 @@ import Testing
     }
   }
 
-  @Test func `what is long or unruly in a command is told on one line`() async throws {
+  @Test func `a command with long arguments and control characters is shown on one line`()
+    async throws
+  {
     let arguments = [String(repeating: "x", count: 1_000), "a\n\u{1B}b", "", "ä/+", "e'e\t"]
     let error = try await #require(throws: ProcessExitError.self) {
       try await ProcessOperation("false", arguments: arguments).run().get()
@@ -100,7 +103,7 @@ import Testing
     #expect(many.description.count < 700)
   }
 
-  @Test func `X3: a program that PATH does not lead to is told with where it was looked for`()
+  @Test func `X3: the error of a program that is not found lists the searched folders`()
     async throws
   {
     let operation = ProcessOperation("no-such-program", "x")
@@ -120,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is no program is told with what is wrong with it`() async throws {
+  @Test func `the error of a file that cannot be executed states the reason`() async throws {
     let folder = try TestFolder()
     let plain = try folder.write("text", to: "plain")
     let noProgram = try folder.write("text", to: "no-program", permissions: 0o755)
@@ -144,7 +147,7 @@ import Testing
     #expect(found.file == plain)
   }
 
-  @Test func `a working folder that is none is told`() async throws {
+  @Test func `an invalid working folder is an error that names it`() async throws {
     let folder = try TestFolder()
     let file = try folder.write("", to: "file")
     for (path, code) in [(folder.path(of: "none"), ENOENT), (file, ENOTDIR)] {
@@ -158,7 +161,9 @@ import Testing
     }
   }
 
-  @Test func `files that cannot be opened are told`() async throws {
+  @Test func `a file that cannot be opened for input or output is an error with the remedy`()
+    async throws
+  {
     let folder = try TestFolder()
     let path = folder.path(of: "none/file")
     let input = try await launchError(of: ProcessOperation("cat").reading(.file(path)))
@@ -178,7 +183,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a folder or a pipe without a writer is no input`() async throws {
+  func `a folder and a pipe without a writer are errors as input`() async throws {
     let folder = try TestFolder()
     let unreadable = try await launchError(of: ProcessOperation("cat").reading(.file(folder.path)))
     #expect(unreadable.description.hasSuffix("Is a directory. Use a readable file as input."))
@@ -201,7 +206,7 @@ import Testing
 
   #if os(Linux)
     @Test(.timeLimit(.minutes(10)))
-    func `a program that somebody writes is tried for a while and then told`() async throws {
+    func `a program that is open for writing is an error after a second of retries`() async throws {
       let folder = try TestFolder()
       let tool = try folder.write("#!/bin/sh\nexit 0\n", to: "tool", permissions: 0o755)
       let writer = opened(tool, O_WRONLY)
@@ -214,7 +219,7 @@ import Testing
     }
   #endif
 
-  @Test func `what the system would cut off or misread is told`() async throws {
+  @Test func `zero bytes, empty names and invalid variable names are errors`() async throws {
     let text = "a\0b"
     let ls = ProcessOperation("ls")
     let cases: [(ProcessOperation, ProcessLaunchError.Reason)] = [
@@ -236,7 +241,7 @@ import Testing
     }
   }
 
-  @Test func `arguments that are too long for the system are told`() async throws {
+  @Test func `arguments that are too long for the system are an error`() async throws {
     let argument = String(repeating: "x", count: 1 << 20)
     let error = try await launchError(
       of: ProcessOperation("true", arguments: Array(repeating: argument, count: 8)))

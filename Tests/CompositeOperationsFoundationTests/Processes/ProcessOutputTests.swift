@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `tens of megabytes pass a limit`() async throws {
+  @Test func `a limit applies to tens of megabytes of output`() async throws {
     let size = 20 << 20
     let script = shell("head -c \(size) /dev/zero; printf end")
     let first = try await script.sendingOutput(to: .kept(first: 1_000)).run().get().output
@@ -40,7 +40,7 @@ import Testing
     #expect(try await script.run().get().output.bytes.count == 16 << 20)
   }
 
-  @Test func `output is bytes, whatever they are`() async throws {
+  @Test func `output can contain any bytes`() async throws {
     let folder = try TestFolder()
     let bytes = (0...255).map { UInt8($0) }
     try Data(bytes).write(to: URL(fileURLWithPath: folder.path(of: "bytes")))
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a line that comes in pieces is handed over in one`() async throws {
+  func `a line that arrives in pieces is passed on as a whole`() async throws {
     let folder = try TestFolder()
     let fifo = folder.path(of: "fifo")
     #expect(unsafe mkfifo(fifo, 0o600) == 0)
@@ -84,7 +84,7 @@ import Testing
     #expect(seen.withLock { $0 } == ["one-two", "three"])
   }
 
-  @Test func `a line is handed over while the program runs`() async throws {
+  @Test func `a line is passed on while the program runs`() async throws {
     let folder = try TestFolder()
     let file = folder.path(of: "seen")
     // It ends only when the line has come through.
@@ -93,7 +93,7 @@ import Testing
     #expect(result.output.lines == ["ready"])
   }
 
-  @Test func `X4: a very long line comes in parts of whole characters`() async throws {
+  @Test func `X4: a very long line is passed on in parts of whole characters`() async throws {
     let text = String(repeating: "aä", count: 1_000_000)
     let parts = Lock<[String]>([])
     _ = try await ProcessOperation("cat").reading(.text(text + "\nnext"))
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: -1...2, ["\n", "\r\n"])
-  func `X4: no part of a line is longer than the limit, however it comes`(
+  func `X4: no part of a line is longer than the limit`(
     excess: Int, end: String
   ) async throws {
     let limit = 1 << 20
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `X4: a program waits while its lines are not taken`() async throws {
+  func `X4: a program blocks while its lines are not consumed`() async throws {
     let folder = try TestFolder()
     let end = folder.path(of: "end")
     let gate = Gate()
@@ -158,7 +158,9 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: end))
   }
 
-  @Test func `X4: no line is lost where they are taken more slowly than they come`() async throws {
+  @Test func `X4: no line is lost if lines are consumed more slowly than they are written`()
+    async throws
+  {
     let gate = Gate()
     let seen = Lock<[String]>([])
     // More than fits into the pipe and into what waits for the lines.
@@ -179,7 +181,7 @@ import Testing
     #expect(result.output.bytes.isEmpty)
   }
 
-  @Test func `X4: lines of both outputs are never handed over at the same time`() async throws {
+  @Test func `X4: lines of both outputs are passed on one at a time`() async throws {
     let isBusy = Lock(false)
     let count = Lock(0)
     let handle: @Sendable (String) async throws -> Void = { _ in
@@ -197,7 +199,9 @@ import Testing
     #expect(count.withLock { $0 } == 2_000)
   }
 
-  @Test func `an error of whoever takes lines ends the program and is the run's`() async throws {
+  @Test func `an error of a line handler ends the program and is the error of the run`()
+    async throws
+  {
     struct Refused: Error {}
     let launched = Lock<Int32>(0)
     let operation = shell("echo line; sleep 3600")
@@ -212,7 +216,7 @@ import Testing
     await #expect(throws: Refused.self) { try await late.run().get() }
   }
 
-  @Test func `the last choice for an output counts`() async throws {
+  @Test func `the last destination of standard output applies`() async throws {
     let lines = Lock(0)
     let count: @Sendable (String) async throws -> Void = { _ in lines.withLock { $0 += 1 } }
     let echo = ProcessOperation("echo", "line")
@@ -226,7 +230,7 @@ import Testing
     #expect(lines.withLock { $0 } == 2)
   }
 
-  @Test func `the last choice for standard error counts, merged or not`() async throws {
+  @Test func `the last destination of standard error applies, merged or not`() async throws {
     let folder = try TestFolder()
     let file = folder.path(of: "file")
     let lines = Lock<[String]>([])

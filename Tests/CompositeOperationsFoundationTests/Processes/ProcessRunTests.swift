@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct ProcessRunTests {
-  @Test func `arguments reach the program as they are`() async throws {
+  @Test func `arguments are passed to the program unchanged`() async throws {
     let arguments = ["a b", "", "$HOME", "*", "'\"`;|&<>", "new\nline", "\\", "ä€😀", "-n"]
     let result = try await ProcessOperation("printf", arguments: ["[%s]"] + arguments).run().get()
     #expect(result.output.text == arguments.map { "[\($0)]" }.joined())
@@ -12,14 +12,14 @@ import Testing
     #expect(result.status == .exited(0))
   }
 
-  @Test func `an operation runs as often as one likes`() async throws {
+  @Test func `an operation can run repeatedly`() async throws {
     let operation = ProcessOperation("echo", "again")
     for _ in 0..<3 { #expect(try await operation.run().get().output.text == "again\n") }
     #expect(operation.operationName == "echo")
     #expect(ProcessOperation("/bin/echo").operationName == "echo")
   }
 
-  @Test func `both outputs are kept apart, or together in their order`() async throws {
+  @Test func `outputs are kept separately, or merged in order`() async throws {
     let script = shell("echo 1; echo 2 >&2; echo 3; echo 4 >&2")
     let apart = try await script.run().get()
     #expect(apart.output.lines == ["1", "3"])
@@ -29,7 +29,7 @@ import Testing
     #expect(together.errorOutput.bytes.isEmpty)
   }
 
-  @Test func `the working folder is the program's alone`() async throws {
+  @Test func `the working folder applies only to the program`() async throws {
     let folder = try TestFolder()
     let before = FileManager.default.currentDirectoryPath
     let result = try await ProcessOperation("pwd", "-P", in: folder.path).run().get()
@@ -37,14 +37,14 @@ import Testing
     #expect(FileManager.default.currentDirectoryPath == before)
   }
 
-  @Test func `a path without a slash at its beginning starts at the working folder`() async throws {
+  @Test func `a relative path is relative to the working folder`() async throws {
     let folder = try TestFolder()
     try folder.write("#!/bin/sh\necho found", to: "tool", permissions: 0o755)
     let result = try await ProcessOperation("./tool", in: folder.path).run().get()
     #expect(result.output.lines == ["found"])
   }
 
-  @Test func `variables are inherited, set, taken away or replaced`() async throws {
+  @Test func `variables are inherited, set, removed or replaced`() async throws {
     let print = shell(#"echo "${HOME-none} ${A-none} ${B-none}""#)
     let home = try #require(ProcessInfo.processInfo.environment["HOME"])
     #expect(try await print.run().get().output.lines == ["\(home) none none"])
@@ -60,7 +60,7 @@ import Testing
     #expect(try await nothing.run().get().output.bytes.isEmpty)
   }
 
-  @Test func `variables that are not UTF-8 are inherited as they are`() async throws {
+  @Test func `variables that are not UTF-8 are inherited unchanged`() async throws {
     // In a program of its own, so that no other test sees the variable.
     let script = """
       export ODD="$(printf '\\377')"
@@ -70,7 +70,7 @@ import Testing
     #expect(result.output.bytes == [0xFF])
   }
 
-  @Test func `a name is looked for in the PATH that the program gets`() async throws {
+  @Test func `a name is searched in the PATH that the program receives`() async throws {
     let folder = try TestFolder()
     for (place, permissions) in [("first", 0o644), ("second", 0o755), ("third", 0o755)] {
       let path = folder.path(of: place)
@@ -103,7 +103,7 @@ import Testing
     #expect(try await cat.reading(.file(file)).run().get().output.text == "in the file")
   }
 
-  @Test func `much goes in and comes out at the same time`() async throws {
+  @Test func `large input and output are transferred at the same time`() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededNumbers(seed: seed)
     // Many times what fits into pipes.
@@ -114,7 +114,7 @@ import Testing
     #expect(result.output.isComplete)
   }
 
-  @Test func `who does not read its input to the end is no error`() async throws {
+  @Test func `a program that does not read all of its input is not an error`() async throws {
     let input = [UInt8](repeating: 10, count: 4 << 20)
     for _ in 0..<20 {
       let result = try await ProcessOperation("true").reading(.bytes(input)).run().get()
@@ -126,7 +126,7 @@ import Testing
     #expect(try await head.run().get().output.bytes.count == 5)
   }
 
-  @Test func `output goes to files, behind them, or nowhere`() async throws {
+  @Test func `output is written to a file, appended to it, or discarded`() async throws {
     let folder = try TestFolder()
     let file = folder.path(of: "file")
     let script = shell("echo out; echo error >&2")
@@ -144,7 +144,7 @@ import Testing
     #expect(try folder.text(of: "file") == "out\nerror\n")
   }
 
-  @Test func `output can be that of this process`() async throws {
+  @Test func `output can be inherited from this process`() async throws {
     let link = ProcessOperation("readlink", "/proc/self/fd/1").sendingErrorOutput(to: .inherited)
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/2")
     let script = shell("readlink /proc/$$/fd/2").sendingErrorOutput(to: .inherited)

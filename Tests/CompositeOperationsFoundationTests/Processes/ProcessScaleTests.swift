@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite struct ProcessScaleTests {
-  @Test func `many run at the same time, each with its own output`() async throws {
+  @Test func `many programs run at the same time, each with its own output`() async throws {
     let numbers = Array(0..<200)
     let all = ParallelOperation(
       numbers.map { shell("sleep 0.05; echo \($0); echo \(-$0) >&2") }, width: .limited(to: 50))
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `too many open files are told with what can be done`() async {
+  @Test func `too many open files are an error with the remedy`() async {
     await #expect(processExitsWith: .success) {
       for _ in 0..<2 { _ = await ProcessOperation("true").run() }
       let before = try Belongings.now
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `a program that was started runs also where nothing is left to watch it by`() async {
+  @Test func `a started program is awaited even if no descriptor is left to watch it`() async {
     await #expect(processExitsWith: .success) {
       for _ in 0..<2 { _ = await ProcessOperation("true").run() }
       _ = try limitDescriptors(to: rlim_t(Belongings.now.descriptors + 20))
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a status that somebody else took is told`() async {
+  @Test func `a lost exit status is an error that names SIGCHLD`() async {
     await #expect(processExitsWith: .success) {
       signal(SIGCHLD, SIG_IGN)
       let error = await ProcessOperation("true").run().error
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `closed standard descriptors are not taken for a program's`() async {
+  @Test func `closed standard descriptors are not reused for the pipes of a program`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
       let file = folder.path(of: "file")

@@ -7,7 +7,7 @@ import Testing
 /// Random programs of dependencies, priorities, widths, failures and cancellations, run by Foundation alone and
 /// through both bridges.
 @Suite(.timeLimit(.minutes(10))) struct BridgeProgramTests {
-  @Test func `B1: a queue sees no difference between its own operations and composable ones`()
+  @Test func `B1: a queue treats composable operations like its own`()
     async throws
   {
     try await compare { program, plain in
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `B2: a composite sees what a queue sees`() async throws {
+  @Test func `B2: operations have the same states in a composite as in a queue`() async throws {
     try await compare { program, plain in
       let log = BridgeLog()
       let (nodes, isCancelled) = await program.runInComposite(log)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `a queue may have some of each`() async throws {
+  @Test func `a queue can mix its own and composable operations`() async throws {
     try await compare { program, plain in
       let log = BridgeLog()
       let nodes = await aside {

@@ -50,7 +50,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
 @Suite struct FoundationOperationTests {
   private struct NoPage: Error {}
 
-  @Test func `B2: it ends with what is read from the operation when that has finished`() async {
+  @Test func `B2: the result is read from the operation when it has finished`() async {
     let fetch = FoundationOperation {
       LegacyFetch()
     } result: {
@@ -69,7 +69,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(await failing.run().error is NoPage)
   }
 
-  @Test func `B2: its completion block and what it depends on are kept`() async {
+  @Test func `B2: the completion block and the dependencies of the operation are kept`() async {
     let log = Lock<[String]>([])
     let queue = OperationQueue()
     queue.name = "legacy"
@@ -92,7 +92,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `B2: it does not end before its completion block has run`() async {
+  func `B2: a run does not end before the completion block has run`() async {
     let queue = OperationQueue()
     for _ in 0..<100 {
       let log = Lock<[String]>([])
@@ -114,7 +114,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     }
   }
 
-  @Test func `one that has begun before is an error that names it`() async {
+  @Test func `an operation that has already begun is an error that names it`() async {
     let block = BlockOperation {}
     block.start()
     let error = await FoundationOperation { block }.run().error as? FoundationOperationError
@@ -122,7 +122,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(error?.description.contains("Create a new one") == true)
   }
 
-  @Test func `B2: it is cancelled with its composite`() async {
+  @Test func `B2: the operation is cancelled with its composite`() async {
     let made = Lock<LegacyFetch?>(nil)
     let held = FoundationOperation { () -> LegacyFetch in
       let fetch = LegacyFetch(isHeld: true)
@@ -141,7 +141,8 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(made.withLock { $0?.isCancelled } == true && made.withLock { $0?.isFinished } == true)
   }
 
-  @Test func `B2: one that waits in its queue is not waited for when the run is cancelled`() async {
+  @Test func `B2: a cancelled run does not wait for an operation that is still in its queue`() async
+  {
     let hasRun = Lock(false)
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -157,7 +158,8 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `cancelled when it has finished, the run waits for the completion block all the same`() async
+  func `a run that is cancelled after the operation has finished awaits the completion block`()
+    async
   {
     let log = Lock<[String]>([])
     let (isInBlock, mayReturn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -185,7 +187,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `cancelled before it is in its queue, it is finished by that and lets others go on`() async {
+  func `an operation that is cancelled before it is enqueued finishes, and dependents run`() async {
     let log = Lock<[String]>([])
     let after = BlockOperation { log.withLock { $0.append("after") } }
     let hasCompleted = DispatchSemaphore(value: 0)
@@ -204,7 +206,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(log.withLock(\.self) == ["after"])
   }
 
-  @Test func `one that finishes itself when it is cancelled is given to no queue`() async {
+  @Test func `an operation that finishes when it is cancelled is not enqueued`() async {
     final class Hasty: Foundation.Operation, @unchecked Sendable {
       private let isOver = Lock(false)
 
@@ -224,7 +226,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `one that is given another completion block when it runs ends, too`() async {
+  func `a run ends if the completion block is replaced while the operation runs`() async {
     let hasCompleted = DispatchSemaphore(value: 0)
     let made = Lock<BlockOperation?>(nil)
     let operation = FoundationOperation {
@@ -239,7 +241,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     made.withLock { $0 = nil }
   }
 
-  @Test func `one that others cancel ends as cancelled`() async {
+  @Test func `a run whose operation is cancelled elsewhere ends as cancelled`() async {
     let made = Lock<LegacyFetch?>(nil)
     let run = FoundationOperation { () -> LegacyFetch in
       let fetch = LegacyFetch(isHeld: true)
@@ -253,7 +255,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     #expect(await run.outcome.isCancelled)
   }
 
-  @Test func `B2: however a cancellation meets it, the run ends`() async {
+  @Test func `B2: a run that is cancelled at any time ends`() async {
     for _ in 0..<1_000 {
       let run = FoundationOperation {
         LegacyFetch()

@@ -9,7 +9,7 @@ import Testing
 
   private let queue = OperationQueue()
 
-  @Test func `B1: it runs in a queue, and its outcome is there when it has finished`() async {
+  @Test func `B1: the outcome is available when the operation has finished in its queue`() async {
     let operation = QueueOperation(SimpleOperation { 7 }.named("seven"))
     #expect(operation.outcome == nil && !operation.isFinished && !operation.isExecuting)
     #expect(operation.name == "seven" && operation.isAsynchronous && operation.isReady)
@@ -23,13 +23,13 @@ import Testing
     #expect(operation.isFinished && !operation.isExecuting && !operation.isCancelled)
   }
 
-  @Test func `a thread can wait for it`() async {
+  @Test func `a thread can wait for a queue operation`() async {
     let operation = queue.addOperation(SimpleOperation { "done" })
     await aside { operation.waitUntilFinished() }
     #expect(operation.outcome?.result == "done")
   }
 
-  @Test func `B1: what depends on it begins when it has ended, also where it failed`() async {
+  @Test func `B1: dependents begin when the operation has ended, even in an error`() async {
     let log = Lock<[String]>([])
     let failing = QueueOperation(
       SimpleOperation {
@@ -47,7 +47,7 @@ import Testing
     #expect(failing.outcome?.error is Failure)
   }
 
-  @Test func `one that is cancelled before it begins never does`() async {
+  @Test func `an operation that is cancelled before it begins never begins`() async {
     let hasRun = Lock(false)
     let operation = QueueOperation(SimpleOperation { hasRun.withLock { $0 = true } })
     operation.cancel()
@@ -56,7 +56,7 @@ import Testing
     #expect(hasRun.withLock(\.self) == false)
   }
 
-  @Test func `B1: cancelling one that runs cancels the run`() async {
+  @Test func `B1: cancelling a running operation cancels the run`() async {
     let gate = Gate()
     let operation = queue.addOperation(SimpleOperation { try await gate.pass() })
     await gate.waitForArrivals(1)
@@ -66,7 +66,7 @@ import Testing
     #expect(operation.outcome?.isCancelled == true)
   }
 
-  @Test func `it takes part in the width of its queue until it has ended`() async {
+  @Test func `an operation counts toward the width of its queue until it has ended`() async {
     let crowd = Lock((now: 0, most: 0))
     queue.maxConcurrentOperationCount = 2
     let operations = (0..<20).map { _ in
@@ -86,7 +86,7 @@ import Testing
     #expect((1...2).contains(most))
   }
 
-  @Test func `the run sees its environment`() async {
+  @Test func `the run has the environment of its operation`() async {
     let recorder = RecordingObserver()
     let operation = QueueOperation(
       SimpleOperation {}.named("look"), in: OperationEnvironment(observers: [recorder]))
@@ -110,7 +110,8 @@ import Testing
     #expect(operation.outcome?.result == priority)
   }
 
-  @Test(arguments: services) func `one without a quality of service has its queue's`(
+  @Test(arguments: services)
+  func `the run has the priority of its queue if it has no quality of service`(
     service: QualityOfService, priority: TaskPriority
   ) async {
     queue.qualityOfService = service
@@ -119,7 +120,7 @@ import Testing
     #expect(operation.outcome?.result == priority)
   }
 
-  @Test func `what is more urgent for its queue begins first`() async {
+  @Test func `operations with a higher queue priority begin first`() async {
     let order = Lock<[Int]>([])
     queue.maxConcurrentOperationCount = 1
     queue.isSuspended = true
@@ -140,7 +141,7 @@ import Testing
     #expect(order.withLock(\.self) == [1, 4, 2, 5, 0, 3])
   }
 
-  @Test func `a composite runs in a queue as anywhere, and is cancelled as one`() async {
+  @Test func `a composite runs in a queue and is cancelled as a whole`() async {
     let sum = ParallelOperation((1...10).map { number in SimpleOperation { number } })
       .map { $0.reduce(0, +) }
     let steps = QueueOperation(sum.then { total in SimpleOperation { total + 1 } })
@@ -162,7 +163,9 @@ import Testing
   }
 
   @Test
-  func `B1: a cancellation at its beginning ends it once, as cancelled or with its value`() async {
+  func `B1: an operation that is cancelled as it begins ends once, cancelled or with its value`()
+    async
+  {
     for _ in 0..<2_000 {
       let operation = QueueOperation(SimpleOperation { 1 })
       queue.addOperation(operation)

@@ -8,7 +8,7 @@ import Testing
 /// `COMPOSITE_SOAK_SECONDS=600` goes on for longer, with seeds that nobody has tried.
 @Suite struct SoakTests {
   // In a process of its own, because other tests open and close at the same time.
-  @Test func `flows that end as they like leave nothing behind`() async {
+  @Test func `random flows leave no descriptors, zombies or temporary files`() async {
     await #expect(processExitsWith: .success) {
       let seed = UInt64.random(in: 0...UInt64.max)
       let seconds = ProcessInfo.processInfo.environment["COMPOSITE_SOAK_SECONDS"].flatMap(Int.init)
