@@ -121,17 +121,17 @@ import Testing
   @Test(
     .timeLimit(.minutes(10)),
     arguments: [
-      LoopbackAnswer(401, headers: [#"WWW-Authenticate: Basic realm="x""#], "who are you?"),
-      LoopbackAnswer(302, headers: ["Location: /elsewhere"], "go elsewhere"),
+      LoopbackResponse(401, headers: [#"WWW-Authenticate: Basic realm="x""#], "who are you?"),
+      LoopbackResponse(302, headers: ["Location: /elsewhere"], "go elsewhere"),
     ])
-  func `a request for authentication and a redirect are errors`(answer: LoopbackAnswer)
+  func `a request for authentication and a redirect are errors`(response: LoopbackResponse)
     async throws
   {
-    let server = try LoopbackServer(answer)
+    let server = try LoopbackServer(response)
     let error = try await #require(throws: OpenTelemetryExportError.self) {
       try await OpenTelemetryExporter(to: server.url()).export(trace(of: 1))
     }
-    #expect(error.description.contains("returned status \(answer.status)"))
+    #expect(error.description.contains("returned status \(response.status)"))
     #expect(server.requests.count == 1)
   }
 
@@ -152,9 +152,9 @@ import Testing
   }
 
   @Test func `a cancelled export ends immediately`() async throws {
-    let held = HeldAnswer()
+    let held = HeldResponse()
     let receiver = try Receiver(.init(condition: held))
-    let exporter = OpenTelemetryExporter(to: receiver.url, session: .patient)
+    let exporter = OpenTelemetryExporter(to: receiver.url, session: .longTimeout)
     let trace = await trace(of: 1)
     let export = Task { try await exporter.export(trace) }
     await receiver.waitForRequests(1)

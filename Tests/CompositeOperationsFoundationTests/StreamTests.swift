@@ -14,22 +14,23 @@ import Testing
     await receiver.waitForRequests(1)
     await run(3, observedBy: stream)
     let gate = Gate()
-    let goesOn = SimpleOperation { try await gate.pass() }.named("goes on")
+    let active = SimpleOperation { try await gate.pass() }.named("goes on")
       .observed(by: stream).start()
     await gate.waitForArrivals(1)
     stream.finish()
     await posting
-    goesOn.cancel()
+    active.cancel()
     #expect(try names(in: receiver.requests) == ["0", "0", "1", "2", "goes on"])
     #expect(stream.droppedCount == 0)
     #expect(stream.lastError == nil)
   }
 
   @Test func `runs that do not fit into the queue are dropped and counted`() async throws {
-    let held = HeldAnswer()
+    let held = HeldResponse()
     let receiver = try Receiver(.init(condition: held))
     let stream = OpenTelemetryStream(
-      to: OpenTelemetryExporter(to: receiver.url, session: .patient), capacity: 10, batchLimit: 4)
+      to: OpenTelemetryExporter(to: receiver.url, session: .longTimeout), capacity: 10,
+      batchLimit: 4)
     async let posting: Void = stream.run()
     await run(1, observedBy: stream)
     await receiver.waitForRequests(1)
@@ -55,10 +56,10 @@ import Testing
   }
 
   @Test func `a cancelled stream ends immediately and counts the remaining runs`() async throws {
-    let held = HeldAnswer()
+    let held = HeldResponse()
     let receiver = try Receiver(.init(condition: held))
     let stream = OpenTelemetryStream(
-      to: OpenTelemetryExporter(to: receiver.url, session: .patient), batchLimit: 1)
+      to: OpenTelemetryExporter(to: receiver.url, session: .longTimeout), batchLimit: 1)
     await run(3, observedBy: stream)
     let posting = Task { await stream.run() }
     await receiver.waitForRequests(1)

@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  private func check(_ printed: Printed, _ secret: String, _ closed: String) throws {
+  private func check(_ printed: ProgramResult, _ secret: String, _ closed: String) throws {
     #expect(printed.status == 0)
     let report = try Report(printed)
     #expect(report.groups.map(\.files.count) == [2])

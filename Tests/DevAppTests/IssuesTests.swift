@@ -100,17 +100,17 @@ import Testing
   @Test func `a width limits how many repositories are requested at once`() async throws {
     let names = (0..<6).map { "octocat/r\($0)" }
     for width in [1, 2] {
-      let crowd = Crowd(width)
+      let barrier = ArrivalBarrier(width)
       let server = try LoopbackServer { request, connection in
         if request.path.hasPrefix("/users") {
           return connection.send(.init(Self.repositories(names)))
         }
-        crowd.visit()
+        barrier.arrive()
         connection.send(.init("[]"))
       }
       let printed = try await issues(of: "octocat", at: server, "--width", "\(width)")
       #expect(printed.status == 0)
-      #expect(crowd.largest == width)
+      #expect(barrier.largest == width)
     }
   }
 
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: endingSignals)
+  @Test(.timeLimit(.minutes(10)), arguments: terminationSignals)
   func `a signal ends the program immediately`(number: Int32) async throws {
     let server = try LoopbackServer { _, connection in connection.waitForClose() }
     let program = Program.devApp("issues", "--api", "\(server.url(""))", "octocat")
@@ -217,7 +217,7 @@ import Testing
 
   private func issues(
     of user: String, at server: LoopbackServer, _ options: String..., token: String = ""
-  ) async throws -> Printed {
+  ) async throws -> ProgramResult {
     var program = Program.devApp()
     program.arguments = ["issues", "--api", "http://127.0.0.1:\(server.port)"] + options + [user]
     program.environment = ["GITHUB_TOKEN": token]
@@ -240,11 +240,11 @@ import Testing
 }
 
 /// Holds visitors up until as many are there as may be.
-private final class Crowd: Sendable {
+private final class ArrivalBarrier: Sendable {
   private struct State: Sendable {
     var count = 0
     var largest = 0
-    var visits = 0
+    var arrivals = 0
   }
 
   private let width: Int
@@ -260,16 +260,16 @@ private final class Crowd: Sendable {
   }
 
   /// Six visitors come.
-  func visit() {
+  func arrive() {
     condition.lock()
     defer { condition.unlock() }
     unsafe state.count += 1
-    unsafe state.visits += 1
+    unsafe state.arrivals += 1
     unsafe state.largest = max(state.largest, state.count)
     condition.broadcast()
     // The companions come, because as many are asked at a time.
-    let round = unsafe (state.visits + width - 1) / width * width
-    while unsafe state.visits < round { condition.wait() }
+    let round = unsafe (state.arrivals + width - 1) / width * width
+    while unsafe state.arrivals < round { condition.wait() }
     unsafe state.count -= 1
   }
 }

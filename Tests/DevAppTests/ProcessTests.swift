@@ -82,7 +82,7 @@ import Testing
       }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: endingSignals)
+    @Test(.timeLimit(.minutes(10)), arguments: terminationSignals)
     func `a signal ends the run immediately, as cancelled`(number: Int32) async throws {
       let folder = try sparseFiles()
       var program = Program.devApp("duplicates", "--json", folder.path)

@@ -6,7 +6,7 @@ import Testing
   private static let program = Program.devApp().executable.path
 
   /// Runs a line of the shell in a folder, where `devapp` is the program.
-  private func shell(_ line: String, in folder: TemporaryFolder) async throws -> Printed {
+  private func shell(_ line: String, in folder: TemporaryFolder) async throws -> ProgramResult {
     var shell = Program(
       executable: URL(fileURLWithPath: "/bin/sh"),
       arguments: ["-c", "devapp() { '\(Self.program)' records \"$@\"; }\n" + line])

@@ -18,7 +18,9 @@ import Testing
     }
   }
 
-  private func records(_ arguments: String..., in folder: TemporaryFolder) async throws -> Printed {
+  private func records(
+    _ arguments: String..., in folder: TemporaryFolder
+  ) async throws -> ProgramResult {
     var program = Program.devApp(in: folder.url)
     program.arguments = ["records"] + arguments
     return try await program.run()
@@ -263,6 +265,6 @@ import Testing
   }
 }
 
-private func lines(_ printed: Printed) -> [String] {
+private func lines(_ printed: ProgramResult) -> [String] {
   printed.text.split(separator: "\n").map(String.init)
 }

@@ -57,12 +57,13 @@ import Testing
     let printed = try await program.run()
     #expect(printed.status == 1)
     #expect(printed.text.hasSuffix(option.isEmpty ? "[echo] late\n" : "[echo]\nlate\n"))
-    let told = printed.error.split(separator: "\n")
-    #expect(told.count == 4)
-    #expect(told[0] == "DevApp run: false: exit status 1")
-    #expect(told[1].hasPrefix("DevApp run: no-such-program: no-such-program cannot be started: "))
-    #expect(told[2] == "DevApp run: sh: signal SIGKILL (9)")
-    #expect(told[3] == "DevApp run: 3 of 4 commands failed")
+    let reported = printed.error.split(separator: "\n")
+    #expect(reported.count == 4)
+    #expect(reported[0] == "DevApp run: false: exit status 1")
+    #expect(
+      reported[1].hasPrefix("DevApp run: no-such-program: no-such-program cannot be started: "))
+    #expect(reported[2] == "DevApp run: sh: signal SIGKILL (9)")
+    #expect(reported[3] == "DevApp run: 3 of 4 commands failed")
   }
 
   @Test(arguments: [
@@ -113,16 +114,16 @@ import Testing
   }
 
   /// Makes a file that has its own number and that of what it has started, says so, and stays.
-  private static let staying = """
+  private static let waitingScript = """
     sleep 3600 & echo $$ $! > "$1.new"; mv "$1.new" "$1"; echo ready; wait
     """
 
-  @Test(.timeLimit(.minutes(10)), arguments: endingSignals)
+  @Test(.timeLimit(.minutes(10)), arguments: terminationSignals)
   func `Ctrl-C and other signals end the commands`(signal: Int32) async throws {
     let folder = try TemporaryFolder()
     let file = folder.url.appendingPathComponent("running")
     let printed = try await Program.devApp(
-      "run", "--", "sh", "-c", Self.staying, "sh", file.path
+      "run", "--", "sh", "-c", Self.waitingScript, "sh", file.path
     ).run { process in
       await eventually { FileManager.default.fileExists(atPath: file.path) }
       kill(process, signal)
@@ -159,7 +160,7 @@ import Testing
     let file = folder.url.appendingPathComponent("running")
     let output = folder.url.appendingPathComponent("output")
     var program = Program.devApp(
-      "run", "--", "sh", "-c", "trap '' TERM; " + Self.staying, "sh", file.path)
+      "run", "--", "sh", "-c", "trap '' TERM; " + Self.waitingScript, "sh", file.path)
     program.output = output
     let printed = try await program.run { process in
       await eventually {
@@ -253,7 +254,7 @@ import Testing
     #expect(printed.text.hasPrefix("usage: DevApp run"))
   }
 
-  private func lines(_ printed: Printed) -> [String] {
+  private func lines(_ printed: ProgramResult) -> [String] {
     printed.text.split(separator: "\n").map(String.init)
   }
 
@@ -263,7 +264,7 @@ import Testing
   }
 }
 
-/// Whether a process of that identifier exists and, where that can be told, has not ended.
+/// Whether a process with this identifier exists and, on Linux, has not ended.
 private func isAlive(_ identifier: Int32) -> Bool {
   #if os(Linux)
     let line = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)

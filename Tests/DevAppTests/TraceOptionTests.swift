@@ -88,8 +88,8 @@ import Testing
     program.isNice = true
     let printed = try await program.run { process in
       await eventually {
-        let told = try? String(contentsOfFile: "/proc/\(process)/fd/2", encoding: .utf8)
-        return told?.contains("compare") == true
+        let reported = try? String(contentsOfFile: "/proc/\(process)/fd/2", encoding: .utf8)
+        return reported?.contains("compare") == true
       }
       kill(process, SIGINT)
     }

@@ -42,7 +42,7 @@ package final class LoopbackConnection {
   @discardableResult package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
   /// Sends a whole answer, or as much of it as it wants to send.
-  package func send(_ answer: LoopbackAnswer) { send(answer.bytes) }
+  package func send(_ response: LoopbackResponse) { send(response.bytes) }
 
   /// Waits until the other end has closed the connection.
   package func waitForClose() {

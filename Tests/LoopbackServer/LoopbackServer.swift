@@ -59,9 +59,9 @@ package final class LoopbackServer: Sendable {
   }
 
   /// Gives an answer to each request, and the last one to all that come behind.
-  package convenience init(at port: UInt16 = 0, _ answers: LoopbackAnswer...) throws {
+  package convenience init(at port: UInt16 = 0, _ responses: LoopbackResponse...) throws {
     try self.init(at: port) { request, connection in
-      connection.send(answers[min(request.number, answers.count - 1)])
+      connection.send(responses[min(request.number, responses.count - 1)])
     }
   }
 

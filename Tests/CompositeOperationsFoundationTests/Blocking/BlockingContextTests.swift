@@ -36,7 +36,7 @@ import Testing
         shutdown(socket, Int32(SHUT_RDWR))
       }
     }.start()
-    await aside { hasBegun.wait() }
+    await onNewThread { hasBegun.wait() }
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(await run.late?.result == 0)
@@ -63,7 +63,7 @@ import Testing
         trace.add("outer")
       }
     }.start()
-    await aside { hasLeft.wait() }
+    await onNewThread { hasLeft.wait() }
     run.cancel()
     isCancelled.signal()
     #expect(await run.outcome.isCancelled)
@@ -88,11 +88,11 @@ import Testing
       }
       trace.add("left")
     }.start()
-    await aside { hasBegun.wait() }
-    async let cancelled: Void = aside { run.cancel() }
-    await aside { isHandling.wait() }
+    await onNewThread { hasBegun.wait() }
+    async let cancelled: Void = onNewThread { run.cancel() }
+    await onNewThread { isHandling.wait() }
     // Opportunity for a function that would not wait.
-    for _ in 0..<1_000 where trace.all.isEmpty { await aside {} }
+    for _ in 0..<1_000 where trace.all.isEmpty { await onNewThread {} }
     mayReturn.signal()
     await cancelled
     #expect(await run.outcome.isCancelled)
@@ -122,7 +122,7 @@ import Testing
         trace.add("late")
       }
     }.start()
-    await aside { hasBegun.wait() }
+    await onNewThread { hasBegun.wait() }
     run.cancel()
     isCancelled.signal()
     #expect(await run.outcome.isCancelled)
@@ -146,7 +146,7 @@ import Testing
             if !context.isCancelled { withExtendedLifetime(token) {} }
           }
         }.start()
-        await aside { hasBegun.wait() }
+        await onNewThread { hasBegun.wait() }
         if isCancelled { run.cancel() }
         mayEnd.signal()
         #expect(await run.outcome.isCancelled == isCancelled)

@@ -121,7 +121,7 @@ import Testing
       hasBegun.signal()
       mayEnd.wait()
     }.start()
-    await aside { hasBegun.wait() }
+    await onNewThread { hasBegun.wait() }
     let waiting = BlockingOperation(on: place) { hasRun.withLock { $0 = true } }.start()
     waiting.cancel()
     mayEnd.signal()

@@ -31,11 +31,11 @@ import Testing
   {
     let fails = NotificationOperation(name, in: center) { throw Failure() }
     #expect(await fails.run().error is Failure)
-    let comes = NotificationOperation(name, in: center) {
+    let posts = NotificationOperation(name, in: center) {
       post(1)
       throw Failure()
     }
-    #expect(await comes.run().result != nil)
+    #expect(await posts.run().result != nil)
     let stops = NotificationOperation(name, in: center) { throw CancellationError() }
     #expect(await stops.run().isCancelled)
   }
@@ -50,7 +50,7 @@ import Testing
       seen.withLock { $0.append(note.userInfo?["number"] as? Int ?? 0) }
       return nil
     }.start()
-    await aside { listens.wait() }
+    await onNewThread { listens.wait() }
     run.cancel()
     #expect(await run.outcome.isCancelled)
     post(2)
@@ -90,15 +90,15 @@ import Testing
       return number == ignored ? nil : number
     }
     let run = operation.discarding { values.discard($0) }.start()
-    await aside { listens.wait() }
+    await onNewThread { listens.wait() }
     Thread.detachNewThread { post(1) }
-    await aside { reads.wait() }
+    await onNewThread { reads.wait() }
     return Reading(run: run, read: mayRead, values: values)
   }
 
   @Test func `only one of several concurrent notifications is read, and no value is lost`() async {
     let reading = await reading()
-    await aside { post(2) }
+    await onNewThread { post(2) }
     reading.read.signal()
     #expect(await reading.run.outcome.result == 1)
     #expect(reading.values.seen == [1])
@@ -107,7 +107,7 @@ import Testing
 
   @Test func `notifications that arrive while one without a value is read are read next`() async {
     let reading = await reading(ignoring: 1)
-    await aside {
+    await onNewThread {
       post(2)
       post(3)
     }
@@ -122,7 +122,7 @@ import Testing
   {
     let reading = await reading(ignoring: ignored)
     reading.run.cancel()
-    await aside { post(2) }
+    await onNewThread { post(2) }
     reading.read.signal()
     #expect(await reading.run.outcome.isCancelled)
     #expect(reading.values.seen == [1])

@@ -80,7 +80,7 @@ import Testing
     let denied = "Permission denied."
     let ask = "Get permission to access it first."
     let elsewhere = "Use a path that is writable."
-    for (operation, said) in [
+    for (operation, expected) in [
       (
         AnyOperation(FileRemovalOperation(closed, on: place)),
         "remove \(closed.path): \(denied) \(ask)"
@@ -102,7 +102,7 @@ import Testing
         "write \(closed.path): \(denied) \(elsewhere)"
       ),
     ] {
-      #expect(fileError(await operation.run())?.description == "Cannot \(said)")
+      #expect(fileError(await operation.run())?.description == "Cannot \(expected)")
     }
     let read = FileReadOperation(secret, on: place)
     #expect(

@@ -28,7 +28,7 @@ import Testing
     // Long before anybody writes.
     let run = await begin(threads, FileReadOperation(pipe, on: .threads(threads)))
     let data = bytes(300_000)
-    let isWritten = await aside {
+    let isWritten = await onNewThread {
       let descriptor = unsafe open(path, O_WRONLY)
       defer { close(descriptor) }
       var rest = data
@@ -64,7 +64,7 @@ import Testing
     #expect(reader >= 0 && fcntl(reader, F_SETFL, 0) == 0)
     let data = bytes(300_000)
     let run = FileWriteOperation(data, to: pipe).start()
-    let read = await aside {
+    let read = await onNewThread {
       var read = Data()
       var block = [UInt8](repeating: 0, count: 65_536)
       while read.count < data.count {

@@ -35,20 +35,20 @@ import Testing
     try makeFolder("tree/c")
     for name in ["tree/a", "tree/b", "tree/c/d", "tree/e"] { try bytes(3).write(to: folder[name]) }
     let folder = folder
-    let takeAway: @Sendable (Int) -> Void = { _ in
+    let removeFiles: @Sendable (Int) -> Void = { _ in
       for name in ["tree/b", "tree/c"] { try? FileManager.default.removeItem(at: folder[name]) }
     }
-    let copy = FileCopyOperation(from: folder["tree"], to: folder["copy"]).atProgress(takeAway)
+    let copy = FileCopyOperation(from: folder["tree"], to: folder["copy"]).atProgress(removeFiles)
     #expect(await copy.run().result != nil)
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder["copy"].path).sorted() == [
         "a", "e",
       ])
     try bytes(3).write(to: folder["tree/b"])
-    let list = FolderListingOperation(folder["tree"]).atProgress(takeAway)
+    let list = FolderListingOperation(folder["tree"]).atProgress(removeFiles)
     #expect(await list.run().result?.map(\.url.lastPathComponent) == ["a", "e"])
     try makeFolder("tree/c/d")
-    let remove = FileRemovalOperation(folder["tree"]).atProgress(takeAway)
+    let remove = FileRemovalOperation(folder["tree"]).atProgress(removeFiles)
     #expect(await remove.run().result != nil)
     #expect(try folder.names() == ["copy"])
   }

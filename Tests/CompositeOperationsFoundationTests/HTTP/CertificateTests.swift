@@ -30,12 +30,12 @@ import Testing
       _ = server.process.waitUntilExit()
     }
     // It says so when it listens.
-    var said = ""
-    while !said.contains("ACCEPT") {
+    var log = ""
+    while !log.contains("ACCEPT") {
       let output = server.output
-      let bytes = await aside { output.availableData }
-      try #require(!bytes.isEmpty, "\(said)")
-      said += String(decoding: bytes, as: UTF8.self)
+      let bytes = await onNewThread { output.availableData }
+      try #require(!bytes.isEmpty, "\(log)")
+      log += String(decoding: bytes, as: UTF8.self)
     }
     let url = try #require(URL(string: "https://localhost:\(port)/"))
     let outcome = await HTTPDataOperation(url).run()

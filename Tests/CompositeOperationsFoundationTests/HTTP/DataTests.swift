@@ -135,15 +135,15 @@ import Testing
     let server = try LoopbackServer(.init(body: Array(repeating: 97, count: 300_000)))
     let observer = RecordingObserver()
     _ = try await HTTPDataOperation(server.url()).observed(by: observer).run().get()
-    let told = observer.events.compactMap { event -> Int? in
+    let reported = observer.events.compactMap { event -> Int? in
       guard case .progressed(let count, let total, let unit) = event.kind else { return nil }
       #expect(total == 300_000)
       #expect(unit == "bytes")
       return count
     }
-    #expect(told == told.sorted())
-    #expect(told.last == 300_000)
-    #expect(told.count <= 8)
+    #expect(reported == reported.sorted())
+    #expect(reported.last == 300_000)
+    #expect(reported.count <= 8)
   }
 
   @Test func `a request without an http URL is an error`() async throws {

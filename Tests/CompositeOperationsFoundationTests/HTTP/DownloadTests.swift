@@ -191,10 +191,10 @@ import Testing
         connection.send(.init(headers: headers, body: Array("begun".utf8), length: 100))
         connection.waitForClose()
       }
-      let (comes, came) = AsyncStream<Void>.makeStream()
+      let (reports, continuation) = AsyncStream<Void>.makeStream()
       let run = HTTPDownloadOperation(server.url(), to: folder["file"])
-        .observed(by: ProgressObserver { _ in came.yield() }).start()
-      for await _ in comes where folder.size(of: "file.partial") == 5 { break }
+        .observed(by: ProgressObserver { _ in continuation.yield() }).start()
+      for await _ in reports where folder.size(of: "file.partial") == 5 { break }
       run.cancel()
       #expect(await run.outcome.isCancelled)
       await server.waitForCloses(1)

@@ -17,11 +17,11 @@ import Testing
       if hasBegun { connection.send(.init("begun", length: 1_000)) }
       connection.waitForClose()
     }
-    let (comes, came) = AsyncStream<Void>.makeStream()
+    let (reports, continuation) = AsyncStream<Void>.makeStream()
     let run = HTTPDataOperation(server.url())
-      .observed(by: BytesObserver { came.yield() }).start()
+      .observed(by: BytesObserver { continuation.yield() }).start()
     await server.waitForRequests(1)
-    if hasBegun { for await _ in comes { break } }
+    if hasBegun { for await _ in reports { break } }
     run.cancel()
     #expect(await run.outcome.isCancelled)
     await server.waitForCloses(1)

@@ -42,8 +42,8 @@ import Testing
 
   @Test(arguments: ["POST", "PATCH"])
   func `N2: a request that is not repeatable is sent once`(method: String) async throws {
-    for answer in [LoopbackAnswer(503), LoopbackAnswer("cut", length: 10)] {
-      let server = try LoopbackServer(answer)
+    for response in [LoopbackResponse(503), LoopbackResponse("cut", length: 10)] {
+      let server = try LoopbackServer(response)
       let operation = HTTPDataOperation(request(method, to: server)).retryingHTTP(backoff: .none)
       #expect(await operation.run().error is RetryError)
       #expect(server.requests.count == 1)
@@ -62,9 +62,9 @@ import Testing
     async throws
   {
     let server = try LoopbackServer(.init(503), .init(204), .init(503), .init(204))
-    let said = HTTPDataOperation(
+    let declared = HTTPDataOperation(
       request("POST", to: server), options: .init(isRepeatable: true))
-    #expect(try await said.retryingHTTP(backoff: .none).run().get().status == 204)
+    #expect(try await declared.retryingHTTP(backoff: .none).run().get().status == 204)
     var keyed = request("POST", to: server)
     keyed.setValue("42", forHTTPHeaderField: "Idempotency-Key")
     let operation = HTTPDataOperation(keyed).retryingHTTP(backoff: .none)

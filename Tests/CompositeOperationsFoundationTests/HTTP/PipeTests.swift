@@ -33,7 +33,7 @@ import Testing
     let pipe = try NamedPipe(in: folder)
     let bytes = someBytes(3_000_000)
     let server = try LoopbackServer(.init(body: bytes))
-    async let read = aside { pipe.read(bytes.count) }
+    async let read = onNewThread { pipe.read(bytes.count) }
     let download = try await HTTPDownloadOperation(server.url(), to: pipe.url).run().get()
     #expect(download.byteCount == bytes.count)
     #expect(await read == bytes)
@@ -45,7 +45,7 @@ import Testing
     let pipe = try NamedPipe(in: folder)
     let server = try LoopbackServer(.init(body: someBytes(3_000_000)))
     let run = HTTPDownloadOperation(server.url(), to: pipe.url).start()
-    await aside {
+    await onNewThread {
       _ = pipe.read(100_000)
       pipe.close()
     }

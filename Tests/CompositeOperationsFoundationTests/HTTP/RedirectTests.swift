@@ -13,9 +13,9 @@ import Testing
   func `a chain of redirects is followed, including relative addresses`(status: Int) async throws {
     let server = try LoopbackServer { request, connection in
       let host = request["Host"] ?? ""
-      let ways = ["/a/b/1": "2", "/a/b/2": "../c?x=1", "/a/c?x=1": "//\(host)/end"]
-      guard let way = ways[request.path] else { return connection.send(.init("arrived")) }
-      connection.send(.init(status, headers: ["Location: \(way)"], "elsewhere"))
+      let locations = ["/a/b/1": "2", "/a/b/2": "../c?x=1", "/a/c?x=1": "//\(host)/end"]
+      guard let location = locations[request.path] else { return connection.send(.init("arrived")) }
+      connection.send(.init(status, headers: ["Location: \(location)"], "elsewhere"))
     }
     let response = try await HTTPDataOperation(server.url("/a/b/1")).run().get()
     #expect(response.body == Data("arrived".utf8))

@@ -99,26 +99,26 @@ import Testing
 
   @Test(arguments: [
     part(from: 60_000, headers: [#"ETag: "v1""#]), part(from: 70_000, headers: [#"ETag: "v2""#]),
-    LoopbackAnswer(206, "no range"), LoopbackAnswer(416, headers: ["Content-Range: bytes */9"]),
-    LoopbackAnswer(416),
+    LoopbackResponse(206, "no range"), LoopbackResponse(416, headers: ["Content-Range: bytes */9"]),
+    LoopbackResponse(416),
     // Longer than it was.
-    LoopbackAnswer(
+    LoopbackResponse(
       206, headers: [#"ETag: "v1""#, "Content-Range: bytes 70000-299999/300000"], length: 230_000),
-    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-99999/*"], length: 30_000),
+    LoopbackResponse(206, headers: ["Content-Range: bytes 70000-99999/*"], length: 30_000),
     // Places that there are not. (A length that is longer still ends the program, inside of Foundation.)
-    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-200000/200000"], length: 130_001),
-    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-+99999/200000"], length: 130_000),
-    LoopbackAnswer(206, headers: ["Content-Range: bytes 70000-199999/*"], length: .max - 1_023),
+    LoopbackResponse(206, headers: ["Content-Range: bytes 70000-200000/200000"], length: 130_001),
+    LoopbackResponse(206, headers: ["Content-Range: bytes 70000-+99999/200000"], length: 130_000),
+    LoopbackResponse(206, headers: ["Content-Range: bytes 70000-199999/*"], length: .max - 1_023),
     // Packed, so that its places are others.
     part(from: 70_000, headers: [#"ETag: "v1""#, "Content-Encoding: gzip"]),
   ])
   func `N3: a range that does not match is dropped, and the whole file is requested`(
-    answer: LoopbackAnswer
+    response: LoopbackResponse
   )
     async throws
   {
     let folder = try TemporaryFolder()
-    let server = try LoopbackServer(Self.cut, answer, .init(body: Self.bytes))
+    let server = try LoopbackServer(Self.cut, response, .init(body: Self.bytes))
     let operation = HTTPDownloadOperation(server.url(), to: folder["file"])
     #expect(await operation.run().error is HTTPTransferError)
     let download = try await operation.run().get()
@@ -206,12 +206,12 @@ import Testing
   }
 
   /// 70,000 bytes of 200,000.
-  private static var cut: LoopbackAnswer {
+  private static var cut: LoopbackResponse {
     .init(headers: [#"ETag: "v1""#], body: Array(bytes.prefix(70_000)), length: 200_000)
   }
 
   /// All from a place on.
-  private static func part(from place: Int, headers: [String]) -> LoopbackAnswer {
+  private static func part(from place: Int, headers: [String]) -> LoopbackResponse {
     .init(
       206, headers: headers + ["Content-Range: bytes \(place)-199999/200000"],
       body: Array(bytes.dropFirst(place)))

@@ -45,10 +45,10 @@ import Testing
     "", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwo",
   ])
-  func `a connection that ends before the response does is a lost connection`(answer: String)
+  func `a connection that ends before the response does is a lost connection`(response: String)
     async throws
   {
-    let server = try LoopbackServer { _, connection in connection.send(answer) }
+    let server = try LoopbackServer { _, connection in connection.send(response) }
     let error = try await failure(of: server.url())
     #expect(error.reason == .connectionLost, "\(error)")
     #expect(error.isRetryable)

@@ -26,11 +26,11 @@ import Testing
       #expect(server.requests[0].body == bytes)
       #expect(server.requests[0]["Content-Length"] == "\(count)")
       #expect(server.requests[0]["Content-Type"] == "application/octet-stream")
-      let told = observer.events.compactMap { event -> Int? in
+      let reported = observer.events.compactMap { event -> Int? in
         if case .progressed(let done, count, "bytes") = event.kind { done } else { nil }
       }
-      #expect(told.last == (count == 0 ? nil : count))
-      #expect(told == told.sorted())
+      #expect(reported.last == (count == 0 ? nil : count))
+      #expect(reported == reported.sorted())
     }
   }
 
@@ -92,7 +92,7 @@ import Testing
 
   @Test func `a cancellation during an upload closes the connection`() async throws {
     // It reads the head alone, and then nothing until the end.
-    let gate = HeldAnswer()
+    let gate = HeldResponse()
     let server = try LoopbackServer(readingBodies: false) { _, connection in
       gate.wait()
       connection.waitForClose()

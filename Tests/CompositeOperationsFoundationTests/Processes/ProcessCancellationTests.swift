@@ -37,16 +37,16 @@ import Testing
     let programs = (0..<count).map { one($0 == count / 10 ? "echo > \"$1\"" : ":") }
     let call = opened(calls, O_RDWR)
     defer { close(call) }
-    let crowd = ParallelOperation(programs, width: .limited(to: count)).start()
+    let batch = ParallelOperation(programs, width: .limited(to: count)).start()
     // On a thread of its own: a busy pool may run it only after all programs have been started.
-    await aside {
+    await onNewThread {
       readByte(from: call)
       sleeper.cancel()
       readByte(from: call)
-      crowd.cancel()
+      batch.cancel()
     }
     #expect(await sleeper.outcome.isCancelled)
-    #expect(await crowd.outcome.isCancelled)
+    #expect(await batch.outcome.isCancelled)
     let lines = try #require(await sleeper.late?.result?.output.lines)
     let startedBefore = try #require(lines.last.flatMap { Int($0) })
     #expect(1..<(count / 2) ~= startedBefore)

@@ -6,14 +6,14 @@ import Testing
 
 @Suite struct ProcessEndingTests {
   /// Makes a file when it is asked to end.
-  private static let noting = """
+  private static let touchScript = """
     trap 'touch "$1"; exit' TERM
     echo $$
     while :; do sleep 0.01; done
     """
 
   /// The first so many lines that a program writes, and the program.
-  private final class Watched: Sendable {
+  private final class ProcessRecorder: Sendable {
     private let state = Lock<(lines: [String], process: RunningProcess?)>(([], nil))
     let arrived = Gate()
     let count: Int
@@ -24,7 +24,7 @@ import Testing
     var process: RunningProcess? { state.withLock { $0.process } }
     var identifiers: [Int32] { lines.compactMap { Int32($0) } }
 
-    func watch(_ operation: ProcessOperation) -> ProcessOperation {
+    func recording(_ operation: ProcessOperation) -> ProcessOperation {
       operation
         .onLaunch { process in self.state.withLock { $0.process = process } }
         .onOutputLine { line in
@@ -38,7 +38,7 @@ import Testing
 
     /// Starts a run and waits for its lines.
     func start(_ operation: ProcessOperation) async -> OperationRun<ProcessResult> {
-      let run = watch(operation).start()
+      let run = recording(operation).start()
       await arrived.waitForArrivals(1)
       arrived.open()
       return run
@@ -47,16 +47,16 @@ import Testing
 
   @Test(.timeLimit(.minutes(10)))
   func `X1: cancelling ends the program and its children immediately`() async throws {
-    let watched = Watched(lines: 3)
+    let recorder = ProcessRecorder(lines: 3)
     // The shell waits in the foreground, where it hears no trap before its child has ended.
-    let run = await watched.start(
+    let run = await recorder.start(
       shell("sleep 3600 & echo $!; sleep 3600 & echo $!; echo $$; sleep 3600").ending(
         within: .seconds(3_600)))
     run.cancel()
     #expect(await run.outcome.isCancelled)
-    #expect(watched.identifiers.count == 3)
-    for identifier in watched.identifiers { #expect(!isAlive(identifier)) }
-    #expect(watched.process?.send(.terminate) == false)
+    #expect(recorder.identifiers.count == 3)
+    for identifier in recorder.identifiers { #expect(!isAlive(identifier)) }
+    #expect(recorder.process?.send(.terminate) == false)
   }
 
   @Test(
@@ -76,22 +76,22 @@ import Testing
   func `X1: a process that ignores SIGTERM is killed after the grace period`(script: String)
     async throws
   {
-    let watched = Watched(lines: 2)
-    let run = await watched.start(shell(script).ending(within: .milliseconds(100)))
+    let recorder = ProcessRecorder(lines: 2)
+    let run = await recorder.start(shell(script).ending(within: .milliseconds(100)))
     let start = ContinuousClock.now
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(start.duration(to: .now) >= .milliseconds(100))
     // The program is gone, and who was killed with it may still be about to go.
-    try await eventually { !watched.identifiers.contains(where: isAlive) }
+    try await eventually { !recorder.identifiers.contains(where: isAlive) }
   }
 
   @Test(.timeLimit(.minutes(10)))
   func `without a grace period, a program is killed immediately`() async throws {
     let folder = try TestFolder()
-    let watched = Watched()
-    let run = await watched.start(
-      shell(Self.noting, folder.path(of: "asked")).ending(within: .zero))
+    let recorder = ProcessRecorder()
+    let run = await recorder.start(
+      shell(Self.touchScript, folder.path(of: "asked")).ending(within: .zero))
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(!FileManager.default.fileExists(atPath: folder.path(of: "asked")))
@@ -100,7 +100,7 @@ import Testing
   @Test(.timeLimit(.minutes(10)))
   func `a program and its children can clean up within the grace period`() async throws {
     let folder = try TestFolder()
-    let watched = Watched(lines: 2)
+    let recorder = ProcessRecorder(lines: 2)
     // The program ends at once, and its child takes a while, with the output closed.
     let script = """
       echo $$
@@ -111,25 +111,25 @@ import Testing
       ) &
       wait
       """
-    let run = await watched.start(
+    let run = await recorder.start(
       shell(script, folder.path(of: "tidied")).ending(within: .seconds(3_600)))
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(FileManager.default.fileExists(atPath: folder.path(of: "tidied")))
-    for identifier in watched.identifiers { #expect(!isAlive(identifier)) }
+    for identifier in recorder.identifiers { #expect(!isAlive(identifier)) }
   }
 
   @Test(.timeLimit(.minutes(10)))
   func `X1: a process that left the group and holds the pipes does not delay a cancelled run`()
     async throws
   {
-    let watched = Watched(lines: 2)
-    let run = await watched.start(
+    let recorder = ProcessRecorder(lines: 2)
+    let run = await recorder.start(
       shell("setsid sh -c 'echo $$; exec sleep 3600' & echo $$; wait")
         .draining(for: .seconds(3_600)).ending(within: .seconds(3_600)))
     run.cancel()
     #expect(await run.outcome.isCancelled)
-    let left = try #require(watched.identifiers.first { isAlive($0) })
+    let left = try #require(recorder.identifiers.first { isAlive($0) })
     kill(left, SIGKILL)
   }
 
@@ -182,9 +182,9 @@ import Testing
 
   @Test(.timeLimit(.minutes(10)))
   func `cancelling during draining ends the process that holds the output`() async throws {
-    let watched = Watched(lines: 1)
-    let run = await watched.start(shell("sleep 3600 & echo $!").draining(for: .seconds(3_600)))
-    let left = try #require(watched.identifiers.first)
+    let recorder = ProcessRecorder(lines: 1)
+    let run = await recorder.start(shell("sleep 3600 & echo $!").draining(for: .seconds(3_600)))
+    let left = try #require(recorder.identifiers.first)
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(!isAlive(left))
@@ -193,10 +193,10 @@ import Testing
   @Test(.timeLimit(.minutes(10)))
   func `a suspended program can clean up when it is cancelled`() async throws {
     let folder = try TestFolder()
-    let watched = Watched()
-    let run = await watched.start(
-      shell(Self.noting, folder.path(of: "asked")).ending(within: .seconds(3_600)))
-    #expect(watched.process?.suspend() == true)
+    let recorder = ProcessRecorder()
+    let run = await recorder.start(
+      shell(Self.touchScript, folder.path(of: "asked")).ending(within: .seconds(3_600)))
+    #expect(recorder.process?.suspend() == true)
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(FileManager.default.fileExists(atPath: folder.path(of: "asked")))
@@ -205,13 +205,13 @@ import Testing
   @Test(.timeLimit(.minutes(10)))
   func `a suspended program does not run until it is resumed`() async throws {
     let folder = try TestFolder()
-    let watched = Watched()
+    let recorder = ProcessRecorder()
     // It makes no processes, for whose beginning it would wait where no signal stops it.
-    let run = await watched.start(
+    let run = await recorder.start(
       shell(
         #"echo $$; until [ -e "$1" ]; do :; done; echo done"#, folder.path(of: "end")))
-    let process = try #require(watched.process)
-    #expect(watched.identifiers == [process.processIdentifier])
+    let process = try #require(recorder.process)
+    #expect(recorder.identifiers == [process.processIdentifier])
     #expect(process.suspend())
     try await eventually { state(of: process.processIdentifier) == "T" }
     try folder.write("", to: "end")
@@ -235,13 +235,13 @@ import Testing
     for recipient in [RunningProcess.Recipient.program, .group] {
       let folder = try TestFolder()
       let file = folder.path(of: "end")
-      let watched = Watched(lines: 2)
-      let run = await watched.start(shell(script, file))
-      let process = try #require(watched.process)
+      let recorder = ProcessRecorder(lines: 2)
+      let run = await recorder.start(shell(script, file))
+      let process = try #require(recorder.process)
       #expect(process.send(.user1, to: recipient))
       #expect(!process.send(ProcessSignal(rawValue: 1_000)))
-      try await eventually { watched.lines.contains("parent heard") }
-      if case .group = recipient { try await eventually { watched.lines.contains("child heard") } }
+      try await eventually { recorder.lines.contains("parent heard") }
+      if case .group = recipient { try await eventually { recorder.lines.contains("child heard") } }
       try folder.write("", to: "end")
       let result = try await run.outcome.get()
       #expect(result.output.lines.contains("child heard") == (recipient == .group))
@@ -250,17 +250,17 @@ import Testing
 
   @Test(.timeLimit(.minutes(10)))
   func `a timeout ends the program`() async throws {
-    let watched = Watched()
-    let operation = watched.watch(shell("echo $$; exec sleep 3600"))
+    let recorder = ProcessRecorder()
+    let operation = recorder.recording(shell("echo $$; exec sleep 3600"))
     let clock = ManualClock()
     let run = operation.timingOut(after: .seconds(5)).start(in: OperationEnvironment(clock: clock))
-    await watched.arrived.waitForArrivals(1)
-    watched.arrived.open()
+    await recorder.arrived.waitForArrivals(1)
+    recorder.arrived.open()
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(5))
     let outcome = await run.outcome
     #expect("\(outcome)".contains("5"), "\(outcome)")
-    let identifier = try #require(watched.identifiers.first)
+    let identifier = try #require(recorder.identifiers.first)
     #expect(!isAlive(identifier))
   }
 

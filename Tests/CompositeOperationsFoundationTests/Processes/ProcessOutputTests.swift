@@ -140,14 +140,14 @@ import Testing
       }.start()
     await gate.waitForArrivals(1)
     let group = launched.withLock { $0 }
-    let looks = Lock(0)
+    let blockedSamples = Lock(0)
     // Whoever is stuck stays so; who only waits for a processor, or for a page, does not for long.
     try await eventually {
       let writers = livingMembers(of: group).filter { $0 != group }
       let isStuck = writers.count == 1 && writers.allSatisfy { state(of: $0) == "S" }
-      let count = looks.withLock { looks in
-        looks = isStuck ? looks + 1 : 0
-        return looks
+      let count = blockedSamples.withLock { blockedSamples in
+        blockedSamples = isStuck ? blockedSamples + 1 : 0
+        return blockedSamples
       }
       return count == 20 || FileManager.default.fileExists(atPath: end)
     }

@@ -25,10 +25,10 @@ import Testing
       #endif
       let once = ProcessOperation("true").reading(.text("text"))
       _ = try await ParallelOperation([once, once], width: .limited(to: 2)).run().get()
-      let before = try Belongings.now
+      let before = try ResourceCounts.now
       let runs = ParallelOperation(width: .limited(to: 2)) { (0..<count).lazy.map { _ in once } }
       _ = try await runs.run().get()
-      #expect(try Belongings.now == before)
+      #expect(try ResourceCounts.now == before)
     }
   }
 
@@ -44,7 +44,7 @@ import Testing
       ]
       for operation in operations { _ = await operation.run() }
       _ = try await ParallelOperation([operations[0], operations[0]]).run().get()
-      let before = try Belongings.now
+      let before = try ResourceCounts.now
       for _ in 0..<50 {
         for operation in operations { _ = await operation.run() }
         let input = [UInt8](repeating: 0, count: 1 << 20)
@@ -54,14 +54,14 @@ import Testing
         run.cancel()
         #expect(await run.outcome.isCancelled)
       }
-      #expect(try Belongings.now == before)
+      #expect(try ResourceCounts.now == before)
     }
   }
 
   @Test func `too many open files are an error with the remedy`() async {
     await #expect(processExitsWith: .success) {
       for _ in 0..<2 { _ = await ProcessOperation("true").run() }
-      let before = try Belongings.now
+      let before = try ResourceCounts.now
       // All but one, which is less than the pipes of a program: its number does not matter then.
       let limit = try limitDescriptors(to: 1_024)
       var taken: [Int32] = []
@@ -73,14 +73,14 @@ import Testing
       for descriptor in taken { close(descriptor) }
       _ = try limitDescriptors(to: limit)
       #expect(error?.description.contains("Too many open files. Run fewer programs") == true)
-      #expect(try Belongings.now == before)
+      #expect(try ResourceCounts.now == before)
     }
   }
 
   @Test func `a started program is awaited even if no descriptor is left to watch it`() async {
     await #expect(processExitsWith: .success) {
       for _ in 0..<2 { _ = await ProcessOperation("true").run() }
-      _ = try limitDescriptors(to: rlim_t(Belongings.now.descriptors + 20))
+      _ = try limitDescriptors(to: rlim_t(ResourceCounts.now.descriptors + 20))
       var taken: [Int32] = []
       while case let descriptor = opened("/dev/null", O_RDONLY), descriptor >= 0 {
         taken.append(descriptor)

@@ -32,14 +32,14 @@ struct BridgeProgram: Sendable {
   }
 
   /// How a node has ended, as whoever runs the program is told.
-  enum Ending: Hashable, Sendable { case success, failure, cancellation }
+  enum Completion: Hashable, Sendable { case success, failure, cancellation }
 
   /// What can be said of a node when all is over.
   struct Observation: Hashable, Sendable {
     var hasRun: Bool
     var isCancelled: Bool
     var isFinished: Bool
-    var ending: Ending
+    var completion: Completion
   }
 
   var nodes: [Node]
@@ -83,7 +83,7 @@ extension BridgeProgram {
     let operation: Foundation.Operation
     let table: Table
     /// How it has ended.
-    let ending: @Sendable () -> Ending
+    let completion: @Sendable () -> Completion
   }
 
   /// How nodes reach each other.
@@ -141,7 +141,7 @@ extension BridgeProgram {
         try body(of: node, log, table)
       })
     return NodeOperation(operation: operation, table: table) {
-      operation.outcome.map(Ending.init) ?? .success
+      operation.outcome.map(Completion.init) ?? .success
     }
   }
 
@@ -157,7 +157,7 @@ extension BridgeProgram {
   }
 }
 
-extension BridgeProgram.Ending {
+extension BridgeProgram.Completion {
   init(_ outcome: Outcome<Void>) {
     switch outcome {
     case .result: self = .success
@@ -191,7 +191,7 @@ extension BridgeProgram {
     // They hold the table, and it them.
     table.set([]) {}
     return made.indices.map { node in
-      observation(of: operations[node], node, log, ending: made[node].ending())
+      observation(of: operations[node], node, log, completion: made[node].completion())
     }
   }
 
@@ -222,21 +222,21 @@ extension BridgeProgram {
     queue.isSuspended = false
     let outcomes = await run.outcome
     // A cancelled composite has left to the queue what had not begun.
-    await aside { queue.waitUntilAllOperationsAreFinished() }
+    await onNewThread { queue.waitUntilAllOperationsAreFinished() }
     table.set([]) {}
     let observations = made.indices.map { node in
-      let ending = outcomes.result.map { Ending($0[node]) } ?? made[node].ending()
-      return observation(of: operations[node], node, log, ending: ending)
+      let completion = outcomes.result.map { Completion($0[node]) } ?? made[node].completion()
+      return observation(of: operations[node], node, log, completion: completion)
     }
     return (observations, outcomes.isCancelled)
   }
 
   private func observation(
-    of operation: Foundation.Operation, _ node: Int, _ log: BridgeLog, ending: Ending
+    of operation: Foundation.Operation, _ node: Int, _ log: BridgeLog, completion: Completion
   ) -> Observation {
     Observation(
       hasRun: log.entries.contains(.began(node)), isCancelled: operation.isCancelled,
-      isFinished: operation.isFinished, ending: ending)
+      isFinished: operation.isFinished, completion: completion)
   }
 }
 

@@ -12,7 +12,7 @@ import Testing
   {
     try await compare { program, plain in
       let log = BridgeLog()
-      let nodes = await aside { program.runInQueue(log, program.composable) }
+      let nodes = await onNewThread { program.runInQueue(log, program.composable) }
       // One after another, they come in the same order, too.
       return Comparison(log: log, nodes: nodes, isInOrder: program.width == 1)
     }
@@ -31,7 +31,7 @@ import Testing
   @Test func `a queue can mix its own and composable operations`() async throws {
     try await compare { program, plain in
       let log = BridgeLog()
-      let nodes = await aside {
+      let nodes = await onNewThread {
         program.runInQueue(log) { node, log, table in
           node.isMultiple(of: 2)
             ? program.composable(node, log, table) : program.legacy(node, log, table)
@@ -57,7 +57,7 @@ import Testing
     for number in 0..<300 {
       let program = BridgeProgram.random(using: &random)
       let plain = BridgeLog()
-      let expected = await aside { program.runInQueue(plain, program.legacy) }
+      let expected = await onNewThread { program.runInQueue(plain, program.legacy) }
       let seen = await run(program, plain)
       let comment = Comment(rawValue: "program \(number) of seed \(seed): \(program)")
       try #require(seen.nodes == expected, comment)

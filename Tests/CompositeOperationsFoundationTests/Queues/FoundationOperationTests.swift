@@ -153,7 +153,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     run.cancel()
     #expect(await run.outcome.isCancelled)
     queue.isSuspended = false
-    await aside { queue.waitUntilAllOperationsAreFinished() }
+    await onNewThread { queue.waitUntilAllOperationsAreFinished() }
     #expect(hasRun.withLock(\.self) == false)
   }
 
@@ -177,10 +177,10 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
       log.withLock { $0.append("end") }
       return outcome
     }
-    await aside { isInBlock.wait() }
+    await onNewThread { isInBlock.wait() }
     run.cancel()
     // Opportunity for a run that would not wait.
-    for _ in 0..<1_000 where log.withLock({ $0.count }) == 1 { await aside {} }
+    for _ in 0..<1_000 where log.withLock({ $0.count }) == 1 { await onNewThread {} }
     mayReturn.signal()
     #expect(await ended.value.isCancelled)
     #expect(log.withLock(\.self) == ["body", "completion", "end"])
@@ -199,7 +199,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
       return block
     }.start()
     #expect(await run.outcome.isCancelled)
-    await aside {
+    await onNewThread {
       OperationQueue().addOperations([after], waitUntilFinished: true)
       hasCompleted.wait()
     }
@@ -207,7 +207,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
   }
 
   @Test func `an operation that finishes when it is cancelled is not enqueued`() async {
-    final class Hasty: Foundation.Operation, @unchecked Sendable {
+    final class FinishesOnCancel: Foundation.Operation, @unchecked Sendable {
       private let isOver = Lock(false)
 
       override var isFinished: Bool { isOver.withLock(\.self) }
@@ -220,7 +220,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     }
     let run = FoundationOperation {
       unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
-      return Hasty()
+      return FinishesOnCancel()
     }
     #expect(await run.run().isCancelled)
   }
@@ -237,7 +237,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
       return block
     }
     #expect(await operation.run().result != nil)
-    await aside { hasCompleted.wait() }
+    await onNewThread { hasCompleted.wait() }
     made.withLock { $0 = nil }
   }
 

@@ -25,7 +25,7 @@ import Testing
 
   @Test func `a thread can wait for a queue operation`() async {
     let operation = queue.addOperation(SimpleOperation { "done" })
-    await aside { operation.waitUntilFinished() }
+    await onNewThread { operation.waitUntilFinished() }
     #expect(operation.outcome?.result == "done")
   }
 
@@ -41,7 +41,8 @@ import Testing
     let after = BlockOperation { log.withLock { $0.append("after") } }
     failing.addDependency(before)
     after.addDependency(failing)
-    await aside { [queue] in queue.addOperations([after, failing, before], waitUntilFinished: true)
+    await onNewThread { [queue] in
+      queue.addOperations([after, failing, before], waitUntilFinished: true)
     }
     #expect(log.withLock(\.self) == ["before", "composable", "after"])
     #expect(failing.outcome?.error is Failure)
@@ -51,7 +52,7 @@ import Testing
     let hasRun = Lock(false)
     let operation = QueueOperation(SimpleOperation { hasRun.withLock { $0 = true } })
     operation.cancel()
-    await aside { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
+    await onNewThread { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
     #expect(operation.outcome?.isCancelled == true && operation.isCancelled)
     #expect(hasRun.withLock(\.self) == false)
   }
@@ -62,27 +63,27 @@ import Testing
     await gate.waitForArrivals(1)
     #expect(operation.isExecuting)
     queue.cancelAllOperations()
-    await aside { operation.waitUntilFinished() }
+    await onNewThread { operation.waitUntilFinished() }
     #expect(operation.outcome?.isCancelled == true)
   }
 
   @Test func `an operation counts toward the width of its queue until it has ended`() async {
-    let crowd = Lock((now: 0, most: 0))
+    let running = Lock((now: 0, most: 0))
     queue.maxConcurrentOperationCount = 2
     let operations = (0..<20).map { _ in
       QueueOperation(
         SimpleOperation {
-          crowd.withLock { crowd in
-            crowd.now += 1
-            crowd.most = max(crowd.most, crowd.now)
+          running.withLock { running in
+            running.now += 1
+            running.most = max(running.most, running.now)
           }
           for _ in 0..<10 { await Task.yield() }
-          crowd.withLock { $0.now -= 1 }
+          running.withLock { $0.now -= 1 }
         })
     }
-    await aside { [queue] in queue.addOperations(operations, waitUntilFinished: true) }
+    await onNewThread { [queue] in queue.addOperations(operations, waitUntilFinished: true) }
     #expect(operations.allSatisfy { $0.outcome?.result != nil })
-    let most = crowd.withLock { $0.most }
+    let most = running.withLock { $0.most }
     #expect((1...2).contains(most))
   }
 
@@ -90,7 +91,7 @@ import Testing
     let recorder = RecordingObserver()
     let operation = QueueOperation(
       SimpleOperation {}.named("look"), in: OperationEnvironment(observers: [recorder]))
-    await aside { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
+    await onNewThread { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
     #expect(recorder.events(of: "look").count == 3)
   }
 
@@ -106,7 +107,7 @@ import Testing
     queue.qualityOfService = service == .utility ? .background : .utility
     let operation = QueueOperation(SimpleOperation { Task.currentPriority })
     operation.qualityOfService = service
-    await aside { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
+    await onNewThread { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
     #expect(operation.outcome?.result == priority)
   }
 
@@ -116,7 +117,7 @@ import Testing
   ) async {
     queue.qualityOfService = service
     let operation = QueueOperation(SimpleOperation { Task.currentPriority })
-    await aside { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
+    await onNewThread { [queue] in queue.addOperations([operation], waitUntilFinished: true) }
     #expect(operation.outcome?.result == priority)
   }
 
@@ -137,7 +138,7 @@ import Testing
       queue.addOperation(operation)
     }
     queue.isSuspended = false
-    await aside { [queue] in queue.waitUntilAllOperationsAreFinished() }
+    await onNewThread { [queue] in queue.waitUntilAllOperationsAreFinished() }
     #expect(order.withLock(\.self) == [1, 4, 2, 5, 0, 3])
   }
 
@@ -153,12 +154,12 @@ import Testing
     steps.addDependency(failing)
     let operations: [Foundation.Operation] = [steps, held, failing]
     for operation in operations { queue.addOperation(operation) }
-    await aside { steps.waitUntilFinished() }
+    await onNewThread { steps.waitUntilFinished() }
     #expect(steps.outcome?.result == 56)
     #expect((failing.outcome?.error as? ParallelOperationError)?.failures.count == 1)
     await gate.waitForArrivals(3)
     held.cancel()
-    await aside { held.waitUntilFinished() }
+    await onNewThread { held.waitUntilFinished() }
     #expect(held.outcome?.isCancelled == true)
   }
 
@@ -170,7 +171,7 @@ import Testing
       let operation = QueueOperation(SimpleOperation { 1 })
       queue.addOperation(operation)
       DispatchQueue.global().async { operation.cancel() }
-      await aside { operation.waitUntilFinished() }
+      await onNewThread { operation.waitUntilFinished() }
       #expect(operation.outcome?.isCancelled == true || operation.outcome?.result == 1)
     }
   }

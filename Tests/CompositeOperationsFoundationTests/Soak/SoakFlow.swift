@@ -10,7 +10,7 @@ indirect enum SoakFlow: Sendable {
   case sequence([SoakFlow])
 
   enum Step: CaseIterable, Sendable {
-    case blocking, patientBlocking, queue, legacy
+    case blocking, cancellableBlocking, queue, legacy
     case output, input, grandchild, data, slowData, download, file
     case failingBlocking, failingProgram, missingProgram, missingPage, cutOffPage, missingFile
   }
@@ -39,16 +39,16 @@ indirect enum SoakFlow: Sendable {
     }
   }
 
-  func operation(in scene: SoakScene) -> any ComposableOperation<Int> {
+  func operation(in fixture: SoakFixture) -> any ComposableOperation<Int> {
     switch self {
-    case .step(let step, let number): step.operation(of: number, in: scene)
+    case .step(let step, let number): step.operation(of: number, in: fixture)
     case .parallel(let flows, let width):
-      ParallelOperation(flows.map { $0.operation(in: scene) }, width: .limited(to: width))
+      ParallelOperation(flows.map { $0.operation(in: fixture) }, width: .limited(to: width))
         .map { $0.reduce(0, +) }
     case .sequence(let flows):
       SimpleOperation.withContext { context in
         var sum = 0
-        for flow in flows { sum += try await context.run(flow.operation(in: scene)) }
+        for flow in flows { sum += try await context.run(flow.operation(in: fixture)) }
         return sum
       }
     }
@@ -67,14 +67,16 @@ extension SoakFlow.Step {
     }
   }
 
-  fileprivate func operation(of number: Int, in scene: SoakScene) -> any ComposableOperation<Int> {
+  fileprivate func operation(
+    of number: Int, in fixture: SoakFixture
+  ) -> any ComposableOperation<Int> {
     switch self {
     case .blocking:
       BlockingOperation {
         usleep(UInt32(number))
         return number
       }
-    case .patientBlocking:
+    case .cancellableBlocking:
       BlockingOperation { context in
         for _ in 0..<10 {
           try context.checkCancellation()
@@ -84,22 +86,22 @@ extension SoakFlow.Step {
       }
     case .queue:
       FoundationOperation(
-        in: scene.queue, { QueueOperation(SimpleOperation { number }) },
+        in: fixture.queue, { QueueOperation(SimpleOperation { number }) },
         result: { try $0.outcome?.get() ?? 0 })
     case .legacy: FoundationOperation { BlockOperation { usleep(UInt32(number)) } }.map { number }
     case .output: Self.reading(shell("echo \(number)"))
     case .input: Self.reading(ProcessOperation("cat").reading(.text("\(number)")))
     case .grandchild: Self.reading(shell("sleep 0.0\(number) & wait; echo \(number)"))
-    case .data: Self.reading(HTTPDataOperation(scene.server.url("/\(number)")))
-    case .slowData: Self.reading(HTTPDataOperation(scene.server.url("/slow/\(number)")))
-    case .download: scene.downloading(number)
-    case .file: scene.writing(number)
+    case .data: Self.reading(HTTPDataOperation(fixture.server.url("/\(number)")))
+    case .slowData: Self.reading(HTTPDataOperation(fixture.server.url("/slow/\(number)")))
+    case .download: fixture.downloading(number)
+    case .file: fixture.writing(number)
     case .failingBlocking: BlockingOperation<Int> { throw Failure() }
     case .failingProgram: Self.reading(shell("echo \(number); exit 3"))
     case .missingProgram: Self.reading(ProcessOperation("no-such-program"))
-    case .missingPage: Self.reading(HTTPDataOperation(scene.server.url("/missing")))
-    case .cutOffPage: Self.reading(HTTPDataOperation(scene.server.url("/cut")))
-    case .missingFile: FileReadOperation(scene.folder["missing"]).map(\.count)
+    case .missingPage: Self.reading(HTTPDataOperation(fixture.server.url("/missing")))
+    case .cutOffPage: Self.reading(HTTPDataOperation(fixture.server.url("/cut")))
+    case .missingFile: FileReadOperation(fixture.folder["missing"]).map(\.count)
     }
   }
 
@@ -120,7 +122,7 @@ extension SoakFlow.Step {
 }
 
 /// What flows share: a folder, a queue, a server.
-final class SoakScene: Sendable {
+final class SoakFixture: Sendable {
   let folder: TemporaryFolder
   let queue = OperationQueue()
   let server: LoopbackServer
@@ -131,8 +133,8 @@ final class SoakScene: Sendable {
     server = try LoopbackServer { request, connection in
       let name = request.path.split(separator: "/").last ?? ""
       switch request.path {
-      case "/missing": connection.send(LoopbackAnswer(404, "no such page"))
-      case "/cut": connection.send(LoopbackAnswer("12", length: 10))
+      case "/missing": connection.send(LoopbackResponse(404, "no such page"))
+      case "/cut": connection.send(LoopbackResponse("12", length: 10))
       case let path where path.hasPrefix("/slow"):
         connection.send(
           "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(name.count)\r\n\r\n")
@@ -140,7 +142,7 @@ final class SoakScene: Sendable {
           usleep(1_000)
           connection.send([byte])
         }
-      default: connection.send(LoopbackAnswer(String(name)))
+      default: connection.send(LoopbackResponse(String(name)))
       }
     }
   }

@@ -14,26 +14,26 @@ import Testing
       let seconds = ProcessInfo.processInfo.environment["COMPOSITE_SOAK_SECONDS"].flatMap(Int.init)
       let end = ContinuousClock.now + .seconds(seconds ?? 3)
       var random = OperationRandomness.seeded(seed)
-      let scene = try SoakScene()
+      let fixture = try SoakFixture()
       // Connections, threads and watchers that stay are there from the beginning.
-      try await runSoakFlows(20, in: scene, using: &random)
-      let before = try Belongings.now
+      try await runSoakFlows(20, in: fixture, using: &random)
+      let before = try ResourceCounts.now
       var count = 0
       repeat {
-        try await runSoakFlows(20, in: scene, using: &random)
+        try await runSoakFlows(20, in: fixture, using: &random)
         count += 20
       } while ContinuousClock.now < end
 
       // What a flow left behind when it was cancelled ends on its own, soon.
       let limit = ContinuousClock.now + .seconds(60)
-      var now = try Belongings.now
+      var now = try ResourceCounts.now
       while now.zombies > 0 || now.descriptors > before.descriptors + 4, .now < limit {
         await Task.yield()
-        now = try Belongings.now
+        now = try ResourceCounts.now
       }
       let comment = Comment(rawValue: "after \(count) flows of seed \(seed): \(now), not \(before)")
       #expect(now.zombies == 0 && now.descriptors <= before.descriptors + 4, comment)
-      let hidden = try scene.folder.names().filter { $0.hasPrefix(".") }
+      let hidden = try fixture.folder.names().filter { $0.hasPrefix(".") }
       #expect(hidden == [], "temporary files of seed \(seed)")
     }
   }
@@ -41,14 +41,14 @@ import Testing
 
 /// Runs flows at once, and looks at how each has ended.
 private func runSoakFlows(
-  _ count: Int, in scene: SoakScene, using random: inout OperationRandomness
+  _ count: Int, in fixture: SoakFixture, using random: inout OperationRandomness
 ) async throws {
   let flows = (0..<count).map { _ in SoakFlow.random(depth: 3, using: &random) }
-  let runs = flows.map { $0.operation(in: scene).start() }
+  let runs = flows.map { $0.operation(in: fixture).start() }
   let cancelled = runs.map { _ in Bool.random(using: &random) }
   for index in runs.indices.shuffled(using: &random) where cancelled[index] {
     let moment = Int.random(in: 0..<4_000, using: &random)
-    if moment < 3_000 { await aside { _ = usleep(UInt32(moment)) } }
+    if moment < 3_000 { await onNewThread { _ = usleep(UInt32(moment)) } }
     runs[index].cancel()
   }
   for index in runs.indices {

@@ -9,23 +9,23 @@ import Foundation
   import Darwin
 #endif
 
-/// A small server on this machine that takes requests one after another and answers as it is told.
+/// A small server on this machine that handles one request at a time and sends given responses.
 final class Receiver: Sendable {
   struct Request: Sendable {
     let head: String
     let body: Data
   }
 
-  struct Answer: Sendable {
+  struct Response: Sendable {
     var status = 200
     var headers: [String] = []
     var body = "{}"
-    /// Where it waits before it answers.
-    var condition: HeldAnswer?
+    /// Delays the response until it is released.
+    var condition: HeldResponse?
   }
 
   private struct State: Sendable {
-    var answers: [Answer]
+    var responses: [Response]
     var requests: [Request] = []
   }
 
@@ -33,9 +33,9 @@ final class Receiver: Sendable {
   private let socket: Int32
   private let state: Lock<State>
 
-  /// - Parameter answers: In this order; the last one for all that come behind.
-  init(_ answers: Answer...) throws {
-    state = Lock(State(answers: answers.isEmpty ? [Answer()] : answers))
+  /// - Parameter responses: The responses in order; the last one is repeated.
+  init(_ responses: Response...) throws {
+    state = Lock(State(responses: responses.isEmpty ? [Response()] : responses))
     let (socket, port) = try Self.listening()
     self.socket = socket
     guard let url = URL(string: "http://127.0.0.1:\(port)") else { throw SocketError() }
@@ -63,13 +63,13 @@ final class Receiver: Sendable {
 
   private func serve(_ connection: Int32) {
     guard let request = Self.request(from: connection) else { return }
-    let answer = state.withLock { state in
+    let response = state.withLock { state in
       state.requests.append(request)
-      return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
+      return state.responses.count > 1 ? state.responses.removeFirst() : state.responses[0]
     }
-    answer.condition?.wait()
-    let head = ["HTTP/1.1 \(answer.status) Status", "Connection: close"] + answer.headers
-    let text = (head + ["Content-Length: \(answer.body.utf8.count)", "", answer.body])
+    response.condition?.wait()
+    let head = ["HTTP/1.1 \(response.status) Status", "Connection: close"] + response.headers
+    let text = (head + ["Content-Length: \(response.body.utf8.count)", "", response.body])
       .joined(separator: "\r\n")
     Self.write(Array(text.utf8), to: connection)
   }
@@ -105,7 +105,7 @@ final class Receiver: Sendable {
 }
 
 /// Answers that wait until somebody lets them go.
-final class HeldAnswer: Sendable {
+final class HeldResponse: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
 
   func wait() {

@@ -2,7 +2,7 @@ import Foundation
 import TestPrograms
 
 /// What a program printed and how it ended.
-struct Printed: Sendable {
+struct ProgramResult: Sendable {
   let status: Int32
   let output: Data
   let error: String
@@ -11,7 +11,7 @@ struct Printed: Sendable {
 }
 
 /// The signals that ask a program to end.
-let endingSignals = [SIGINT, SIGTERM, SIGHUP]
+let terminationSignals = [SIGINT, SIGTERM, SIGHUP]
 
 #if os(Linux)
   /// Signals of a process, from one of the masks that the kernel tells: `SigIgn`, `SigCgt`.
@@ -59,7 +59,7 @@ struct Program {
   /// Runs the program to its end, without keeping a thread waiting.
   ///
   /// - Parameter during: Does something while it runs, with its process identifier.
-  func run(during: (Int32) async throws -> Void = { _ in }) async throws -> Printed {
+  func run(during: (Int32) async throws -> Void = { _ in }) async throws -> ProgramResult {
     let program = TestProgram(
       isNice ? "/usr/bin/nice" : executable.path,
       isNice ? ["-n", "19", executable.path] + arguments : arguments, in: folder?.path,
@@ -78,7 +78,7 @@ struct Program {
       kill(process.processIdentifier, SIGKILL)
       throw error
     }
-    return Printed(
+    return ProgramResult(
       status: await status,
       output: output == nil ? try Data(contentsOf: outputFile) : Data(),
       error: String(decoding: try Data(contentsOf: errorFile), as: UTF8.self))

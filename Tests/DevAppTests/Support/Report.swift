@@ -32,7 +32,7 @@ struct Report: Decodable {
   let changed: [File]
   let totals: Totals
 
-  init(_ printed: Printed) throws {
+  init(_ printed: ProgramResult) throws {
     self = try JSONDecoder().decode(Report.self, from: printed.output)
   }
 

@@ -7,7 +7,7 @@ import Foundation
 
 extension HTTPSession {
   /// One that waits for answers for an hour, however slow the machine is that tests are run on.
-  static let patient: HTTPSession = {
+  static let longTimeout: HTTPSession = {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForRequest = 3_600
     return HTTPSession(configuration)

@@ -1,5 +1,5 @@
 /// What a server answers.
-package struct LoopbackAnswer: Sendable {
+package struct LoopbackResponse: Sendable {
   package var status: Int
   package var headers: [String]
   package var body: [UInt8]

@@ -35,11 +35,11 @@ final class TestFolder: Sendable {
 }
 
 /// What this process has open, and which of its children have not been waited for.
-struct Belongings: Equatable {
+struct ResourceCounts: Equatable {
   let descriptors: Int
   let zombies: Int
 
-  static var now: Belongings {
+  static var now: ResourceCounts {
     get throws {
       let folder = FileManager.default
       let open = try folder.contentsOfDirectory(atPath: "/proc/self/fd").count
@@ -51,7 +51,7 @@ struct Belongings: Equatable {
         let fields = line.split(separator: ")").last?.split(separator: " ") ?? []
         return fields.count > 1 && fields[0] == "Z" && fields[1] == "\(own)"
       }
-      return Belongings(descriptors: open, zombies: zombies.count)
+      return ResourceCounts(descriptors: open, zombies: zombies.count)
     }
   }
 }
@@ -102,7 +102,7 @@ func isInstalled(_ program: String) -> Bool {
 func eventually(_ condition: @escaping @Sendable () -> Bool) async throws {
   let isCancelled = Lock(false)
   await withTaskCancellationHandler {
-    await aside { while !condition(), !isCancelled.withLock({ $0 }) { usleep(1_000) } }
+    await onNewThread { while !condition(), !isCancelled.withLock({ $0 }) { usleep(1_000) } }
   } onCancel: {
     isCancelled.withLock { $0 = true }
   }
