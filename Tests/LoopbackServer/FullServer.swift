@@ -6,14 +6,14 @@
   import Darwin
 #endif
 
-/// A server that takes no connections: who connects waits.
+/// A server whose backlog is full, so connections are neither accepted nor refused.
 package final class FullServer: Sendable {
   package let port: UInt16
   private let sockets: [Int32]
 
   /// - Parameters:
-  ///   - port: Where it listens; 0 for one that is free.
-  ///   - host: The last byte of its address, 127.0.0.x.
+  ///   - port: The port to listen on; 0 for a free one.
+  ///   - host: The last byte of the address, 127.0.0.x.
   package init(at port: UInt16 = 0, host: UInt8 = 1) throws {
     let (server, port) = try LoopbackServer.listening(at: port, host: host, backlog: 0)
     self.port = port
@@ -26,7 +26,7 @@ package final class FullServer: Sendable {
     #else
       let kind = SOCK_STREAM
     #endif
-    // More than it has places for.
+    // More connections than the backlog holds.
     let clients = (0..<8).map { _ in
       let client = socket(AF_INET, kind, 0)
       _ = fcntl(client, F_SETFL, O_NONBLOCK)

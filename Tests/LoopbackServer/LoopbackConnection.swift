@@ -8,19 +8,19 @@ import Foundation
   import Darwin
 #endif
 
-/// The server's end of a connection, for the thread that answers.
+/// The server's end of a connection, used by the thread of its handler.
 package final class LoopbackConnection {
   private let descriptor: Int32
-  /// Whether the other end was seen to close.
+  /// Whether the client was seen to close the connection.
   private(set) var sawClose = false
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   func close() { closeDescriptor(descriptor) }
 
-  /// Sends bytes as they are.
+  /// Sends bytes unchanged.
   ///
-  /// - Returns: Whether the other end took them.
+  /// - Returns: False if the client has closed the connection.
   @discardableResult package func send(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -41,30 +41,30 @@ package final class LoopbackConnection {
 
   @discardableResult package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-  /// Sends a whole answer, or as much of it as it wants to send.
+  /// Sends a response.
   package func send(_ response: LoopbackResponse) { send(response.bytes) }
 
-  /// Waits until the other end has closed the connection.
+  /// Blocks until the client has closed the connection.
   package func waitForClose() {
     var chunk = [UInt8](repeating: 0, count: 4_096)
     while unsafe recv(descriptor, &chunk, chunk.count, 0) > 0 {}
     sawClose = true
   }
 
-  /// Has the connection end by a reset instead of a proper end.
+  /// Makes the connection end with a reset (RST) when it is closed.
   package func reset() {
     var now = linger(l_onoff: 1, l_linger: 0)
     unsafe setsockopt(
       descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
   }
 
-  /// Reads a request to its end; nil if there is none.
+  /// Reads a complete request; nil if the connection ends before.
   func request(withBody: Bool) -> LoopbackRequest? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
     let mark = Array("\r\n\r\n".utf8)
     while true {
-      // Somebody wants to speak TLS.
+      // The first byte of a TLS handshake.
       if bytes.first == 22 { return LoopbackRequest(head: "TLS", body: Data(bytes)) }
       if let end = bytes.firstRange(of: mark)?.upperBound {
         let head = String(decoding: bytes[..<end], as: UTF8.self)

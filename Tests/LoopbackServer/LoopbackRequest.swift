@@ -1,10 +1,10 @@
 package import Foundation
 
-/// A request that a server got.
+/// A request that a `LoopbackServer` received.
 package struct LoopbackRequest: Sendable {
   package let head: String
   package let body: Data
-  /// How many came before it.
+  /// The number of requests before this one.
   package private(set) var number = 0
 
   init(head: String, body: Data) {
@@ -25,7 +25,7 @@ package struct LoopbackRequest: Sendable {
     head.split(separator: " ", maxSplits: 2).dropFirst().first.map(String.init) ?? ""
   }
 
-  /// The value of a header, whose name may be written in any case.
+  /// The value of a header. The name is case-insensitive.
   package subscript(name: String) -> String? {
     for line in head.split(separator: "\r\n").dropFirst() {
       let parts = line.split(separator: ":", maxSplits: 1)

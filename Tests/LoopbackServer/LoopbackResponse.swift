@@ -1,9 +1,9 @@
-/// What a server answers.
+/// A response of a `LoopbackServer`.
 package struct LoopbackResponse: Sendable {
   package var status: Int
   package var headers: [String]
   package var body: [UInt8]
-  /// What it says that the length is; nil for the true one, and a negative one to say nothing.
+  /// The value of `Content-Length`; nil for the length of the body, negative for no such header.
   package var length: Int?
 
   package init(
@@ -25,7 +25,7 @@ package struct LoopbackResponse: Sendable {
     self.init(200, headers: headers, text, length: length)
   }
 
-  /// As it goes over the wire.
+  /// The response in the format of HTTP.
   var bytes: [UInt8] {
     var lines = ["HTTP/1.1 \(status) Status", "Connection: close"] + headers
     let length = length ?? body.count

@@ -9,8 +9,8 @@ package import Foundation
   import Darwin
 #endif
 
-/// A server of HTTP on this machine, for tests, which answers as well or as badly as it is told. Each request
-/// has a connection and a thread of its own.
+/// An HTTP server on the loopback interface that sends valid or invalid responses, as a test
+/// specifies. Each request has its own connection and its own thread.
 package final class LoopbackServer: Sendable {
   package typealias Handler = @Sendable (LoopbackRequest, LoopbackConnection) -> Void
 
@@ -24,23 +24,24 @@ package final class LoopbackServer: Sendable {
   private let state = Lock(State())
 
   /// - Parameters:
-  ///   - port: Where it listens; 0 for one that is free.
-  ///   - readsBodies: Whether bodies of requests are read before they are answered.
-  ///   - handler: Answers a request, on a thread where it may block. The connection is closed after it.
+  ///   - port: The port to listen on; 0 for a free one.
+  ///   - readsBodies: Whether the body of a request is read before the handler is called.
+  ///   - handler: Responds to a request, on a thread that may block. The connection is closed when
+  ///     it returns.
   package init(
     at port: UInt16 = 0, readingBodies readsBodies: Bool = true, _ handler: @escaping Handler
   ) throws {
     (socket, self.port) = try Self.listening(at: port)
     Thread.detachNewThread { [weak self, socket] in
-      // Ends when the socket is shut down.
+      // Ends when `deinit` shuts the socket down.
       while true {
         let descriptor = accept(socket)
         if descriptor < 0 {
           let error = errno
           if self == nil { break }
-          // Who connected may be gone already.
+          // The client may have closed the connection already.
           precondition(
-            [EINTR, ECONNABORTED].contains(error), "No connection can be taken: error \(error).")
+            [EINTR, ECONNABORTED].contains(error), "accept failed: errno \(error)")
           continue
         }
         let server = self
@@ -58,7 +59,7 @@ package final class LoopbackServer: Sendable {
     }
   }
 
-  /// Gives an answer to each request, and the last one to all that come behind.
+  /// Sends one response per request, in order. The last response is repeated.
   package convenience init(at port: UInt16 = 0, _ responses: LoopbackResponse...) throws {
     try self.init(at: port) { request, connection in
       connection.send(responses[min(request.number, responses.count - 1)])
@@ -69,20 +70,20 @@ package final class LoopbackServer: Sendable {
 
   package func url(_ path: String = "/") -> URL {
     guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else {
-      preconditionFailure("\(path) is no path.")
+      preconditionFailure("invalid path: \(path)")
     }
     return url
   }
 
-  /// The requests that have come, in their order.
+  /// The requests that have been received, in order.
   package var requests: [LoopbackRequest] { state.withLock { $0.requests } }
 
-  /// Waits until a number of requests have come, answered or not.
+  /// Waits until a number of requests have been received.
   package func waitForRequests(_ count: Int) async {
     while requests.count < count { await Task.yield() }
   }
 
-  /// Waits until handlers have seen that a number of connections were closed.
+  /// Waits until handlers have detected that clients closed a number of connections.
   package func waitForCloses(_ count: Int) async {
     while state.withLock({ $0.closedCount }) < count { await Task.yield() }
   }
@@ -100,13 +101,13 @@ package final class LoopbackServer: Sendable {
 package struct SocketError: Error {}
 
 extension LoopbackServer {
-  /// A port at which nobody listens.
+  /// Returns a port without a listener.
   ///
-  /// A socket keeps it up to the end of the program, so that it is given to nobody else. On Linux, who reuses addresses
-  /// may listen there all the same.
+  /// A socket stays bound to the port until the process ends, so the system does not assign it
+  /// again. On Linux, a socket with `SO_REUSEADDR` can still listen there.
   package static func unusedPort() throws -> UInt16 { try bound().port }
 
-  /// - Parameter host: The last byte of an address of this machine, 127.0.0.x.
+  /// - Parameter host: The last byte of the address, 127.0.0.x.
   static func listening(
     at port: UInt16 = 0, host: UInt8 = 1, backlog: Int32 = 64
   ) throws -> (socket: Int32, port: UInt16) {
@@ -149,7 +150,7 @@ extension LoopbackServer {
   }
 }
 
-// The functions of the system whose names are taken.
+// System functions whose names are shadowed in the class.
 private func makeSocket(_ domain: Int32, _ kind: Int32, _ rule: Int32) -> Int32 {
   socket(domain, kind, rule)
 }

@@ -3,8 +3,8 @@ public import Foundation
 
 /// A program that a test runs.
 ///
-/// `Foundation.Process` is none for the bundle of all tests: where more than some 1,300 files are open, it reads beyond
-/// the end of what the system gives it (Swift 6.3), and once in a while a signal ends all tests.
+/// Replaces `Foundation.Process`, which in Swift 6.3 reads beyond the end of a buffer if more than
+/// about 1,300 files are open, and then sometimes crashes the test process.
 public struct TestProgram: Sendable {
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
@@ -12,9 +12,9 @@ public struct TestProgram: Sendable {
 
   public let path: String
   public var arguments: [String]
-  /// Where it works; nil for where the test does.
+  /// The working folder; nil for the folder of the test process.
   public var folder: String?
-  /// Nil for that of the test.
+  /// The environment variables; nil for the environment of the test process.
   public var environment: [String: String]?
 
   public init(
@@ -25,12 +25,13 @@ public struct TestProgram: Sendable {
     (self.folder, self.environment) = (folder, environment)
   }
 
-  /// Begins it, with nothing to read, as the leader of a process group of its own.
+  /// Starts the program with an empty input, as the leader of a new process group.
   ///
   /// - Parameters:
-  ///   - output: Where its output goes; nil for nowhere.
-  ///   - error: Where its errors go; nil for nowhere.
-  /// - Returns: The process, whose end somebody has to wait for.
+  ///   - output: The destination of standard output; nil to discard it.
+  ///   - error: The destination of standard error; nil to discard it.
+  /// - Returns: The running program. The caller must wait for its end.
+  /// - Throws: `Failure`, if the program cannot be started.
   public func start(output: FileHandle? = nil, error: FileHandle? = nil) throws -> RunningProgram {
     let arguments = [path] + arguments
     let variables = (environment ?? ProcessInfo.processInfo.environment).map { "\($0)=\($1)" }
@@ -47,7 +48,7 @@ public struct TestProgram: Sendable {
     return RunningProgram(processIdentifier: process)
   }
 
-  /// Gives lists of texts to a body, each with its texts one behind another and a zero byte behind each.
+  /// Calls a closure with lists of texts, each as a buffer of zero-terminated strings in sequence.
   private static func withTexts<Result>(
     _ lists: [[String]], _ body: ([UnsafePointer<CChar>?]) -> Result
   ) -> Result {
@@ -62,13 +63,13 @@ public struct TestProgram: Sendable {
   }
 }
 
-/// A program that was begun. One waits for its end, once.
+/// A running program. The caller must wait for its end exactly once.
 public struct RunningProgram: Sendable {
   public let processIdentifier: Int32
 
-  /// Waits for its end, on this thread.
+  /// Blocks the thread until the program has ended.
   ///
-  /// - Returns: Its status, or the number of the signal that has ended it.
+  /// - Returns: The exit status, or the number of the signal that ended the program.
   public func waitUntilExit() -> Int32 {
     var status: Int32 = 0
     while unsafe waitpid(processIdentifier, &status, 0) < 0, errno == EINTR {}
@@ -76,9 +77,9 @@ public struct RunningProgram: Sendable {
     return signal == 0 ? status >> 8 & 0xFF : signal
   }
 
-  /// Waits for its end, and keeps no thread of Swift's tasks waiting.
+  /// Waits until the program has ended, without blocking a thread of Swift's tasks.
   ///
-  /// - Returns: Its status, or the number of the signal that has ended it.
+  /// - Returns: The exit status, or the number of the signal that ended the program.
   public func end() async -> Int32 {
     await withCheckedContinuation { waiter in
       Thread.detachNewThread { waiter.resume(returning: waitUntilExit()) }
