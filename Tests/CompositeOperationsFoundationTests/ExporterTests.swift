@@ -165,21 +165,21 @@ import Testing
   }
 }
 
-/// A trace of runs that are called by their numbers.
+/// The trace of a number of runs, whose names are their indices.
 func trace(of count: Int) async -> OperationTrace {
   let recorder = TraceRecorder()
   await run(count, observedBy: recorder)
   return recorder.trace
 }
 
-/// Runs that are called by their numbers.
+/// Runs a number of operations, whose names are their indices.
 func run(_ count: Int, observedBy observer: some OperationObserver) async {
   for index in 0..<count {
     _ = await SimpleOperation {}.named("\(index)").observed(by: observer).run()
   }
 }
 
-/// The names of the spans in requests, in their order.
+/// The names of all spans in the requests, in order.
 func names(in requests: [Receiver.Request]) throws -> [String] {
   struct Request: Decodable {
     struct ResourceSpans: Decodable { let scopeSpans: [ScopeSpans] }

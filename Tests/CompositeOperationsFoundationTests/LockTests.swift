@@ -14,7 +14,7 @@ import Testing
     var underLock: [String] { record.withLock { $0.underLock } }
 
     func runs(_ what: String) {
-      // Read first: the lock of this class is counted, too.
+      // Read first, because the lock of this class is counted, too.
       let isUnderLock = HeldLocks.count > 0
       record.withLock { record in
         record.calls += 1
@@ -72,7 +72,7 @@ import Testing
       let read: @Sendable (Notification) -> Int? = { note in
         code.runs("read")
         guard note.userInfo?["number"] as? Int == 0 else { return 2 }
-        // Others are posted while this one is read, and the run may be cancelled.
+        // Posts more notifications while this one is read, and may cancel the run.
         for number in 1...3 { post(number) }
         if !isFound { cancelCurrentTask() }
         return isFound ? 1 : nil
@@ -105,5 +105,5 @@ import Testing
   }
 }
 
-/// Cancels the current task from inside, as a body can.
+/// Cancels the current task from within.
 private func cancelCurrentTask() { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }

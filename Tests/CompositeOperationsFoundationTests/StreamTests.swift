@@ -10,7 +10,7 @@ import Testing
     let stream = OpenTelemetryStream(to: OpenTelemetryExporter(to: receiver.url))
     async let posting: Void = stream.run()
     await run(1, observedBy: stream)
-    // Without anybody having finished anything.
+    // The run is sent although the stream has not finished.
     await receiver.waitForRequests(1)
     await run(3, observedBy: stream)
     let gate = Gate()

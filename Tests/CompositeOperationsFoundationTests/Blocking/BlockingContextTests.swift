@@ -91,7 +91,7 @@ import Testing
     await onNewThread { hasBegun.wait() }
     async let cancelled: Void = onNewThread { run.cancel() }
     await onNewThread { isHandling.wait() }
-    // Opportunity for a function that would not wait.
+    // Gives a function that does not wait the time to return.
     for _ in 0..<1_000 where trace.all.isEmpty { await onNewThread {} }
     mayReturn.signal()
     await cancelled
@@ -151,7 +151,7 @@ import Testing
         mayEnd.signal()
         #expect(await run.outcome.isCancelled == isCancelled)
       }
-      // The thread may still be on its way out of the function.
+      // The thread may not have returned from the function yet.
       while left != nil { await Task.yield() }
     }
   }

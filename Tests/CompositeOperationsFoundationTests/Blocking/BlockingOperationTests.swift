@@ -142,7 +142,8 @@ import Testing
   }
 }
 
-/// With a thread of its own: a function that runs until it is told to stop would keep one of Swift's.
+/// An actor with its own queue. Otherwise, a function that runs until it is cancelled would block a
+/// thread of Swift's tasks.
 private actor Counter {
   private final class Executor: SerialExecutor {
     private let queue = DispatchQueue(label: "counter")
@@ -166,7 +167,7 @@ private actor Counter {
   }
 }
 
-/// A thread's worth of tasks.
+/// A task executor with one serial queue.
 private final class CountingExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "executor")
   private let key = DispatchSpecificKey<Bool>()

@@ -85,7 +85,7 @@ import Testing
           == true)
       #expect(threads.threadCount == 0 && threads.waitingCount == 0)
     }
-    // Whoever cannot do without is served on the spot.
+    // `add` cannot fail, so it calls the function immediately.
     let hasRun = Lock(false)
     threads.add { hasRun.withLock { $0 = true } }
     #expect(hasRun.withLock(\.self) == true)

@@ -27,7 +27,7 @@ import Testing
     #expect(await failed.run().error is CocoaError)
   }
 
-  /// A domain, a code and whether they mean a cancellation.
+  /// A domain, a code, and whether they represent a cancellation.
   @Test(arguments: [
     (NSCocoaErrorDomain, 3_072, true), (NSURLErrorDomain, -999, true),
     (NSCocoaErrorDomain, -999, false), (NSURLErrorDomain, 3_072, false),

@@ -21,7 +21,7 @@ import Testing
       (note.userInfo?["number"] as? Int).flatMap { $0 > 2 ? $0 : nil }
     }
     #expect(await change.run().result == 3)
-    // It listens anew in every run.
+    // Every run observes the center again.
     #expect(await change.run().result == 3)
     #expect(await NotificationOperation(name, in: center, after: { post(1) }).run().result != nil)
   }
@@ -57,7 +57,7 @@ import Testing
     #expect(seen.withLock(\.self) == [1])
   }
 
-  /// A run that is reading 1, which it will end with or not.
+  /// A run that is reading the notification 1, which may or may not end it.
   private struct Reading: Sendable {
     let run: OperationRun<Int>
     let read: DispatchSemaphore
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  /// - Parameter ignored: What says nothing.
+  /// - Parameter ignored: The number for which the closure returns nil.
   private func reading(ignoring ignored: Int? = nil) async -> Reading {
     let (listens, reads, mayRead) =
       (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

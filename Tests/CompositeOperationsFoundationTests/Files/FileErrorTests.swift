@@ -8,7 +8,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Every operation on files.
+  /// One operation of every kind on files.
   private func operations(
     from source: URL, to destination: URL, on place: BlockingPlace = .threads
   ) -> [(action: FileOperationError.Action, operation: AnyOperation<Void>)] {
@@ -62,7 +62,7 @@ import Testing
     #expect(try folder.names() == [])
   }
 
-  @Test(.enabled(if: Unprivileged.isPossible, "It takes somebody who is not root."))
+  @Test(.enabled(if: Unprivileged.isPossible, "Requires a user other than root."))
   func `a missing permission is an error that names the file`() async throws {
     let place = try await Unprivileged().place
     for name in ["closed", "open", "tree"] {
@@ -107,7 +107,7 @@ import Testing
     let read = FileReadOperation(secret, on: place)
     #expect(
       fileError(await read.run())?.description == "Cannot read \(secret.path): \(denied) \(ask)")
-    // In a tree it is the file itself that is named.
+    // The error of a copied tree names the file itself.
     let tree = FileCopyOperation(from: folder["tree"], to: folder["open/b"], on: place)
     #expect(
       fileError(await tree.run())?.description == "Cannot copy \(secret.path): \(denied) \(ask)")
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test func `removing a file of the proc file system is an error`() async {
-    // Not even root, where the system runs that has it.
+    // On Linux, not even root can remove it. Other systems do not have the file.
     let error = fileError(
       await FileRemovalOperation(URL(fileURLWithPath: "/proc/version")).run())
     #if os(Linux)

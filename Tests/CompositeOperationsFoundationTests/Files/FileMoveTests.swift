@@ -3,8 +3,8 @@ import CompositeOperationsFoundation
 import Foundation
 import Testing
 
-/// Moves to another disk: a file system in memory, where there is one.
-@Suite(.enabled(if: otherDisk != nil, "It takes two disks."))
+/// Moves to another disk: a file system in memory, if the system has one.
+@Suite(.enabled(if: otherDisk != nil, "Requires two disks."))
 struct FileMoveTests {
   private let folder: TemporaryFolder
   private let other: TemporaryFolder
@@ -48,7 +48,7 @@ struct FileMoveTests {
     #expect(unsafe chmod(other["new/sub"].path, 0o700) == 0)
   }
 
-  @Test(.enabled(if: Unprivileged.isPossible, "It takes somebody who is not root."))
+  @Test(.enabled(if: Unprivileged.isPossible, "Requires a user other than root."))
   func `folders without write permission are moved, and removed after a failed copy`() async throws
   {
     let place = try await Unprivileged().place
@@ -61,7 +61,7 @@ struct FileMoveTests {
     #expect(await move.run().result != nil)
     #expect(try folder.names() == [])
     #expect(rights(of: other["new/sub"]) == 0o500)
-    // And a copy that fails goes away with them.
+    // A failed copy removes such folders, too.
     #expect(unsafe mkfifo(other["new/z"].path, 0o600) == 0)
     let copy = FileCopyOperation(from: other["new"], to: folder["back"], on: place)
     #expect(fileError(await copy.run())?.reason == .notCopied)

@@ -43,7 +43,7 @@ import Testing
       await FileReadOperation(folder["a"], atMost: 2_500_000).run().result?.count == 2_500_000)
     let error = fileError(await FileReadOperation(folder["a"], atMost: 2_499_999).run())
     #expect(error?.reason == .tooLarge(limit: 2_499_999))
-    // An endless one, too.
+    // The limit also applies to an endless file.
     let endless = FileReadOperation(URL(fileURLWithPath: "/dev/zero"), atMost: 3_000_000)
     #expect(fileError(await endless.run())?.reason == .tooLarge(limit: 3_000_000))
   }
@@ -115,7 +115,7 @@ import Testing
 
   // MARK: Trees
 
-  /// A tree with links, rights, times and an empty folder.
+  /// Creates a tree with links, permissions, times and an empty folder.
   private func makeTree() throws {
     let files = FileManager.default
     try files.createDirectory(at: folder["tree/sub/deep"], withIntermediateDirectories: true)

@@ -13,7 +13,7 @@ import Testing
     #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
   }
 
-  /// Waits until an operation is on a thread of its own.
+  /// Starts an operation and waits until it runs on its thread.
   private func begin<Success>(
     _ threads: BlockingThreads, _ operation: some ComposableOperation<Success>
   ) async -> OperationRun<Success> {
@@ -25,7 +25,7 @@ import Testing
   @Test func `a pipe is read until its writer closes it`() async throws {
     let path = pipe.path
     let threads = BlockingThreads(width: 1, name: "pipe")
-    // Long before anybody writes.
+    // The reader starts long before the writer.
     let run = await begin(threads, FileReadOperation(pipe, on: .threads(threads)))
     let data = bytes(300_000)
     let isWritten = await onNewThread {
@@ -92,7 +92,7 @@ import Testing
   @Test func `a reader that closes the pipe is an error and does not end the process`() async {
     let reader = unsafe open(pipe.path, O_RDONLY | O_NONBLOCK)
     let write = FileWriteOperation(bytes(3 << 20), to: pipe).start()
-    // When it has begun.
+    // Waits until the write has begun.
     var block = [UInt8](repeating: 0, count: 1)
     while unsafe read(reader, &block, 1) != 1 { await Task.yield() }
     close(reader)

@@ -133,7 +133,7 @@ import Testing
     let links = [
       ("relative", "old", "old"), ("dangling", "new", "new"),
       ("absolute", folder["there/absolute"].path, "there/absolute"),
-      // Out of the folder that the link leads to, and not out of that in which it stands.
+      // Relative to the target of the link, not to the folder that contains the link.
       ("behind", "inner/../behind", "there/behind"),
     ]
     _ = try folder.link("inner", to: "there/deep")

@@ -21,7 +21,7 @@ import Testing
     #expect(rights(of: folder["b"]) == 0o6755)
   }
 
-  @Test(.enabled(if: geteuid() == 0, "Only root gives files away."))
+  @Test(.enabled(if: geteuid() == 0, "Requires root to change owners."))
   func `a replaced or copied file keeps its owner and group`() async throws {
     try FileManager.default.createDirectory(
       at: folder["tree"], withIntermediateDirectories: false)
@@ -30,7 +30,7 @@ import Testing
     for name in ["tree/a", "tree/link", "tree"] {
       #expect(unsafe lchown(folder[name].path, 1_234, 5_678) == 0)
     }
-    // Which a change of the owner has taken away.
+    // The change of the owner has removed setuid.
     #expect(unsafe chmod(folder["tree/a"].path, 0o4640) == 0)
     #expect(await FileWriteOperation(bytes(9), to: folder["tree/a"]).run().result != nil)
     #expect(await FileCopyOperation(from: folder["tree"], to: folder["copy"]).run().result != nil)
@@ -42,7 +42,7 @@ import Testing
     #expect(rights(of: folder["copy/a"]) == 0o4640)
   }
 
-  @Test(.enabled(if: geteuid() == 0 && Unprivileged.isPossible, "It takes two users."))
+  @Test(.enabled(if: geteuid() == 0 && Unprivileged.isPossible, "Requires two users."))
   func `a file with a new owner loses setuid and setgid`() async throws {
     let place = try await Unprivileged().place
     try make("a", 0o6755)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// The rights of what stands beside the other files as long as it is not whole.
+  /// Runs an operation and collects the permissions of its hidden temporary file or folder.
   private func rightsWhileMade(
     _ operation: some ComposableOperation, inside name: String = ""
   ) async -> Set<mode_t> {

@@ -3,7 +3,7 @@ import CompositeOperationsFoundation
 import Foundation
 import Testing
 
-/// Bytes with a period that does not divide the size of a block.
+/// Bytes with a period of 251, which does not divide the size of a block.
 func bytes(_ count: Int) -> Data {
   let pattern = Data((0..<251).map { UInt8($0) })
   var data = Data(capacity: count + 251)
@@ -15,17 +15,17 @@ func fileError(_ outcome: Outcome<some Sendable>) -> FileOperationError? {
   outcome.error as? FileOperationError
 }
 
-/// What the system says of a file, or of a symbolic link itself.
+/// The status of a file, or of a symbolic link itself.
 func status(of url: URL) -> stat {
   var status = stat()
   #expect(unsafe lstat(url.path, &status) == 0, "\(url.path)")
   return status
 }
 
-/// The rights of a file, with those to be run as its owner or its group.
+/// The permissions of a file, with setuid and setgid.
 func rights(of url: URL) -> mode_t { status(of: url).st_mode & 0o7777 }
 
-/// When a file was changed, or a symbolic link itself.
+/// The modification time of a file, or of a symbolic link itself.
 func changeTime(of url: URL) -> timespec {
   #if canImport(Darwin)
     status(of: url).st_mtimespec
@@ -35,24 +35,24 @@ func changeTime(of url: URL) -> timespec {
 }
 
 extension ComposableOperation {
-  /// The same operation, during which something is done whenever it tells how far it is, on its own thread.
+  /// Calls a function, on the thread of the operation, whenever the operation reports progress.
   func atProgress(
     _ body: @escaping @Sendable (_ completed: Int) -> Void
   ) -> some ComposableOperation<Success> {
     observed(by: ProgressHook(body: body))
   }
 
-  /// The outcome of cancelling it in the very moment in which it tells for the first time how far it is.
+  /// Cancels the operation during its first progress report and returns the outcome.
   func outcomeOfCancelling() async -> Outcome<Success> {
     let handle = Lock<OperationRun<Success>?>(nil)
     let run = atProgress { _ in
-      // On a thread that may wait.
+      // This thread may block until the handle is set.
       while true {
         if let run = handle.withLock(\.self) { return run.cancel() }
       }
     }.start()
     handle.withLock { $0 = run }
-    // The run has the observer, and that has the run.
+    // Breaks the reference cycle between the run and its observer.
     defer { handle.withLock { $0 = nil } }
     return await run.outcome
   }
@@ -66,20 +66,20 @@ private struct ProgressHook: OperationObserver {
   }
 }
 
-/// A place where whoever runs the tests may no more than anybody else.
+/// Runs file operations without the privileges of root, even if the tests run as root.
 struct Unprivileged {
   static let isPossible = geteuid() != 0 || setUser != nil
-  /// Whom files belong to that are made there.
+  /// The owner of files that are created there.
   static var user: uid_t { geteuid() == 0 ? 65_534 : geteuid() }
 
   let place: BlockingPlace
 
   init() async throws {
-    // One that stays.
+    // The thread keeps its user, so it must not end.
     let threads = BlockingThreads(width: 1, name: "nobody", endingAfter: .never)
     place = .threads(threads)
     guard geteuid() == 0 else { return }
-    // On Linux each thread has a user of its own as far as files are concerned.
+    // On Linux, every thread has its own user for file access.
     let user = Self.user
     try await BlockingOperation(on: place) {
       _ = Self.setUser?(user)
@@ -92,7 +92,7 @@ struct Unprivileged {
   }()
 }
 
-/// A folder on another disk than that of temporary files: in memory, where there is such a place.
+/// A folder on another disk than the temporary folder: in memory, if the system has one.
 let otherDisk: URL? = {
   let memory = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
   var (here, there) = (stat(), stat())

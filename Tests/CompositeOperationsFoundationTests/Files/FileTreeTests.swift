@@ -3,7 +3,7 @@ import CompositeOperationsFoundation
 import Foundation
 import Testing
 
-/// Trees that change meanwhile, and trees that others made.
+/// Trees that change during an operation, and unusual trees.
 @Suite struct FileTreeTests {
   private let folder: TemporaryFolder
 
@@ -68,7 +68,7 @@ import Testing
     #expect(try folder.names() == ["away", "outside"])
   }
 
-  /// Makes folders inside one another, deeper than a path can say.
+  /// Creates nested folders whose path is longer than the system allows.
   private func makeDeepFolders(_ name: String, depth: Int) throws {
     try makeFolder(name)
     var open = openFolder(folder[name])

@@ -9,7 +9,7 @@ import Testing
   private static let openssl = ["/usr/bin/openssl", "/usr/local/bin/openssl"]
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  @Test(.enabled(if: openssl != nil, "It needs openssl."))
+  @Test(.enabled(if: openssl != nil, "Requires openssl."))
   func `an untrusted certificate is an error that names the host`() async throws {
     let openssl = try #require(Self.openssl)
     let folder = try TemporaryFolder()
@@ -20,7 +20,7 @@ import Testing
       "-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-days", "1"
     ).process
     let status = await make.end()
-    try #require(status == 0, "openssl made no certificate.")
+    try #require(status == 0, "openssl created no certificate")
     let port = try LoopbackServer.unusedPort()
     let server = try Self.start(
       openssl, "s_server", "-accept", "127.0.0.1:\(port)", "-key", key, "-cert", certificate, "-www"
@@ -29,7 +29,7 @@ import Testing
       kill(server.process.processIdentifier, SIGTERM)
       _ = server.process.waitUntilExit()
     }
-    // It says so when it listens.
+    // openssl prints ACCEPT when it listens.
     var log = ""
     while !log.contains("ACCEPT") {
       let output = server.output

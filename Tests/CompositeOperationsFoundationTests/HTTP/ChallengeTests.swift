@@ -4,7 +4,7 @@ import Foundation
 import LoopbackServer
 import Testing
 
-/// Answers that ask who asks.
+/// Responses that request authentication.
 @Suite struct ChallengeTests {
   @Test(
     .timeLimit(.minutes(10)), arguments: Transfer.allCases,

@@ -62,7 +62,7 @@ import Testing
   @Test func `a request waits before every attempt`() async throws {
     let status = ConnectivityStatus(isConnected: true)
     let server = try LoopbackServer { request, connection in
-      // The network goes away, and the connection with it.
+      // The network is lost, and so is the connection.
       if request.number == 0 { return status.update(isConnected: false) }
       connection.send(.init("back"))
     }
@@ -134,7 +134,7 @@ import Testing
     await clock.waitForSleepers(1)
     waiting.cancel()
     #expect(await waiting.outcome.isCancelled)
-    // A server that is full takes no connection, and refuses none.
+    // A full server neither accepts nor refuses a connection.
     let full = try FullServer()
     let silent = HostProbe(host: "127.0.0.1", port: full.port, timeout: .seconds(3_600))
     let observer = RecordingObserver()
@@ -147,7 +147,7 @@ import Testing
   }
 }
 
-/// Sees what runs wait for.
+/// Records the conditions that runs wait for.
 private final class WaitObserver: OperationObserver {
   private let waits = Lock<[[String]]>([])
 

@@ -79,8 +79,8 @@ import Testing
     let server = try LoopbackServer { _, connection in
       connection.send(.init(length: isAnnounced ? 1 << 40 : -1))
       let chunk = [UInt8](repeating: 97, count: 65_536)
-      // Not faster than it is read: libcurl 7.88 does not come back from a connection before there is nothing
-      // to read for a moment, and until then its session can neither cancel a task nor begin one.
+      // No faster than the client reads: libcurl 7.88 stays with a connection as long as there is
+      // something to read. Until then, its session can neither cancel nor start a task.
       while connection.send(chunk) { Thread.sleep(forTimeInterval: 0.002) }
     }
     let fetch = HTTPDataOperation(

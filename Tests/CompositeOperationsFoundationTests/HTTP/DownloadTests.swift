@@ -47,7 +47,7 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == rights & 0o777)
   }
 
-  @Test(.enabled(if: geteuid() == 0, "Only root gives files away."))
+  @Test(.enabled(if: geteuid() == 0, "Requires root to change owners."))
   func `a new file has the owner and the group of the old one`() async throws {
     let folder = try TemporaryFolder()
     let file = folder["file"]
@@ -108,7 +108,7 @@ import Testing
   @Test func `a full disk is an error that names the file and the remedy`() async throws {
     try #require(FileManager.default.fileExists(atPath: "/dev/full"))
     let folder = try TemporaryFolder()
-    // By a link, so that no fault of the code can put a file in the place of the device.
+    // A link, so that a bug cannot replace the device by a file.
     let full = try folder.link("full", to: "/dev/full")
     let server = try LoopbackServer(.init("contents"))
     let error = try #require(
@@ -131,7 +131,7 @@ import Testing
       await HTTPDownloadOperation(server.url(), to: place).run().error as? HTTPFileError)
     #expect(error.description.contains("https://example.org/file?key=… cannot be written"))
     #expect(error.description.contains("not a file URL"))
-    // For the system, a zero would be the end of the name.
+    // The system would end the name at a zero byte.
     let folder = try TemporaryFolder()
     try Data("old".utf8).write(to: folder["file"])
     let zero = try #require(URL(string: folder["file"].absoluteString + "%00.txt"))

@@ -55,13 +55,13 @@ import Testing
     }
   }
 
-  // In a process of its own, which it would end.
+  // In a child process, because a failure would crash it.
   @Test func `requests that are cancelled at any time do not crash the process`() async {
     await #expect(processExitsWith: .success) {
       let server = try LoopbackServer(.init("answer"))
       let url = server.url()
       for round in 0..<2_000 {
-        // A session of its own, so that its cache, if it had one, knows nothing yet.
+        // A new session for every request, so that its cache, if there were one, is empty.
         let session = HTTPSession()
         let run = HTTPDataOperation(url, session: session).start()
         for _ in 0..<round % 20 { await Task.yield() }
@@ -89,7 +89,7 @@ import Testing
   }
 }
 
-/// Cancels what it is given, on the thread of whoever asks it to.
+/// Calls a cancellation function that is set later, on the thread that calls `cancel()`.
 private final class Canceller: Sendable {
   private let given = DispatchSemaphore(value: 0)
   private let cancelling = Lock<(@Sendable () -> Void)?>(nil)
@@ -99,11 +99,11 @@ private final class Canceller: Sendable {
     given.signal()
   }
 
-  /// Waits until it has been given something. It is no thread of Swift's tasks that waits.
+  /// Blocks until the function is set. Must not be called on a thread of Swift's tasks.
   func cancel() {
     given.wait()
     given.signal()
-    // Once, and it lets go of it: the run has the observer, which has this.
+    // Calls the function once and releases it, which breaks the cycle of run, observer and this.
     cancelling.withLock { $0.take() }?()
   }
 }

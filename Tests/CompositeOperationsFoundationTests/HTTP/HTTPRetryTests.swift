@@ -97,7 +97,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  // The name stands for ::1 as well, where nobody listens.
+  // The name localhost also resolves to ::1, where the server does not listen.
   @Test func `N2: a POST that the second address of a host accepted is sent once`() async throws {
     let server = try LoopbackServer { _, _ in }
     var request = URLRequest(url: try #require(URL(string: "http://localhost:\(server.port)/")))
@@ -119,7 +119,7 @@ import Testing
       switch request.number {
       case 0: connection.send(.init(429, headers: ["Retry-After: 60"]))
       case 1...5:
-        // Days of one digit are to be written with two, and some do not.
+        // Days below 10 should have two digits, but not every server sends them so.
         let day = request.number < 4 ? "22" : "01"
         connection.send(
           .init(
@@ -182,7 +182,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  /// Runs to a result and gives what was waited for in between.
+  /// Runs an operation to its result and returns the delays between the attempts.
   private static func delays(
     of fetch: some ComposableOperation<HTTPDataResponse>, steps: Int
   ) async throws -> [Duration] {

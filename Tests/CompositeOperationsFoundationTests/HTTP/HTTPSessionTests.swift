@@ -15,7 +15,7 @@ import Testing
   ) async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer { _, connection in
-      // The connection stays open for what may come.
+      // The connection stays open for further requests.
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
       connection.waitForClose()
     }

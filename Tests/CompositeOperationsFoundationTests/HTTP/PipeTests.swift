@@ -12,7 +12,7 @@ import Testing
   import Darwin
 #endif
 
-/// Downloads to what is no file.
+/// Downloads to pipes and devices.
 @Suite struct PipeTests {
   @Test(.timeLimit(.minutes(10)))
   func `a download to a pipe without a reader is an error with the remedy`() async throws {
@@ -78,7 +78,7 @@ import Testing
     }
     let other = try LoopbackServer(.init("other"))
     let run = HTTPDownloadOperation(server.url(), to: pipe.url).start()
-    // Of the more, the session waits for room after this.
+    // Beyond 8 MiB, the session waits until the pipe is read.
     while sent.value < min(length, 8 << 20) { await Task.yield() }
     if length < 8 << 20 {
       #expect(await HTTPDataOperation(other.url()).run().result?.status == 200)
@@ -90,7 +90,7 @@ import Testing
   }
 }
 
-/// A pipe with a name, and its end that is read.
+/// A named pipe that is open for reading.
 private final class NamedPipe: Sendable {
   let url: URL
   private let descriptor: Int32
@@ -99,12 +99,12 @@ private final class NamedPipe: Sendable {
     url = folder["pipe"]
     let status = unsafe mkfifo(url.path, 0o600)
     try #require(status == 0)
-    // Opened so that it does not wait for a writer; it is read by waiting.
+    // Opened without waiting for a writer. `read` waits with `poll`.
     descriptor = unsafe open(url.path, O_RDONLY | O_NONBLOCK)
     try #require(descriptor >= 0)
   }
 
-  /// Reads so many bytes, and keeps its thread waiting.
+  /// Reads at least a number of bytes and blocks the thread until then.
   func read(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -117,7 +117,7 @@ private final class NamedPipe: Sendable {
     return bytes
   }
 
-  /// Closes it, once.
+  /// Closes the pipe. Must be called only once.
   func close() { closeDescriptor(descriptor) }
 }
 

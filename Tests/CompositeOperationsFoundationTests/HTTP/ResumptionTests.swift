@@ -23,7 +23,7 @@ import Testing
     let rest = Self.part(from: 70_000, headers: [#"ETag: "v1""#])
     let server = try LoopbackServer { request, connection in
       if request.number > 0 { return connection.send(rest) }
-      // What a program has of this process between its beginning and its first instruction.
+      // A starting program has such a copy of the descriptor between fork and exec.
       copy.yield(openFile(named: partial).map { dup($0) })
       connection.send(Self.cut)
     }
@@ -101,15 +101,15 @@ import Testing
     part(from: 60_000, headers: [#"ETag: "v1""#]), part(from: 70_000, headers: [#"ETag: "v2""#]),
     LoopbackResponse(206, "no range"), LoopbackResponse(416, headers: ["Content-Range: bytes */9"]),
     LoopbackResponse(416),
-    // Longer than it was.
+    // Longer than the file was.
     LoopbackResponse(
       206, headers: [#"ETag: "v1""#, "Content-Range: bytes 70000-299999/300000"], length: 230_000),
     LoopbackResponse(206, headers: ["Content-Range: bytes 70000-99999/*"], length: 30_000),
-    // Places that there are not. (A length that is longer still ends the program, inside of Foundation.)
+    // Invalid ranges. (A longer length than these crashes in Foundation.)
     LoopbackResponse(206, headers: ["Content-Range: bytes 70000-200000/200000"], length: 130_001),
     LoopbackResponse(206, headers: ["Content-Range: bytes 70000-+99999/200000"], length: 130_000),
     LoopbackResponse(206, headers: ["Content-Range: bytes 70000-199999/*"], length: .max - 1_023),
-    // Packed, so that its places are others.
+    // Compressed, so its offsets are different.
     part(from: 70_000, headers: [#"ETag: "v1""#, "Content-Encoding: gzip"]),
   ])
   func `N3: a range that does not match is dropped, and the whole file is requested`(
@@ -144,7 +144,7 @@ import Testing
   @Test func `a compressed download is not resumed`() async throws {
     let folder = try TemporaryFolder()
     let headers = [#"ETag: "v1""#, "Content-Encoding: gzip"]
-    // The head of a gzip file, and of a block of 20,000 bytes that are as they are.
+    // The header of a gzip file and of a stored block of 20,000 bytes.
     let packed = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 0x20, 0x4e, 0xdf, 0xb1].map { UInt8($0) }
     let server = try LoopbackServer(
       .init(headers: headers, body: packed + Self.bytes.prefix(10_000), length: 20_023),
@@ -159,7 +159,7 @@ import Testing
 
   @Test func `a 416 with the received length completes the download`() async throws {
     let folder = try TemporaryFolder()
-    // It dies when all has come, and before it could say that this was all.
+    // The connection ends after the whole body, before the chunk that marks its end.
     let server = try LoopbackServer { request, connection in
       if request.number > 0 {
         return connection.send(.init(416, headers: ["Content-Range: bytes */10"]))
@@ -205,12 +205,12 @@ import Testing
     #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
   }
 
-  /// 70,000 bytes of 200,000.
+  /// A response that ends after 70,000 of 200,000 bytes.
   private static var cut: LoopbackResponse {
     .init(headers: [#"ETag: "v1""#], body: Array(bytes.prefix(70_000)), length: 200_000)
   }
 
-  /// All from a place on.
+  /// A range from an offset to the end of the file.
   private static func part(from place: Int, headers: [String]) -> LoopbackResponse {
     .init(
       206, headers: headers + ["Content-Range: bytes \(place)-199999/200000"],
@@ -218,7 +218,7 @@ import Testing
   }
 }
 
-/// By which number this process has a file open.
+/// The descriptor by which this process has a file open.
 private func openFile(named path: String) -> Int32? {
   let (files, folder) = (FileManager.default, "/proc/self/fd")
   let numbers = (try? files.contentsOfDirectory(atPath: folder)) ?? []

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
 
-/// The ways in which requests are made, for tests of what all of them do.
+/// The kinds of HTTP operations, for tests of their common behavior.
 enum Transfer: CaseIterable, Sendable {
   case data, download, upload
 
@@ -21,7 +21,7 @@ enum Transfer: CaseIterable, Sendable {
   }
 }
 
-/// Calls a function whenever it is told of progress.
+/// Calls a function for every progress event.
 final class BytesObserver: OperationObserver {
   private let onProgress: @Sendable () -> Void
 

@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Errors of connections, which name the address and what to do.
+/// Errors of connections, which name the address and the remedy.
 @Suite struct TransferErrorTests {
   @Test func `a host that does not exist is an error that names it`() async throws {
     let url = try #require(URL(string: "http://nohost.invalid/a"))
@@ -39,8 +39,8 @@ import Testing
     #expect(error.isRetryable)
   }
 
-  // One that ends within the headers stops the whole program: Foundation of Swift 6.3.1 has a
-  // `fatalError` there, which later ones have made an error.
+  // A connection that ends within the headers is not tested: it crashes in the Foundation of Swift
+  // 6.3.1 by a `fatalError`, which is an error in later versions.
   @Test(arguments: [
     "", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwo",
@@ -108,7 +108,7 @@ import Testing
         (.unknown, "something else", .other(code: -1)),
         (.cannotConnectToHost, "Failed to connect to host port 80", .cannotConnect),
         (.cannotConnectToHost, "Couldn't connect to server", .cannotConnect),
-        // Where one address refuses and another takes the connection, these are said to be that, too.
+        // If one address refuses and another one accepts, these failures have this code, too.
         (.cannotConnectToHost, "Empty reply from server", .connectionLost),
         (.cannotConnectToHost, "Recv failure: Connection reset by peer", .connectionLost),
         (.cannotConnectToHost, "SSL certificate problem", .certificateRefused),

@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test func `a cancellation during an upload closes the connection`() async throws {
-    // It reads the head alone, and then nothing until the end.
+    // The server reads only the header, and then nothing until the gate is released.
     let gate = HeldResponse()
     let server = try LoopbackServer(readingBodies: false) { _, connection in
       gate.wait()

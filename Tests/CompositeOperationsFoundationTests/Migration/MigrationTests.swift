@@ -2,7 +2,7 @@ import CompositeOperations
 import Foundation
 import Testing
 
-/// The four steps of the article.
+/// The four steps of the migration article.
 @Suite struct MigrationTests {
   private func page(
     _ album: String, by publish: (String, @escaping @Sendable (String?) -> Void) -> Void

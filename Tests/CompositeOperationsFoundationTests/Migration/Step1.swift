@@ -1,7 +1,7 @@
 import Foundation
 
 enum Step1 {
-  /// The subclass that everybody has written once.
+  /// The usual subclass for asynchronous operations.
   class AsynchronousOperation: Operation, @unchecked Sendable {
     private let lock = NSLock()
     private var state = 0  // ready, executing, finished

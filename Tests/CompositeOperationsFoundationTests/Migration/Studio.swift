@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the flow of the article works with.
+/// The functions that the flow of the article calls.
 struct Studio: Sendable {
   struct NoAlbum: Error {}
 

@@ -11,12 +11,12 @@ import Testing
     let folder = try TestFolder()
     let calls = folder.path(of: "calls")
     #expect(unsafe mkfifo(calls, 0o600) == 0)
-    // Nothing writes into it, so its reader blocks.
+    // The pipe has no writer, so its readers block.
     let silence = folder.path(of: "silence")
     #expect(unsafe mkfifo(silence, 0o600) == 0)
     let mark = UUID().uuidString
     let sleeperIsReady = Gate()
-    // On SIGTERM it writes how many of the others have been started.
+    // On SIGTERM, prints how many of the other programs have been started.
     let sleeper = shell(
       """
       trap 'grep -ls "m[a]rk-$1" /proc/[0-9]*/cmdline | wc -l; echo > "$2"; exit 0' TERM
@@ -26,19 +26,19 @@ import Testing
       .onOutputLine { _ in sleeperIsReady.open() }
       .start()
     try await sleeperIsReady.pass()
-    // A long argument, so that starting each of the others takes a while.
+    // A long argument makes each start slow.
     let ballast = String(repeating: "x", count: 100_000)
     let count = 1_000
     func one(_ script: String) -> ProcessOperation {
       shell(script + "; read line < \"$2\"", calls, silence, "mark-\(mark)", ballast)
         .sendingOutput(to: .discarded).sendingErrorOutput(to: .discarded)
     }
-    // Not the first, so that all others wait for their starts by then.
+    // A later program makes the call, so that all others are waiting for their start by then.
     let programs = (0..<count).map { one($0 == count / 10 ? "echo > \"$1\"" : ":") }
     let call = opened(calls, O_RDWR)
     defer { close(call) }
     let batch = ParallelOperation(programs, width: .limited(to: count)).start()
-    // On a thread of its own: a busy pool may run it only after all programs have been started.
+    // On a new thread: a busy pool might run this only after all programs have been started.
     await onNewThread {
       readByte(from: call)
       sleeper.cancel()
@@ -98,7 +98,7 @@ import Testing
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(await run.late?.result?.output.lines == ["ready", "bye"])
-    // Nobody is told of a line any more.
+    // The handler receives no line after the cancellation.
     #expect(lines.withLock { $0 } == 1)
   }
 
@@ -124,7 +124,7 @@ import Testing
         let tool = folder.path(of: "tool")
         try FileManager.default.copyItem(atPath: "/usr/bin/setpriv", toPath: tool)
         #expect(unsafe chmod(tool, 0o4755) == 0)
-        // As an ordinary user, who may be root again later.
+        // Continues as an ordinary user that can become root again.
         #expect(setreuid(65_534, 0) == 0)
         #expect(seteuid(65_534) == 0)
         let gate = Gate()
@@ -154,7 +154,7 @@ import Testing
         #expect(unsafe mkfifo(fifo, 0o600) == 0)
         let writer = opened(fifo, O_RDWR | O_NONBLOCK)
         defer { close(writer) }
-        // It makes no processes, at whose ends it would be stopped.
+        // The script starts no processes, because their ends would stop a traced shell.
         let launched = Lock<Int32>(0)
         let run = shell("read go < \"$1\"; exit 3", fifo).accepting(exitCodes: 3)
           .onLaunch { process in launched.withLock { $0 = process.processIdentifier } }.start()

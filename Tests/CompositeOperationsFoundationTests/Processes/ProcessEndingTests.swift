@@ -5,14 +5,14 @@ import Foundation
 import Testing
 
 @Suite struct ProcessEndingTests {
-  /// Makes a file when it is asked to end.
+  /// A script that creates a file on SIGTERM.
   private static let touchScript = """
     trap 'touch "$1"; exit' TERM
     echo $$
     while :; do sleep 0.01; done
     """
 
-  /// The first so many lines that a program writes, and the program.
+  /// Records a program and its lines, and holds line number `count` until `arrived` is opened.
   private final class ProcessRecorder: Sendable {
     private let state = Lock<(lines: [String], process: RunningProcess?)>(([], nil))
     let arrived = Gate()
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Starts a run and waits for its lines.
+    /// Starts a run and waits for its first `count` lines.
     func start(_ operation: ProcessOperation) async -> OperationRun<ProcessResult> {
       let run = recording(operation).start()
       await arrived.waitForArrivals(1)
@@ -48,7 +48,7 @@ import Testing
   @Test(.timeLimit(.minutes(10)))
   func `X1: cancelling ends the program and its children immediately`() async throws {
     let recorder = ProcessRecorder(lines: 3)
-    // The shell waits in the foreground, where it hears no trap before its child has ended.
+    // The shell waits for a foreground child, and would run a trap only after that child has ended.
     let run = await recorder.start(
       shell("sleep 3600 & echo $!; sleep 3600 & echo $!; echo $$; sleep 3600").ending(
         within: .seconds(3_600)))
@@ -62,13 +62,13 @@ import Testing
   @Test(
     .timeLimit(.minutes(10)),
     arguments: [
-      // All of them stay.
+      // All processes ignore SIGTERM.
       """
       trap '' TERM
       sh -c 'echo $$; while :; do sleep 0.1; done' &
       echo $$; wait; wait; sleep 3600
       """,
-      // A child outlives the program, and has the rest of the grace.
+      // A child outlives the program and has the rest of the grace period.
       """
       sh -c 'trap "" TERM; echo $$; exec sleep 3600' & echo $$; exec sleep 3600
       """,
@@ -82,7 +82,7 @@ import Testing
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(start.duration(to: .now) >= .milliseconds(100))
-    // The program is gone, and who was killed with it may still be about to go.
+    // The program has ended. Processes that were killed with it may still be ending.
     try await eventually { !recorder.identifiers.contains(where: isAlive) }
   }
 
@@ -101,7 +101,7 @@ import Testing
   func `a program and its children can clean up within the grace period`() async throws {
     let folder = try TestFolder()
     let recorder = ProcessRecorder(lines: 2)
-    // The program ends at once, and its child takes a while, with the output closed.
+    // The program ends immediately. Its child takes longer, and has closed its output.
     let script = """
       echo $$
       (
@@ -143,7 +143,7 @@ import Testing
     #expect(result.status == .exited(0))
     #expect(!result.output.isComplete && !result.errorOutput.isComplete)
     let left = try #require(result.output.lines.last.flatMap { Int32($0) })
-    // A run that was not cancelled ends nobody.
+    // A run that was not cancelled ends no other process.
     #expect(isAlive(left))
     kill(left, SIGKILL)
     let late = try await shell("(sleep 0.2; echo late) & echo soon").draining(for: .seconds(60))
@@ -206,7 +206,7 @@ import Testing
   func `a suspended program does not run until it is resumed`() async throws {
     let folder = try TestFolder()
     let recorder = ProcessRecorder()
-    // It makes no processes, for whose beginning it would wait where no signal stops it.
+    // The script starts no processes, because no signal stops a shell that waits for a start.
     let run = await recorder.start(
       shell(
         #"echo $$; until [ -e "$1" ]; do :; done; echo done"#, folder.path(of: "end")))
@@ -279,13 +279,13 @@ import Testing
       let group = launched.withLock { $0 }
       if group == 0 { continue }
       #expect(!isAlive(group), "seed \(seed), round \(round)")
-      // Those who were killed with it may still be about to go.
+      // Processes that were killed with the program may still be ending.
       try await eventually { livingMembers(of: group).isEmpty }
     }
   }
 }
 
-/// Random numbers from a seed: SplitMix64.
+/// A seeded generator of random numbers (SplitMix64).
 struct SeededNumbers: RandomNumberGenerator {
   private var state: UInt64
 

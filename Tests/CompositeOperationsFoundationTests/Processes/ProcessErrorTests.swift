@@ -194,7 +194,7 @@ import Testing
     #expect(unwritten.description.hasSuffix("Start its writer first."))
     let unread = try await launchError(of: head.sendingOutput(to: .file(fifo)).reading(.nothing))
     #expect(unread.description.hasSuffix("Start its reader first."))
-    // It is enough that there is a writer, whether or not it has written.
+    // A writer is enough, even if it has not written yet.
     let writer = opened(fifo, O_RDWR | O_NONBLOCK)
     defer { close(writer) }
     let launched = Gate()

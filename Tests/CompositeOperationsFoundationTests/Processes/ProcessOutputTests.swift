@@ -36,7 +36,7 @@ import Testing
     let all = try await script.sendingOutput(to: .kept(first: .max)).run().get().output
     #expect(all.bytes.count == size + 3)
     #expect(all.droppedByteCount == 0)
-    // What nobody chose is 16 MiB.
+    // The default is the first 16 MiB.
     #expect(try await script.run().get().output.bytes.count == 16 << 20)
   }
 
@@ -71,7 +71,7 @@ import Testing
     #expect(unsafe mkfifo(fifo, 0o600) == 0)
     let writer = opened(fifo, O_RDWR | O_NONBLOCK)
     defer { close(writer) }
-    // Each piece is written when the one before has been seen to arrive by the program's other output.
+    // Standard error signals that a piece has been written, and only then the next one is written.
     let seen = Lock<[String]>([])
     let script = shell("printf one; echo 1 >&2; read go < \"$1\"; printf -- '-two\\nthree'", fifo)
       .onOutputLine { line in seen.withLock { $0.append(line) } }
@@ -87,7 +87,7 @@ import Testing
   @Test func `a line is passed on while the program runs`() async throws {
     let folder = try TestFolder()
     let file = folder.path(of: "seen")
-    // It ends only when the line has come through.
+    // The program ends only after the line has been passed on.
     let script = shell("echo ready; until [ -e \"$1\" ]; do sleep 0.01; done", file)
     let result = try await script.onOutputLine { _ in try folder.write("", to: "seen") }.run().get()
     #expect(result.output.lines == ["ready"])
@@ -128,7 +128,7 @@ import Testing
     let gate = Gate()
     let lines = Lock(0)
     let launched = Lock<Int32>(0)
-    // The pipe and what waits for the lines hold about a tenth of it.
+    // The pipe and the buffer of lines hold about a tenth of the output.
     let run = shell("seq 300000; touch \"$1\"", end).sendingOutput(to: .kept(first: 0))
       .onLaunch { process in launched.withLock { $0 = process.processIdentifier } }
       .onOutputLine { _ in
@@ -141,7 +141,8 @@ import Testing
     await gate.waitForArrivals(1)
     let group = launched.withLock { $0 }
     let blockedSamples = Lock(0)
-    // Whoever is stuck stays so; who only waits for a processor, or for a page, does not for long.
+    // A blocked writer stays blocked, but a wait for a processor or for a page is short. So 20
+    // samples in a row have to agree.
     try await eventually {
       let writers = livingMembers(of: group).filter { $0 != group }
       let isStuck = writers.count == 1 && writers.allSatisfy { state(of: $0) == "S" }
@@ -163,7 +164,7 @@ import Testing
   {
     let gate = Gate()
     let seen = Lock<[String]>([])
-    // More than fits into the pipe and into what waits for the lines.
+    // More than fits into the pipe and the buffer of lines.
     let count = 50_000
     let operation = ProcessOperation("seq", "\(count)").sendingOutput(to: .kept(first: 0))
       .onOutputLine { line in
@@ -211,7 +212,7 @@ import Testing
     let identifier = launched.withLock { $0 }
     #expect(identifier > 0)
     #expect(!isAlive(identifier))
-    // Also where the program has ended before the last line is handed over.
+    // The same applies if the program ends before the last line is passed on.
     let late = ProcessOperation("printf", "no end").onOutputLine { _ in throw Refused() }
     await #expect(throws: Refused.self) { try await late.run().get() }
   }

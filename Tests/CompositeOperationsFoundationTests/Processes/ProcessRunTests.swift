@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func `variables that are not UTF-8 are inherited unchanged`() async throws {
-    // In a program of its own, so that no other test sees the variable.
+    // Set in a child process, so that no other test sees the variable.
     let script = """
       export ODD="$(printf '\\377')"
       exec env ODD2=1 sh -c 'printf %s "$ODD"'
@@ -77,7 +77,7 @@ import Testing
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
       try folder.write("#!/bin/sh\necho \(place)", to: "\(place)/tool", permissions: permissions)
     }
-    // A folder of the name is no program.
+    // A folder with the name is not a program.
     let path = folder.path(of: "zeroth/tool")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     let places = ["zeroth", "first", "second", "third"].map { folder.path(of: $0) }
@@ -106,7 +106,7 @@ import Testing
   @Test func `large input and output are transferred at the same time`() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededNumbers(seed: seed)
-    // Many times what fits into pipes.
+    // Many times the size of a pipe.
     let block = (0..<65_537).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     let input = Array(repeatElement(block, count: 100).joined())
     let result = try await ProcessOperation("cat").reading(.bytes(input)).run().get()
@@ -155,9 +155,9 @@ import Testing
 
   @Test func `a program inherits no other descriptor and ignores no signal`() async throws {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/null"))
-    // As somebody opens it who does not think of programs.
+    // Without close-on-exec, as code that ignores child processes opens it.
     #expect(fcntl(file.fileDescriptor, F_SETFD, 0) == 0)
-    // One more is the folder that is listed.
+    // The fourth descriptor is the folder that `ls` lists.
     let result = try await ProcessOperation("ls", "/proc/self/fd").run().get()
     #expect(result.output.lines == ["0", "1", "2", "3"])
     let before = signal(SIGUSR2, SIG_IGN)

@@ -14,7 +14,7 @@ import Testing
     #expect(results.map(\.errorOutput.text) == numbers.map { "\(-$0)\n" })
   }
 
-  // In processes of their own, because other tests open and close at the same time.
+  // These tests run in child processes, because other tests open and close descriptors.
 
   @Test func `X2: thousands of runs leave no descriptor open and no zombie`() async {
     await #expect(processExitsWith: .success) {
@@ -62,7 +62,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       for _ in 0..<2 { _ = await ProcessOperation("true").run() }
       let before = try ResourceCounts.now
-      // All but one, which is less than the pipes of a program: its number does not matter then.
+      // Leaves one descriptor. A program needs more for its pipes, so the number does not matter.
       let limit = try limitDescriptors(to: 1_024)
       var taken: [Int32] = []
       while case let descriptor = opened("/dev/null", O_RDONLY), descriptor >= 0 {
@@ -85,7 +85,7 @@ import Testing
       while case let descriptor = opened("/dev/null", O_RDONLY), descriptor >= 0 {
         taken.append(descriptor)
       }
-      // What looks for leaks in the end needs some itself.
+      // The leak check at exit needs descriptors itself.
       defer { for descriptor in taken { close(descriptor) } }
       func bare(_ script: String) -> ProcessOperation {
         shell(script).sendingOutput(to: .inherited).sendingErrorOutput(to: .inherited)
@@ -114,7 +114,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
       let file = folder.path(of: "file")
-      // What Dispatch waits by for its timers is its own, and would take one of the places.
+      // Lets Dispatch open its descriptor for timers now, so that it does not reuse these numbers.
       await withCheckedContinuation { continuation in
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(1)) {
           continuation.resume()
@@ -127,7 +127,8 @@ import Testing
       let written = try folder.text(of: "file")
       if result.output.text != "in out\n" || result.errorOutput.text != "error\n" { exit(2) }
       if written != "out\n" { exit(3) }
-      // Nor are they taken by what watches programs, which others would inherit by these places.
+      // The descriptors that watch programs must not reuse the numbers either, because other
+      // programs would inherit them.
       for descriptor in 0...2 {
         let link = "/proc/self/fd/\(descriptor)"
         let open = (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) ?? ""
@@ -137,9 +138,9 @@ import Testing
   }
 }
 
-/// Sets how many descriptors this process may have.
+/// Sets the maximum number of descriptors of this process.
 ///
-/// - Returns: How many it might have had.
+/// - Returns: The previous maximum.
 private func limitDescriptors(to count: rlim_t) throws -> rlim_t {
   #if canImport(Glibc)
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

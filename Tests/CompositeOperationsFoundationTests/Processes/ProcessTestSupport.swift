@@ -2,12 +2,12 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
 
-/// A shell that runs a script, for what programs do in these tests.
+/// Runs a script with the shell.
 func shell(_ script: String, _ arguments: String..., in folder: String? = nil) -> ProcessOperation {
   ProcessOperation("/bin/sh", arguments: ["-c", script, "sh"] + arguments, in: folder)
 }
 
-/// A folder that goes away with this.
+/// A temporary folder that is removed with this object.
 final class TestFolder: Sendable {
   let path: String
 
@@ -34,7 +34,7 @@ final class TestFolder: Sendable {
   }
 }
 
-/// What this process has open, and which of its children have not been waited for.
+/// The numbers of open descriptors and zombies of this process.
 struct ResourceCounts: Equatable {
   let descriptors: Int
   let zombies: Int
@@ -56,21 +56,21 @@ struct ResourceCounts: Equatable {
   }
 }
 
-/// What the system tells of a process behind its name: its state, its parent, its group and more.
+/// The fields of `/proc/PID/stat` after the name: the state, the parent, the group and more.
 private func fields(of identifier: Int32) -> [Substring] {
   let line = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
   return line?.split(separator: ")").last?.split(separator: " ") ?? []
 }
 
-/// The letter for what a process does; nil if there is none of that identifier.
+/// The letter of the state of a process; nil if there is no such process.
 func state(of identifier: Int32) -> Substring? { fields(of: identifier).first }
 
-/// Whether a process of that identifier exists and has not ended.
+/// Whether a process with this identifier exists and has not ended.
 func isAlive(_ identifier: Int32) -> Bool {
   state(of: identifier).map { $0 != "Z" && $0 != "X" } ?? false
 }
 
-/// Those of a process group that have not ended.
+/// The members of a process group that have not ended.
 func livingMembers(of group: Int32) -> [Int32] {
   let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
   return names.compactMap { Int32($0) }.filter { identifier in
@@ -79,26 +79,26 @@ func livingMembers(of group: Int32) -> [Int32] {
   }
 }
 
-/// A descriptor of a file that no program inherits; -1 if it cannot be opened.
+/// Opens a file with close-on-exec and returns the descriptor, or -1 if it cannot be opened.
 func opened(_ path: String, _ flags: Int32) -> Int32 { unsafe open(path, flags | O_CLOEXEC) }
 
-/// Whether a short text could be written.
+/// Writes a short text and returns whether that succeeded.
 func wrote(_ text: String, to descriptor: Int32) -> Bool {
   unsafe write(descriptor, text, text.utf8.count) == text.utf8.count
 }
 
-/// Waits, with its thread, for a byte.
+/// Blocks the thread until a byte is read.
 func readByte(from descriptor: Int32) {
   var byte: UInt8 = 0
   _ = unsafe read(descriptor, &byte, 1)
 }
 
-/// Whether the system has a program.
+/// Whether a program is installed in `/usr/bin`.
 func isInstalled(_ program: String) -> Bool {
   FileManager.default.isExecutableFile(atPath: "/usr/bin/\(program)")
 }
 
-/// Waits until something is so, with a thread of its own that looks.
+/// Waits until a condition is met. A thread of its own polls it every millisecond.
 func eventually(_ condition: @escaping @Sendable () -> Bool) async throws {
   let isCancelled = Lock(false)
   await withTaskCancellationHandler {

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
 
-/// What nodes did, in the order in which they did it.
+/// Records when nodes began and ended, in order.
 final class BridgeLog: Sendable {
   enum Entry: Hashable, Sendable {
     case began(Int)
@@ -15,10 +15,10 @@ final class BridgeLog: Sendable {
   func add(_ entry: Entry) { lock.withLock { $0.append(entry) } }
 }
 
-/// Operations of a queue that depend on each other, fail and cancel.
+/// Operations of a queue that depend on each other, fail and cancel each other.
 ///
-/// Whom a node cancels has certainly not begun, is the node itself, or has certainly finished, so that there is
-/// one right end for all, however many threads there are.
+/// A node cancels only itself, nodes that cannot have begun and nodes that must have finished, so
+/// the expected result does not depend on the number of threads.
 struct BridgeProgram: Sendable {
   struct Failure: Error {}
 
@@ -26,15 +26,15 @@ struct BridgeProgram: Sendable {
     var dependencies: [Int] = []
     var priority = Foundation.Operation.QueuePriority.normal
     var fails = false
-    /// Whom it cancels while it runs.
+    /// The nodes that this node cancels while it runs.
     var cancels: [Int] = []
     var isCancelledBefore = false
   }
 
-  /// How a node has ended, as whoever runs the program is told.
+  /// How a node ended, as reported to the caller.
   enum Completion: Hashable, Sendable { case success, failure, cancellation }
 
-  /// What can be said of a node when all is over.
+  /// The state of a node after the program has ended.
   struct Observation: Hashable, Sendable {
     var hasRun: Bool
     var isCancelled: Bool
@@ -43,9 +43,10 @@ struct BridgeProgram: Sendable {
   }
 
   var nodes: [Node]
-  /// How many run at once; nil for no limit.
+  /// The maximum number of nodes that run at once; nil for no limit.
   var width: Int?
-  /// Who cancels everything while it runs: all before it have finished then, and all behind it have not begun.
+  /// The node that cancels all nodes while it runs. All nodes before it have finished by then, and
+  /// no node after it has begun.
   var canceller: Int?
 
   static func random(using random: inout OperationRandomness) -> BridgeProgram {
@@ -78,15 +79,15 @@ struct BridgeProgram: Sendable {
 // MARK: - Nodes
 
 extension BridgeProgram {
-  /// One of a program.
+  /// A node as an operation of a queue.
   struct NodeOperation: Sendable {
     let operation: Foundation.Operation
     let table: Table
-    /// How it has ended.
+    /// How the node ended.
     let completion: @Sendable () -> Completion
   }
 
-  /// How nodes reach each other.
+  /// Gives nodes access to each other.
   final class Table: Sendable {
     private struct State: Sendable {
       var operations: [Foundation.Operation] = []
@@ -112,7 +113,7 @@ extension BridgeProgram {
     func hasFailed(_ node: Int) -> Bool { state.withLock { $0.failed.contains(node) } }
   }
 
-  /// What a node does.
+  /// The body of a node.
   private func body(of node: Int, _ log: BridgeLog, _ table: Table) throws {
     log.add(.began(node))
     for other in nodes[node].cancels { table.cancel(other) }
@@ -121,7 +122,7 @@ extension BridgeProgram {
     if nodes[node].fails { throw Failure() }
   }
 
-  /// One of Foundation.
+  /// Creates a node as a `BlockOperation`.
   func legacy(_ node: Int, _ log: BridgeLog, _ table: Table) -> NodeOperation {
     let operation = BlockOperation()
     operation.addExecutionBlock {
@@ -133,7 +134,7 @@ extension BridgeProgram {
     }
   }
 
-  /// A composable one.
+  /// Creates a node as a `QueueOperation`.
   func composable(_ node: Int, _ log: BridgeLog, _ table: Table) -> NodeOperation {
     let operation = QueueOperation(
       SimpleOperation {
@@ -145,7 +146,7 @@ extension BridgeProgram {
     }
   }
 
-  /// With dependencies, priorities, and what is cancelled before it begins.
+  /// Creates all nodes, sets their dependencies and priorities, and applies early cancellations.
   private func prepared(_ make: (Int) -> NodeOperation) -> [NodeOperation] {
     let made = nodes.indices.map(make)
     for (node, one) in zip(nodes, made) {
@@ -188,16 +189,17 @@ extension BridgeProgram {
     queue.addOperations(operations, waitUntilFinished: false)
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
-    // They hold the table, and it them.
+    // Breaks the reference cycle between the operations and the table.
     table.set([]) {}
     return made.indices.map { node in
       observation(of: operations[node], node, log, completion: made[node].completion())
     }
   }
 
-  /// With operations of Foundation as children of a composite; dependencies stay those of Foundation.
+  /// Runs the nodes as operations of Foundation that are children of a composite. Foundation still
+  /// enforces the dependencies.
   ///
-  /// - Returns: What can be said of the nodes, and whether the composite was cancelled.
+  /// - Returns: The states of the nodes, and whether the composite was cancelled.
   func runInComposite(_ log: BridgeLog) async -> (nodes: [Observation], isCancelled: Bool) {
     let queue = suspendedQueue()
     let table = Table()
@@ -216,12 +218,12 @@ extension BridgeProgram {
     let behind = operations[((canceller ?? 0) + 1)...]
     table.set(operations) {
       run.cancel()
-      // Those behind it begin when it has ended, and are to have heard of it by then.
+      // Later nodes begin when this one ends, and must be cancelled by then.
       while behind.contains(where: { !$0.isCancelled }) { sched_yield() }
     }
     queue.isSuspended = false
     let outcomes = await run.outcome
-    // A cancelled composite has left to the queue what had not begun.
+    // A cancelled composite does not wait for operations that had not begun.
     await onNewThread { queue.waitUntilAllOperationsAreFinished() }
     table.set([]) {}
     let observations = made.indices.map { node in
@@ -240,10 +242,10 @@ extension BridgeProgram {
   }
 }
 
-// MARK: - Judging
+// MARK: - Checking
 
 extension BridgeProgram {
-  /// What contradicts the dependencies or the width.
+  /// Lists the violations of the dependencies and of the width.
   func faults(in log: BridgeLog) -> [String] {
     let entries = log.entries
     var faults: [String] = []

@@ -4,8 +4,8 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-/// Random programs of dependencies, priorities, widths, failures and cancellations, run by Foundation alone and
-/// through both bridges.
+/// Random programs of dependencies, priorities, widths, failures and cancellations, run by
+/// Foundation alone and through both bridges.
 @Suite(.timeLimit(.minutes(10))) struct BridgeProgramTests {
   @Test func `B1: a queue treats composable operations like its own`()
     async throws
@@ -13,7 +13,7 @@ import Testing
     try await compare { program, plain in
       let log = BridgeLog()
       let nodes = await onNewThread { program.runInQueue(log, program.composable) }
-      // One after another, they come in the same order, too.
+      // With a width of 1, the order is the same, too.
       return Comparison(log: log, nodes: nodes, isInOrder: program.width == 1)
     }
   }
@@ -44,11 +44,11 @@ import Testing
   private struct Comparison {
     let log: BridgeLog
     let nodes: [BridgeProgram.Observation]
-    /// Whether Foundation alone has the same order.
+    /// Whether the order must be the same as with Foundation alone.
     let isInOrder: Bool
   }
 
-  /// Compares with Foundation alone.
+  /// Compares each run with a run by Foundation alone.
   private func compare(
     _ run: (BridgeProgram, _ plain: BridgeLog) async -> Comparison
   ) async throws {

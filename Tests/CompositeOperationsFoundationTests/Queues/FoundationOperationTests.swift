@@ -4,7 +4,7 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-/// As many have written one: asynchronous, with states of its own.
+/// A typical asynchronous subclass of `Operation`, with its own state.
 private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
   private enum State { case ready, executing, finished }
 
@@ -12,7 +12,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
   private let text = Lock<String?>(nil)
   private let isHeld: Bool
 
-  /// - Parameter isHeld: Whether it runs until it is cancelled.
+  /// - Parameter isHeld: Whether the operation runs until it is cancelled.
   init(isHeld: Bool = false) { self.isHeld = isHeld }
 
   var page: String? { text.withLock(\.self) }
@@ -58,7 +58,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     }
     #expect(fetch.operationName == "LegacyFetch")
     #expect(await fetch.run().result == "page")
-    // A new one for every run.
+    // Every run creates a new operation.
     #expect(await fetch.run().result == "page")
     #expect(await FoundationOperation { BlockOperation {} }.run().result != nil)
     let failing = FoundationOperation {
@@ -101,7 +101,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
         let dependent = BlockOperation {}
         dependent.addDependency(block)
         block.completionBlock = {
-          // It has finished, and everybody who waits for that knows by now.
+          // By now, everything that waits for the operation knows that it has finished.
           queue.addOperations([dependent], waitUntilFinished: true)
           log.withLock { $0.append("completion") }
         }
@@ -179,7 +179,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
     }
     await onNewThread { isInBlock.wait() }
     run.cancel()
-    // Opportunity for a run that would not wait.
+    // Gives a run that does not wait the time to end.
     for _ in 0..<1_000 where log.withLock({ $0.count }) == 1 { await onNewThread {} }
     mayReturn.signal()
     #expect(await ended.value.isCancelled)

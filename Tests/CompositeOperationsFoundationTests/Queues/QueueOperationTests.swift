@@ -17,7 +17,7 @@ import Testing
       operation.completionBlock = { continuation.resume(returning: operation.outcome?.result) }
       queue.addOperation(operation)
     }
-    // It has the operation, and on Linux the operation keeps it.
+    // The block captures the operation, and on Linux the operation keeps the block.
     operation.completionBlock = nil
     #expect(seen == 7)
     #expect(operation.isFinished && !operation.isExecuting && !operation.isCancelled)
@@ -95,7 +95,7 @@ import Testing
     #expect(recorder.events(of: "look").count == 3)
   }
 
-  /// A quality of service, and what it means.
+  /// Each quality of service and its task priority.
   private static let services: [(QualityOfService, TaskPriority)] = [
     (.userInteractive, .userInitiated), (.userInitiated, .userInitiated), (.utility, .utility),
     (.background, .background),

@@ -3,7 +3,7 @@ import CompositeOperationsFoundation
 import Foundation
 import LoopbackServer
 
-/// A flow whose result is known before it runs.
+/// A random flow with an expected result.
 indirect enum SoakFlow: Sendable {
   case step(Step, Int)
   case parallel([SoakFlow], width: Int)
@@ -30,7 +30,7 @@ indirect enum SoakFlow: Sendable {
     }
   }
 
-  /// What it comes to; nil if it fails.
+  /// The expected result; nil if the flow fails.
   var sum: Int? {
     switch self {
     case .step(let step, let number): step.fails ? nil : number
@@ -121,7 +121,7 @@ extension SoakFlow.Step {
   }
 }
 
-/// What flows share: a folder, a queue, a server.
+/// The folder, the queue and the server that flows share.
 final class SoakFixture: Sendable {
   let folder: TemporaryFolder
   let queue = OperationQueue()
@@ -147,7 +147,7 @@ final class SoakFixture: Sendable {
     }
   }
 
-  /// A file that no other flow has.
+  /// The URL of a file that no other flow uses.
   private func newFile() -> URL {
     let number = fileCount.withLock { count in
       count += 1

@@ -3,11 +3,12 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-/// Random flows of all that touches the system, half of them cancelled at a random moment.
+/// Random flows of processes, files, requests and queues. Half of them are cancelled at a random
+/// time.
 ///
-/// `COMPOSITE_SOAK_SECONDS=600` goes on for longer, with seeds that nobody has tried.
+/// The duration is 3 s, or `COMPOSITE_SOAK_SECONDS`. Every run uses a new seed.
 @Suite struct SoakTests {
-  // In a process of its own, because other tests open and close at the same time.
+  // In a child process, because other tests open and close descriptors at the same time.
   @Test func `random flows leave no descriptors, zombies or temporary files`() async {
     await #expect(processExitsWith: .success) {
       let seed = UInt64.random(in: 0...UInt64.max)
@@ -15,7 +16,7 @@ import Testing
       let end = ContinuousClock.now + .seconds(seconds ?? 3)
       var random = OperationRandomness.seeded(seed)
       let fixture = try SoakFixture()
-      // Connections, threads and watchers that stay are there from the beginning.
+      // Opens the connections, threads and watchers that stay open.
       try await runSoakFlows(20, in: fixture, using: &random)
       let before = try ResourceCounts.now
       var count = 0
@@ -24,7 +25,7 @@ import Testing
         count += 20
       } while ContinuousClock.now < end
 
-      // What a flow left behind when it was cancelled ends on its own, soon.
+      // Remains of a cancelled flow end by themselves soon.
       let limit = ContinuousClock.now + .seconds(60)
       var now = try ResourceCounts.now
       while now.zombies > 0 || now.descriptors > before.descriptors + 4, .now < limit {
@@ -39,7 +40,7 @@ import Testing
   }
 }
 
-/// Runs flows at once, and looks at how each has ended.
+/// Runs flows in parallel and checks the outcome of each.
 private func runSoakFlows(
   _ count: Int, in fixture: SoakFixture, using random: inout OperationRandomness
 ) async throws {
@@ -47,8 +48,8 @@ private func runSoakFlows(
   let runs = flows.map { $0.operation(in: fixture).start() }
   let cancelled = runs.map { _ in Bool.random(using: &random) }
   for index in runs.indices.shuffled(using: &random) where cancelled[index] {
-    let moment = Int.random(in: 0..<4_000, using: &random)
-    if moment < 3_000 { await onNewThread { _ = usleep(UInt32(moment)) } }
+    let delay = Int.random(in: 0..<4_000, using: &random)
+    if delay < 3_000 { await onNewThread { _ = usleep(UInt32(delay)) } }
     runs[index].cancel()
   }
   for index in runs.indices {

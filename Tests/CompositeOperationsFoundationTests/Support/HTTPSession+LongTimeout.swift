@@ -6,7 +6,7 @@ import Foundation
 #endif
 
 extension HTTPSession {
-  /// One that waits for answers for an hour, however slow the machine is that tests are run on.
+  /// A session with a timeout of an hour, for slow machines.
   static let longTimeout: HTTPSession = {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForRequest = 3_600

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Calls a function that blocks on a thread of its own, as a test must not keep those of Swift's tasks waiting.
+/// Calls a blocking function on a new thread, because a test must not block a thread of Swift's
+/// tasks.
 func onNewThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
   await withCheckedContinuation { continuation in
     Thread.detachNewThread { continuation.resume(returning: body()) }

@@ -41,7 +41,7 @@ final class Receiver: Sendable {
     guard let url = URL(string: "http://127.0.0.1:\(port)") else { throw SocketError() }
     self.url = url
     Thread.detachNewThread { [weak self] in
-      // Ends when the socket is shut down.
+      // Ends when `deinit` shuts the socket down.
       while true {
         let connection = accept(socket)
         if connection < 0 { break }
@@ -56,7 +56,7 @@ final class Receiver: Sendable {
 
   var requests: [Request] { state.withLock { $0.requests } }
 
-  /// Waits until a number of requests have come, answered or not.
+  /// Waits until a number of requests have been received.
   func waitForRequests(_ count: Int) async {
     while requests.count < count { await Task.yield() }
   }
@@ -95,7 +95,7 @@ final class Receiver: Sendable {
   }
 
   private static func write(_ bytes: [UInt8], to connection: Int32) {
-    // Whoever asked may be gone.
+    // The client may have closed the connection.
     #if os(Linux)
       _ = unsafe send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     #else
@@ -104,7 +104,7 @@ final class Receiver: Sendable {
   }
 }
 
-/// Answers that wait until somebody lets them go.
+/// Delays responses until it is released.
 final class HeldResponse: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
 
@@ -141,7 +141,7 @@ extension Receiver {
   }
 }
 
-// The functions of the system whose names are taken.
+// System functions whose names are shadowed in the class.
 private func makeSocket(_ domain: Int32, _ kind: Int32, _ rule: Int32) -> Int32 {
   socket(domain, kind, rule)
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes away with this.
+/// A temporary folder that is removed with this object.
 final class TemporaryFolder: Sendable {
   let url: URL
 
@@ -13,24 +13,24 @@ final class TemporaryFolder: Sendable {
 
   subscript(name: String) -> URL { url.appendingPathComponent(name) }
 
-  /// Makes a symbolic link.
+  /// Creates a symbolic link.
   func link(_ name: String, to path: String) throws -> URL {
     try FileManager.default.createSymbolicLink(atPath: self[name].path, withDestinationPath: path)
     return self[name]
   }
 
-  /// What is in it, in the order of the alphabet.
+  /// The names of the contents, sorted.
   func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
   }
 
-  /// In bytes; nil if there is no such file.
+  /// The size of a file in bytes; nil if there is no such file.
   func size(of name: String) -> Int? {
     (try? FileManager.default.attributesOfItem(atPath: self[name].path))?[.size] as? Int
   }
 }
 
-/// Bytes that look like any, the same for a seed.
+/// Pseudorandom bytes, the same for the same seed.
 func someBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
   var state = seed
   return (0..<count).map { _ in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the system calls the thread that asks.
+/// The name of the current thread in the system.
 func threadName() -> String? {
   #if os(Linux)
     let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
