@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The groups of other programs that do the same work, where they are installed.
+/// Compares the groups with the groups of other programs, if they are installed.
 @Suite struct ComparisonTests {
-  /// A file whatever its names are.
+  /// Identifies a file independently of its name.
   private struct Identity: Hashable {
     let device, number: UInt64
 
@@ -31,7 +31,7 @@ import Testing
     #expect(!groups.isEmpty)
   }
 
-  /// A tree of random files, many of which are copies, near copies or links of others.
+  /// Creates a tree of random files, many of which are copies, near copies or hard links of others.
   private func madeTree() throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
     var state: UInt64 = 20_261_121

@@ -136,7 +136,7 @@ import Testing
     defer { try? manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: closed) }
     var program = Program.devApp("duplicates", "--json", folder.path)
     if geteuid() == 0 {
-      // Nothing is closed to root, so somebody else has to look.
+      // Root can read every file, so the program runs as another user.
       guard let setpriv = Program.installed("setpriv") else { return }
       try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
       let copy = try TemporaryFolder()

@@ -168,7 +168,8 @@ import Testing
     let server = try LoopbackServer { _, connection in connection.waitForClose() }
     let program = Program.devApp("issues", "--api", "\(server.url(""))", "octocat")
     let printed = try await program.run { process in
-      // On a thread of its own to the end: the page is given up after a minute, however busy the others are.
+      // Sent from the polling thread, because the request times out after a minute even if all
+      // other threads are busy.
       await eventually {
         if server.requests.isEmpty { return false }
         kill(process, number)
@@ -230,7 +231,7 @@ import Testing
     "[" + names.map { #"{"full_name":"\#($0)"}"# }.joined(separator: ",") + "]"
   }
 
-  /// Their titles would turn a terminal red.
+  /// Issues whose titles contain an escape sequence for red text.
   private static func issues(_ numbers: Int...) -> String {
     let issues = numbers.map { number in
       #"{"number":\#(number),"title":"It fails \u001b[31m","html_url":"u","user":{"login":"alice"}}"#
@@ -239,7 +240,7 @@ import Testing
   }
 }
 
-/// Holds visitors up until as many are there as may be.
+/// A barrier that blocks arrivals until `width` have arrived, and records how many were inside.
 private final class ArrivalBarrier: Sendable {
   private struct State: Sendable {
     var count = 0
@@ -259,7 +260,7 @@ private final class ArrivalBarrier: Sendable {
     return unsafe state.largest
   }
 
-  /// Six visitors come.
+  /// Waits for the other arrivals of the same round. It is called six times.
   func arrive() {
     condition.lock()
     defer { condition.unlock() }
@@ -267,7 +268,7 @@ private final class ArrivalBarrier: Sendable {
     unsafe state.arrivals += 1
     unsafe state.largest = max(state.largest, state.count)
     condition.broadcast()
-    // The companions come, because as many are asked at a time.
+    // The other arrivals of the round come, because `width` requests run at once.
     let round = unsafe (state.arrivals + width - 1) / width * width
     while unsafe state.arrivals < round { condition.wait() }
     unsafe state.count -= 1

@@ -112,7 +112,7 @@ import Testing
       #expect(report.changed.map(\.path) == [folder.path + "/a"])
     }
 
-    /// Two equal files that take a long time to compare and next to no room.
+    /// Creates two equal files that take long to compare but almost no disk space.
     private func sparseFiles() throws -> TemporaryFolder {
       let folder = try TemporaryFolder()
       for name in ["a", "b"] {
@@ -123,7 +123,8 @@ import Testing
       return folder
     }
 
-    /// Returns when a process is reading a file for the second time, so its whole.
+    /// Waits until a process has a file open or has ended. Only the second reading of a file, from
+    /// its beginning to its end, takes long enough to be seen.
     private func wait(untilOpen path: String, in process: Int32) async {
       let descriptors = "/proc/\(process)/fd"
       await eventually {

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// What `DevApp records` reads and writes where there is no file: pipes, standard input, terminals.
+/// `DevApp records` with pipes, standard input and terminals instead of files.
 @Suite struct RecordsStreamTests {
   private static let program = Program.devApp().executable.path
 
-  /// Runs a line of the shell in a folder, where `devapp` is the program.
+  /// Runs a line of shell code in a folder, where `devapp` calls `DevApp records`.
   private func shell(_ line: String, in folder: TemporaryFolder) async throws -> ProgramResult {
     var shell = Program(
       executable: URL(fileURLWithPath: "/bin/sh"),
@@ -14,7 +14,7 @@ import Testing
     return try await shell.run()
   }
 
-  /// A file with a table of so many rows.
+  /// Creates the database x.sqlite with a table of `count` rows.
   private func numbers(_ count: Int, in folder: TemporaryFolder) async throws {
     let rows = (1...count).map { "\($0),number \($0)\n" }.joined()
     try folder.write("id,text\n" + rows, to: "numbers.csv")
@@ -121,7 +121,7 @@ import Testing
       "{ devapp export x.sqlite Number --to /dev/fd/3 --format csv 2> said 3>&1 | cat; }",
       in: folder)
     #expect(piped.text == rows && piped.error.isEmpty)
-    // A file that was opened is written, too.
+    // The descriptor can also be a file.
     let opened = try await shell(
       "devapp export x.sqlite Number --to /dev/fd/3 --format csv 2> said 3> file; cat file",
       in: folder)
@@ -150,7 +150,7 @@ import Testing
     try await numbers(20_000, in: folder)
     let pipe = folder.url.appendingPathComponent("pipe")
     #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
-    // Both ends, so that opening one does not wait.
+    // Opened for reading and writing, so that opening does not block.
     let end = unsafe open(pipe.path, O_RDWR)
     defer { close(end) }
     var program = Program.devApp(in: folder.url)
@@ -160,7 +160,7 @@ import Testing
     let printed = try await program.run { process in
       await eventually {
         var count: Int32 = 0
-        // As much as a pipe takes at least, before its last page.
+        // The pipe is full, except perhaps for its last page.
         return unsafe ioctl(end, UInt(FIONREAD), &count) == 0 && count > 15 * 4_096
       }
       kill(process, SIGINT)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct RecordsTests {
-  /// A file of somebody else with two tables and a view.
+  /// Creates the database x.sqlite with two tables.
   private func library(in folder: TemporaryFolder) async throws {
     let authors = "id,name\n1,Jane\n2,Sigrid\n"
     try folder.write(authors, to: "authors.csv")
@@ -130,7 +130,7 @@ import Testing
     #expect(refused.status == 1 && refused.output.isEmpty)
     #expect(refused.error.hasPrefix("DevApp records: more.csv, line 3: the column pages has \"x\""))
     #expect(refused.error.hasSuffix("nothing was imported\n"))
-    // It is told once.
+    // The error is reported once.
     #expect(refused.error.split(separator: "\n").count == 1)
     let skipped = try await records(
       "import", "x.sqlite", "Book", "more.csv", "--skip", "1", "--existing", "update", "--json",

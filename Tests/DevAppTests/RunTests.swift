@@ -109,11 +109,12 @@ import Testing
     let printed = try await Program(
       executable: URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", line]
     ).run()
-    // With nothing before the first line, which begins with a moment.
+    // Nothing precedes the first line, which begins with a time.
     #expect(printed.text.hasPrefix(" ") && printed.text.contains(" true "), "\(printed.text)")
   }
 
-  /// Makes a file that has its own number and that of what it has started, says so, and stays.
+  /// A script that writes its process identifier and its child's into a file, prints `ready` and
+  /// waits.
   private static let waitingScript = """
     sleep 3600 & echo $$ $! > "$1.new"; mv "$1.new" "$1"; echo ready; wait
     """
@@ -143,13 +144,13 @@ import Testing
       #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
       let printed = try await Program.devApp("run", "--trace", pipe.path, "--", "true").run {
         process in
-        // First it has the signal come to it, and at the end of the flow no more.
+        // The program first catches the signal, and at the end of the flow no longer does.
         for isCaught in [true, false] {
           await eventually { signals("SigCgt", of: process).contains(SIGTERM) == isCaught }
         }
         kill(process, SIGTERM)
       }
-      // By the signal itself, which nobody catches any more.
+      // The signal itself ended the program, because it is no longer caught.
       #expect(printed.status == SIGTERM)
     }
   #endif
@@ -172,7 +173,7 @@ import Testing
       }
     }
     #expect(printed.status == 130)
-    // The first one would have said so at its end.
+    // After the first signal alone, the program prints an error when it ends.
     #expect(printed.error.isEmpty)
     let left = try identifiers(in: file)
     #expect(left.count == 2)

@@ -1,7 +1,7 @@
 import Foundation
 import TestPrograms
 
-/// What a program printed and how it ended.
+/// The exit status and the outputs of a program.
 struct ProgramResult: Sendable {
   let status: Int32
   let output: Data
@@ -10,11 +10,11 @@ struct ProgramResult: Sendable {
   var text: String { String(decoding: output, as: UTF8.self) }
 }
 
-/// The signals that ask a program to end.
+/// The signals that request a program to end.
 let terminationSignals = [SIGINT, SIGTERM, SIGHUP]
 
 #if os(Linux)
-  /// Signals of a process, from one of the masks that the kernel tells: `SigIgn`, `SigCgt`.
+  /// The signals in a mask of a process, such as `SigIgn` or `SigCgt`.
   func signals(_ mask: String, of process: Int32) -> Set<Int32> {
     let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("\(mask):") }
@@ -23,18 +23,18 @@ let terminationSignals = [SIGINT, SIGTERM, SIGHUP]
   }
 #endif
 
-/// A program that a test runs as a person would.
+/// A command line that a test runs.
 struct Program {
   let executable: URL
   var arguments: [String]
   var folder: URL?
   var output: URL?
-  /// What is added to the environment of the test.
+  /// Variables that are added to the environment of the test.
   var environment: [String: String] = [:]
-  /// Whether it leaves the processors to others: for work that has no end until a test ends it.
+  /// Whether the program runs at the lowest priority: for work that runs until a test ends it.
   var isNice = false
 
-  /// The demo, from the folder where this test was built.
+  /// The demo in the folder that contains the built tests.
   static func devApp(_ arguments: String..., in folder: URL? = nil) -> Program {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     let folderOfTests =
@@ -45,7 +45,7 @@ struct Program {
       folder: folder)
   }
 
-  /// A program of the system, or nil where it is not installed.
+  /// A program of the system, or nil if it is not installed.
   static func installed(_ name: String, _ arguments: String...) -> Program? {
     for folder in ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"] {
       let path = "\(folder)/\(name)"
@@ -56,15 +56,16 @@ struct Program {
     return nil
   }
 
-  /// Runs the program to its end, without keeping a thread waiting.
+  /// Runs the program to its end without blocking a thread of Swift's tasks.
   ///
-  /// - Parameter during: Does something while it runs, with its process identifier.
+  /// - Parameter during: A closure that is called with the process identifier while the program
+  ///   runs.
   func run(during: (Int32) async throws -> Void = { _ in }) async throws -> ProgramResult {
     let program = TestProgram(
       isNice ? "/usr/bin/nice" : executable.path,
       isNice ? ["-n", "19", executable.path] + arguments : arguments, in: folder?.path,
       environment: ProcessInfo.processInfo.environment.merging(environment) { $1 })
-    // Files, not pipes: nobody has to read them while the program runs.
+    // Files instead of pipes, because they need no reader while the program runs.
     let files = try TemporaryFolder()
     let outputFile = output ?? files.url.appendingPathComponent("output")
     let errorFile = files.url.appendingPathComponent("error")
@@ -85,7 +86,7 @@ struct Program {
   }
 }
 
-/// Returns when a condition is met, and keeps no thread of Swift's tasks busy with looking.
+/// Waits until a condition is met. A new thread polls it every millisecond.
 func eventually(_ condition: @escaping @Sendable () -> Bool) async {
   await withCheckedContinuation { continuation in
     Thread.detachNewThread {
@@ -95,7 +96,7 @@ func eventually(_ condition: @escaping @Sendable () -> Bool) async {
   }
 }
 
-/// A folder that goes away with this.
+/// A temporary folder that is removed with this object.
 final class TemporaryFolder {
   let url: URL
 

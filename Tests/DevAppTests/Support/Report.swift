@@ -1,12 +1,12 @@
 import Foundation
 
-/// What `DevApp duplicates --json` prints.
+/// The output of `DevApp duplicates --json`.
 struct Report: Decodable {
   struct File: Decodable, Hashable {
     let path: String
     let base64: String?
 
-    /// The path as bytes.
+    /// The bytes of the path.
     var bytes: [UInt8] {
       base64.flatMap { Data(base64Encoded: $0) }.map(Array.init) ?? Array(path.utf8)
     }
@@ -36,7 +36,7 @@ struct Report: Decodable {
     self = try JSONDecoder().decode(Report.self, from: printed.output)
   }
 
-  /// The groups as names within a folder.
+  /// The groups, with paths relative to a folder.
   func names(in folder: TemporaryFolder) -> Set<Set<String>> {
     Set(groups.map { Set($0.files.map { String($0.path.dropFirst(folder.path.count + 1)) }) })
   }
