@@ -35,7 +35,7 @@ extension OperationPool {
   ///
   /// ```swift
   /// let urgent = OperationPool.Priority(rawValue: 10)
-  /// let run = OperationPool(width: 4).submitNow(fetch, priority: urgent)
+  /// let run = OperationPool(width: .limited(to: 4)).submitNow(fetch, priority: urgent)
   /// ```
   public struct Priority: Sendable, Hashable, Comparable, RawRepresentable {
     /// A greater value means a higher priority.
