@@ -16,7 +16,7 @@ import Testing
     await batch.run()
   }
 
-  @Test func `C5: on one worker the same seed tells the same story`() async {
+  @Test func `C5: on one worker, the same seed gives the same log`() async {
     for seed in 0..<500 as Range<UInt64> {
       let trial = Trial(seed: seed, workers: .one)
       let first = await trial.verdict()
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `Model: the trees come to everything that the rules speak of`() async {
+  @Test func `Model: random trees cover every situation in the rules`() async {
     var tally = Tally()
     for seed in 0..<20_000 as Range<UInt64> {
       tally.add(await Trial(seed: seed, workers: .one).verdict())
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(.enabled(if: ModelSettings.soak > .zero))
-  func `Model: more and more trees`() async {
+  func `Model: random trees with new seeds, for the requested time`() async {
     let end = ContinuousClock.now + ModelSettings.soak
     var seed = UInt64.random(in: 1 << 32..<1 << 62)
     var count = 0
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(.enabled(if: ModelSettings.again != nil))
-  func `Model: one seed again`() async throws {
+  func `Model: the case of the requested seed`() async throws {
     let trial = try #require(ModelSettings.again)
     // Without an order of its own the story differs from time to time.
     for _ in 0..<(trial.workers == .one ? 1 : 100) {
