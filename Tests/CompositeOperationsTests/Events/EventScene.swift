@@ -37,7 +37,7 @@ extension Setting {
     + (0..<12).map { Setting(suspends: $0 % 4 != 0, workers: .all) }
 
   /// What one worker tells is in the order in which it happened.
-  var order: Judge.Order {
+  var order: Oracle.Order {
     switch workers {
     case .one: .total
     case .all: .partial

@@ -34,7 +34,7 @@ extension OperationEvent {
 
 extension [OperationEvent] {
   /// The laws that these events break, of an outermost run and of everything below it.
-  func findings(order: Judge.Order) -> [String] {
+  func findings(order: Oracle.Order) -> [String] {
     var laws = EventLaws(order: order)
     // A callback operation may be finished again whenever somebody likes.
     laws.read(filter { !$0.isRepetition })

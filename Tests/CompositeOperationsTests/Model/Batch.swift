@@ -8,10 +8,10 @@ enum ModelSettings {
     ProcessInfo.processInfo.environment["COMPOSITE_SOAK_SECONDS"].flatMap(Int.init) ?? 0)
 
   /// The trial that is to be seen again, by its workers and its seed: `one-17`.
-  static let again: Trial? = {
+  static let caseToReproduce: ModelCase? = {
     let parts = ProcessInfo.processInfo.environment["COMPOSITE_MODEL_SEED"]?.split(separator: "-")
     guard let parts, parts.count == 2, let seed = UInt64(parts[1]) else { return nil }
-    return Trial.Workers(rawValue: String(parts[0])).map { Trial(seed: seed, workers: $0) }
+    return ModelCase.Workers(rawValue: String(parts[0])).map { ModelCase(seed: seed, workers: $0) }
   }()
 
   /// How many trees to try of so many: a sanitizer is slow.
@@ -26,10 +26,10 @@ enum ModelSettings {
 
 /// Trials of seeds that follow on one another.
 struct Batch: Sendable, CustomTestStringConvertible {
-  let workers: Trial.Workers
+  let workers: ModelCase.Workers
   let seeds: Range<UInt64>
 
-  static func all(of workers: Trial.Workers, trees: Int) -> [Batch] {
+  static func all(of workers: ModelCase.Workers, trees: Int) -> [Batch] {
     let trees = UInt64(ModelSettings.scaled(trees))
     return stride(from: 0, to: trees, by: 1_000).map { first in
       Batch(workers: workers, seeds: first..<min(first + 1_000, trees))
@@ -42,20 +42,21 @@ struct Batch: Sendable, CustomTestStringConvertible {
   func run() async {
     var broken: Set<String> = []
     for seed in seeds {
-      let verdict = await Trial(seed: seed, workers: workers).verdict()
-      if let rule = verdict.rule, broken.insert(rule).inserted { await verdict.report() }
+      let report = await ModelCase(seed: seed, workers: workers).report()
+      if let rule = report.rule, broken.insert(rule).inserted { await report.record() }
     }
   }
 }
 
-extension Verdict {
+extension ModelReport {
   /// The rule that was broken first; nil if none was.
   var rule: String? {
     findings.first.map { String($0.drop { $0 != ":" }.filter { !$0.isNumber }.prefix(50)) }
   }
 
   /// Tells what went wrong, by the smallest tree that shows it.
-  func report() async {
-    Issue.record("\(await smallest())\nfound with seed \(trial.seed): \(trial.again)")
+  func record() async {
+    Issue.record(
+      "\(await smallest())\nfound with seed \(modelCase.seed): \(modelCase.reproductionCommand)")
   }
 }

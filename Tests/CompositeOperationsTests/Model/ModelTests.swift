@@ -18,20 +18,20 @@ import Testing
 
   @Test func `C5: on one worker, the same seed gives the same log`() async {
     for seed in 0..<500 as Range<UInt64> {
-      let trial = Trial(seed: seed, workers: .one)
-      let first = await trial.verdict()
-      let second = await trial.verdict()
+      let modelCase = ModelCase(seed: seed, workers: .one)
+      let first = await modelCase.report()
+      let second = await modelCase.report()
       #expect(first.entries == second.entries, "\(first)\n\(second)")
     }
   }
 
   @Test func `Model: random trees cover every situation in the rules`() async {
-    var tally = Tally()
+    var coverage = Coverage()
     for seed in 0..<20_000 as Range<UInt64> {
-      tally.add(await Trial(seed: seed, workers: .one).verdict())
+      coverage.add(await ModelCase(seed: seed, workers: .one).report())
     }
-    for happening in Tally.Happening.allCases {
-      #expect(tally.counts[happening, default: 0] >= 20, "\(happening)")
+    for situation in Coverage.Situation.allCases {
+      #expect(coverage.counts[situation, default: 0] >= 20, "\(situation)")
     }
   }
 
@@ -41,7 +41,7 @@ import Testing
     var seed = UInt64.random(in: 1 << 32..<1 << 62)
     var count = 0
     while ContinuousClock.now < end {
-      for workers in Trial.Workers.allCases {
+      for workers in ModelCase.Workers.allCases {
         await Batch(workers: workers, seeds: seed..<(seed + 200)).run()
       }
       seed += 200
@@ -50,14 +50,14 @@ import Testing
     print("The model has judged \(count) trees, from seed \(seed - UInt64(count / 2)) on.")
   }
 
-  @Test(.enabled(if: ModelSettings.again != nil))
+  @Test(.enabled(if: ModelSettings.caseToReproduce != nil))
   func `Model: the case of the requested seed`() async throws {
-    let trial = try #require(ModelSettings.again)
+    let modelCase = try #require(ModelSettings.caseToReproduce)
     // Without an order of its own the story differs from time to time.
-    for _ in 0..<(trial.workers == .one ? 1 : 100) {
-      let verdict = await trial.verdict()
-      if trial.workers == .one { print(verdict) }
-      if verdict.rule != nil { return await verdict.report() }
+    for _ in 0..<(modelCase.workers == .one ? 1 : 100) {
+      let report = await modelCase.report()
+      if modelCase.workers == .one { print(report) }
+      if report.rule != nil { return await report.record() }
     }
   }
 }

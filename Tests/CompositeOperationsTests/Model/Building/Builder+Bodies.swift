@@ -4,12 +4,12 @@ extension Builder {
   /// A body that runs children through its context, as the authors of composites do.
   func performing(_ body: Tree.Body, _ children: [Tree], at node: Int) -> AnyShown {
     let children = children.map { operation($0) }
-    return window(
+    return recorded(
       SimpleOperation.withContext { context in
         body.isConcurrent
           ? await runSideBySide(children, in: context, at: node)
           : try await runOneByOne(children, as: body, in: context, at: node)
-        return try recorder.come(to: body.end, at: node)
+        return try recorder.endClosure(as: body.end, at: node)
       }, at: node)
   }
 
@@ -17,7 +17,7 @@ extension Builder {
     _ children: [AnyShown], as body: Tree.Body, in context: OperationContext, at node: Int
   ) async throws {
     for (index, child) in children.enumerated() {
-      for _ in 0..<body.turns { await Task.yield() }
+      for _ in 0..<body.yields { await Task.yield() }
       if body.letsErrorsThrough {
         do {
           let value = try await context.run(child)

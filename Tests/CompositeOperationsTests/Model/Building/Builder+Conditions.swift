@@ -9,13 +9,13 @@ extension Builder {
     }
     if requiring.listsFirstTwice, let first = all.first { all.append(first) }
     switch (requiring.combination, all.count) {
-    case (.any, _): return window(base.requiring(.any(all)), at: node)
-    case (.all, _), (_, 0): return window(base.requiring(.all(all)), at: node)
-    case (.firstAndAny, _): return window(base.requiring(all[0], .any(all)), at: node)
-    case (.each, 2): return window(base.requiring(all[0], all[1]), at: node)
-    case (.each, _), (.stacked, 1): return window(base.requiring(all), at: node)
+    case (.any, _): return recorded(base.requiring(.any(all)), at: node)
+    case (.all, _), (_, 0): return recorded(base.requiring(.all(all)), at: node)
+    case (.firstAndAny, _): return recorded(base.requiring(all[0], .any(all)), at: node)
+    case (.each, 2): return recorded(base.requiring(all[0], all[1]), at: node)
+    case (.each, _), (.stacked, 1): return recorded(base.requiring(all), at: node)
     case (.stacked, _):
-      return window(base.requiring(Array(all.dropLast())).requiring(all[all.count - 1]), at: node)
+      return recorded(base.requiring(Array(all.dropLast())).requiring(all[all.count - 1]), at: node)
     }
   }
 
@@ -29,10 +29,10 @@ extension Builder {
 
   private func condition(_ condition: Tree.Condition, _ site: Site) -> Condition {
     let made =
-      if let turns = condition.turns {
+      if let yields = condition.yields {
         Condition(site.name) {
           let ticket = ask(site)
-          for _ in 0..<turns { await Task.yield() }
+          for _ in 0..<yields { await Task.yield() }
           return try answer(condition, ticket)
         }
       } else {

@@ -1,14 +1,14 @@
 import CompositeOperations
 
 extension Builder {
-  func tidied(
-    _ base: some ComposableOperation<ShownValue>, inTurns turns: Int, at node: Int
+  func withFinally(
+    _ base: some ComposableOperation<ShownValue>, yielding yields: Int, at node: Int
   ) -> AnyShown {
-    window(
+    recorded(
       base.finally { [recorder] outcome in
-        recorder.add { .sawEnd(node, ShownOutcome(outcome), isCancelled: $0) }
-        for _ in 0..<turns { await Task.yield() }
-        recorder.add { .tidied(node, isCancelled: $0) }
+        recorder.add { .finallyBegan(node, ShownOutcome(outcome), isCancelled: $0) }
+        for _ in 0..<yields { await Task.yield() }
+        recorder.add { .finallyEnded(node, isCancelled: $0) }
       }, at: node)
   }
 }

@@ -9,7 +9,7 @@ extension Tree.List {
     }
   }
 
-  var failureMode: FailureMode? { isToldToRunAll.map { $0 ? .runAll : .cancelRemaining } }
+  var failureMode: FailureMode? { explicitRunsAll.map { $0 ? .runAll : .cancelRemaining } }
 }
 
 extension Builder {
@@ -41,11 +41,11 @@ extension Builder {
   func race(_ children: [Tree], isUniform: Bool, at node: Int) -> AnyShown {
     let operations = children.map { operation($0) }
     if let leaves = operations as? [LeafOperation] {
-      return window(RaceOperation(leaves), at: node)
+      return recorded(RaceOperation(leaves), at: node)
     }
     return isUniform
-      ? window(RaceOperation(operations.map { AnyOperation($0) }), at: node)
-      : window(RaceOperation(operations), at: node)
+      ? recorded(RaceOperation(operations.map { AnyOperation($0) }), at: node)
+      : recorded(RaceOperation(operations), at: node)
   }
 
   // MARK: Kinds of lists
@@ -69,9 +69,9 @@ extension Builder {
     _ list: Tree.List, _ parallel: ParallelOperation<[ShownValue]>, at node: Int
   ) -> AnyShown {
     list.collectsOutcomes
-      ? window(parallel.collectingOutcomes(), at: node) { outcomes in
+      ? recorded(parallel.collectingOutcomes(), at: node) { outcomes in
         .outcomes(outcomes.map { ShownOutcome($0) })
-      } : window(parallel, at: node) { .list($0) }
+      } : recorded(parallel, at: node) { .list($0) }
   }
 
   private func pair<First: ComposableOperation<ShownValue>, Second>(
@@ -80,12 +80,12 @@ extension Builder {
     let width = list.operationWidth
     let mode = list.failureMode
     return list.collectsOutcomes
-      ? window(
+      ? recorded(
         ParallelOperation(
           collectingOutcomesOf: first, second, width: width, onFailure: mode ?? .runAll),
         at: node
       ) { .outcomes([ShownOutcome($0.0), ShownOutcome($0.1)]) }
-      : window(ParallelOperation(first, second, width: width, onFailure: mode), at: node) {
+      : recorded(ParallelOperation(first, second, width: width, onFailure: mode), at: node) {
         .list([$0.0, $0.1])
       }
   }
@@ -97,12 +97,12 @@ extension Builder {
     let width = list.operationWidth
     let mode = list.failureMode
     return list.collectsOutcomes
-      ? window(
+      ? recorded(
         ParallelOperation(
           collectingOutcomesOf: first, second, third, width: width, onFailure: mode ?? .runAll),
         at: node
       ) { .outcomes([ShownOutcome($0.0), ShownOutcome($0.1), ShownOutcome($0.2)]) }
-      : window(ParallelOperation(first, second, third, width: width, onFailure: mode), at: node) {
+      : recorded(ParallelOperation(first, second, third, width: width, onFailure: mode), at: node) {
         .list([$0.0, $0.1, $0.2])
       }
   }

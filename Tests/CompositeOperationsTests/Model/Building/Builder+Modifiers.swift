@@ -9,11 +9,11 @@ extension Builder {
     switch modifier {
     case .retrying(let retrying): return self.retrying(retrying, base, another, at: node)
     case .recovering(let recovering): return self.recovering(recovering, base, another, at: node)
-    case .finally(let turns): return tidied(base, inTurns: turns, at: node)
+    case .finally(let yields): return withFinally(base, yielding: yields, at: node)
     case .repeating(let repeating): return self.repeating(base, repeating, at: node)
     case .timingOut(let limit): return timingOut(base, limit, at: node)
     case .delayed(let delay): return delayed(base, by: delay, at: node)
-    case .throttled(let rate): return window(base.throttled(by: rates[rate]), at: node)
+    case .throttled(let rate): return recorded(base.throttled(by: rates[rate]), at: node)
     case .requiring(let requiring): return self.requiring(base, requiring, at: node)
     case .taking(let claims): return taking(claims, base, at: node)
     }

@@ -18,17 +18,17 @@ extension Builder {
   ) -> AnyShown {
     let (first, last) = (claims[0], claims[claims.count - 1])
     switch (claims.count, first.wanted, last.wanted) {
-    case (1, nil, _): return window(base.exclusive(in: permits[first.kind]), at: node)
+    case (1, nil, _): return recorded(base.exclusive(in: permits[first.kind]), at: node)
     case (1, let number?, _):
-      return window(base.limited(by: permits[first.kind], taking: number), at: node)
+      return recorded(base.limited(by: permits[first.kind], taking: number), at: node)
     case (_, nil, nil):
-      return window(base.exclusive(in: permits[first.kind], permits[last.kind]), at: node)
+      return recorded(base.exclusive(in: permits[first.kind], permits[last.kind]), at: node)
     case (_, _, nil):
-      return window(
+      return recorded(
         base.limited(by: permits[first.kind], taking: first.number)
           .exclusive(in: permits[last.kind]), at: node)
     case (_, _, let number?):
-      return window(
+      return recorded(
         base.limited(by: permits[first.kind], taking: first.number)
           .limited(by: permits[last.kind], taking: number), at: node)
     }

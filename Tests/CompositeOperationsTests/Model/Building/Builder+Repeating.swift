@@ -10,12 +10,12 @@ extension Builder {
       recorder.add(.answered(node, isDone ? .end : .again))
       return isDone
     }
-    let backoff = Backoff.constant(TurnClock.time(repeating.delay))
+    let backoff = Backoff.constant(TickClock.time(repeating.delay))
     return switch (repeating.times, repeating.asks) {
     case (let times?, true):
-      window(base.repeating(times: times, backoff: backoff, until: isDone), at: node)
-    case (nil, _): window(base.repeating(backoff: backoff, until: isDone), at: node)
-    case (let times?, false): window(base.repeating(times: times, backoff: backoff), at: node)
+      recorded(base.repeating(times: times, backoff: backoff, until: isDone), at: node)
+    case (nil, _): recorded(base.repeating(backoff: backoff, until: isDone), at: node)
+    case (let times?, false): recorded(base.repeating(times: times, backoff: backoff), at: node)
     }
   }
 }

@@ -6,18 +6,18 @@ extension Builder {
     at node: Int
   ) -> AnyShown {
     let attempts = retrying.attempts
-    let backoff = Backoff.constant(TurnClock.time(retrying.delay))
+    let backoff = Backoff.constant(TickClock.time(retrying.delay))
     switch retrying.asking {
-    case .nobody: return window(base.retrying(attempts: attempts, backoff: backoff), at: node)
+    case .noClosure: return recorded(base.retrying(attempts: attempts, backoff: backoff), at: node)
     case .whetherWorthwhile:
-      return window(
+      return recorded(
         base.retrying(attempts: attempts, backoff: backoff) { isWorthwhile($0, at: node) },
         at: node)
-    case .decision(let decisions, let turns):
-      return window(
+    case .decision(let decisions, let yields):
+      return recorded(
         base.retrying(upTo: attempts, backoff: backoff) { failure in
-          tell(failure.error, ofAttempt: failure.number, to: node)
-          for _ in 0..<turns { await Task.yield() }
+          recordError(failure.error, ofAttempt: failure.number, at: node)
+          for _ in 0..<yields { await Task.yield() }
           let decision = decisions[(failure.number - 1) % decisions.count]
           return try decide(decision, after: failure, another, at: node)
         }, at: node)
@@ -25,12 +25,12 @@ extension Builder {
   }
 
   /// Takes down that a closure is told of an error.
-  func tell(_ error: any Error, ofAttempt attempt: Int? = nil, to node: Int) {
-    recorder.add { .failed(node, ShownError(error), attempt: attempt, isCancelled: $0) }
+  func recordError(_ error: any Error, ofAttempt attempt: Int? = nil, at node: Int) {
+    recorder.add { .calledWithError(node, ShownError(error), attempt: attempt, isCancelled: $0) }
   }
 
   private func isWorthwhile(_ error: any Error, at node: Int) -> Bool {
-    tell(error, to: node)
+    recordError(error, at: node)
     let isWorthwhile = recorder.percent(70)
     recorder.add(.answered(node, isWorthwhile ? .again : .end))
     return isWorthwhile

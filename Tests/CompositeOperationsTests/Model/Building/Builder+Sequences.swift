@@ -5,32 +5,32 @@ extension Builder {
     let operations = children.map { operation($0) }
     switch steps {
     case .linear:
-      return window(SequentialOperation(.linear(operations)), at: node) { .steps($0.shown) }
+      return recorded(SequentialOperation(.linear(operations)), at: node) { .steps($0.shown) }
     case .built(let endsAt):
-      return window(built(operations, endsAt: endsAt, at: node), at: node) { .steps($0.shown) }
+      return recorded(built(operations, endsAt: endsAt, at: node), at: node) { .steps($0.shown) }
     case .retry(let attempts): return retrying(operations[0], attempts, at: node)
-    case .fallback: return window(SequentialOperation(.fallingBack(operations)), at: node)
+    case .fallback: return recorded(SequentialOperation(.fallingBack(operations)), at: node)
     case .repeat(let times): return repeating(operations[0], times, at: node)
     case .delegate(let delegate):
       let script = DelegateScript(
         delegate: delegate, node: node, operations: operations, recorder: recorder)
       return delegate.output == nil
-        ? window(SequentialOperation(ScriptedSequence(script: script)), at: node) {
+        ? recorded(SequentialOperation(ScriptedSequence(script: script)), at: node) {
           .steps($0.shown)
-        } : window(SequentialOperation(ScriptedSequenceWithOutput(script: script)), at: node)
+        } : recorded(SequentialOperation(ScriptedSequenceWithOutput(script: script)), at: node)
     }
   }
 
   private func retrying(
     _ attempt: some ComposableOperation<ShownValue>, _ attempts: Int, at node: Int
   ) -> AnyShown {
-    window(SequentialOperation(.retrying(attempt, attempts: attempts)), at: node)
+    recorded(SequentialOperation(.retrying(attempt, attempts: attempts)), at: node)
   }
 
   private func repeating(
     _ repeated: some ComposableOperation<ShownValue>, _ times: Int, at node: Int
   ) -> AnyShown {
-    window(SequentialOperation(.repeating(repeated, times: times)), at: node)
+    recorded(SequentialOperation(.repeating(repeated, times: times)), at: node)
   }
 
   private func built(
@@ -106,7 +106,7 @@ struct DelegateScript: Sendable {
     recorder.add { [node] in
       .asked(node, after: previous.map { ShownStep($0) }, isCancelled: $0)
     }
-    for _ in 0..<delegate.turns { await Task.yield() }
+    for _ in 0..<delegate.yields { await Task.yield() }
     defer { questions += 1 }
     if questions == delegate.throwsAt {
       let error: any Error =
@@ -127,11 +127,11 @@ struct DelegateScript: Sendable {
   private func isOver(after previous: FinishedStep?) -> Bool {
     if begun == operations.count || begun == delegate.endsAfter { return true }
     if previous?.error != nil { return !delegate.recovers }
-    return previous?.isCancelled == true && !delegate.goesOnAfterCancellation
+    return previous?.isCancelled == true && !delegate.continuesAfterCancellation
   }
 
   func output(of steps: FinishedSteps) throws -> ShownValue {
     recorder.add(.called(node, .steps(steps.shown)))
-    return try recorder.come(to: delegate.output ?? .value, at: node)
+    return try recorder.endClosure(as: delegate.output ?? .value, at: node)
   }
 }

@@ -13,8 +13,8 @@ struct Builder: Sendable {
   func operation(_ tree: Tree) -> AnyShown {
     switch tree.kind {
     case .leaf(let leaf):
-      if let limit = leaf.isLeftAfter {
-        loose(leaf, leftAfter: limit, at: tree.id)
+      if let limit = leaf.abandonedAfter {
+        abandonable(leaf, abandonedAfter: limit, at: tree.id)
       } else {
         leaf.isClosure ? closure(leaf, tree.id) : operation(leaf, tree.id)
       }
@@ -28,7 +28,7 @@ struct Builder: Sendable {
     case .prioritized(let isHigh, let base):
       prioritized(operation(base), at: isHigh ? .high : .low, tree.id)
     case .nested(let depth, let base):
-      window(Nest(depth: depth, base: operation(base)), at: tree.id)
+      recorded(Nest(depth: depth, base: operation(base)), at: tree.id)
     case .named(let base): named(operation(base), "name \(tree.id)")
     case .erased(let base): AnyOperation(operation(base))
     case .discarding(let base): discarding(operation(base), at: tree.id)
@@ -46,14 +46,14 @@ struct Builder: Sendable {
     SimpleOperation { [recorder] in try await recorder.perform(leaf, of: node) }
   }
 
-  func window<Base: ComposableOperation>(
+  func recorded<Base: ComposableOperation>(
     _ base: Base, at node: Int, show: @escaping @Sendable (Base.Success) -> ShownValue
   ) -> AnyShown {
-    Window(node: node, base: base, recorder: recorder, show: show)
+    RecordedOperation(node: node, base: base, recorder: recorder, show: show)
   }
 
-  func window(_ base: some ComposableOperation<ShownValue>, at node: Int) -> AnyShown {
-    window(base, at: node) { $0 }
+  func recorded(_ base: some ComposableOperation<ShownValue>, at node: Int) -> AnyShown {
+    recorded(base, at: node) { $0 }
   }
 
   private func named(_ base: some ComposableOperation<ShownValue>, _ name: String) -> AnyShown {
@@ -69,16 +69,16 @@ struct Builder: Sendable {
   private func prioritized(
     _ base: some ComposableOperation<ShownValue>, at priority: TaskPriority, _ node: Int
   ) -> AnyShown {
-    window(base.prioritized(at: priority), at: node)
+    recorded(base.prioritized(at: priority), at: node)
   }
 
   private func mapped(
     _ base: some ComposableOperation<ShownValue>, _ end: Tree.ClosureEnd, at node: Int
   ) -> AnyShown {
-    window(
+    recorded(
       base.map { [recorder] value in
         recorder.add(.called(node, value))
-        return try recorder.come(to: end, at: node)
+        return try recorder.endClosure(as: end, at: node)
       }, at: node)
   }
 
@@ -86,10 +86,10 @@ struct Builder: Sendable {
     _ first: some ComposableOperation<ShownValue>, _ second: some ComposableOperation<ShownValue>,
     _ end: Tree.ClosureEnd, at node: Int
   ) -> AnyShown {
-    window(
+    recorded(
       first.then { [recorder] value in
         recorder.add(.called(node, value))
-        if end != .value { _ = try recorder.come(to: end, at: node) }
+        if end != .value { _ = try recorder.endClosure(as: end, at: node) }
         recorder.add(.answered(node, .child(1)))
         return second
       }, at: node)

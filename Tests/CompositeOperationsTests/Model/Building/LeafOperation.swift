@@ -16,41 +16,43 @@ struct LeafOperation: ComposableOperation {
 extension Recorder {
   /// How often a leaf looks that waits for its cancellation. On one worker every look is a toss-up
   /// between the leaf and whoever brings it the cancellation, so many looks are never in vain.
-  static let patience = 64
+  static let maximumCancellationChecks = 64
 
   /// What a leaf does.
   func perform(_ leaf: Tree.Leaf, of node: Int) async throws -> ShownValue {
     let isFirstRun = beginsFirst(node)
     add { .began(node, isCancelled: $0) }
-    let outcome = await outcome(of: leaf, node, isFirstRun) { .looked(node, isCancelled: $0) }
+    let outcome = await outcome(of: leaf, node, isFirstRun) {
+      .checkedCancellation(node, isCancelled: $0)
+    }
     add { .ended(node, outcome, isCancelled: $0) }
     return try outcome.get()
   }
 
   /// What a leaf does that its run need not wait for.
-  func performLoose(_ leaf: Tree.Leaf, of node: Int) async throws -> ShownValue {
+  func performAbandonable(_ leaf: Tree.Leaf, of node: Int) async throws -> ShownValue {
     let isFirstRun = beginsFirst(node)
     let ticket = number()
-    add { .looseBegan(node, ticket: ticket, isCancelled: $0) }
+    add { .abandonableBodyBegan(node, ticket: ticket, isCancelled: $0) }
     let outcome = await outcome(of: leaf, node, isFirstRun) {
-      .looseLooked(ticket: ticket, isCancelled: $0)
+      .abandonableBodyCheckedCancellation(ticket: ticket, isCancelled: $0)
     }
-    add { .looseEnded(ticket: ticket, outcome, isCancelled: $0) }
+    add { .abandonableBodyEnded(ticket: ticket, outcome, isCancelled: $0) }
     return try outcome.get()
   }
 
   private func outcome(
-    of leaf: Tree.Leaf, _ node: Int, _ isFirstRun: Bool, look: (_ isCancelled: Bool) -> Entry
+    of leaf: Tree.Leaf, _ node: Int, _ isFirstRun: Bool, check: (_ isCancelled: Bool) -> Entry
   ) async -> ShownOutcome {
     compute(leaf, at: node)
-    let turns =
+    let yields =
       switch leaf.waiting {
-      case .turns(let turns): turns
-      case .cancellation: Self.patience
+      case .yields(let yields): yields
+      case .cancellation: Self.maximumCancellationChecks
       }
-    for _ in 0..<turns {
+    for _ in 0..<yields {
       await Task.yield()
-      let isCancelled = add(look)
+      let isCancelled = add(check)
       if isCancelled, leaf.noticesCancellation { return .error(.cancellation) }
       if isCancelled, leaf.waiting == .cancellation { break }
     }
@@ -68,26 +70,26 @@ extension Recorder {
     let isOver: () -> Bool
     switch leaf.computing {
     case nil: return
-    case .moments(let moments): return clock.advance(by: moments)
+    case .ticks(let ticks): return clock.advance(by: ticks)
     case .untilBegun(let rival): isOver = { Task.isCancelled || self.hasBegun(rival) }
     case .untilCancelled: isOver = { Task.isCancelled }
     }
-    let end = ContinuousClock.now + patience
+    let end = ContinuousClock.now + computationTimeout
     while !isOver() {
       if ContinuousClock.now < end { continue }
-      return add(.computedInVain(node))
+      return add(.computationTimedOut(node))
     }
   }
 
   /// What a closure makes of something, which it notes.
-  func come(to end: Tree.ClosureEnd, at node: Int) throws -> ShownValue {
+  func endClosure(as end: Tree.ClosureEnd, at node: Int) throws -> ShownValue {
     let outcome: ShownOutcome =
       switch end {
       case .value: .result(.number(number()))
       case .error: .error(.failure(number()))
       case .cancellation: .error(.cancellation)
       }
-    add(.came(node, outcome))
+    add(.closureEnded(node, outcome))
     return try outcome.get()
   }
 }

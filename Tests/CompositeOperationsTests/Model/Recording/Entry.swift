@@ -7,11 +7,11 @@ enum Entry: Sendable, Equatable {
 
   case began(Int, isCancelled: Bool)
   /// A body looked after a pause whether it is cancelled.
-  case looked(Int, isCancelled: Bool)
+  case checkedCancellation(Int, isCancelled: Bool)
   /// The body is over. How the run ends is decided now, by whoever runs it.
   case ended(Int, ShownOutcome, isCancelled: Bool)
   /// A body has computed for very long, and the event that it waited for has not occurred.
-  case computedInVain(Int)
+  case computationTimedOut(Int)
   /// A value was given up.
   case discarded(Int, ShownValue)
 
@@ -28,23 +28,23 @@ enum Entry: Sendable, Equatable {
   /// The closure of `map` or `then`, or the output of a sequence, is given this.
   case called(Int, ShownValue)
   /// What a closure or a body made of it.
-  case came(Int, ShownOutcome)
+  case closureEnded(Int, ShownOutcome)
   /// The closure of a modifier is told of an error, and maybe which attempt came to it.
-  case failed(Int, ShownError, attempt: Int?, isCancelled: Bool)
+  case calledWithError(Int, ShownError, attempt: Int?, isCancelled: Bool)
   /// The closure of `finally` is given the end of the operation.
-  case sawEnd(Int, ShownOutcome, isCancelled: Bool)
+  case finallyBegan(Int, ShownOutcome, isCancelled: Bool)
   /// It has done what was to be done.
-  case tidied(Int, isCancelled: Bool)
+  case finallyEnded(Int, isCancelled: Bool)
   /// A condition is asked. A run does not wait for it when it is cancelled.
   case conditionAsked(Int, Int, ticket: Int, isCancelled: Bool)
   /// A condition is about to answer.
   case conditionAnswered(ticket: Int, ConditionAnswer)
   /// A body begins that its run need not wait for.
-  case looseBegan(Int, ticket: Int, isCancelled: Bool)
+  case abandonableBodyBegan(Int, ticket: Int, isCancelled: Bool)
   /// Such a body looked after a pause whether it is cancelled.
-  case looseLooked(ticket: Int, isCancelled: Bool)
+  case abandonableBodyCheckedCancellation(ticket: Int, isCancelled: Bool)
   /// Such a body is over.
-  case looseEnded(ticket: Int, ShownOutcome, isCancelled: Bool)
+  case abandonableBodyEnded(ticket: Int, ShownOutcome, isCancelled: Bool)
   /// A body learns how a child of it ended.
   case received(Int, child: Int, ShownOutcome, isCancelled: Bool)
 
@@ -84,9 +84,9 @@ extension Entry: CustomStringConvertible {
   var description: String {
     switch self {
     case .began(let node, let flag): "n\(node) began\(flag.note)"
-    case .looked(let node, let flag): "n\(node) looked\(flag.note)"
+    case .checkedCancellation(let node, let flag): "n\(node) looked\(flag.note)"
     case .ended(let node, let outcome, let flag): "n\(node) came to \(outcome)\(flag.note)"
-    case .computedInVain(let node): "n\(node) computed in vain"
+    case .computationTimedOut(let node): "n\(node) computed in vain"
     case .discarded(let node, let value): "n\(node) discarded \(value)"
     case .made(let node, let child, let flag): "n\(node) made child \(child)\(flag.note)"
     case .sourceFailed(let node, let error, let flag):
@@ -95,18 +95,19 @@ extension Entry: CustomStringConvertible {
       "n\(node) was asked after \(step.map { "\($0)" } ?? "nothing")\(flag.note)"
     case .answered(let node, let answer): "n\(node) answered \(answer)"
     case .called(let node, let value): "n\(node) was given \(value)"
-    case .came(let node, let outcome): "n\(node) made of it \(outcome)"
-    case .failed(let node, let error, let attempt, let flag):
+    case .closureEnded(let node, let outcome): "n\(node) made of it \(outcome)"
+    case .calledWithError(let node, let error, let attempt, let flag):
       "n\(node) was told of \(error)\(attempt.map { ", attempt \($0)" } ?? "")\(flag.note)"
-    case .sawEnd(let node, let outcome, let flag): "n\(node) saw \(outcome)\(flag.note)"
-    case .tidied(let node, let flag): "n\(node) tidied up\(flag.note)"
+    case .finallyBegan(let node, let outcome, let flag): "n\(node) saw \(outcome)\(flag.note)"
+    case .finallyEnded(let node, let flag): "n\(node) ended its finally closure\(flag.note)"
     case .conditionAsked(let node, let index, let ticket, let flag):
       "n\(node) asked condition \(index), ticket \(ticket)\(flag.note)"
     case .conditionAnswered(let ticket, let answer): "ticket \(ticket): \(answer)"
-    case .looseBegan(let node, let ticket, let flag):
+    case .abandonableBodyBegan(let node, let ticket, let flag):
       "the loose body of n\(node) began, ticket \(ticket)\(flag.note)"
-    case .looseLooked(let ticket, let flag): "ticket \(ticket) looked\(flag.note)"
-    case .looseEnded(let ticket, let outcome, let flag):
+    case .abandonableBodyCheckedCancellation(let ticket, let flag):
+      "ticket \(ticket) looked\(flag.note)"
+    case .abandonableBodyEnded(let ticket, let outcome, let flag):
       "ticket \(ticket) came to \(outcome)\(flag.note)"
     case .received(let node, let child, let outcome, let flag):
       "n\(node) received from child \(child): \(outcome)\(flag.note)"

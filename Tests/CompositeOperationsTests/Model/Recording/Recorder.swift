@@ -3,13 +3,13 @@ import CompositeOperations
 /// Takes down what happens in one run of a tree, in one order, and hands out numbers.
 final class Recorder: Sendable {
   /// The time of everything that is recorded.
-  let clock = TurnClock()
+  let clock = TickClock()
   /// How long a leaf computes at most while it waits for another one.
-  let patience: Duration
+  let computationTimeout: Duration
   private let state: Lock<State>
 
   private struct State: Sendable {
-    var story = Story()
+    var recording = Recording()
     /// How many jobs the executor had run when the current one began.
     var job = 0
     var lastNumber = 0
@@ -23,28 +23,28 @@ final class Recorder: Sendable {
     var cancellationPoint: Int?
     var cancel: (@Sendable () -> Void)?
 
-    mutating func add(_ entry: Entry, at moment: Int) {
-      story.entries.append(entry)
-      story.moments.append(moment)
-      story.jobs.append(job)
+    mutating func add(_ entry: Entry, at tick: Int) {
+      recording.entries.append(entry)
+      recording.ticks.append(tick)
+      recording.jobs.append(job)
     }
 
     /// - Returns: How to cancel the run, if it is time to.
     mutating func takeCancellation() -> (@Sendable () -> Void)? {
-      guard let point = cancellationPoint, story.entries.count >= point else { return nil }
+      guard let point = cancellationPoint, recording.entries.count >= point else { return nil }
       return cancel.take()
     }
   }
 
   /// - Parameter cancellationPoint: After how many entries the run is to be cancelled, by whoever
   ///   makes the entry. Nil if nobody does.
-  init(cancellationPoint: Int? = nil, patience: Duration = .seconds(20)) {
-    self.patience = patience
+  init(cancellationPoint: Int? = nil, computationTimeout: Duration = .seconds(20)) {
+    self.computationTimeout = computationTimeout
     state = Lock(State(cancellationPoint: cancellationPoint))
   }
 
   /// The recorded entries.
-  var story: Story { state.withLock { $0.story } }
+  var recording: Recording { state.withLock { $0.recording } }
 
   /// Records how many jobs the executor has run.
   func jobEnded(_ count: Int) { state.withLock { $0.job = count } }
@@ -82,7 +82,7 @@ final class Recorder: Sendable {
     let (isCancelled, cancel) = state.withLock { state in
       let isCancelled = Task.isCancelled
       if isUnderLock { state.callsUnderLock += 1 }
-      state.add(entry(isCancelled), at: clock.moment)
+      state.add(entry(isCancelled), at: clock.tick)
       return (isCancelled, state.takeCancellation())
     }
     cancel?()
@@ -91,9 +91,9 @@ final class Recorder: Sendable {
 
   /// Cancels the run and takes that down.
   func cancel(_ cancel: () -> Void) {
-    state.withLock { $0.add(.cancels, at: clock.moment) }
+    state.withLock { $0.add(.cancels, at: clock.tick) }
     cancel()
-    state.withLock { $0.add(.cancelled, at: clock.moment) }
+    state.withLock { $0.add(.cancelled, at: clock.tick) }
   }
 
   /// Tells how the run is cancelled when it has come to its cancellation point.
@@ -110,10 +110,10 @@ final class Recorder: Sendable {
 }
 
 /// What happened, entry by entry.
-struct Story: Sendable {
+struct Recording: Sendable {
   var entries: [Entry] = []
   /// At which moment of the clock each of them was made.
-  var moments: [Int] = []
+  var ticks: [Int] = []
   /// In which job of a seeded executor each of them was made; 0 with several workers.
   var jobs: [Int] = []
 }

@@ -46,7 +46,7 @@ extension ShownError {
     case let error as LateOutcomeError: self = .late(ShownOutcome(ofAny: error.outcome))
     case let error as NumberedError: self = .failure(error.number)
     case let error as InterruptionError: self = .interruption(error.number)
-    case let error as ParallelOperationError: self = .parallel(ShownEvidence(error))
+    case let error as ParallelOperationError: self = .parallel(ShownParallelError(error))
     case let error as SequentialOperationError:
       self = .sequential(cause: error.cause.map(ShownError.init), steps: error.steps.shown)
     case let error as RetryError:
@@ -72,7 +72,7 @@ extension ShownStep {
   }
 }
 
-extension ShownEvidence {
+extension ShownParallelError {
   init(_ error: ParallelOperationError) {
     let children = error.children.map { child in
       Child(
@@ -91,7 +91,7 @@ extension ShownEvidence {
   }
 }
 
-extension ShownEvidence.Origin {
+extension ShownParallelError.Origin {
   init(_ origin: ParallelOperationError.Child.Origin) {
     self =
       switch origin {

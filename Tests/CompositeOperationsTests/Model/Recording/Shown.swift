@@ -23,7 +23,7 @@ indirect enum ShownError: Sendable, Hashable {
   case interruption(Int)
   /// The standard library's `CancellationError`.
   case cancellation
-  case parallel(ShownEvidence)
+  case parallel(ShownParallelError)
   case sequential(cause: ShownError?, steps: [ShownStep])
   /// Of every attempt, and whether the last one was cancelled or never began.
   case retry([ShownError], isCancelled: Bool)
@@ -42,7 +42,7 @@ indirect enum ShownError: Sendable, Hashable {
 }
 
 /// What the error of a parallel composite or a race shows.
-struct ShownEvidence: Sendable, Hashable {
+struct ShownParallelError: Sendable, Hashable {
   enum Origin: Sendable, Hashable { case itself, composite, neverBegan }
 
   struct Child: Sendable, Hashable {
@@ -96,7 +96,7 @@ extension ShownError: CustomStringConvertible {
     case .failure(let number): "failure \(number)"
     case .interruption(let number): "interruption \(number)"
     case .cancellation: "CancellationError"
-    case .parallel(let evidence): "\(evidence)"
+    case .parallel(let parallelError): "\(parallelError)"
     case .sequential(let cause, let steps):
       "sequential(cause: \(cause.map { "\($0)" } ?? "none"), steps: \(steps))"
     case .retry(let errors, let isCancelled):
@@ -112,7 +112,7 @@ extension ShownError: CustomStringConvertible {
   }
 }
 
-extension ShownEvidence: CustomStringConvertible {
+extension ShownParallelError: CustomStringConvertible {
   var description: String {
     let children = children.map { "\($0.index) \($0.name): \($0.outcome), \($0.origin)" }
     let source = source.map { ", source: \($0)" } ?? ""

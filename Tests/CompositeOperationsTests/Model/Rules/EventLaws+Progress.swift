@@ -5,17 +5,18 @@ extension EventLaws {
   mutating func readProgress(of events: [OperationEvent]) {
     if events.isEmpty { return }
     let fractions = Log<Double>()
-    let progress = ProgressObserver { told in
-      if let fraction = told.fraction { fractions.add(fraction) }
+    let progress = ProgressObserver { reported in
+      if let fraction = reported.fraction { fractions.add(fraction) }
     }
     for event in events { progress.observe(event) }
-    let told = fractions.entries
+    let reported = fractions.entries
     let hasResult = events.contains { event in
       if case .ended(.result, _) = event.kind { event.parent == nil } else { false }
     }
-    if hasResult { expect(told.last == 1, "V7: progress ended at \(told.last ?? -1)") }
+    if hasResult { expect(reported.last == 1, "V7: progress ended at \(reported.last ?? -1)") }
     expect(
-      zip(told, told.dropFirst()).allSatisfy { $0 <= $1 } && told.allSatisfy { 0...1 ~= $0 },
-      "V8: progress was \(told)")
+      zip(reported, reported.dropFirst()).allSatisfy { $0 <= $1 }
+        && reported.allSatisfy { 0...1 ~= $0 },
+      "V8: progress was \(reported)")
   }
 }

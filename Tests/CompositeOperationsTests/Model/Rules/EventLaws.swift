@@ -3,7 +3,7 @@ import CompositeOperations
 /// What events promise, whatever ran: the order of those of one run, and of a run and its children;
 /// and that they tell of the outcomes that the rules demand.
 struct EventLaws {
-  let order: Judge.Order
+  let order: Oracle.Order
   private(set) var findings: [String] = []
   private var histories: [OperationID: History] = [:]
   private var ended: [String: [Ended]] = [:]
@@ -20,7 +20,7 @@ struct EventLaws {
     var wasAskedToCancel = false
     var waitsFor: OperationEvent.Wait?
     var wasWaitingAtItsEnd = false
-    var hasLeftABodyBehind = false
+    var hasAbandonedBody = false
     var ended: Ended?
     /// Children that it has announced.
     var announced: Set<OperationID> = []
@@ -34,7 +34,7 @@ struct EventLaws {
     var description: String { "\(outcome)" + (late.map { ", late: \($0)" } ?? "") }
   }
 
-  init(order: Judge.Order) { self.order = order }
+  init(order: Oracle.Order) { self.order = order }
 
   mutating func read(_ events: [OperationEvent]) {
     for event in events { read(event) }
@@ -43,7 +43,7 @@ struct EventLaws {
       expect(history.waitsFor == nil, "\(history.name) \(id) waits for ever")
       // A body that was left behind may wait longer than its run.
       expect(
-        !history.wasWaitingAtItsEnd || history.hasLeftABodyBehind,
+        !history.wasWaitingAtItsEnd || history.hasAbandonedBody,
         "\(history.name) \(id) ended while it waited")
     }
   }
@@ -61,7 +61,7 @@ struct EventLaws {
     }
     if case .abandonedBodyEnded = event.kind {
       abandoned[event.name, default: 0] += 1
-      histories[event.id]?.hasLeftABodyBehind = true
+      histories[event.id]?.hasAbandonedBody = true
       return expect(history.hasStarted, "\(event) before it could be left")
     }
     if case .waitingEnded(let wait) = event.kind {
@@ -121,8 +121,8 @@ struct EventLaws {
       "\(event) although it never started")
     expect(late == nil || outcome == .cancelled, "\(event) with something late")
     // With several workers the cancellation may come a moment after the end has been decided.
-    let isAskedInVain = history.wasAskedToCancel && outcome != .cancelled
-    expect(order == .partial || !isAskedInVain, "\(event) although it was asked to cancel")
+    let ignoresRequest = history.wasAskedToCancel && outcome != .cancelled
+    expect(order == .partial || !ignoresRequest, "\(event) although it was asked to cancel")
     histories[event.id]?.ended = end
     histories[event.id]?.wasWaitingAtItsEnd = history.waitsFor != nil
     if let parent = history.parent, !history.isOfCondition { histories[parent]?.liveChildren -= 1 }
@@ -132,46 +132,47 @@ struct EventLaws {
   // MARK: The rules
 
   /// The events tell of the ends that a judge has found, each with what came too late.
-  mutating func compare(with judge: Judge) {
-    let places = Dictionary(grouping: judge.places.values, by: \.name)
-    let runs = Dictionary(grouping: judge.settled, by: \.place.name)
+  mutating func compare(with oracle: Oracle) {
+    let places = Dictionary(grouping: oracle.places.values, by: \.name)
+    let runs = Dictionary(grouping: oracle.settled, by: \.place.name)
     for (name, places) in places where places.count == 1 && !places[0].isPart {
       compare(ended[name] ?? [], with: runs[name] ?? [], name)
     }
-    compareAbandoned(with: judge)
+    compareAbandoned(with: oracle)
   }
 
   /// T3: an event tells of every body that was left behind, and of no other.
-  private mutating func compareAbandoned(with judge: Judge) {
+  private mutating func compareAbandoned(with oracle: Oracle) {
     if order == .partial { return }
-    let runs = judge.loose.values.filter { !$0.run.place.isPart }
+    let runs = oracle.abandonableBodies.values.filter { !$0.run.place.isPart }
     for (name, bodies) in Dictionary(grouping: runs, by: \.run.place.name) {
-      let told = abandoned[name, default: 0]
-      let least = bodies.count(where: \.isLeft)
-      let most = least + bodies.count(where: \.mayBeLeft)
-      expect((least...most).contains(told), "T3: \(told) bodies of \(name), and not \(least)")
+      let reported = abandoned[name, default: 0]
+      let least = bodies.count(where: \.isAbandoned)
+      let most = least + bodies.count(where: \.mayBeAbandoned)
+      expect(
+        (least...most).contains(reported), "T3: \(reported) bodies of \(name), and not \(least)")
     }
   }
 
-  private mutating func compare(_ told: [Ended], with runs: [NodeRun], _ name: String) {
+  private mutating func compare(_ reported: [Ended], with runs: [NodeRun], _ name: String) {
     let expected = runs.map { Ended(outcome: $0.outcome ?? .cancelled, late: $0.lateBody) }
-    var told = told
+    var reported = reported
     // O2: with several workers a run may be cancelled while its start is reported. Then its body does
     // not begin.
-    while order == .partial, told.count > expected.count,
-      let index = told.lastIndex(of: Ended(outcome: .cancelled, late: nil))
+    while order == .partial, reported.count > expected.count,
+      let index = reported.lastIndex(of: Ended(outcome: .cancelled, late: nil))
     {
-      told.remove(at: index)
+      reported.remove(at: index)
     }
     let isRight =
-      told.count == expected.count
-      && zip(zip(told, expected), runs).allSatisfy { ends, run in
+      reported.count == expected.count
+      && zip(zip(reported, expected), runs).allSatisfy { ends, run in
         // With several workers somebody may cancel a run in its last moment, which only an outcome
         // that is shown tells.
         let isCancelledLater = order == .partial && !run.isShown && ends.0.outcome == .cancelled
         return ends.0 == ends.1 || isCancelledLater
       }
-    expect(isRight, "\(name) ended as \(told), and should as \(expected)")
+    expect(isRight, "\(name) ended as \(reported), and should as \(expected)")
   }
 }
 

@@ -79,7 +79,7 @@ extension Tree {
 }
 
 /// A value that is to be given up if no outcome carries it, and the node that gives it up.
-struct Holding: Hashable {
+struct DiscardableValue: Hashable {
   let node: Int
   let value: ShownValue
 }
@@ -90,7 +90,7 @@ final class NodeRun {
     /// Which entry told of it.
     let time: Int
     /// At which moment of the clock.
-    let moment: Int
+    let tick: Int
     /// What the body came to.
     let body: ShownOutcome
     /// Whether the run was cancelled by then.
@@ -102,7 +102,7 @@ final class NodeRun {
   /// Which entry told of its beginning.
   let beginning: Int
   /// At which moment of the clock it began.
-  let firstMoment: Int
+  let firstTick: Int
   var end: End?
   /// How the run ended for whoever ran it, once that is known.
   var outcome: ShownOutcome?
@@ -113,11 +113,11 @@ final class NodeRun {
   /// When a child of it ended so that it cancels the others.
   var stop: Int?
   /// What its body came to would carry this.
-  var held: [Holding] = []
+  var held: [DiscardableValue] = []
   /// Whether it has seen that it is cancelled.
   var isKnownCancelled = false
   /// How often it looked in vain for a cancellation that was on its way.
-  var vainLooks = 0
+  var missedChecks = 0
 
   // What the code of the composite's user saw and did.
 
@@ -129,22 +129,22 @@ final class NodeRun {
   var questions = 0
   var answer: Entry.Answer?
   var called: ShownValue?
-  var came: ShownOutcome?
-  var seenEnd: ShownOutcome?
-  var isTidy = false
+  var closureOutcome: ShownOutcome?
+  var finallyOutcome: ShownOutcome?
+  var hasFinallyEnded = false
   /// Whether somebody waited for what is held above it when it asked for permits.
-  var mayBeInCircle = false
+  var mayBeInCycle = false
   /// By their places.
   var conditions: [Int: ConditionState] = [:]
   /// Its body, if it need not wait for it.
-  var loose: LooseBody?
+  var abandonableBody: AbandonableBodyRun?
   var received: [(child: Int, outcome: ShownOutcome)] = []
 
-  init(of place: Place, below parent: NodeRun?, at beginning: Int, moment: Int) {
+  init(of place: Place, below parent: NodeRun?, at beginning: Int, tick: Int) {
     self.place = place
     self.parent = parent
     self.beginning = beginning
-    firstMoment = moment
+    firstTick = tick
   }
 
   var isLive: Bool { end == nil }
@@ -154,9 +154,9 @@ final class NodeRun {
   func child(_ index: Int) -> NodeRun? { children.last { $0.place.index == index } }
 
   /// What would be given up if nobody saw what the body came to.
-  var holdings: [Holding] {
+  var discardableValues: [DiscardableValue] {
     if let node = place.discarding, case .result(let value) = end?.body.withoutLateOutcome {
-      return [Holding(node: node, value: value)]
+      return [DiscardableValue(node: node, value: value)]
     }
     return held
   }
@@ -172,7 +172,7 @@ extension NodeRun {
   }
 
   /// O3: the error that a modifier throws to pass on how this run ended, if it was cancelled.
-  var handedOn: ShownError {
+  var passedOnError: ShownError {
     switch end?.body {
     case .error(.late(.result)) where isTakenOver: .cancellation
     case .error(let error) where error.meansCancellation: error
@@ -184,9 +184,9 @@ extension NodeRun {
   }
 
   /// Whether its parent passes on how it ended if it was cancelled, with a late outcome.
-  var isHandedOn: Bool {
+  var isPassedOn: Bool {
     switch parent?.place.node.kind {
-    case .then, .map: handedOn != .cancellation
+    case .then, .map: passedOnError != .cancellation
     case .modified(let modifier, _): modifier.runsItsOwn
     case .leaf, .list, .race, .sequence, .body, .prioritized, .nested, .named, .erased, .discarding,
       nil:
@@ -209,8 +209,8 @@ extension NodeRun {
 extension Sequence<NodeRun> {
   /// The values of runs that did not end in a cancellation, or whose end was passed on. The other
   /// runs have discarded theirs.
-  var carried: [Holding] {
-    flatMap { $0.outcome == .cancelled && !$0.isHandedOn ? [] : $0.holdings }
+  var carried: [DiscardableValue] {
+    flatMap { $0.outcome == .cancelled && !$0.isPassedOn ? [] : $0.discardableValues }
   }
 }
 
@@ -236,8 +236,8 @@ extension ShownError {
     switch self {
     case .cancellation, .interruption, .skipped, .late: true
     case .failure, .timeout, .noneMet, .permits, .foreign: false
-    case .parallel(let evidence):
-      evidence.source == nil && !evidence.children.contains { $0.outcome.isError }
+    case .parallel(let parallelError):
+      parallelError.source == nil && !parallelError.children.contains { $0.outcome.isError }
     case .sequential(let cause, _): cause?.meansCancellation ?? true
     case .retry(_, let isCancelled): isCancelled
     }

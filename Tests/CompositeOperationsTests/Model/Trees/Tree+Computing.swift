@@ -2,7 +2,7 @@ extension Tree.Leaf {
   /// The computation of a body that does not suspend.
   enum Computing: Sendable, Equatable {
     /// Until the clock has advanced by so many ticks.
-    case moments(Int)
+    case ticks(Int)
     /// Until another leaf has begun, or the body is cancelled.
     case untilBegun(Int)
     /// Until the body is cancelled, because another leaf has ended.
@@ -11,7 +11,7 @@ extension Tree.Leaf {
     /// The leaf that has to run at the same time, by its number.
     var rival: Int? {
       switch self {
-      case .moments: nil
+      case .ticks: nil
       case .untilBegun(let leaf), .untilCancelled(let leaf): leaf
       }
     }
@@ -34,7 +34,7 @@ extension Tree {
   }
 
   /// The same without leaves that would wait for an event that cannot occur.
-  var withoutVainRivals: Tree {
+  var withoutImpossibleRivals: Tree {
     let rivalries = rivalries
     var tree = self
     for leaf in leaves {
@@ -98,7 +98,7 @@ extension Tree {
   /// The leaf that it is, whatever it is called, if its run waits for its body.
   private var plainLeaf: (id: Int, leaf: Leaf)? {
     switch kind {
-    case .leaf(let leaf): leaf.isLeftAfter == nil ? (id, leaf) : nil
+    case .leaf(let leaf): leaf.abandonedAfter == nil ? (id, leaf) : nil
     case .named(let base), .erased(let base), .discarding(let base): base.plainLeaf
     default: nil
     }

@@ -20,7 +20,7 @@ extension Tree {
 
     var answer: Answer
     /// How many turns of others it waits for; nil if it cannot wait.
-    var turns: Int?
+    var yields: Int?
     var isNegated: Bool
 
     static func name(_ index: Int, of node: Int) -> String { "c\(node).\(index)" }
@@ -31,7 +31,7 @@ extension Tree.Requiring: CustomStringConvertible {
   var description: String {
     let conditions = conditions.map { condition in
       (condition.isNegated ? "not " : "") + "\(condition.answer)"
-        + (condition.turns.map { " after \($0) turns" } ?? "")
+        + (condition.yields.map { " after \($0) yields" } ?? "")
     }
     return "requiring \(combination) \(conditions)\(listsFirstTwice ? ", the first one twice" : "")"
   }

@@ -38,26 +38,26 @@ extension Tree.Leaf: CustomStringConvertible {
   var description: String {
     let wait =
       switch waiting {
-      case .turns(0): ""
-      case .turns(let turns): " after \(turns) turns"
+      case .yields(0): ""
+      case .yields(let yields): " after \(yields) yields"
       case .cancellation: " when cancelled"
       }
     let work =
       switch computing {
       case nil: ""
-      case .moments(let moments): ", computes for \(moments) moments"
+      case .ticks(let ticks): ", computes for \(ticks) ticks"
       case .untilBegun(let leaf): ", computes until n\(leaf) begins"
       case .untilCancelled(let leaf): ", computes until n\(leaf) has it cancelled"
       }
     return "\(end)\(wait)\(work)" + (noticesCancellation ? ", notices" : "")
-      + (isClosure ? ", closure" : "") + (isLeftAfter.map { ", is left: \($0)" } ?? "")
+      + (isClosure ? ", closure" : "") + (abandonedAfter.map { ", is left: \($0)" } ?? "")
   }
 }
 
 extension Tree.List: CustomStringConvertible {
   var description: String {
     "\(form)" + (width.map { ", width \($0)" } ?? "")
-      + (isToldToRunAll.map { $0 ? ", runs all" : ", cancels the remaining" } ?? "")
+      + (explicitRunsAll.map { $0 ? ", runs all" : ", cancels the remaining" } ?? "")
       + (collectsOutcomes ? ", collects outcomes" : "")
   }
 }
@@ -78,10 +78,10 @@ extension Tree.Steps: CustomStringConvertible {
 extension Tree.Delegate: CustomStringConvertible {
   var description: String {
     let parts = [
-      recovers ? "recovers" : nil, goesOnAfterCancellation ? "goes on after cancellation" : nil,
+      recovers ? "recovers" : nil, continuesAfterCancellation ? "goes on after cancellation" : nil,
       endsAfter.map { "ends after \($0)" },
       throwsAt.map { throwsCancellation ? "stops at \($0)" : "throws at \($0)" },
-      turns > 0 ? "answers after \(turns) turns" : nil, history.map { "keeps \($0)" },
+      yields > 0 ? "answers after \(yields) yields" : nil, history.map { "keeps \($0)" },
       output.map { "has an output\($0.note)" },
     ]
     return (["delegate"] + parts.compactMap(\.self)).joined(separator: ", ")
@@ -92,6 +92,6 @@ extension Tree.Body: CustomStringConvertible {
   var description: String {
     (isConcurrent ? "side by side" : "one by one")
       + (letsErrorsThrough ? ", lets errors through" : "")
-      + (turns > 0 ? ", \(turns) turns before each" : "") + end.note
+      + (yields > 0 ? ", \(yields) yields before each" : "") + end.note
   }
 }

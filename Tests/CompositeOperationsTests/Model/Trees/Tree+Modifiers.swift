@@ -6,7 +6,7 @@ extension Tree {
     /// After an error of the first child something else, maybe the second child.
     case recovering(Recovering)
     /// A closure after the child, which takes so many turns of others.
-    case finally(turns: Int)
+    case finally(yields: Int)
     case repeating(Repeating)
     case timingOut(Limit)
     /// By so many moments.
@@ -20,11 +20,11 @@ extension Tree {
 
   struct Retrying: Sendable, Equatable {
     enum Asking: Sendable, Equatable {
-      case nobody
+      case noClosure
       /// A closure says whether an error is worth another attempt.
       case whetherWorthwhile
       /// A closure decides, the same way for the same attempt, and takes so many turns of others.
-      case decision([Decision], turns: Int)
+      case decision([Decision], yields: Int)
     }
 
     enum Decision: Sendable, Equatable {
@@ -50,7 +50,7 @@ extension Tree {
 
   enum Limit: Sendable, Equatable {
     case never, none, negative
-    case moments(Int)
+    case ticks(Int)
   }
 
   struct Recovering: Sendable, Equatable {
@@ -69,7 +69,7 @@ extension Tree {
     var way: Way
     var remedy: Remedy
     /// How many turns of others the closure takes.
-    var turns: Int
+    var yields: Int
 
     /// The value in place of errors that are ignored, which nobody else gives.
     static func substitute(at node: Int) -> ShownValue { .number(-1 - node) }
@@ -91,7 +91,7 @@ extension Tree.Modifier: CustomStringConvertible {
     switch self {
     case .retrying(let retrying):
       "retrying, \(retrying.attempts) attempts, asks \(retrying.asking)\(retrying.delay.note)"
-    case .finally(let turns): "finally, \(turns) turns"
+    case .finally(let yields): "finally, \(yields) yields"
     case .repeating(let repeating):
       "repeating\(repeating.times.map { ", \($0) times" } ?? "")\(repeating.asks ? ", asks" : "")"
         + repeating.delay.note
@@ -101,12 +101,12 @@ extension Tree.Modifier: CustomStringConvertible {
     case .requiring(let requiring): "\(requiring)"
     case .taking(let claims): "taking \(claims)"
     case .recovering(let recovering):
-      "recovering by \(recovering.way), \(recovering.remedy) after \(recovering.turns) turns"
+      "recovering by \(recovering.way), \(recovering.remedy) after \(recovering.yields) yields"
     }
   }
 }
 
 extension Int {
   /// In words, as a number of moments.
-  fileprivate var note: String { self == 0 ? "" : ", \(self) moments" }
+  fileprivate var note: String { self == 0 ? "" : ", \(self) ticks" }
 }

@@ -14,11 +14,11 @@ extension Tree {
   }
 
   /// Whether permits are taken somewhere below where permits are held.
-  var takesWithinTakes: Bool {
+  var nestsPermits: Bool {
     if case .modified(.taking, let children) = kind {
       return children.contains { $0.takes }
     }
-    return children.contains { $0.takesWithinTakes }
+    return children.contains { $0.nestsPermits }
   }
 
   private var takes: Bool {

@@ -9,8 +9,8 @@ extension Tree {
         smaller.append(tree)
       }
     }
-    if case .leaf(var leaf) = kind, leaf.waiting != .turns(0) {
-      leaf.waiting = leaf.waiting == .turns(1) ? .turns(0) : .turns(1)
+    if case .leaf(var leaf) = kind, leaf.waiting != .yields(0) {
+      leaf.waiting = leaf.waiting == .yields(1) ? .yields(0) : .yields(1)
       smaller.append(Tree(id: id, kind: .leaf(leaf)))
     }
     if case .leaf(var leaf) = kind, leaf.computing != nil {
@@ -37,17 +37,17 @@ extension Tree {
   }
 }
 
-extension Verdict {
+extension ModelReport {
   /// A verdict on the smallest tree that could be found which goes wrong like this one.
-  func smallest() async -> Verdict {
+  func smallest() async -> ModelReport {
     var best = self
     var attempts = 3_000
     search: while attempts > 0 {
-      for tree in best.trial.tree.smaller {
+      for tree in best.modelCase.tree.smaller {
         attempts -= 1
         if attempts == 0 { break search }
-        if let verdict = await best.trial.goesWrong(with: tree, like: best) {
-          best = verdict
+        if let report = await best.modelCase.report(of: tree, like: best) {
+          best = report
           continue search
         }
       }
@@ -57,28 +57,28 @@ extension Verdict {
   }
 }
 
-extension Trial {
+extension ModelCase {
   /// The first verdict that breaks the same rule with another tree, in a few orders and with a few
   /// moments of cancellation.
-  fileprivate func goesWrong(with tree: Tree, like verdict: Verdict) async -> Verdict? {
-    var trial = self
-    trial.tree = tree.withoutVainRivals
-    trial.patience = .seconds(1)
-    for moment in cancellation.earlier {
-      trial.cancellation = moment
+  fileprivate func report(of tree: Tree, like report: ModelReport) async -> ModelReport? {
+    var modelCase = self
+    modelCase.tree = tree.withoutImpossibleRivals
+    modelCase.computationTimeout = .seconds(1)
+    for candidate in cancellation.earlier {
+      modelCase.cancellation = candidate
       for order in 0..<4 as Range<UInt64> {
-        trial.orderSeed = orderSeed &+ order
-        let other = await trial.verdict()
-        if other.rule == verdict.rule { return other }
+        modelCase.orderSeed = orderSeed &+ order
+        let candidateReport = await modelCase.report()
+        if candidateReport.rule == report.rule { return candidateReport }
       }
     }
     return nil
   }
 }
 
-extension Trial.Cancellation {
+extension ModelCase.Cancellation {
   /// This moment and some before it.
-  fileprivate var earlier: [Trial.Cancellation] {
+  fileprivate var earlier: [ModelCase.Cancellation] {
     switch self {
     case .never, .beforeTheStart: [self]
     case .after(let point): [self] + (1...3).map { .after(max(1, point * $0 / 4)) }

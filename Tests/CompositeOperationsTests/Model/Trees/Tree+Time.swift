@@ -14,7 +14,7 @@ extension Tree {
   var takesTime: Bool {
     let takesTime =
       switch kind {
-      case .leaf(let leaf): leaf.isLeftAfter != nil
+      case .leaf(let leaf): leaf.abandonedAfter != nil
       case .modified(let modifier, _): modifier.takesTime
       case .list, .race, .sequence, .then, .map, .body, .prioritized, .nested, .named, .erased,
         .discarding:
@@ -29,7 +29,7 @@ extension Tree.Modifier {
     switch self {
     case .retrying(let retrying): retrying.delay > 0
     case .repeating(let repeating): repeating.delay > 0
-    case .timingOut(.moments), .throttled: true
+    case .timingOut(.ticks), .throttled: true
     case .delayed(let delay): delay > 0
     case .timingOut, .recovering, .finally, .requiring, .taking: false
     }

@@ -33,7 +33,7 @@ struct Tree: Sendable, Equatable {
     /// How the body waits before it ends.
     enum Waiting: Sendable, Equatable {
       /// For a number of turns of others.
-      case turns(Int)
+      case yields(Int)
       /// Until it is cancelled, for not much longer than that should ever take.
       case cancellation
     }
@@ -47,7 +47,7 @@ struct Tree: Sendable, Equatable {
     /// Whether it is made from a closure, or a type of its own.
     var isClosure: Bool
     /// How long its run waits for its body; nil for any time.
-    var isLeftAfter: Limit?
+    var abandonedAfter: Limit?
   }
 
   struct List: Sendable, Equatable {
@@ -63,11 +63,11 @@ struct Tree: Sendable, Equatable {
     /// How many may be in flight; nil for the adaptive width.
     var width: Int?
     /// Whether the failure mode that is given runs all children; nil if none is given.
-    var isToldToRunAll: Bool?
+    var explicitRunsAll: Bool?
     var collectsOutcomes: Bool
 
     /// Whether a child that ends without a result leaves the others alone.
-    var runsAll: Bool { isToldToRunAll ?? collectsOutcomes }
+    var runsAll: Bool { explicitRunsAll ?? collectsOutcomes }
 
     /// Whether the children are made while the list runs.
     var isLazy: Bool {
@@ -91,14 +91,14 @@ struct Tree: Sendable, Equatable {
   /// How a sequence of the tests' own decides.
   struct Delegate: Sendable, Equatable {
     var recovers: Bool
-    var goesOnAfterCancellation: Bool
+    var continuesAfterCancellation: Bool
     /// How many steps it wants at most.
     var endsAfter: Int?
     /// At which question it throws, and whether that is a `CancellationError`.
     var throwsAt: Int?
     var throwsCancellation: Bool
     /// How many turns of others it takes to answer.
-    var turns: Int
+    var yields: Int
     /// How many steps are kept; nil for all.
     var history: Int?
     /// Whether it makes the result of the composite itself, and whether it fails at that.
@@ -113,7 +113,7 @@ struct Tree: Sendable, Equatable {
     /// Whether it lets the errors of its children through.
     var letsErrorsThrough: Bool
     /// How many turns of others it takes before each child.
-    var turns: Int
+    var yields: Int
     var end: ClosureEnd
   }
 

@@ -13,7 +13,7 @@ extension TreeGenerator {
       ]) {
       case .retrying: .retrying(retrying())
       case .recovering: .recovering(recovering())
-      case .finally: .finally(turns: turns())
+      case .finally: .finally(yields: yields())
       case .repeating: .repeating(repeating())
       case .timingOut: .timingOut(chance.limit())
       case .delayed: .delayed(chance.number(0...3))
@@ -31,12 +31,12 @@ extension TreeGenerator {
 
   private mutating func retrying() -> Tree.Retrying {
     let asking: Tree.Retrying.Asking = chance.pick([
-      (3, .nobody), (2, .whetherWorthwhile),
+      (3, .noClosure), (2, .whetherWorthwhile),
       (
         5,
         .decision(
           (0..<chance.number(1...3)).map { _ in decision() },
-          turns: turns())
+          yields: yields())
       ),
     ])
     return Tree.Retrying(attempts: chance.number(1...4), asking: asking, delay: chance.delay())
@@ -48,7 +48,7 @@ extension TreeGenerator {
         (3, .value), (3, .operation), (2, .otherError), (3, .fallingBack), (3, .ignoring),
       ]),
       remedy: chance.pick([(70, .value), (15, .error), (6, .cancellation), (9, .sameError)]),
-      turns: turns())
+      yields: yields())
   }
 
   private mutating func repeating() -> Tree.Repeating {
@@ -72,7 +72,7 @@ extension TreeGenerator {
         (75, isNegated ? .no : .yes), (8, isNegated ? .yes : .no), (9, .error), (4, .cancellation),
         (4, .skip),
       ]),
-      turns: chance.maybe(55) { $0.number(0...4) }, isNegated: isNegated)
+      yields: chance.maybe(55) { $0.number(0...4) }, isNegated: isNegated)
   }
 
   private mutating func claims() -> [Tree.Claim] {
@@ -91,7 +91,7 @@ extension TreeGenerator {
     }
   }
 
-  private mutating func turns() -> Int { chance.percent(40) ? chance.number(1...3) : 0 }
+  private mutating func yields() -> Int { chance.percent(40) ? chance.number(1...3) : 0 }
 
   private mutating func decision() -> Tree.Retrying.Decision {
     chance.pick([
@@ -122,7 +122,7 @@ extension Tree.Modifier {
 
 extension Chance {
   mutating func limit() -> Tree.Limit {
-    pick([(4, .never), (1, .none), (1, .negative), (10, .moments(number(1...6)))])
+    pick([(4, .never), (1, .none), (1, .negative), (10, .ticks(number(1...6)))])
   }
 
   fileprivate mutating func delay() -> Int { percent(25) ? number(1...3) : 0 }

@@ -86,11 +86,11 @@ struct TreeGenerator {
       end: chance.pick([
         (60, .value), (8, .valueAfterError), (14, .error), (11, .cancellation), (4, .interruption),
       ]),
-      computing: chance.maybe(10) { .moments($0.number(1...4)) },
+      computing: chance.maybe(10) { .ticks($0.number(1...4)) },
       waiting: chance.percent(8)
-        ? .cancellation : .turns(chance.percent(35) ? 0 : chance.number(1...4)),
+        ? .cancellation : .yields(chance.percent(35) ? 0 : chance.number(1...4)),
       noticesCancellation: chance.percent(40), isClosure: limit == nil && chance.percent(30),
-      isLeftAfter: limit)
+      abandonedAfter: limit)
   }
 
   private mutating func list() -> Tree.List {
@@ -100,14 +100,14 @@ struct TreeGenerator {
     ])
     return Tree.List(
       form: form, width: chance.maybe(55) { $0.pick([(3, 1), (4, 2), (2, 3), (1, 5)]) },
-      isToldToRunAll: chance.maybe(70) { $0.percent(60) }, collectsOutcomes: chance.percent(20))
+      explicitRunsAll: chance.maybe(70) { $0.percent(60) }, collectsOutcomes: chance.percent(20))
   }
 
   /// Many steps that do not suspend.
   private mutating func loop() -> Tree.Kind {
     var step = tree(of: 0)
     step.kind = .leaf(
-      Tree.Leaf(end: .value, waiting: .turns(0), noticesCancellation: false, isClosure: false))
+      Tree.Leaf(end: .value, waiting: .yields(0), noticesCancellation: false, isClosure: false))
     let times = 150
     switch chance.number(0...2) {
     case 0: return .sequence(.repeat(times: times), [step])
@@ -118,7 +118,7 @@ struct TreeGenerator {
       leaf.end = .error
       step.kind = .leaf(leaf)
       return .modified(
-        .retrying(Tree.Retrying(attempts: times, asking: .nobody, delay: 0)), [step])
+        .retrying(Tree.Retrying(attempts: times, asking: .noClosure, delay: 0)), [step])
     }
   }
 
@@ -132,17 +132,17 @@ struct TreeGenerator {
 
   private mutating func delegate() -> Tree.Delegate {
     Tree.Delegate(
-      recovers: chance.percent(70), goesOnAfterCancellation: chance.percent(50),
+      recovers: chance.percent(70), continuesAfterCancellation: chance.percent(50),
       endsAfter: chance.maybe(20) { $0.number(0...3) },
       throwsAt: chance.maybe(15) { $0.number(0...3) },
-      throwsCancellation: chance.percent(40), turns: chance.percent(30) ? chance.number(1...3) : 0,
+      throwsCancellation: chance.percent(40), yields: chance.percent(30) ? chance.number(1...3) : 0,
       history: chance.maybe(30) { $0.number(0...2) }, output: chance.maybe(20) { $0.closureEnd() })
   }
 
   private mutating func body() -> Tree.Body {
     Tree.Body(
       isConcurrent: chance.percent(30), letsErrorsThrough: chance.percent(50),
-      turns: chance.percent(30) ? 1 : 0, end: closureEnd())
+      yields: chance.percent(30) ? 1 : 0, end: closureEnd())
   }
 
   mutating func closureEnd() -> Tree.ClosureEnd { chance.closureEnd() }

@@ -11,19 +11,19 @@ struct RateState {
   init(of rate: Tree.Rate) { self.rate = rate }
 }
 
-extension Judge {
-  mutating func mayBeginThrottled(by kind: Int, below parent: NodeRun) {
+extension Oracle {
+  mutating func checkMayBeginThrottled(by kind: Int, below parent: NodeRun) {
     let name = "n\(parent.place.node.id)"
     let rate = rates[kind].rate
     rates[kind].begun += 1
     guard order == .total else {
       // With several workers whoever has taken a token may be held up before it begins.
-      let most = rate.count + moment / rate.share
+      let most = rate.count + tick / rate.share
       return expect(rates[kind].begun <= most, "E5: \(name) began as one of more than \(most)")
     }
     expect(
-      rates[kind].full - moment <= rate.period - rate.share, "E5: \(name) began without a token")
-    rates[kind].full = max(rates[kind].full, moment) + rate.share
+      rates[kind].full - tick <= rate.period - rate.share, "E5: \(name) began without a token")
+    rates[kind].full = max(rates[kind].full, tick) + rate.share
     let first = runs.values.first { other in
       other !== parent && other.isLive && other.children.isEmpty && other.isThrottled(by: kind)
         && other.beginning < parent.beginning && !hasReason(toCancel: other)

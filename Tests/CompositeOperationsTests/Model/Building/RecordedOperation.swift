@@ -6,7 +6,7 @@ import CompositeOperations
 /// It stands where `AnyOperation` could stand, and gives the result as plain data, so that children
 /// of all kinds are of one type. It goes by requirements that are the engine's, because a value that
 /// `map` has taken over would no longer be in the engine's custody.
-struct Window<Base: ComposableOperation>: ComposableOperation {
+struct RecordedOperation<Base: ComposableOperation>: ComposableOperation {
   let node: Int
   let base: Base
   let recorder: Recorder

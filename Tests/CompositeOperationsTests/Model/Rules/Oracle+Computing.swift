@@ -1,24 +1,24 @@
 // Bodies that compute without suspending: P3, P6 and P7; and loops of such bodies: S8.
 
-extension Judge {
+extension Oracle {
   /// The most steps that a loop runs without suspending: a few untimed steps at first, and then a
   /// fixed number.
   private static let mostStepsInJob = 4 + 64
 
   /// A body computes no longer than another one needs to begin or to cancel it.
-  mutating func computedInVain(_ node: Int) {
+  mutating func computationTimedOut(_ node: Int) {
     guard case .leaf(let leaf) = places[node]?.node.kind else { return }
     switch leaf.computing {
     case .untilBegun(let rival):
       expect(false, "P6: n\(node) computed, and n\(rival) did not begin meanwhile")
     case .untilCancelled(let rival):
       expect(false, "P3, P7: n\(node) computed, and the end of n\(rival) did not cancel it")
-    case .moments, nil: expect(false, "n\(node) computed in vain, and for nothing")
+    case .ticks, nil: expect(false, "n\(node) computed in vain, and for nothing")
     }
   }
 
   /// S8: a loop of operations that do not suspend yields regularly.
-  mutating func mayBeginWithoutTurn(below parent: NodeRun) {
+  mutating func checkYields(below parent: NodeRun) {
     guard order == .total, parent.isLoop else { return }
     if parent.jobOfSteps != job { parent.stepsInJob = 0 }
     parent.jobOfSteps = job

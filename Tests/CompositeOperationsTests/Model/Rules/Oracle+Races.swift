@@ -1,9 +1,9 @@
 // Races: P7.
 
-extension Judge {
-  mutating func raceMustComeTo(_ body: ShownOutcome, _ count: Int, _ run: NodeRun) {
+extension Oracle {
+  mutating func checkRaceOutcome(_ body: ShownOutcome, _ count: Int, _ run: NodeRun) {
     let name = "n\(run.place.node.id)"
-    mayLeaveOut(count - run.children.count, run)
+    checkOmittedChildren(count - run.children.count, run)
     switch body {
     case .result:
       let results = run.children.filter { presumedOutcome(of: $0).isResult }
@@ -12,12 +12,12 @@ extension Judge {
         order == .total ? results.first : results.first { presumedOutcome(of: $0) == body }
       guard let winner else { return expect(false, "P7: nobody won \(name)") }
       settle(winner, as: body)
-      run.held = winner.holdings
+      run.held = winner.discardableValues
       let losers = run.children.filter { $0 !== winner }
       for loser in losers { settle(loser) }
-      lose(losers.carried)
-    case .error(.parallel(let evidence)):
-      mustBeEvidence(evidence, of: count...count, run)
+      expectDiscards(of: losers.carried)
+    case .error(.parallel(let parallelError)):
+      checkParallelError(parallelError, of: count...count, run)
       expect(
         !run.children.contains { $0.outcome?.isResult == true }, "P7: \(name) has a winner")
       run.held = run.children.carried

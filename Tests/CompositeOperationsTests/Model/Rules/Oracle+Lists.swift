@@ -1,7 +1,7 @@
 // Parallel composites: P1 to P6.
 
-extension Judge {
-  mutating func mayBegin(
+extension Oracle {
+  mutating func checkMayBegin(
     _ run: NodeRun, in list: Tree.List, _ parent: NodeRun, _ isFirstTime: Bool
   ) {
     let index = run.place.index
@@ -25,7 +25,7 @@ extension Judge {
     guard case .list(let list, _) = run.place.node.kind else { return }
     expect(child == run.made, "P6: child \(child) was made as number \(run.made)")
     run.made += 1
-    mustWantChild(run, isCancelled)
+    checkMayMakeChild(run, isCancelled)
     if let width = list.width {
       expect(
         run.made - run.children.count { !$0.isLive } <= width,
@@ -34,12 +34,12 @@ extension Judge {
   }
 
   mutating func sourceFailed(with error: ShownError, for run: NodeRun, _ isCancelled: Bool) {
-    mustWantChild(run, isCancelled)
+    checkMayMakeChild(run, isCancelled)
     run.sourceError = error
     if case .list(let list, _) = run.place.node.kind, !list.runsAll { run.stop = run.stop ?? now }
   }
 
-  private mutating func mustWantChild(_ run: NodeRun, _ isCancelled: Bool) {
+  private mutating func checkMayMakeChild(_ run: NodeRun, _ isCancelled: Bool) {
     expect(
       order == .partial || !isCancelled && run.stop == nil,
       "P3: n\(run.place.node.id) asked for a child that could not begin")
@@ -47,7 +47,7 @@ extension Judge {
 
   // MARK: The end
 
-  mutating func listMustComeTo(
+  mutating func checkListOutcome(
     _ body: ShownOutcome, _ list: Tree.List, _ count: Int, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
@@ -58,7 +58,7 @@ extension Judge {
       ? count...count
       : run.children
         .count...(order == .total ? run.children.count : max(run.made, run.children.count))
-    mayLeaveOut(count - run.children.count, run)
+    checkOmittedChildren(count - run.children.count, run)
     switch body {
     case .result(.list(let values)) where !list.collectsOutcomes:
       expect(values.count == count, "P1: \(name) has \(values.count) results of \(count) children")
@@ -74,14 +74,15 @@ extension Judge {
           expect(outcome == .cancelled, "P3: child \(index) of \(name) never began: \(outcome)")
         }
       }
-    case .error(.parallel(let evidence)):
-      mustBeEvidence(evidence, of: shown, run)
+    case .error(.parallel(let parallelError)):
+      checkParallelError(parallelError, of: shown, run)
       expect(
-        !list.collectsOutcomes || evidence.source != nil, "P3: \(name) does not collect outcomes")
+        !list.collectsOutcomes || parallelError.source != nil,
+        "P3: \(name) does not collect outcomes")
       let isComplete =
         run.children.count == count && run.children.allSatisfy { $0.outcome?.isResult == true }
       // The source of a list that is cancelled may not have said yet that there are no more.
-      let isOpen = evidence.source != nil || list.isLazy && run.end?.isCancelled == true
+      let isOpen = parallelError.source != nil || list.isLazy && run.end?.isCancelled == true
       expect(!isComplete || isOpen, "P2: \(name) has every result, and came to \(body)")
     case .error(.cancellation) where order == .partial && run.children.isEmpty:
       // Cancelled between its beginning and its first child's.
@@ -92,14 +93,14 @@ extension Judge {
   }
 
   /// P4: the evidence shows every child in order, how it ended and how that came about.
-  mutating func mustBeEvidence(
-    _ evidence: ShownEvidence, of count: ClosedRange<Int>, _ run: NodeRun
+  mutating func checkParallelError(
+    _ parallelError: ShownParallelError, of count: ClosedRange<Int>, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
     expect(
-      count.contains(evidence.children.count),
-      "P4: \(name) shows not \(count) children: \(evidence)")
-    for (index, shown) in evidence.children.enumerated() {
+      count.contains(parallelError.children.count),
+      "P4: \(name) shows not \(count) children: \(parallelError)")
+    for (index, shown) in parallelError.children.enumerated() {
       let child = run.child(index)
       expect(shown.index == index, "P4: \(name) shows child \(shown.index) in place \(index)")
       let place = child?.place ?? self.place(ofChild: index, of: run.place.node.id)
@@ -112,18 +113,18 @@ extension Judge {
         child != nil || shown.outcome == .cancelled, "P4: \(name) shows \(shown), who never began")
       expect(origins(of: child).contains(shown.origin), "P4: \(name) shows \(shown)")
     }
-    mustBeFailures(evidence, run)
+    checkFailures(parallelError, run)
     // With several workers the source may have failed a moment after everything was cancelled.
     let isCancelled =
       run.end?.isCancelled == true || run.children.contains { $0.outcome?.isResult != true }
-    let mayHideSource = order == .partial && isCancelled && evidence.source == nil
+    let mayHideSource = order == .partial && isCancelled && parallelError.source == nil
     expect(
-      evidence.source == run.sourceError || mayHideSource,
+      parallelError.source == run.sourceError || mayHideSource,
       "P6: \(name) shows not \(run.sourceError.map { "\($0)" } ?? "no error") of its source")
   }
 
   /// How the outcome of a child may have come about.
-  private func origins(of child: NodeRun?) -> [ShownEvidence.Origin] {
+  private func origins(of child: NodeRun?) -> [ShownParallelError.Origin] {
     guard let child, let end = child.end else {
       // With several workers it may have been its turn when the composite was cancelled.
       return order == .total ? [.neverBegan] : [.neverBegan, .composite]
@@ -135,22 +136,22 @@ extension Judge {
   }
 
   /// P4: the failures are the children that ended in an error, the first in time first, a line each.
-  private mutating func mustBeFailures(_ evidence: ShownEvidence, _ run: NodeRun) {
+  private mutating func checkFailures(_ parallelError: ShownParallelError, _ run: NodeRun) {
     let failed = run.children.filter { $0.outcome?.isError == true }
       .sorted { ($0.end?.time ?? 0) < ($1.end?.time ?? 0) }
     let expected = failed.map(\.place.index)
     // With several workers whoever has seen the end may be held up before it counts as a failure.
-    let isInOrder = order == .total || run.isSerial ? evidence.failures == expected : true
+    let isInOrder = order == .total || run.isSerial ? parallelError.failures == expected : true
     expect(
-      isInOrder && evidence.failures.sorted() == expected.sorted(),
-      "P4: n\(run.place.node.id) shows the failures \(evidence.failures), and they were \(expected)"
+      isInOrder && parallelError.failures.sorted() == expected.sorted(),
+      "P4: n\(run.place.node.id) shows the failures \(parallelError.failures), and they were \(expected)"
     )
-    let lines = evidence.failures.compactMap { index in
+    let lines = parallelError.failures.compactMap { index in
       run.child(index).map { "[\(index)] \($0.place.name)" }
     }
     expect(
-      Array(evidence.lines.prefix(lines.count)) == lines,
-      "P4: n\(run.place.node.id) describes its failures by \(evidence.lines)")
+      Array(parallelError.lines.prefix(lines.count)) == lines,
+      "P4: n\(run.place.node.id) describes its failures by \(parallelError.lines)")
   }
 
   func place(ofChild index: Int, of parent: Int) -> Place? {

@@ -4,7 +4,7 @@ import CompositeOperations
 ///
 /// So time passes in a tree as everything else does, in the order of its executor, and never while
 /// nobody waits for it.
-struct TurnClock: Clock {
+struct TickClock: Clock {
   struct Instant: InstantProtocol {
     var offset: Duration
 
@@ -14,16 +14,16 @@ struct TurnClock: Clock {
   }
 
   /// How many moments have passed.
-  private let moments = Shared(0)
+  private let ticks = Shared(0)
 
-  var moment: Int { moments.value.withLock { $0 } }
-  var now: Instant { Instant(offset: Self.time(moment)) }
+  var tick: Int { ticks.value.withLock { $0 } }
+  var now: Instant { Instant(offset: Self.time(tick)) }
   var minimumResolution: Duration { .zero }
 
   /// Advances the time without a turn of a sleeper.
-  func advance(by moments: Int) { self.moments.value.withLock { $0 += moments } }
+  func advance(by ticks: Int) { self.ticks.value.withLock { $0 += ticks } }
 
-  static func time(_ moments: Int) -> Duration { .milliseconds(moments) }
+  static func time(_ ticks: Int) -> Duration { .milliseconds(ticks) }
 
   func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     // Nobody could take so many turns.
@@ -31,7 +31,7 @@ struct TurnClock: Clock {
     while now < deadline {
       try Task.checkCancellation()
       await Task.yield()
-      moments.value.withLock { $0 += 1 }
+      ticks.value.withLock { $0 += 1 }
     }
     try Task.checkCancellation()
   }

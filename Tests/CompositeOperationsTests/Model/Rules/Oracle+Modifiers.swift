@@ -1,42 +1,42 @@
 // What each modifier makes of what is below it stands in a file of its own.
 
-extension Judge {
+extension Oracle {
   /// Whether what is below a modifier may begin just now.
-  mutating func mayBegin(_ run: NodeRun, below modifier: Tree.Modifier, _ parent: NodeRun) {
+  mutating func checkMayBegin(_ run: NodeRun, below modifier: Tree.Modifier, _ parent: NodeRun) {
     expect(parent.liveChildren == 0, "n\(parent.place.node.id) runs two operations at once")
     switch modifier {
-    case .retrying(let retrying): mayBeginAttempt(run, of: retrying, parent)
-    case .recovering(let recovering): mayBeginRecovery(run, of: recovering, parent)
-    case .repeating(let repeating): mayBeginAgain(run, of: repeating, parent)
-    case .requiring(let requiring): mayBeginRequiring(run, requiring, below: parent)
-    case .taking(let claims): mayBeginTaking(claims, below: parent)
-    case .finally, .timingOut: mustBeginOnce(run, below: parent)
+    case .retrying(let retrying): checkMayBeginAttempt(run, of: retrying, parent)
+    case .recovering(let recovering): checkMayBeginRecovery(run, of: recovering, parent)
+    case .repeating(let repeating): checkMayBeginAgain(run, of: repeating, parent)
+    case .requiring(let requiring): checkMayBeginRequiring(run, requiring, below: parent)
+    case .taking(let claims): checkMayBeginTaking(claims, below: parent)
+    case .finally, .timingOut: checkBeginsOnce(run, below: parent)
     case .delayed(let delay):
-      mustBeginOnce(run, below: parent)
-      mustHavePassed(delay, since: parent.firstMoment, "T1: n\(parent.place.node.id) began")
+      checkBeginsOnce(run, below: parent)
+      checkElapsed(delay, since: parent.firstTick, "T1: n\(parent.place.node.id) began")
     case .throttled(let rate):
-      mustBeginOnce(run, below: parent)
-      mayBeginThrottled(by: rate, below: parent)
+      checkBeginsOnce(run, below: parent)
+      checkMayBeginThrottled(by: rate, below: parent)
     }
   }
 
   /// Judges what a modifier came to.
-  mutating func modifiedMustComeTo(
+  mutating func checkModifiedOutcome(
     _ body: ShownOutcome, _ modifier: Tree.Modifier, _ run: NodeRun
   ) {
     switch modifier {
-    case .retrying(let retrying): retryingMustComeTo(body, retrying, run)
-    case .recovering(let recovering): recoveringMustComeTo(body, recovering, run)
-    case .finally: finallyMustComeTo(body, run)
-    case .repeating(let repeating): repeatingMustComeTo(body, repeating, run)
-    case .timingOut(let limit): timingOutMustComeTo(body, limit, run)
-    case .delayed, .throttled: modifiedMustComeTo(body, run)
-    case .requiring(let requiring): requiringMustComeTo(body, requiring, run)
-    case .taking(let claims): takingMustComeTo(body, claims, run)
+    case .retrying(let retrying): checkRetryingOutcome(body, retrying, run)
+    case .recovering(let recovering): checkRecoveringOutcome(body, recovering, run)
+    case .finally: checkFinallyOutcome(body, run)
+    case .repeating(let repeating): checkRepeatingOutcome(body, repeating, run)
+    case .timingOut(let limit): checkTimingOutOutcome(body, limit, run)
+    case .delayed, .throttled: checkModifiedOutcome(body, run)
+    case .requiring(let requiring): checkRequiringOutcome(body, requiring, run)
+    case .taking(let claims): checkTakingOutcome(body, claims, run)
     }
   }
 
-  private mutating func mustBeginOnce(_ run: NodeRun, below parent: NodeRun) {
+  private mutating func checkBeginsOnce(_ run: NodeRun, below parent: NodeRun) {
     expect(parent.children.isEmpty, "what n\(parent.place.node.id) modifies ran twice")
   }
 
@@ -50,24 +50,24 @@ extension Judge {
   /// Records how a child ended whose end a modifier passes on: a cancellation with the end of its
   /// body.
   @discardableResult mutating func settle(
-    _ child: NodeRun, handedOnAs body: ShownOutcome
+    _ child: NodeRun, passedOnAs body: ShownOutcome
   ) -> ShownOutcome {
     let name = "n\(child.place.node.id)"
-    if body == .error(child.handedOn) { return settle(child, as: .cancelled) }
+    if body == .error(child.passedOnError) { return settle(child, as: .cancelled) }
     let outcome = settle(child, as: body.beforePassingOn)
     expect(
       outcome != .cancelled,
-      "O3, Q1: \(name) was cancelled and came to \(child.handedOn), and \(body) was handed on")
+      "O3, Q1: \(name) was cancelled and came to \(child.passedOnError), and \(body) was handed on")
     return outcome
   }
 
   /// R3, R6: a closure is told of an error once, as soon as an operation has ended in it, and of
   /// nothing else.
-  mutating func failed(
+  mutating func calledWithError(
     _ run: NodeRun, in error: ShownError, attempt: Int?, _ isCancelled: Bool
   ) {
     let name = "n\(run.place.node.id)"
-    looked(run, isCancelled)
+    checkedCancellation(run, isCancelled)
     expect(order == .partial || !isCancelled, "R3, R6: \(name) was cancelled, and told of an error")
     run.questions += 1
     run.answer = nil

@@ -4,7 +4,7 @@
 /// It does nothing itself: what leaves, closures and sequences did is in the log, and the rules say
 /// what every composite must have made of that. The rules of one kind of composite stand in one file
 /// each: which of its children may begin just now, and what it must have come to when it ends.
-struct Judge {
+struct Oracle {
   /// How much the order of the entries says.
   enum Order {
     /// Everything: one worker ran the tree, so nothing happened between two entries, and between
@@ -16,7 +16,7 @@ struct Judge {
 
   let order: Order
   let places: [Int: Place]
-  let takesWithinTakes: Bool
+  let nestsPermits: Bool
   /// What the rules do not allow.
   private(set) var findings: [String] = []
   /// The latest run of each node.
@@ -26,7 +26,7 @@ struct Judge {
   /// Which entry is being read.
   private(set) var now = 0
   /// At which moment of the clock it was made.
-  private(set) var moment = 0
+  private(set) var tick = 0
   /// In which job of the executor.
   private(set) var job = 0
   private(set) var isCancellationRequested = false
@@ -35,24 +35,24 @@ struct Judge {
   /// Which condition of which run a ticket stands for.
   var asked: [Int: (NodeRun, Int)] = [:]
   /// The bodies that their runs need not wait for, by their tickets.
-  var loose: [Int: LooseBody] = [:]
+  var abandonableBodies: [Int: AbandonableBodyRun] = [:]
   /// What has been taken of each rate.
   var rates = Tree.rates.map { RateState(of: $0) }
   /// How often values are still to be given up.
-  private var discards: [Holding: Int] = [:]
+  private var discards: [DiscardableValue: Int] = [:]
   /// Values of which the log does not tell whether anybody saw them.
-  private var uncertain: Set<Holding> = []
+  private var uncertain: Set<DiscardableValue> = []
 
   init(of tree: Tree, in order: Order) {
     self.order = order
     places = Place.all(of: tree)
-    takesWithinTakes = tree.takesWithinTakes
+    nestsPermits = tree.nestsPermits
   }
 
-  mutating func read(_ story: Story) {
-    for (index, entry) in story.entries.enumerated() {
-      moment = story.moments[index]
-      job = story.jobs[index]
+  mutating func read(_ recording: Recording) {
+    for (index, entry) in recording.entries.enumerated() {
+      tick = recording.ticks[index]
+      job = recording.jobs[index]
       read(entry)
       now += 1
     }
@@ -67,12 +67,13 @@ struct Judge {
   private mutating func read(_ entry: Entry) {
     switch entry {
     case .began(let node, let isCancelled): began(node, isCancelled)
-    case .looked(let node, let isCancelled): withRun(node) { $0.looked($1, isCancelled) }
+    case .checkedCancellation(let node, let isCancelled):
+      withRun(node) { $0.checkedCancellation($1, isCancelled) }
     case .ended(let node, let body, let isCancelled):
       withRun(node) { $0.ended($1, in: body, isCancelled) }
-    case .computedInVain(let node): computedInVain(node)
+    case .computationTimedOut(let node): computationTimedOut(node)
     case .discarded(let node, let value):
-      discards[Holding(node: node, value: value), default: 0] -= 1
+      discards[DiscardableValue(node: node, value: value), default: 0] -= 1
     case .made(let node, let child, let isCancelled):
       withRun(node) { $0.made(child, for: $1, isCancelled) }
     case .sourceFailed(let node, let error, let isCancelled):
@@ -81,20 +82,22 @@ struct Judge {
       withRun(node) { $0.asked($1, after: step, isCancelled) }
     case .answered(let node, let answer): withRun(node) { $1.answer = answer }
     case .called(let node, let value): withRun(node) { $0.called($1, with: value) }
-    case .came(let node, let outcome): withRun(node) { $1.came = outcome }
-    case .failed(let node, let error, let attempt, let isCancelled):
-      withRun(node) { $0.failed($1, in: error, attempt: attempt, isCancelled) }
-    case .sawEnd(let node, let outcome, let isCancelled):
-      withRun(node) { $0.sawEnd($1, outcome, isCancelled) }
-    case .tidied(let node, let isCancelled): withRun(node) { $0.tidied($1, isCancelled) }
+    case .closureEnded(let node, let outcome): withRun(node) { $1.closureOutcome = outcome }
+    case .calledWithError(let node, let error, let attempt, let isCancelled):
+      withRun(node) { $0.calledWithError($1, in: error, attempt: attempt, isCancelled) }
+    case .finallyBegan(let node, let outcome, let isCancelled):
+      withRun(node) { $0.finallyBegan($1, outcome, isCancelled) }
+    case .finallyEnded(let node, let isCancelled):
+      withRun(node) { $0.finallyEnded($1, isCancelled) }
     case .conditionAsked(let node, let index, let ticket, let isCancelled):
       conditionAsked(index, of: node, ticket: ticket, isCancelled)
     case .conditionAnswered(let ticket, let answer): conditionAnswered(ticket, answer)
-    case .looseBegan(let node, let ticket, let isCancelled):
-      looseBegan(node, ticket, isCancelled)
-    case .looseLooked(let ticket, let isCancelled): looseLooked(ticket, isCancelled)
-    case .looseEnded(let ticket, let outcome, let isCancelled):
-      looseEnded(ticket, outcome, isCancelled)
+    case .abandonableBodyBegan(let node, let ticket, let isCancelled):
+      abandonableBodyBegan(node, ticket, isCancelled)
+    case .abandonableBodyCheckedCancellation(let ticket, let isCancelled):
+      abandonableBodyCheckedCancellation(ticket, isCancelled)
+    case .abandonableBodyEnded(let ticket, let outcome, let isCancelled):
+      abandonableBodyEnded(ticket, outcome, isCancelled)
     case .received(let node, let child, let outcome, let isCancelled):
       withRun(node) { $0.received(outcome, from: child, by: $1, isCancelled) }
     case .cancels:
@@ -104,7 +107,7 @@ struct Judge {
     }
   }
 
-  private mutating func withRun(_ node: Int, _ read: (inout Judge, NodeRun) -> Void) {
+  private mutating func withRun(_ node: Int, _ read: (inout Oracle, NodeRun) -> Void) {
     guard let run = runs[node], run.isLive else {
       return expect(false, "n\(node) does something outside any run")
     }
@@ -115,11 +118,11 @@ struct Judge {
     guard let place = places[node] else { return expect(false, "nobody knows n\(node)") }
     expect(runs[node]?.isLive != true, "n\(node) has two runs at once")
     let parent = place.parent.flatMap { runs[$0] }
-    let run = NodeRun(of: place, below: parent, at: now, moment: moment)
+    let run = NodeRun(of: place, below: parent, at: now, tick: tick)
     if let parent {
       expect(parent.isLive, "P3, S4, C1: n\(node) began behind the end of what runs it")
-      mayBegin(run, below: parent)
-      mayBeginWithoutTurn(below: parent)
+      checkMayBegin(run, below: parent)
+      checkYields(below: parent)
       parent.children.append(run)
     } else {
       expect(place.parent == nil, "C1: n\(node) began before what runs it")
@@ -127,17 +130,17 @@ struct Judge {
       root = run
     }
     runs[node] = run
-    asksForPermits(run)
-    looked(run, isCancelled)
+    requestedPermits(run)
+    checkedCancellation(run, isCancelled)
     expect(order == .partial || !isCancelled, "O2: n\(node) began although it was cancelled")
   }
 
   private mutating func ended(_ run: NodeRun, in body: ShownOutcome, _ isCancelled: Bool) {
-    looked(run, isCancelled)
+    checkedCancellation(run, isCancelled)
     expect(
       run.liveChildren == 0, "P3, S4, C1: n\(run.place.node.id) ended before what it ran did")
-    run.end = NodeRun.End(time: now, moment: moment, body: body, isCancelled: isCancelled)
-    mustComeTo(body, run)
+    run.end = NodeRun.End(time: now, tick: tick, body: body, isCancelled: isCancelled)
+    checkOutcome(body, run)
     if let parent = run.parent, stops(parent, run) { parent.stop = parent.stop ?? now }
   }
 
@@ -173,17 +176,19 @@ struct Judge {
     run.outcome = outcome
     run.isShown = shown != nil
     settled.append(run)
-    if outcome == .cancelled, !run.isHandedOn { lose(run.holdings) }
+    if outcome == .cancelled, !run.isPassedOn { expectDiscards(of: run.discardableValues) }
     return outcome
   }
 
   /// Takes note of values that no outcome carries any more.
-  mutating func lose(_ holdings: [Holding]) {
-    for holding in holdings { discards[holding, default: 0] += 1 }
+  mutating func expectDiscards(of discardableValues: [DiscardableValue]) {
+    for discardable in discardableValues { discards[discardable, default: 0] += 1 }
   }
 
   /// Takes note of values of which the log does not tell whether anybody saw them.
-  mutating func leaveOpen(_ holdings: [Holding]) { uncertain.formUnion(holdings) }
+  mutating func allowDiscards(of discardableValues: [DiscardableValue]) {
+    uncertain.formUnion(discardableValues)
+  }
 
   // MARK: The end
 
@@ -195,7 +200,7 @@ struct Judge {
   ///   - hasHandle: Whether there is a handle.
   mutating func finish(_ outcome: ShownOutcome, late: ShownOutcome?, hasHandle: Bool) {
     for run in runs.values { expect(!run.isLive, "O1: n\(run.place.node.id) never ended") }
-    looseMustHaveEnded()
+    checkAbandonableBodiesEnded()
     var expectedLate: ShownOutcome?
     if let root, let end = root.end {
       settle(root, as: outcome)
@@ -213,11 +218,11 @@ struct Judge {
         \(expectedLate.map { "\($0)" } ?? "nothing")
         """)
     }
-    for (holding, left) in discards.sorted(by: { $0.key.node < $1.key.node }) {
-      if uncertain.contains(holding), (-1...0).contains(left) { continue }
-      let name = "n\(holding.node)"
-      expect(left <= 0, "O3: \(name) did not give up \(holding.value), which nobody saw")
-      expect(left >= 0, "O3: \(name) gave up \(holding.value) \(-left) times too often")
+    for (discardable, left) in discards.sorted(by: { $0.key.node < $1.key.node }) {
+      if uncertain.contains(discardable), (-1...0).contains(left) { continue }
+      let name = "n\(discardable.node)"
+      expect(left <= 0, "O3: \(name) did not give up \(discardable.value), which nobody saw")
+      expect(left >= 0, "O3: \(name) gave up \(discardable.value) \(-left) times too often")
     }
   }
 }

@@ -1,12 +1,12 @@
 // What is done after an operation: R5.
 
-extension Judge {
+extension Oracle {
   /// The closure sees how the operation has ended, and is not cancelled.
-  mutating func sawEnd(_ run: NodeRun, _ outcome: ShownOutcome, _ isCancelled: Bool) {
+  mutating func finallyBegan(_ run: NodeRun, _ outcome: ShownOutcome, _ isCancelled: Bool) {
     let name = "n\(run.place.node.id)"
-    mustBeShielded(run, isCancelled)
-    expect(run.seenEnd == nil, "R5: the closure of \(name) ran twice")
-    run.seenEnd = outcome
+    checkIsShielded(run, isCancelled)
+    expect(run.finallyOutcome == nil, "R5: the closure of \(name) ran twice")
+    run.finallyOutcome = outcome
     guard let child = run.child(0) else {
       // Cancelled between its own beginning and that of the operation.
       return expect(
@@ -17,21 +17,21 @@ extension Judge {
     settle(child, as: outcome)
   }
 
-  mutating func tidied(_ run: NodeRun, _ isCancelled: Bool) {
-    mustBeShielded(run, isCancelled)
-    run.isTidy = true
+  mutating func finallyEnded(_ run: NodeRun, _ isCancelled: Bool) {
+    checkIsShielded(run, isCancelled)
+    run.hasFinallyEnded = true
   }
 
-  private mutating func mustBeShielded(_ run: NodeRun, _ isCancelled: Bool) {
+  private mutating func checkIsShielded(_ run: NodeRun, _ isCancelled: Bool) {
     expect(!isCancelled, "R5: the closure of n\(run.place.node.id) was cancelled")
   }
 
-  mutating func finallyMustComeTo(_ body: ShownOutcome, _ run: NodeRun) {
+  mutating func checkFinallyOutcome(_ body: ShownOutcome, _ run: NodeRun) {
     let name = "n\(run.place.node.id)"
     guard let child = run.child(0) else { return neverBegan(below: run, body) }
-    expect(run.isTidy, "R5: \(name) ended before its closure did")
-    let passedOn = settle(child, handedOnAs: body)
-    expect(passedOn == run.seenEnd, "R5: \(name) came to \(body)")
+    expect(run.hasFinallyEnded, "R5: \(name) ended before its closure did")
+    let passedOn = settle(child, passedOnAs: body)
+    expect(passedOn == run.finallyOutcome, "R5: \(name) came to \(body)")
     run.held = [child].carried
   }
 }

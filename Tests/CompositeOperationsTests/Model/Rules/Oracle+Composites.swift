@@ -1,16 +1,16 @@
-extension Judge {
+extension Oracle {
   /// Whether a child may begin just now.
-  mutating func mayBegin(_ run: NodeRun, below parent: NodeRun) {
+  mutating func checkMayBegin(_ run: NodeRun, below parent: NodeRun) {
     let index = run.place.index
     let isFirstTime = parent.child(index) == nil
     switch parent.place.node.kind {
-    case .list(let list, _): mayBegin(run, in: list, parent, isFirstTime)
+    case .list(let list, _): checkMayBegin(run, in: list, parent, isFirstTime)
     case .race:
       expect(isFirstTime, "P7: a contender ran twice")
       expect(
         order == .partial || parent.stop == nil, "P7: a contender began when the race was won")
     case .sequence(let steps, let children):
-      mayBeginStep(run, of: steps, children.count, parent)
+      checkMayBeginStep(run, of: steps, children.count, parent)
     case .then:
       expect(
         index == 0 ? isFirstTime : isFirstTime && parent.answer == .child(1),
@@ -20,27 +20,27 @@ extension Judge {
         isFirstTime && (body.isConcurrent || index == parent.received.count),
         "C1: a body's child began by itself")
     case .map, .prioritized, .nested: expect(isFirstTime, "what is modified ran twice")
-    case .modified(let modifier, _): mayBegin(run, below: modifier, parent)
+    case .modified(let modifier, _): checkMayBegin(run, below: modifier, parent)
     case .leaf, .named, .erased, .discarding: expect(false, "a leaf has no children")
     }
   }
 
   /// Judges what a body came to.
-  mutating func mustComeTo(_ body: ShownOutcome, _ run: NodeRun) {
+  mutating func checkOutcome(_ body: ShownOutcome, _ run: NodeRun) {
     switch run.place.node.kind {
     case .leaf(let leaf):
-      if let limit = leaf.isLeftAfter { looseMustComeTo(body, limit, run) }
+      if let limit = leaf.abandonedAfter { checkAbandonableBodyOutcome(body, limit, run) }
     case .named, .erased, .discarding: break
-    case .list(let list, let children): listMustComeTo(body, list, children.count, run)
-    case .race(_, let children): raceMustComeTo(body, children.count, run)
+    case .list(let list, let children): checkListOutcome(body, list, children.count, run)
+    case .race(_, let children): checkRaceOutcome(body, children.count, run)
     case .sequence(let steps, let children):
-      sequenceMustComeTo(body, steps, children.count, run)
-    case .then: thenMustComeTo(body, run)
-    case .map: mapMustComeTo(body, run)
-    case .body(_, let children): bodyMustComeTo(body, children.count, run)
-    case .prioritized: modifiedMustComeTo(body, run)
-    case .nested: nestedMustComeTo(body, run)
-    case .modified(let modifier, _): modifiedMustComeTo(body, modifier, run)
+      checkSequenceOutcome(body, steps, children.count, run)
+    case .then: checkThenOutcome(body, run)
+    case .map: checkMapOutcome(body, run)
+    case .body(_, let children): checkBodyOutcome(body, children.count, run)
+    case .prioritized: checkModifiedOutcome(body, run)
+    case .nested: checkNestedOutcome(body, run)
+    case .modified(let modifier, _): checkModifiedOutcome(body, modifier, run)
     }
   }
 
@@ -56,7 +56,7 @@ extension Judge {
   }
 
   /// Whether a composite that left children out had a reason to (P3).
-  mutating func mayLeaveOut(_ count: Int, _ run: NodeRun) {
+  mutating func checkOmittedChildren(_ count: Int, _ run: NodeRun) {
     let hasReason = run.stop != nil || run.sourceError != nil || run.end?.isCancelled == true
     expect(
       count == 0 || hasReason, "P3, P7: \(count) children of n\(run.place.node.id) never began")

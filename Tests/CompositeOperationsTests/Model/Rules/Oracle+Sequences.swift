@@ -1,11 +1,11 @@
 // Sequential composites: S1 to S7.
 
-extension Judge {
+extension Oracle {
   /// The sequence is asked (S1), between steps (S4), and not once it has been cancelled.
   mutating func asked(_ run: NodeRun, after step: ShownStep?, _ isCancelled: Bool) {
-    looked(run, isCancelled)
+    checkedCancellation(run, isCancelled)
     let name = "n\(run.place.node.id)"
-    mustNotBeCancelled(run, isCancelled)
+    checkIsNotCancelled(run, isCancelled)
     expect(run.liveChildren == 0, "S4: \(name) was asked while a step was running")
     expect(
       run.questions == run.children.count, "S1: \(name) was asked twice, or again after its end")
@@ -21,11 +21,11 @@ extension Judge {
     run.answer = nil
   }
 
-  mutating func mayBeginStep(
+  mutating func checkMayBeginStep(
     _ run: NodeRun, of steps: Tree.Steps, _ count: Int, _ parent: NodeRun
   ) {
     let name = "n\(parent.place.node.id)"
-    mustNotBeCancelled(parent, parent.isKnownCancelled)
+    checkIsNotCancelled(parent, parent.isKnownCancelled)
     expect(parent.liveChildren == 0, "S4: two steps of \(name) overlap")
     if let last = parent.lastChild { settle(last) }
     expect(
@@ -35,7 +35,7 @@ extension Judge {
   }
 
   /// S4: when a cancellation has been seen in a step, the sequence is over.
-  private mutating func mustNotBeCancelled(_ run: NodeRun, _ isCancelled: Bool) {
+  private mutating func checkIsNotCancelled(_ run: NodeRun, _ isCancelled: Bool) {
     let sawCancellation =
       order == .total ? isCancelled : run.lastChild?.end?.isCancelled == true
     expect(!sawCancellation, "S4: n\(run.place.node.id) went on when it was cancelled")
@@ -59,7 +59,7 @@ extension Judge {
 
   // MARK: The end
 
-  mutating func sequenceMustComeTo(
+  mutating func checkSequenceOutcome(
     _ body: ShownOutcome, _ steps: Tree.Steps, _ count: Int, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
@@ -90,7 +90,7 @@ extension Judge {
     if body.isResult { holdOutput(of: steps, run) }
     // A step that is not kept may have been cancelled a moment after its body had looked.
     if order == .partial, steps.history == 0, !body.isResult, let last = run.lastChild {
-      leaveOpen(last.holdings)
+      allowDiscards(of: last.discardableValues)
     }
   }
 
@@ -129,17 +129,19 @@ extension Judge {
     }
     guard steps.hasOutput else { return .result(.steps(kept)) }
     expect(run.called == .steps(kept), "S6: the output was made of other steps than \(kept)")
-    if case .error(let error) = run.came { return .error(.sequential(cause: error, steps: kept)) }
-    return run.came ?? .cancelled
+    if case .error(let error) = run.closureOutcome {
+      return .error(.sequential(cause: error, steps: kept))
+    }
+    return run.closureOutcome ?? .cancelled
   }
 
   /// What a result carries that is not the finished steps themselves.
   private mutating func holdOutput(of steps: Tree.Steps, _ run: NodeRun) {
     if steps.hasOutput { run.held = [] }
     guard steps.givesLastResult, let last = run.lastChild else { return }
-    run.held = last.holdings
+    run.held = last.discardableValues
     // Attempts that failed before are part of no outcome.
-    lose(Array(run.children.suffix(steps.history).dropLast()).carried)
+    expectDiscards(of: Array(run.children.suffix(steps.history).dropLast()).carried)
   }
 }
 

@@ -1,17 +1,17 @@
-extension Verdict {
+extension ModelReport {
   /// What happened that has to do with modifiers.
-  var happeningsOfModifiers: Set<Tally.Happening> {
-    let places = Place.all(of: trial.tree)
+  var situationsOfModifiers: Set<Coverage.Situation> {
+    let places = Place.all(of: modelCase.tree)
     func modifier(_ node: Int?) -> Tree.Modifier? {
       guard let node, case .modified(let modifier, _) = places[node]?.node.kind else { return nil }
       return modifier
     }
-    var seen: Set<Tally.Happening> = []
-    var isTidying = false
+    var seen: Set<Coverage.Situation> = []
+    var isInFinally = false
     /// Who began last.
     var last: Int?
     var conditions: [Int: Int] = [:]
-    var loose: [Int: Int] = [:]
+    var abandonableBodies: [Int: Int] = [:]
     /// Whether the last run to end had been cancelled.
     var isLastCancelled = false
     for entry in entries {
@@ -21,12 +21,12 @@ extension Verdict {
       switch entry {
       case .began(let node, _):
         guard let place = places[node] else { continue }
-        if last != place.parent, let late = modifier(place.parent)?.happeningAsFirstBeginsLate {
+        if last != place.parent, let late = modifier(place.parent)?.situationAsFirstBeginsLate {
           seen.insert(late)
         }
         last = node
         if place.index != 1 { continue }
-        seen.formUnion(modifier(place.parent)?.happeningsAsSecondBegins ?? [])
+        seen.formUnion(modifier(place.parent)?.situationsAsSecondBegins ?? [])
       case .answered(let node, .again):
         switch modifier(node) {
         case .retrying: seen.insert(.attemptAgain)
@@ -41,36 +41,37 @@ extension Verdict {
       case .ended(_, .error(.skipped), _): seen.insert(.skip)
       case .ended(_, .error(.noneMet), _): seen.insert(.noneMet)
       case .ended(let node, .error(.cancellation), _) where conditions.values.contains(node):
-        seen.insert(.conditionLeftBehind)
-      case .ended(let node, .error(.cancellation), _) where loose.values.contains(node):
-        seen.insert(.cancelledBodyLeftBehind)
+        seen.insert(.conditionAbandoned)
+      case .ended(let node, .error(.cancellation), _) where abandonableBodies.values.contains(node):
+        seen.insert(.cancelledBodyAbandoned)
       case .ended(_, .error(.permits(_, let isHeldAbove)), _):
-        seen.insert(isHeldAbove ? .permitsHeldAbove : .permitsInCircle)
-      case .looseBegan(let node, let ticket, _): loose[ticket] = node
-      case .looseEnded(let ticket, _, _): loose[ticket] = nil
+        seen.insert(isHeldAbove ? .permitsHeldAbove : .permitsInCycle)
+      case .abandonableBodyBegan(let node, let ticket, _): abandonableBodies[ticket] = node
+      case .abandonableBodyEnded(let ticket, _, _): abandonableBodies[ticket] = nil
       case .ended(let node, .error(.timeout), _):
         seen.insert(.timeout)
-        if case .timingOut(.moments) = modifier(node) {
+        if case .timingOut(.ticks) = modifier(node) {
           seen.insert(.tooLate)
           if !isLastCancelled { seen.insert(.tooLateUnnoticed) }
         }
-        if loose.values.contains(node) { seen.insert(.bodyLeftBehind) }
+        if abandonableBodies.values.contains(node) { seen.insert(.bodyAbandoned) }
       case .ended(_, .error(.retry(let errors, let isCancelled)), _):
-        if errors.count > 1 { seen.insert(.attemptsInVain) }
+        if errors.count > 1 { seen.insert(.allAttemptsFailed) }
         if isCancelled { seen.insert(.attemptCancelled) }
       case .ended(let node, .result(let value), _):
         if value == Tree.Recovering.substitute(at: node) { seen.insert(.errorIgnored) }
-      case .came(let node, let outcome):
+      case .closureEnded(let node, let outcome):
         guard case .recovering = modifier(node) else { continue }
         seen.insert(outcome.isResult ? .errorRecovered : .errorMapped)
-      case .sawEnd(_, let outcome, _):
-        seen.insert(outcome.happeningAtEnd)
-        isTidying = true
-      case .tidied: isTidying = false
-      case .cancelled: if isTidying { seen.insert(.cancelledWhileTidying) }
-      case .looked, .ended, .computedInVain, .discarded, .made, .sourceFailed, .asked, .answered,
-        .called, .failed,
-        .looseLooked, .received, .cancels:
+      case .finallyBegan(_, let outcome, _):
+        seen.insert(outcome.situationAtEnd)
+        isInFinally = true
+      case .finallyEnded: isInFinally = false
+      case .cancelled: if isInFinally { seen.insert(.cancelledDuringFinally) }
+      case .checkedCancellation, .ended, .computationTimedOut, .discarded, .made, .sourceFailed,
+        .asked, .answered,
+        .called, .calledWithError,
+        .abandonableBodyCheckedCancellation, .received, .cancels:
         break
       }
     }
@@ -80,17 +81,17 @@ extension Verdict {
 
 extension Tree.Modifier {
   /// What happens when the second of its operations begins.
-  fileprivate var happeningsAsSecondBegins: Set<Tally.Happening> {
+  fileprivate var situationsAsSecondBegins: Set<Coverage.Situation> {
     switch self {
-    case .retrying: [.attemptOfAnother]
+    case .retrying: [.attemptOfOtherOperation]
     case .recovering(let recovering):
-      recovering.way == .fallingBack ? [.fallback] : [.recoveryByAnother]
+      recovering.way == .fallingBack ? [.fallback] : [.recoveryByOperation]
     case .finally, .repeating, .timingOut, .delayed, .throttled, .requiring, .taking: []
     }
   }
 
   /// What has happened when something did before the first of its operations began.
-  fileprivate var happeningAsFirstBeginsLate: Tally.Happening? {
+  fileprivate var situationAsFirstBeginsLate: Coverage.Situation? {
     switch self {
     case .taking: .permitsLate
     case .delayed: .delay
@@ -102,7 +103,7 @@ extension Tree.Modifier {
 
 extension ShownOutcome {
   /// What happens when a closure of `finally` sees it.
-  fileprivate var happeningAtEnd: Tally.Happening {
+  fileprivate var situationAtEnd: Coverage.Situation {
     switch self {
     case .result: .resultSeen
     case .error: .errorSeen

@@ -1,7 +1,7 @@
 // What hands values on from one operation to another: `then`, `map`, and bodies that run children
 // (C1). What they are given they have taken over.
 
-extension Judge {
+extension Oracle {
   /// A closure is given something: of `then` and `map` that is the result of the first operation.
   mutating func called(_ run: NodeRun, with value: ShownValue) {
     run.called = value
@@ -21,7 +21,7 @@ extension Judge {
   mutating func received(
     _ outcome: ShownOutcome, from index: Int, by run: NodeRun, _ isCancelled: Bool
   ) {
-    looked(run, isCancelled)
+    checkedCancellation(run, isCancelled)
     if let child = run.child(index) {
       expect(!child.isLive, "C1: a body learnt how a child ended that had not")
       settle(child, as: outcome)
@@ -34,40 +34,42 @@ extension Judge {
 
   // MARK: The end
 
-  mutating func thenMustComeTo(_ body: ShownOutcome, _ run: NodeRun) {
+  mutating func checkThenOutcome(_ body: ShownOutcome, _ run: NodeRun) {
     if run.called == nil {
-      mustPassOn(0, body, run)
-    } else if let came = run.came {
-      expect(body == came, "then: the closure came to \(came), and not to \(body)")
+      checkPassedOn(0, body, run)
+    } else if let closureOutcome = run.closureOutcome {
+      expect(
+        body == closureOutcome, "then: the closure came to \(closureOutcome), and not to \(body)")
     } else {
-      mustPassOn(1, body, run)
+      checkPassedOn(1, body, run)
     }
   }
 
-  mutating func mapMustComeTo(_ body: ShownOutcome, _ run: NodeRun) {
-    if run.called == nil { return mustPassOn(0, body, run) }
-    expect(body == run.came, "map: n\(run.place.node.id) did not come to \(body)")
+  mutating func checkMapOutcome(_ body: ShownOutcome, _ run: NodeRun) {
+    if run.called == nil { return checkPassedOn(0, body, run) }
+    expect(body == run.closureOutcome, "map: n\(run.place.node.id) did not come to \(body)")
   }
 
   /// What a child came to is handed on, with what it carries.
-  private mutating func mustPassOn(_ index: Int, _ body: ShownOutcome, _ run: NodeRun) {
+  private mutating func checkPassedOn(_ index: Int, _ body: ShownOutcome, _ run: NodeRun) {
     let name = "n\(run.place.node.id)"
     guard let child = run.child(index) else {
       return expect(
         body == .error(.cancellation) && run.isKnownCancelled,
         "O2: child \(index) of \(name) never began, and it came to \(body)")
     }
-    let outcome = settle(child, handedOnAs: body)
-    let isToGoOn = index == 0 && outcome.isResult
-    expect(!isToGoOn, "then, map: \(name) ended with its first operation")
+    let outcome = settle(child, passedOnAs: body)
+    let mustContinue = index == 0 && outcome.isResult
+    expect(!mustContinue, "then, map: \(name) ended with its first operation")
     run.held = [child].carried
   }
 
-  mutating func bodyMustComeTo(_ body: ShownOutcome, _ count: Int, _ run: NodeRun) {
+  mutating func checkBodyOutcome(_ body: ShownOutcome, _ count: Int, _ run: NodeRun) {
     let name = "n\(run.place.node.id)"
-    if let came = run.came {
+    if let closureOutcome = run.closureOutcome {
       expect(run.received.count == count, "C1: \(name) never learnt how its children ended")
-      return expect(body == came, "C1: \(name) came to \(came), and not to \(body)")
+      return expect(
+        body == closureOutcome, "C1: \(name) came to \(closureOutcome), and not to \(body)")
     }
     guard let (index, outcome) = run.received.last else {
       return expect(false, "C1: \(name) ended before it had done anything")
@@ -77,26 +79,28 @@ extension Judge {
   }
 
   /// A modifier that has no run of its own comes to what the operation that it modifies does.
-  mutating func modifiedMustComeTo(_ body: ShownOutcome, _ run: NodeRun) {
+  mutating func checkModifiedOutcome(_ body: ShownOutcome, _ run: NodeRun) {
     guard let child = run.child(0), let end = child.end else {
       return expect(
         body == .error(.cancellation) && run.isKnownCancelled,
         "O2: n\(run.place.node.id) ran nothing, and came to \(body)")
     }
     expect(body == end.body, "n\(run.place.node.id) came to \(body), and not to \(end.body)")
-    run.held = child.holdings
+    run.held = child.discardableValues
   }
 
   /// A list in a list comes to what its one child does. In each of them the cancellation may come
   /// between the end of the inner one and its own.
-  mutating func nestedMustComeTo(_ body: ShownOutcome, _ run: NodeRun) {
+  mutating func checkNestedOutcome(_ body: ShownOutcome, _ run: NodeRun) {
     guard let child = run.child(0) else {
       return expect(
         body == .error(.cancellation) && run.isKnownCancelled,
         "O2: n\(run.place.node.id) ran nothing, and came to \(body)")
     }
     let outcome = settle(child)
-    if body == .error(.cancellation), run.isKnownCancelled { return lose([child].carried) }
+    if body == .error(.cancellation), run.isKnownCancelled {
+      return expectDiscards(of: [child].carried)
+    }
     expect(
       body == outcome.passedOn, "n\(run.place.node.id) came to \(body), and not to \(outcome)")
     run.held = [child].carried

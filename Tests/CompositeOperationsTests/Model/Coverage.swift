@@ -1,28 +1,28 @@
 /// Counts in how many trees something happened, so that trees that try nothing do not pass for
 /// rules that hold.
-struct Tally {
-  enum Happening: CaseIterable {
+struct Coverage {
+  enum Situation: CaseIterable {
     case result, error, cancelled, neverBegan
     case lateValue, lateError, selfCancellation, discard
-    case lateValueHandedOn, lateErrorHandedOn
+    case lateValuePassedOn, lateErrorPassedOn
     case recovery, secondRun, answerAfterCancellation, sourceError
-    case attemptAgain, attemptOfAnother, attemptsInVain, attemptCancelled
-    case errorIgnored, errorRecovered, errorMapped, recoveryByAnother, fallback
-    case resultSeen, errorSeen, cancellationSeen, cancelledWhileTidying
+    case attemptAgain, attemptOfOtherOperation, allAttemptsFailed, attemptCancelled
+    case errorIgnored, errorRecovered, errorMapped, recoveryByOperation, fallback
+    case resultSeen, errorSeen, cancellationSeen, cancelledDuringFinally
     case repetition, lastRepetition, timeout, longLoop
-    case skip, noneMet, conditionLeftBehind
-    case tooLate, tooLateUnnoticed, bodyLeftBehind, cancelledBodyLeftBehind, delay, heldBackByRate
-    case permitsHeldAbove, permitsInCircle, permitsLate
+    case skip, noneMet, conditionAbandoned
+    case tooLate, tooLateUnnoticed, bodyAbandoned, cancelledBodyAbandoned, delay, heldBackByRate
+    case permitsHeldAbove, permitsInCycle, permitsLate
     case everyOrigin, failuresInOrderOfTime, unbegunChild, raceWonBySecond
   }
 
-  private(set) var counts: [Happening: Int] = [:]
+  private(set) var counts: [Situation: Int] = [:]
 
-  mutating func add(_ verdict: Verdict) {
-    var seen: Set<Happening> = [verdict.outcome.happening]
+  mutating func add(_ report: ModelReport) {
+    var seen: Set<Situation> = [report.outcome.situation]
     var begun: [Int: Int] = [:]
     var isCancelled = false
-    for entry in verdict.entries {
+    for entry in report.entries {
       switch entry {
       case .began(let node, _):
         begun[node, default: 0] += 1
@@ -36,30 +36,32 @@ struct Tally {
       case .ended(_, .error(let error), let isLate):
         if isLate, case .failure = error { seen.insert(.lateError) }
         if !isLate, error == .cancellation { seen.insert(.selfCancellation) }
-        if case .parallel(let evidence) = error { seen.formUnion(evidence.happenings) }
+        if case .parallel(let parallelError) = error { seen.formUnion(parallelError.situations) }
         if case .late(let late) = error {
-          seen.insert(late.isResult ? .lateValueHandedOn : .lateErrorHandedOn)
+          seen.insert(late.isResult ? .lateValuePassedOn : .lateErrorPassedOn)
         }
       case .discarded: seen.insert(.discard)
       case .sourceFailed: seen.insert(.sourceError)
       case .answered: if isCancelled { seen.insert(.answerAfterCancellation) }
       case .cancelled: isCancelled = true
-      case .ended, .looked, .made, .asked, .called, .came, .failed, .sawEnd, .tidied,
-        .computedInVain, .conditionAsked, .conditionAnswered, .looseBegan, .looseLooked,
-        .looseEnded, .received,
+      case .ended, .checkedCancellation, .made, .asked, .called, .closureEnded, .calledWithError,
+        .finallyBegan, .finallyEnded,
+        .computationTimedOut, .conditionAsked, .conditionAnswered, .abandonableBodyBegan,
+        .abandonableBodyCheckedCancellation,
+        .abandonableBodyEnded, .received,
         .cancels:
         break
       }
     }
-    seen.formUnion(verdict.happeningsOfModifiers)
+    seen.formUnion(report.situationsOfModifiers)
     if begun.isEmpty { seen.insert(.neverBegan) }
-    if verdict.isRaceWonBySecond { seen.insert(.raceWonBySecond) }
-    for happening in seen { counts[happening, default: 0] += 1 }
+    if report.isRaceWonBySecond { seen.insert(.raceWonBySecond) }
+    for situation in seen { counts[situation, default: 0] += 1 }
   }
 }
 
 extension ShownOutcome? {
-  fileprivate var happening: Tally.Happening {
+  fileprivate var situation: Coverage.Situation {
     switch self {
     case .result: .result
     case .error: .error
@@ -68,21 +70,21 @@ extension ShownOutcome? {
   }
 }
 
-extension ShownEvidence {
-  fileprivate var happenings: Set<Tally.Happening> {
-    var happenings: Set<Tally.Happening> = []
+extension ShownParallelError {
+  fileprivate var situations: Set<Coverage.Situation> {
+    var situations: Set<Coverage.Situation> = []
     let origins = Set(children.map(\.origin))
-    if origins.contains(.neverBegan) { happenings.insert(.unbegunChild) }
-    if origins.count == 3 { happenings.insert(.everyOrigin) }
-    if failures != failures.sorted() { happenings.insert(.failuresInOrderOfTime) }
-    return happenings
+    if origins.contains(.neverBegan) { situations.insert(.unbegunChild) }
+    if origins.count == 3 { situations.insert(.everyOrigin) }
+    if failures != failures.sorted() { situations.insert(.failuresInOrderOfTime) }
+    return situations
   }
 }
 
-extension Verdict {
+extension ModelReport {
   /// Whether the outermost operation is a race that the first contender did not win.
   fileprivate var isRaceWonBySecond: Bool {
-    guard case .race(_, let contenders) = trial.tree.kind, case .result(let value) = outcome,
+    guard case .race(_, let contenders) = modelCase.tree.kind, case .result(let value) = outcome,
       let first = contenders.first
     else { return false }
     return !entries.contains(.ended(first.id, .result(value), isCancelled: false))

@@ -1,6 +1,6 @@
 // Repetitions: R4.
 
-extension Judge {
+extension Oracle {
   /// The closure is shown a result that may not be the last one.
   mutating func sawResult(_ run: NodeRun, _ value: ShownValue) {
     let name = "n\(run.place.node.id)"
@@ -12,35 +12,35 @@ extension Judge {
     settle(last, as: .result(value))
   }
 
-  mutating func mayBeginAgain(
+  mutating func checkMayBeginAgain(
     _ run: NodeRun, of repeating: Tree.Repeating, _ parent: NodeRun
   ) {
     let name = "n\(parent.place.node.id)"
     guard let last = parent.lastChild else { return }
     expect(parent.children.count < repeating.times ?? .max, "R4: \(name) ran too many times")
     expect(settle(last).isResult, "R4: \(name) ran again, and there was no result")
-    mustHavePassed(repeating.delay, since: last.end?.moment, "R4: \(name) ran again")
+    checkElapsed(repeating.delay, since: last.end?.tick, "R4: \(name) ran again")
     expect(
       !repeating.asks || parent.answer == .again,
       "R4: \(name) ran again, and had what was waited for")
   }
 
-  mutating func repeatingMustComeTo(
+  mutating func checkRepeatingOutcome(
     _ body: ShownOutcome, _ repeating: Tree.Repeating, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
     guard let last = run.lastChild else { return neverBegan(below: run, body) }
     // Results before the last one are given up, and so is that if a cancellation ends the wait.
-    lose(Array(run.children.dropLast()).carried)
+    expectDiscards(of: Array(run.children.dropLast()).carried)
     let isOver = run.children.count == repeating.times || run.answer == .end
     if body == .error(.cancellation), presumedOutcome(of: last).isResult {
       settle(last)
       expect(
         run.isKnownCancelled && (order == .partial || !isOver),
         "R4: \(name) stopped, and nobody had cancelled it")
-      return lose([last].carried)
+      return expectDiscards(of: [last].carried)
     }
-    let outcome = settle(last, handedOnAs: body)
+    let outcome = settle(last, passedOnAs: body)
     expect(!outcome.isResult || isOver, "R4: \(name) ended too early")
     run.held = [last].carried
   }

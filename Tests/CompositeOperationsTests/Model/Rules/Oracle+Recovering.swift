@@ -1,7 +1,7 @@
 // What follows on an error: R3.
 
-extension Judge {
-  mutating func mayBeginRecovery(
+extension Oracle {
+  mutating func checkMayBeginRecovery(
     _ run: NodeRun, of recovering: Tree.Recovering, _ parent: NodeRun
   ) {
     let name = "n\(parent.place.node.id)"
@@ -19,25 +19,27 @@ extension Judge {
       "R3: \(name) began an operation that nobody wanted")
   }
 
-  mutating func recoveringMustComeTo(
+  mutating func checkRecoveringOutcome(
     _ body: ShownOutcome, _ recovering: Tree.Recovering, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
     guard let first = run.child(0) else { return neverBegan(below: run, body) }
     // An error that no closure is given is given up.
-    let isUntold = recovering.way == .fallingBack || recovering.way == .ignoring
-    expect(!isUntold || run.questions == 0, "R3: nobody was to be told of an error of \(name)")
-    if let came = run.came {
-      expect(body == came, "R3: the closure of \(name) came to \(came), and not to \(body)")
+    let isErrorUnseen = recovering.way == .fallingBack || recovering.way == .ignoring
+    expect(!isErrorUnseen || run.questions == 0, "R3: nobody was to be told of an error of \(name)")
+    if let closureOutcome = run.closureOutcome {
+      expect(
+        body == closureOutcome,
+        "R3: the closure of \(name) came to \(closureOutcome), and not to \(body)")
       // What the closure was given is its own, unless it throws it on.
       run.held = first.outcome == body ? [first].carried : []
     } else if let second = run.child(1) {
-      settle(second, handedOnAs: body)
-      if isUntold { lose([first].carried) }
+      settle(second, passedOnAs: body)
+      if isErrorUnseen { expectDiscards(of: [first].carried) }
       run.held = [second].carried
     } else if recovering.way == .ignoring, body == .result(Tree.Recovering.substitute(of: run)) {
       expect(settle(first).isError, "R3: \(name) ignored what is no error")
-      lose([first].carried)
+      expectDiscards(of: [first].carried)
     } else if run.questions > 0
       || recovering.way == .fallingBack && presumedOutcome(of: first).isError
         && body == .error(.cancellation)
@@ -46,9 +48,9 @@ extension Judge {
       settle(first)
       expect(
         body == .error(.cancellation) && run.isKnownCancelled, "O2, R3: \(name) came to \(body)")
-      if isUntold { lose([first].carried) }
+      if isErrorUnseen { expectDiscards(of: [first].carried) }
     } else {
-      let outcome = settle(first, handedOnAs: body)
+      let outcome = settle(first, passedOnAs: body)
       expect(!outcome.isError, "R3: \(name) did not recover from \(outcome)")
       run.held = [first].carried
     }

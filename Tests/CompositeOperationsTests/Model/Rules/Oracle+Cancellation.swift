@@ -1,13 +1,13 @@
-extension Judge {
+extension Oracle {
   /// How often a body may look in vain for a cancellation that a sibling's end brings it: every look
   /// is at worst a toss-up with one of a few tasks that bring it.
-  private static let mostVainLooks = 40
+  private static let maximumMissedChecks = 40
 
   /// Judges whether a run is cancelled when it should be, and not otherwise.
   ///
   /// A cancellation from outside is everywhere at once (O3, C2). One that a sibling's end causes is
   /// on its way for some time.
-  mutating func looked(_ run: NodeRun, _ isCancelled: Bool) {
+  mutating func checkedCancellation(_ run: NodeRun, _ isCancelled: Bool) {
     let node = "n\(run.place.node.id)"
     if isCancelled {
       expect(hasReason(toCancel: run), "P3, P7: \(node) was cancelled, and nobody had a reason to")
@@ -17,9 +17,9 @@ extension Judge {
       expect(
         !run.wasKnownCancelled || mayLag(run), "O3: \(node) was cancelled and then it was not")
       if order == .total, run.isBelowStop {
-        run.vainLooks += 1
+        run.missedChecks += 1
         expect(
-          run.vainLooks <= Self.mostVainLooks,
+          run.missedChecks <= Self.maximumMissedChecks,
           "P3, P7: \(node) went on when its composite should long have cancelled it")
       }
     }
@@ -58,10 +58,10 @@ extension NodeRun {
   }
 }
 
-extension Judge {
+extension Oracle {
   /// O2: when a cancellation is over, nobody begins who has not looked before: at most one run a
   /// worker.
-  mutating func mayBeginLate(atMost workers: Int, _ entries: [Entry]) {
+  mutating func checkLateBeginnings(atMost workers: Int, _ entries: [Entry]) {
     guard let time = entries.firstIndex(of: .cancelled) else { return }
     let begun = entries[time...].count { entry in
       guard case .began(let node, _) = entry, let place = places[node] else { return false }

@@ -1,11 +1,11 @@
 // Permits: E1 to E4. Whoever takes permits has them while what it modifies runs.
 
-extension Judge {
+extension Oracle {
   /// Permits are to be asked for.
-  mutating func asksForPermits(_ run: NodeRun) {
+  mutating func requestedPermits(_ run: NodeRun) {
     if run.claims == nil { return }
     // Somebody who waits for some of what is held above this one, and keeps others waiting.
-    run.mayBeInCircle = runs.values.contains { other in
+    run.mayBeInCycle = runs.values.contains { other in
       other !== run && other.isWaitingForPermits && !other.claimsAbove.isEmpty
         && run.claimsAbove.contains { held in
           other.claims?.contains { $0.kind == held.kind } == true
@@ -13,7 +13,7 @@ extension Judge {
     }
   }
 
-  mutating func mayBeginTaking(_ claims: [Tree.Claim], below parent: NodeRun) {
+  mutating func checkMayBeginTaking(_ claims: [Tree.Claim], below parent: NodeRun) {
     let name = "n\(parent.place.node.id)"
     expect(parent.children.isEmpty, "what \(name) modifies ran twice")
     for claim in claims {
@@ -26,11 +26,11 @@ extension Judge {
     }
   }
 
-  mutating func takingMustComeTo(
+  mutating func checkTakingOutcome(
     _ body: ShownOutcome, _ claims: [Tree.Claim], _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
-    if !run.children.isEmpty { return modifiedMustComeTo(body, run) }
+    if !run.children.isEmpty { return checkModifiedOutcome(body, run) }
     guard case .error(.permits(let wanted, let isHeldAbove)) = body else {
       return neverBegan(below: run, body)
     }
@@ -42,7 +42,7 @@ extension Judge {
     }
     expect(isHeldAbove == cannotCome, "E4: \(name) was refused \(claims) for the wrong reason")
     expect(
-      cannotCome || !run.claimsAbove.isEmpty && (order == .partial || run.mayBeInCircle),
+      cannotCome || !run.claimsAbove.isEmpty && (order == .partial || run.mayBeInCycle),
       "E4: \(name) was refused \(claims), and there was no circle")
   }
 
@@ -56,7 +56,7 @@ extension Judge {
   ///
   /// Where permits are taken within one another, those in a circle let others pass.
   private func overtaken(by run: NodeRun, of claim: Tree.Claim) -> Int? {
-    if order == .partial || takesWithinTakes || isCancellationRequested { return nil }
+    if order == .partial || nestsPermits || isCancellationRequested { return nil }
     let left = Tree.permitCounts[claim.kind] - taken(of: claim.kind) - claim.number
     let first = runs.values.first { other in
       other !== run && other.isWaitingForPermits && other.beginning < run.beginning

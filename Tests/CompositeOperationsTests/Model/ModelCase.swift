@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 
 /// A tree, a way to run it, and when it is cancelled from outside: all drawn from one seed.
-struct Trial: Sendable {
+struct ModelCase: Sendable {
   enum Workers: String, Sendable, CaseIterable {
     /// A seeded executor.
     case one
@@ -16,13 +16,13 @@ struct Trial: Sendable {
     case after(Int)
   }
 
-  enum Surroundings: Sendable {
+  enum Setup: Sendable {
     case plain
     /// With random numbers of its own, but without observers.
-    case furnished
+    case seeded
     case observed
     /// Observed by the modifier of the same name.
-    case observedFromInside
+    case observedByModifier
   }
 
   let seed: UInt64
@@ -30,11 +30,11 @@ struct Trial: Sendable {
   var tree: Tree
   var orderSeed: UInt64
   var cancellation: Cancellation
-  let surroundings: Surroundings
+  let setup: Setup
   /// Whether it is started with a handle, or run as part of a task.
   let hasHandle: Bool
   /// How long a leaf computes at most while it waits for another one.
-  var patience = Duration.seconds(20)
+  var computationTimeout = Duration.seconds(20)
 
   /// - Parameter size: About how many nodes the tree has at most.
   init(seed: UInt64, workers: Workers, size: Int = 14) {
@@ -42,8 +42,8 @@ struct Trial: Sendable {
     self.seed = seed
     self.workers = workers
     orderSeed = chance.seed()
-    surroundings = chance.pick([
-      (60, .plain), (15, .furnished), (18, .observed), (7, .observedFromInside),
+    setup = chance.pick([
+      (60, .plain), (15, .seeded), (18, .observed), (7, .observedByModifier),
     ])
     hasHandle = chance.percent(60)
     var generator = TreeGenerator(seed: chance.seed())
@@ -51,9 +51,9 @@ struct Trial: Sendable {
     let share = chance.number(1...size)
     tree = generator.tree(of: generator.isAboutPermits ? share * 3 : share)
     if workers == .all, processorCount > 1, chance.percent(10) { tree = tree.withRival(&chance) }
-    let moments = tree.size * (workers == .one ? 3 : 4)
+    let points = tree.size * (workers == .one ? 3 : 4)
     cancellation = chance.pick([
-      (45, .never), (5, .beforeTheStart), (50, .after(chance.number(1...moments))),
+      (45, .never), (5, .beforeTheStart), (50, .after(chance.number(1...points))),
     ])
   }
 
@@ -64,37 +64,38 @@ struct Trial: Sendable {
   }
 
   /// What became of it.
-  func verdict() async -> Verdict {
+  func report() async -> ModelReport {
     let recorder = Recorder(
-      cancellationPoint: workers == .all ? cancellation.point : nil, patience: patience)
+      cancellationPoint: workers == .all ? cancellation.point : nil,
+      computationTimeout: computationTimeout)
     let observer = RecordingObserver()
     let builder = Builder(recorder: recorder)
     let operation = builder.operation(tree)
     let observed: AnyShown =
-      surroundings == .observedFromInside ? operation.observed(by: observer) : operation
+      setup == .observedByModifier ? operation.observed(by: observer) : operation
     // Two computing leaves could occupy all threads, and wait for each other's rivals.
     let end =
       tree.hasRival
       ? await Computation.alone { await run(observed, recorder, observer) }
       : await run(observed, recorder, observer)
-    let story = recorder.story
-    let entries = story.entries
-    var judge = Judge(of: tree, in: workers == .one ? .total : .partial)
-    judge.read(story)
+    let recording = recorder.recording
+    let entries = recording.entries
+    var oracle = Oracle(of: tree, in: workers == .one ? .total : .partial)
+    oracle.read(recording)
     guard let end else {
-      return Verdict(self, entries, nil, ["O1: it is stuck"] + judge.findings)
+      return ModelReport(self, entries, nil, ["O1: it is stuck"] + oracle.findings)
     }
-    judge.finish(end.outcome, late: end.late, hasHandle: hasHandle)
-    judge.expect(builder.areAllPermitsBack, "E1: permits did not come back")
-    judge.expect(recorder.callsUnderLock == 0, "C3: code of the tree ran under a lock")
-    judge.mayBeginLate(atMost: processorCount, entries)
-    var laws = EventLaws(order: judge.order)
-    if surroundings == .observed || surroundings == .observedFromInside {
+    oracle.finish(end.outcome, late: end.late, hasHandle: hasHandle)
+    oracle.expect(builder.areAllPermitsBack, "E1: permits did not come back")
+    oracle.expect(recorder.callsUnderLock == 0, "C3: code of the tree ran under a lock")
+    oracle.checkLateBeginnings(atMost: processorCount, entries)
+    var laws = EventLaws(order: oracle.order)
+    if setup == .observed || setup == .observedByModifier {
       laws.read(observer.events)
       laws.readProgress(of: observer.events)
-      laws.compare(with: judge)
+      laws.compare(with: oracle)
     }
-    return Verdict(self, entries, end.outcome, judge.findings + laws.findings)
+    return ModelReport(self, entries, end.outcome, oracle.findings + laws.findings)
   }
 
   // MARK: Running
@@ -126,13 +127,13 @@ struct Trial: Sendable {
   /// - Returns: A task that ends when the run has ended, and how to cancel the run.
   private func start(
     _ operation: some ComposableOperation<ShownValue>, on executor: SeededExecutor?,
-    _ clock: TurnClock, _ observer: RecordingObserver, _ ends: Log<End>
+    _ clock: TickClock, _ observer: RecordingObserver, _ ends: Log<End>
   ) -> (Task<Void, Never>, @Sendable () -> Void) {
     var environment = OperationEnvironment()
     if tree.takesTime { environment.clock = clock }
-    switch surroundings {
-    case .plain, .observedFromInside: break
-    case .furnished: environment.randomness = .seeded(seed)
+    switch setup {
+    case .plain, .observedByModifier: break
+    case .seeded: environment.randomness = .seeded(seed)
     case .observed: environment.observers = [observer]
     }
     if hasHandle {
@@ -145,12 +146,12 @@ struct Trial: Sendable {
       }
       return (task, { run.cancel() })
     }
-    let task = Task(executorPreference: executor) { [surroundings, environment, tree] in
+    let task = Task(executorPreference: executor) { [setup, environment, tree] in
       let outcome =
-        switch surroundings {
-        case .plain where !tree.takesTime, .observedFromInside where !tree.takesTime:
+        switch setup {
+        case .plain where !tree.takesTime, .observedByModifier where !tree.takesTime:
           await operation.run()
-        case .plain, .observedFromInside, .furnished, .observed:
+        case .plain, .observedByModifier, .seeded, .observed:
           await operation.run(in: environment)
         }
       ends.add(End(outcome: ShownOutcome(outcome), late: nil))
@@ -159,12 +160,14 @@ struct Trial: Sendable {
   }
 }
 
-extension Trial {
+extension ModelCase {
   /// How to run it again.
-  var again: String { "COMPOSITE_MODEL_SEED=\(workers)-\(seed) swift test --filter ModelTests" }
+  var reproductionCommand: String {
+    "COMPOSITE_MODEL_SEED=\(workers)-\(seed) swift test --filter ModelTests"
+  }
 }
 
-extension Trial.Cancellation {
+extension ModelCase.Cancellation {
   fileprivate var point: Int? {
     switch self {
     case .never, .beforeTheStart: nil
@@ -178,14 +181,14 @@ extension Trial.Cancellation {
 }
 
 /// What became of a trial, and the whole story for whoever has to find out why.
-struct Verdict: Sendable, CustomStringConvertible {
-  let trial: Trial
+struct ModelReport: Sendable, CustomStringConvertible {
+  let modelCase: ModelCase
   let entries: [Entry]
   let outcome: ShownOutcome?
   let findings: [String]
 
-  init(_ trial: Trial, _ entries: [Entry], _ outcome: ShownOutcome?, _ findings: [String]) {
-    self.trial = trial
+  init(_ modelCase: ModelCase, _ entries: [Entry], _ outcome: ShownOutcome?, _ findings: [String]) {
+    self.modelCase = modelCase
     self.entries = entries
     self.outcome = outcome
     self.findings = findings
@@ -195,9 +198,9 @@ struct Verdict: Sendable, CustomStringConvertible {
     let log = entries.enumerated().map { "\($0) \($1)" }.joined(separator: "\n")
     return """
       \(findings.joined(separator: "\n"))
-      seed \(trial.seed), \(trial.workers), \(trial.cancellation), \(trial.surroundings), \
-      \(trial.hasHandle ? "with a handle" : "in a task")
-      \(trial.tree)
+      seed \(modelCase.seed), \(modelCase.workers), \(modelCase.cancellation), \(modelCase.setup), \
+      \(modelCase.hasHandle ? "with a handle" : "in a task")
+      \(modelCase.tree)
       \(log)
       outcome: \(outcome.map { "\($0)" } ?? "none")
       """

@@ -1,6 +1,6 @@
 // Conditions: Q1 and Q2.
 
-extension Judge {
+extension Oracle {
   mutating func conditionAsked(_ index: Int, of node: Int, ticket: Int, _ isCancelled: Bool) {
     let name = "condition \(index) of n\(node)"
     // With several workers one that was left behind may just have begun.
@@ -13,7 +13,7 @@ extension Judge {
     expect(run.conditions[index] == nil, "Q2: \(name) was asked twice")
     expect(run.children.isEmpty, "Q2: \(name) was asked when the body had begun")
     expect(
-      order == .partial || verdict(of: requiring, run) == nil,
+      order == .partial || conditionResult(of: requiring, run) == nil,
       "Q2: \(name) was asked, and the answer was certain")
     run.conditions[index] = .isAsked
     asked[ticket] = (run, index)
@@ -26,21 +26,21 @@ extension Judge {
 
   // MARK: The end
 
-  mutating func mayBeginRequiring(
+  mutating func checkMayBeginRequiring(
     _ run: NodeRun, _ requiring: Tree.Requiring, below parent: NodeRun
   ) {
     expect(
-      parent.children.isEmpty && verdict(of: requiring, parent) == .proceeds,
+      parent.children.isEmpty && conditionResult(of: requiring, parent) == .proceeds,
       "Q1, Q2: the body of n\(parent.place.node.id) began, and was not to")
   }
 
-  mutating func requiringMustComeTo(
+  mutating func checkRequiringOutcome(
     _ body: ShownOutcome, _ requiring: Tree.Requiring, _ run: NodeRun
   ) {
-    if !run.children.isEmpty { return modifiedMustComeTo(body, run) }
+    if !run.children.isEmpty { return checkModifiedOutcome(body, run) }
     let name = "n\(run.place.node.id)"
     let isRight =
-      switch (body, verdict(of: requiring, run)) {
+      switch (body, conditionResult(of: requiring, run)) {
       case (.error(.cancellation), _): run.isKnownCancelled
       case (.error(.skipped(let reason)), .skips): reasons(of: run).contains(reason)
       case (.error(.noneMet(let errors)), .fails):
@@ -52,21 +52,21 @@ extension Judge {
     expect(isRight, "Q1, Q2: \(name) came to \(body), and its conditions: \(run.conditions)")
   }
 
-  private enum Verdict { case proceeds, skips, fails }
+  private enum ConditionResult { case proceeds, skips, fails }
 
   /// Q1: what the answers so far come to; nil if that is not certain yet.
-  private func verdict(of requiring: Tree.Requiring, _ run: NodeRun) -> Verdict? {
+  private func conditionResult(of requiring: Tree.Requiring, _ run: NodeRun) -> ConditionResult? {
     let answers = requiring.conditions.indices.map { run.conditions[$0]?.answer }
     return switch requiring.combination {
     case .any: any(of: answers)
-    case .each, .stacked, .all: all(of: answers.map { $0.map(verdict) })
+    case .each, .stacked, .all: all(of: answers.map { $0.map(conditionResult) })
     case .firstAndAny:
       answers.isEmpty
-        ? .proceeds : all(of: [answers[0].map(verdict), any(of: answers)])
+        ? .proceeds : all(of: [answers[0].map(conditionResult), any(of: answers)])
     }
   }
 
-  private func verdict(_ answer: Entry.ConditionAnswer) -> Verdict {
+  private func conditionResult(_ answer: Entry.ConditionAnswer) -> ConditionResult {
     switch answer {
     case .proceeds: .proceeds
     case .skips: .skips
@@ -74,17 +74,17 @@ extension Judge {
     }
   }
 
-  private func all(of verdicts: [Verdict?]) -> Verdict? {
-    if verdicts.contains(.fails) { return .fails }
-    if verdicts.contains(nil) { return nil }
-    return verdicts.contains(.skips) ? .skips : .proceeds
+  private func all(of conditionResults: [ConditionResult?]) -> ConditionResult? {
+    if conditionResults.contains(.fails) { return .fails }
+    if conditionResults.contains(nil) { return nil }
+    return conditionResults.contains(.skips) ? .skips : .proceeds
   }
 
-  private func any(of answers: [Entry.ConditionAnswer?]) -> Verdict? {
-    let verdicts = answers.map { $0.map(verdict) }
-    if verdicts.contains(.proceeds) { return .proceeds }
-    if verdicts.contains(nil) { return nil }
-    return verdicts.contains(.skips) ? .skips : .fails
+  private func any(of answers: [Entry.ConditionAnswer?]) -> ConditionResult? {
+    let conditionResults = answers.map { $0.map(conditionResult) }
+    if conditionResults.contains(.proceeds) { return .proceeds }
+    if conditionResults.contains(nil) { return nil }
+    return conditionResults.contains(.skips) ? .skips : .fails
   }
 
   /// What may be given as the reason of a skip.

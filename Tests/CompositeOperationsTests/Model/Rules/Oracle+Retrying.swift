@@ -1,17 +1,18 @@
 // Attempts: R1 and R6.
 
-extension Judge {
-  mutating func mayBeginAttempt(_ run: NodeRun, of retrying: Tree.Retrying, _ parent: NodeRun) {
+extension Oracle {
+  mutating func checkMayBeginAttempt(_ run: NodeRun, of retrying: Tree.Retrying, _ parent: NodeRun)
+  {
     let name = "n\(parent.place.node.id)"
     expect(parent.children.count < retrying.attempts, "R1: \(name) made too many attempts")
     guard let last = parent.lastChild else {
       return expect(run.place.index == 0, "R1: the first attempt of \(name) was of another one")
     }
     expect(settle(last).isError, "R1: \(name) tried again, and nothing had failed")
-    mustHavePassed(retrying.delay, since: last.end?.moment, "R1: \(name) tried again")
+    checkElapsed(retrying.delay, since: last.end?.tick, "R1: \(name) tried again")
     let expected =
       switch (retrying.asking, parent.answer) {
-      case (.nobody, _): 0
+      case (.noClosure, _): 0
       case (_, .again): last.place.index
       case (_, .child(let index)): index
       case (_, .end), (_, .threw), (_, nil): -1
@@ -20,7 +21,7 @@ extension Judge {
     parent.answer = nil
   }
 
-  mutating func retryingMustComeTo(
+  mutating func checkRetryingOutcome(
     _ body: ShownOutcome, _ retrying: Tree.Retrying, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
@@ -28,17 +29,17 @@ extension Judge {
     case .result:
       guard let last = run.lastChild else { return expect(false, "R1: \(name) attempted nothing") }
       settle(last, as: body)
-      run.held = last.holdings
+      run.held = last.discardableValues
       // O3: what failed attempts carry reaches nobody.
-      lose(Array(run.children.dropLast()).carried)
+      expectDiscards(of: Array(run.children.dropLast()).carried)
     case .error(let error) where error == run.answer?.error: threw(error, run)
-    case .error(let error) where run.lastChild?.handedOn == error && run.isHandingOn:
+    case .error(let error) where run.lastChild?.passedOnError == error && run.isPassingOn:
       guard let last = run.lastChild else { return }
-      settle(last, handedOnAs: body)
+      settle(last, passedOnAs: body)
       run.held = [last].carried
-      lose(Array(run.children.dropLast()).carried)
+      expectDiscards(of: Array(run.children.dropLast()).carried)
     case .error(.retry(let errors, let isCancelled)):
-      mustBeAttempts(errors, isCancelled, of: retrying, run)
+      checkAttempts(errors, isCancelled, of: retrying, run)
     case .error(.cancellation):
       expect(
         run.children.isEmpty && run.isKnownCancelled, "R1: \(name) hides its attempts")
@@ -48,12 +49,12 @@ extension Judge {
 
   /// R6: what the closure throws is the run's end. The error that it was told of last is its own.
   private mutating func threw(_ error: ShownError, _ run: NodeRun) {
-    lose(Array(run.children.dropLast()).carried)
+    expectDiscards(of: Array(run.children.dropLast()).carried)
     if let last = run.lastChild, last.outcome == .error(error) { run.held = [last].carried }
   }
 
   /// R1: the error has every attempt's error in order, and says whether a cancellation ended it.
-  private mutating func mustBeAttempts(
+  private mutating func checkAttempts(
     _ errors: [ShownError], _ isCancelled: Bool, of retrying: Tree.Retrying, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
@@ -81,7 +82,7 @@ extension Judge {
     } else if let last {
       settle(last, as: .cancelled)
       expect(
-        last.handedOn == .cancellation && run.children.count > 1,
+        last.passedOnError == .cancellation && run.children.count > 1,
         "O3: \(name) does not show the late outcome of its last attempt")
     }
     expect(
@@ -103,8 +104,8 @@ extension NodeRun {
   }
 
   /// Whether a retry ends as its last attempt was cancelled: as the first one, or as one with a value.
-  fileprivate var isHandingOn: Bool {
-    if case .late(.result) = lastChild?.handedOn { return true }
+  fileprivate var isPassingOn: Bool {
+    if case .late(.result) = lastChild?.passedOnError { return true }
     return children.count == 1
   }
 }
