@@ -1,20 +1,20 @@
 import Foundation
 import Testing
 
-/// What the surroundings of a test run ask for.
+/// Settings of the model tests, from environment variables.
 enum ModelSettings {
-  /// How long to go on with new seeds.
+  /// How long the soak test runs new seeds; zero disables it.
   static let soak = Duration.seconds(
     ProcessInfo.processInfo.environment["COMPOSITE_SOAK_SECONDS"].flatMap(Int.init) ?? 0)
 
-  /// The trial that is to be seen again, by its workers and its seed: `one-17`.
+  /// The case to run again, by its workers and its seed, for example `one-17`.
   static let caseToReproduce: ModelCase? = {
     let parts = ProcessInfo.processInfo.environment["COMPOSITE_MODEL_SEED"]?.split(separator: "-")
     guard let parts, parts.count == 2, let seed = UInt64(parts[1]) else { return nil }
     return ModelCase.Workers(rawValue: String(parts[0])).map { ModelCase(seed: seed, workers: $0) }
   }()
 
-  /// How many trees to try of so many: a sanitizer is slow.
+  /// The number of trees to run: a tenth under a sanitizer, because sanitizers are slow.
   static func scaled(_ trees: Int) -> Int {
     #if SANITIZER
       trees / 10
@@ -24,7 +24,7 @@ enum ModelSettings {
   }
 }
 
-/// Trials of seeds that follow on one another.
+/// Cases with consecutive seeds.
 struct Batch: Sendable, CustomTestStringConvertible {
   let workers: ModelCase.Workers
   let seeds: Range<UInt64>
@@ -38,7 +38,7 @@ struct Batch: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(workers), seeds \(seeds)" }
 
-  /// Runs the trials, and tells of the first one that breaks a rule.
+  /// Runs the cases, and records an issue for the first violation of each rule.
   func run() async {
     var broken: Set<String> = []
     for seed in seeds {
@@ -49,12 +49,13 @@ struct Batch: Sendable, CustomTestStringConvertible {
 }
 
 extension ModelReport {
-  /// The rule that was broken first; nil if none was.
+  /// The start of the first finding, without numbers, which identifies the rule; nil without
+  /// findings.
   var rule: String? {
     findings.first.map { String($0.drop { $0 != ":" }.filter { !$0.isNumber }.prefix(50)) }
   }
 
-  /// Tells what went wrong, by the smallest tree that shows it.
+  /// Records an issue with the smallest tree that violates the same rule.
   func record() async {
     Issue.record(
       "\(await smallest())\nfound with seed \(modelCase.seed): \(modelCase.reproductionCommand)")

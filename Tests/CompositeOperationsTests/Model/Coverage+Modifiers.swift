@@ -1,5 +1,5 @@
 extension ModelReport {
-  /// What happened that has to do with modifiers.
+  /// The situations of modifiers in this case.
   var situationsOfModifiers: Set<Coverage.Situation> {
     let places = Place.all(of: modelCase.tree)
     func modifier(_ node: Int?) -> Tree.Modifier? {
@@ -8,11 +8,11 @@ extension ModelReport {
     }
     var seen: Set<Coverage.Situation> = []
     var isInFinally = false
-    /// Who began last.
+    /// The node that began last.
     var last: Int?
     var conditions: [Int: Int] = [:]
     var abandonableBodies: [Int: Int] = [:]
-    /// Whether the last run to end had been cancelled.
+    /// Whether the run that ended last had been cancelled.
     var isLastCancelled = false
     for entry in entries {
       defer {
@@ -69,9 +69,8 @@ extension ModelReport {
       case .finallyEnded: isInFinally = false
       case .cancelled: if isInFinally { seen.insert(.cancelledDuringFinally) }
       case .checkedCancellation, .ended, .computationTimedOut, .discarded, .made, .sourceFailed,
-        .asked, .answered,
-        .called, .calledWithError,
-        .abandonableBodyCheckedCancellation, .received, .cancels:
+        .asked, .answered, .called, .calledWithError, .abandonableBodyCheckedCancellation,
+        .received, .cancels:
         break
       }
     }
@@ -80,7 +79,7 @@ extension ModelReport {
 }
 
 extension Tree.Modifier {
-  /// What happens when the second of its operations begins.
+  /// The situations in which the second operation of the modifier begins.
   fileprivate var situationsAsSecondBegins: Set<Coverage.Situation> {
     switch self {
     case .retrying: [.attemptOfOtherOperation]
@@ -90,7 +89,7 @@ extension Tree.Modifier {
     }
   }
 
-  /// What has happened when something did before the first of its operations began.
+  /// The situation in which another node began between the modifier and its first operation.
   fileprivate var situationAsFirstBeginsLate: Coverage.Situation? {
     switch self {
     case .taking: .permitsLate
@@ -102,7 +101,7 @@ extension Tree.Modifier {
 }
 
 extension ShownOutcome {
-  /// What happens when a closure of `finally` sees it.
+  /// The situation in which a closure of `finally` receives this outcome.
   fileprivate var situationAtEnd: Coverage.Situation {
     switch self {
     case .result: .resultSeen

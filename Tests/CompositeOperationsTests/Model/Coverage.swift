@@ -1,5 +1,5 @@
-/// Counts in how many trees something happened, so that trees that try nothing do not pass for
-/// rules that hold.
+/// Counts the trees in which each situation occurred, so that a rule does not pass because no tree
+/// exercised it.
 struct Coverage {
   enum Situation: CaseIterable {
     case result, error, cancelled, neverBegan
@@ -45,11 +45,9 @@ struct Coverage {
       case .answered: if isCancelled { seen.insert(.answerAfterCancellation) }
       case .cancelled: isCancelled = true
       case .ended, .checkedCancellation, .made, .asked, .called, .closureEnded, .calledWithError,
-        .finallyBegan, .finallyEnded,
-        .computationTimedOut, .conditionAsked, .conditionAnswered, .abandonableBodyBegan,
-        .abandonableBodyCheckedCancellation,
-        .abandonableBodyEnded, .received,
-        .cancels:
+        .finallyBegan, .finallyEnded, .computationTimedOut, .conditionAsked, .conditionAnswered,
+        .abandonableBodyBegan, .abandonableBodyCheckedCancellation, .abandonableBodyEnded,
+        .received, .cancels:
         break
       }
     }
@@ -82,7 +80,7 @@ extension ShownParallelError {
 }
 
 extension ModelReport {
-  /// Whether the outermost operation is a race that the first contender did not win.
+  /// Whether the outermost operation is a race that another contender than the first one won.
   fileprivate var isRaceWonBySecond: Bool {
     guard case .race(_, let contenders) = modelCase.tree.kind, case .result(let value) = outcome,
       let first = contenders.first

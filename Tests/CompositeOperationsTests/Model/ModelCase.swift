@@ -1,7 +1,7 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// A tree, a way to run it, and when it is cancelled from outside: all drawn from one seed.
+/// A tree, how it is run, and when it is cancelled from outside, all generated from one seed.
 struct ModelCase: Sendable {
   enum Workers: String, Sendable, CaseIterable {
     /// A seeded executor.
@@ -12,16 +12,16 @@ struct ModelCase: Sendable {
 
   enum Cancellation: Sendable {
     case never, beforeTheStart
-    /// After so many jobs of the seeded executor, or else so many entries of the log.
+    /// After this number of jobs of the seeded executor or, on all workers, of entries in the log.
     case after(Int)
   }
 
   enum Setup: Sendable {
     case plain
-    /// With random numbers of its own, but without observers.
+    /// With seeded random numbers, and without observers.
     case seeded
     case observed
-    /// Observed by the modifier of the same name.
+    /// Observed by the modifier `observed(by:)`.
     case observedByModifier
   }
 
@@ -31,12 +31,12 @@ struct ModelCase: Sendable {
   var orderSeed: UInt64
   var cancellation: Cancellation
   let setup: Setup
-  /// Whether it is started with a handle, or run as part of a task.
+  /// Whether the operation is started with a handle, instead of run in a task.
   let hasHandle: Bool
-  /// How long a leaf computes at most while it waits for another one.
+  /// The maximum time that a leaf computes while it waits for another leaf.
   var computationTimeout = Duration.seconds(20)
 
-  /// - Parameter size: About how many nodes the tree has at most.
+  /// - Parameter size: The approximate maximum number of nodes.
   init(seed: UInt64, workers: Workers, size: Int = 14) {
     var chance = Chance(seed: seed)
     self.seed = seed
@@ -47,7 +47,7 @@ struct ModelCase: Sendable {
     ])
     hasHandle = chance.percent(60)
     var generator = TreeGenerator(seed: chance.seed())
-    // Who gets into one another's way are many.
+    // Contention for permits needs more nodes.
     let share = chance.number(1...size)
     tree = generator.tree(of: generator.isAboutPermits ? share * 3 : share)
     if workers == .all, processorCount > 1, chance.percent(10) { tree = tree.withRival(&chance) }
@@ -57,13 +57,13 @@ struct ModelCase: Sendable {
     ])
   }
 
-  /// What is there to see when everything is over.
+  /// The outcomes that the caller receives.
   private struct End: Sendable {
     let outcome: ShownOutcome
     let late: ShownOutcome?
   }
 
-  /// What became of it.
+  /// Runs the case, and checks the log and the events against the rules.
   func report() async -> ModelReport {
     let recorder = Recorder(
       cancellationPoint: workers == .all ? cancellation.point : nil,
@@ -73,7 +73,7 @@ struct ModelCase: Sendable {
     let operation = builder.operation(tree)
     let observed: AnyShown =
       setup == .observedByModifier ? operation.observed(by: observer) : operation
-    // Two computing leaves could occupy all threads, and wait for each other's rivals.
+    // Two computing leaves could occupy all threads, and each wait for a leaf that needs a thread.
     let end =
       tree.hasRival
       ? await Computation.alone { await run(observed, recorder, observer) }
@@ -83,10 +83,10 @@ struct ModelCase: Sendable {
     var oracle = Oracle(of: tree, in: workers == .one ? .total : .partial)
     oracle.read(recording)
     guard let end else {
-      return ModelReport(self, entries, nil, ["O1: it is stuck"] + oracle.findings)
+      return ModelReport(self, entries, nil, ["O1: the run did not end"] + oracle.findings)
     }
     oracle.finish(end.outcome, late: end.late, hasHandle: hasHandle)
-    oracle.expect(builder.areAllPermitsBack, "E1: permits did not come back")
+    oracle.expect(builder.areAllPermitsBack, "E1: permits were not released")
     oracle.expect(recorder.callsUnderLock == 0, "C3: code of the tree ran under a lock")
     oracle.checkLateBeginnings(atMost: processorCount, entries)
     var laws = EventLaws(order: oracle.order)
@@ -124,7 +124,7 @@ struct ModelCase: Sendable {
     return ends.entries.first
   }
 
-  /// - Returns: A task that ends when the run has ended, and how to cancel the run.
+  /// - Returns: A task that ends when the run has ended, and a closure that cancels the run.
   private func start(
     _ operation: some ComposableOperation<ShownValue>, on executor: SeededExecutor?,
     _ clock: TickClock, _ observer: RecordingObserver, _ ends: Log<End>
@@ -161,7 +161,7 @@ struct ModelCase: Sendable {
 }
 
 extension ModelCase {
-  /// How to run it again.
+  /// The command that runs the case again.
   var reproductionCommand: String {
     "COMPOSITE_MODEL_SEED=\(workers)-\(seed) swift test --filter ModelTests"
   }
@@ -180,7 +180,7 @@ extension ModelCase.Cancellation {
   }
 }
 
-/// What became of a trial, and the whole story for whoever has to find out why.
+/// The findings about a case, with the tree and the log.
 struct ModelReport: Sendable, CustomStringConvertible {
   let modelCase: ModelCase
   let entries: [Entry]

@@ -1,10 +1,10 @@
 import Testing
 
-/// Random trees of operations against the rules of the contract, which `Rules` tells in plain code.
+/// Checks random trees of operations against the rules, which `Rules` implements as plain code.
 ///
-/// A failure shows the seed, a tree that is as small as could be found, and its log. The seed alone
-/// runs it again: `COMPOSITE_MODEL_SEED=one-17 swift test --filter ModelTests`.
-/// `COMPOSITE_SOAK_SECONDS=600` goes on for longer, with seeds that nobody has tried.
+/// A failure shows the seed, the smallest failing tree that was found, and its log. This command
+/// runs the seed again: `COMPOSITE_MODEL_SEED=one-17 swift test --filter ModelTests`.
+/// With `COMPOSITE_SOAK_SECONDS=600`, the tests also run new random seeds for 600 seconds.
 @Suite struct ModelTests {
   @Test(arguments: Batch.all(of: .one, trees: 16_000))
   func `Model: random trees on one worker do exactly what the rules say`(batch: Batch) async {
@@ -47,13 +47,13 @@ import Testing
       seed += 200
       count += 400
     }
-    print("The model has judged \(count) trees, from seed \(seed - UInt64(count / 2)) on.")
+    print("The model has checked \(count) trees, beginning with seed \(seed - UInt64(count / 2)).")
   }
 
   @Test(.enabled(if: ModelSettings.caseToReproduce != nil))
   func `Model: the case of the requested seed`() async throws {
     let modelCase = try #require(ModelSettings.caseToReproduce)
-    // Without an order of its own the story differs from time to time.
+    // On all workers the log differs between runs, so the case runs up to 100 times.
     for _ in 0..<(modelCase.workers == .one ? 1 : 100) {
       let report = await modelCase.report()
       if modelCase.workers == .one { print(report) }

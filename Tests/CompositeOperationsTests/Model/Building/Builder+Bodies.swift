@@ -1,7 +1,7 @@
 import CompositeOperations
 
 extension Builder {
-  /// A body that runs children through its context, as the authors of composites do.
+  /// A body that runs children through its context, as user code does.
   func performing(_ body: Tree.Body, _ children: [Tree], at node: Int) -> AnyShown {
     let children = children.map { operation($0) }
     return recorded(

@@ -19,7 +19,7 @@ extension Builder {
     }
   }
 
-  /// Where a condition stands.
+  /// The position of a condition.
   private struct Site: Sendable {
     let node: Int
     let index: Int
@@ -41,7 +41,7 @@ extension Builder {
     return condition.isNegated ? .not(made) : made
   }
 
-  /// - Returns: What tells this answer from others of the same condition.
+  /// - Returns: A ticket that identifies this evaluation.
   private func ask(_ site: Site) -> Int {
     let ticket = recorder.number()
     recorder.add { .conditionAsked(site.node, site.index, ticket: ticket, isCancelled: $0) }
@@ -60,7 +60,7 @@ extension Builder {
     let shown: Entry.ConditionAnswer =
       switch condition.answer {
       case .error: .fails(error.map { ShownError($0) } ?? .cancellation)
-      // Nobody knows, and so nobody knows the opposite.
+      // Without an answer, the negation has no answer either.
       case .cancellation: .skips
       case .yes: condition.isNegated ? .skips : .proceeds
       case .no, .skip: condition.isNegated ? .proceeds : .skips

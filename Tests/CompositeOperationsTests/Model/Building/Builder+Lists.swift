@@ -50,7 +50,7 @@ extension Builder {
 
   // MARK: Kinds of lists
 
-  /// Leaves as what they are, others without their types.
+  /// Leaves keep their type, and other operations are type-erased.
   private func uniform(
     _ list: Tree.List, of children: [Tree], _ operations: [AnyShown], at node: Int
   ) -> AnyShown {
@@ -108,7 +108,7 @@ extension Builder {
   }
 }
 
-/// Makes children, and notes when.
+/// Creates children, and records each creation.
 struct MadeChildren: Sequence, IteratorProtocol, Sendable {
   let node: Int
   let operations: [AnyShown]
@@ -129,7 +129,7 @@ struct MadeChildren: Sequence, IteratorProtocol, Sendable {
   }
 }
 
-/// The same; every other child lets itself be waited for, and one may be an error instead.
+/// Creates the same children, suspends at every other child, and may throw instead of a child.
 struct ArrivingChildren: AsyncSequence, Sendable {
   let made: MadeChildren
   let failsAt: Int?

@@ -4,7 +4,7 @@ extension Builder {
   func modified(_ modifier: Tree.Modifier, _ children: [Tree], at node: Int) -> AnyShown {
     let operations = children.map { operation($0) }
     let base = operations[0]
-    // Those that want another one have two.
+    // Modifiers with an alternative operation have two children.
     let another = operations[operations.count - 1]
     switch modifier {
     case .retrying(let retrying): return self.retrying(retrying, base, another, at: node)

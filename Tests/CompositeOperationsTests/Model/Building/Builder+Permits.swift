@@ -7,12 +7,12 @@ extension Builder {
     }
   }
 
-  /// Whether nobody has permits or waits for them.
+  /// Whether all permits are available, and no run waits for any.
   var areAllPermitsBack: Bool {
     permits.allSatisfy { $0.leftCount == $0.count && $0.waitingCount == 0 }
   }
 
-  /// Takes permits of one kind, or of two by modifiers next to one another or by one modifier.
+  /// Takes permits of one kind, or of two kinds by one modifier or by adjacent modifiers.
   func taking(
     _ claims: [Tree.Claim], _ base: some ComposableOperation<ShownValue>, at node: Int
   ) -> AnyShown {

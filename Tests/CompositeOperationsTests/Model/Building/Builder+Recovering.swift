@@ -42,7 +42,7 @@ extension Builder {
     for _ in 0..<yields { await Task.yield() }
   }
 
-  /// What a closure makes of an error, which it notes.
+  /// Records an error, and returns or throws what the closure of the modifier makes of it.
   private func make(
     _ recovering: Tree.Recovering, of error: any Error, at node: Int
   ) async throws -> ShownValue {

@@ -24,7 +24,7 @@ extension Builder {
     }
   }
 
-  /// Takes down that a closure is told of an error.
+  /// Records that a closure receives an error.
   func recordError(_ error: any Error, ofAttempt attempt: Int? = nil, at node: Int) {
     recorder.add { .calledWithError(node, ShownError(error), attempt: attempt, isCancelled: $0) }
   }

@@ -55,7 +55,7 @@ extension Builder {
   }
 }
 
-/// A sequence that notes what it is asked and what it answers.
+/// A sequence that records its calls and decisions.
 struct ScriptedSequence: OperationSequence {
   var script: DelegateScript
 
@@ -68,7 +68,7 @@ struct ScriptedSequence: OperationSequence {
   }
 }
 
-/// The same, with a result of its own making.
+/// A sequence that also creates the result of the composite.
 struct ScriptedSequenceWithOutput: OperationSequence {
   var script: DelegateScript
 

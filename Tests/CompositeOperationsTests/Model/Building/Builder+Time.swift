@@ -13,14 +13,14 @@ extension Builder {
     _ base: some ComposableOperation<ShownValue>, by delay: Int, at node: Int
   ) -> AnyShown { recorded(base.delayed(by: TickClock.time(delay)), at: node) }
 
-  /// A leaf that its run need not wait for.
+  /// Returns a leaf whose run may abandon its body.
   func abandonable(_ leaf: Tree.Leaf, abandonedAfter limit: Tree.Limit, at node: Int) -> AnyShown {
-    let body = SimpleOperation { [recorder] in try await recorder.performAbandonable(leaf, of: node)
-    }
-    .discarding { [recorder] value in recorder.add(.discarded(node, value)) }
+    let body = SimpleOperation { [recorder] in
+      try await recorder.performAbandonable(leaf, of: node)
+    }.discarding { [recorder] value in recorder.add(.discarded(node, value)) }
     return recorded(
-      body.named(Tree.abandonableBodyName(node)).timingOut(after: limit.time, .abandoning), at: node
-    )
+      body.named(Tree.abandonableBodyName(node)).timingOut(after: limit.time, .abandoning),
+      at: node)
   }
 }
 

@@ -1,12 +1,12 @@
 import CompositeOperations
 
-/// Every operation of a tree.
+/// The type of every operation of a tree.
 typealias AnyShown = any ComposableOperation<ShownValue>
 
-/// Makes the operation that a tree describes.
+/// Builds the operation that a tree describes.
 struct Builder: Sendable {
   let recorder: Recorder
-  /// Those of each kind, which all nodes share.
+  /// The permits of each kind, which all nodes share.
   let permits = makePermits()
   let rates = makeRates()
 
@@ -36,7 +36,7 @@ struct Builder: Sendable {
     }
   }
 
-  // Generic, to open the existentials: the engine shall see the types.
+  // These functions are generic, so that the engine gets concrete types instead of existentials.
 
   func operation(_ leaf: Tree.Leaf, _ node: Int) -> LeafOperation {
     LeafOperation(node: node, leaf: leaf, recorder: recorder)

@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// A leaf as a type of its own.
+/// A leaf that is a type of its own.
 struct LeafOperation: ComposableOperation {
   let node: Int
   let leaf: Tree.Leaf
@@ -14,11 +14,12 @@ struct LeafOperation: ComposableOperation {
 }
 
 extension Recorder {
-  /// How often a leaf looks that waits for its cancellation. On one worker every look is a toss-up
-  /// between the leaf and whoever brings it the cancellation, so many looks are never in vain.
+  /// The maximum number of checks of a leaf that waits for its cancellation. On one worker, each
+  /// check has an even chance to precede the task that delivers the cancellation, so this many
+  /// checks are enough.
   static let maximumCancellationChecks = 64
 
-  /// What a leaf does.
+  /// Performs the body of a leaf.
   func perform(_ leaf: Tree.Leaf, of node: Int) async throws -> ShownValue {
     let isFirstRun = beginsFirst(node)
     add { .began(node, isCancelled: $0) }
@@ -29,7 +30,7 @@ extension Recorder {
     return try outcome.get()
   }
 
-  /// What a leaf does that its run need not wait for.
+  /// Performs the body of a leaf that its run may abandon.
   func performAbandonable(_ leaf: Tree.Leaf, of node: Int) async throws -> ShownValue {
     let isFirstRun = beginsFirst(node)
     let ticket = number()
@@ -65,7 +66,7 @@ extension Recorder {
     }
   }
 
-  /// Does what a leaf does without suspending.
+  /// Computes as the leaf describes, without suspending.
   private func compute(_ leaf: Tree.Leaf, at node: Int) {
     let isOver: () -> Bool
     switch leaf.computing {
@@ -81,7 +82,7 @@ extension Recorder {
     }
   }
 
-  /// What a closure makes of something, which it notes.
+  /// Records the outcome of a closure or a body, and returns or throws it.
   func endClosure(as end: Tree.ClosureEnd, at node: Int) throws -> ShownValue {
     let outcome: ShownOutcome =
       switch end {

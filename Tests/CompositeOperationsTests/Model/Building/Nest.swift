@@ -1,7 +1,7 @@
 import CompositeOperations
 
-/// Lists in lists around an operation, each of one child: deeper than the stack of a thread is
-/// good for.
+/// Nested lists of one child each around an operation. They can nest more deeply than the stack of
+/// one thread allows.
 struct Nest: ComposableOperation {
   let depth: Int
   let base: AnyShown
@@ -19,7 +19,7 @@ struct Nest: ComposableOperation {
         .performHeld(in: context)
       return HeldResult(held.value[0], disposal: held.disposal)
     } catch let error as ParallelOperationError {
-      // The error of the one child instead of evidence within evidence.
+      // Throws the error of the only child, instead of nested composite errors.
       throw error.outcomes(of: ShownValue.self)?.first?.error ?? CancellationError()
     }
   }

@@ -1,11 +1,11 @@
 import CompositeOperations
 
-/// Shows when a composite begins, and what it comes to at the very moment at which whoever runs it
-/// decides how its run ends.
+/// Records the beginning of a composite, and its outcome right before the parent decides the
+/// outcome of the run.
 ///
-/// It stands where `AnyOperation` could stand, and gives the result as plain data, so that children
-/// of all kinds are of one type. It goes by requirements that are the engine's, because a value that
-/// `map` has taken over would no longer be in the engine's custody.
+/// It erases types like `AnyOperation`, and returns the result as plain data, so that all children
+/// have one type. It implements `performHeld(in:)`, a requirement of the engine, because the engine
+/// does not discard a value that `map` has taken over.
 struct RecordedOperation<Base: ComposableOperation>: ComposableOperation {
   let node: Int
   let base: Base

@@ -1,25 +1,25 @@
 import CompositeOperations
 
-/// Takes down what happens in one run of a tree, in one order, and hands out numbers.
+/// Records what happens in one run of a tree, in one order, and issues unique numbers.
 final class Recorder: Sendable {
-  /// The time of everything that is recorded.
+  /// The clock of the tree, and of the entries.
   let clock = TickClock()
-  /// How long a leaf computes at most while it waits for another one.
+  /// The maximum time that a leaf computes while it waits for another leaf.
   let computationTimeout: Duration
   private let state: Lock<State>
 
   private struct State: Sendable {
     var recording = Recording()
-    /// How many jobs the executor had run when the current one began.
+    /// The number of jobs that the executor had run when the current one began.
     var job = 0
     var lastNumber = 0
-    /// What closures are decided by whose answers nobody has drawn before.
+    /// Decides the answers of closures that the tree does not determine.
     var chance = Chance(seed: 0)
-    /// How often code of the tree ran under a lock of the package.
+    /// How many times code of the tree ran under a lock of the package.
     var callsUnderLock = 0
     /// The leaves that have begun.
     var begun: Set<Int> = []
-    /// After how many entries the run is to be cancelled.
+    /// The number of entries after which the run is cancelled.
     var cancellationPoint: Int?
     var cancel: (@Sendable () -> Void)?
 
@@ -29,21 +29,23 @@ final class Recorder: Sendable {
       recording.jobs.append(job)
     }
 
-    /// - Returns: How to cancel the run, if it is time to.
+    /// - Returns: A closure that cancels the run, if it has reached the cancellation point.
     mutating func takeCancellation() -> (@Sendable () -> Void)? {
       guard let point = cancellationPoint, recording.entries.count >= point else { return nil }
       return cancel.take()
     }
   }
 
-  /// - Parameter cancellationPoint: After how many entries the run is to be cancelled, by whoever
-  ///   makes the entry. Nil if nobody does.
+  /// - Parameters:
+  ///   - cancellationPoint: The number of entries after which the code that adds an entry cancels
+  ///     the run; nil for never.
+  ///   - computationTimeout: The maximum time that a leaf computes while it waits for another leaf.
   init(cancellationPoint: Int? = nil, computationTimeout: Duration = .seconds(20)) {
     self.computationTimeout = computationTimeout
     state = Lock(State(cancellationPoint: cancellationPoint))
   }
 
-  /// The recorded entries.
+  /// The entries so far.
   var recording: Recording { state.withLock { $0.recording } }
 
   /// Records how many jobs the executor has run.
@@ -52,10 +54,11 @@ final class Recorder: Sendable {
   /// Whether a leaf has begun.
   func hasBegun(_ node: Int) -> Bool { state.withLock { $0.begun.contains(node) } }
 
-  /// C3: how often code of the tree ran under a lock of the package. Always 0 in release builds.
+  /// C3: how many times code of the tree ran under a lock of the package. Always 0 in release
+  /// builds.
   var callsUnderLock: Int { state.withLock { $0.callsUnderLock } }
 
-  /// A number that nobody else gets.
+  /// Returns a unique number.
   func number() -> Int {
     state.withLock { state in
       state.lastNumber += 1
@@ -63,20 +66,22 @@ final class Recorder: Sendable {
     }
   }
 
-  /// Whether something happens that happens so many times in a hundred.
+  /// Returns `true` with the given probability in percent.
   func percent(_ percentage: Int) -> Bool { state.withLock { $0.chance.percent(percentage) } }
 
-  /// - Returns: Whether a leaf begins for the first time.
+  /// Records that a leaf has begun.
+  ///
+  /// - Returns: Whether it begins for the first time.
   func beginsFirst(_ node: Int) -> Bool { state.withLock { $0.begun.insert(node).inserted } }
 
   func add(_ entry: Entry) { add { _ in entry } }
 
-  /// Makes an entry that tells whether the current task is cancelled.
+  /// Adds an entry that contains whether the current task is cancelled.
   ///
-  /// It is asked under the lock, so that the log does not show an uncancelled task behind the entry
-  /// that says that everything has been cancelled.
+  /// The check is under the lock, so that no task that is not cancelled adds an entry after
+  /// `.cancelled`.
   ///
-  /// - Returns: Whether it is.
+  /// - Returns: Whether the task is cancelled.
   @discardableResult func add(_ entry: (_ isCancelled: Bool) -> Entry) -> Bool {
     let isUnderLock = HeldLocks.count > 0
     let (isCancelled, cancel) = state.withLock { state in
@@ -89,14 +94,14 @@ final class Recorder: Sendable {
     return isCancelled
   }
 
-  /// Cancels the run and takes that down.
+  /// Cancels the run, and records that.
   func cancel(_ cancel: () -> Void) {
     state.withLock { $0.add(.cancels, at: clock.tick) }
     cancel()
     state.withLock { $0.add(.cancelled, at: clock.tick) }
   }
 
-  /// Tells how the run is cancelled when it has come to its cancellation point.
+  /// Sets the closure that cancels the run at the cancellation point.
   func prepareCancellation(_ cancel: @escaping @Sendable () -> Void) {
     let cancelNow = state.withLock { state in
       state.cancel = { self.cancel(cancel) }
@@ -105,15 +110,15 @@ final class Recorder: Sendable {
     cancelNow?()
   }
 
-  /// Lets go of the run, which is over: the two would keep each other.
+  /// Releases the run after its end. Otherwise, the run and the recorder would retain each other.
   func forgetCancellation() { state.withLock { $0.cancel = nil } }
 }
 
-/// What happened, entry by entry.
+/// The entries of a run, with their times.
 struct Recording: Sendable {
   var entries: [Entry] = []
-  /// At which moment of the clock each of them was made.
+  /// The tick of the clock for each entry.
   var ticks: [Int] = []
-  /// In which job of a seeded executor each of them was made; 0 with several workers.
+  /// The job of the seeded executor for each entry; 0 with several workers.
   var jobs: [Int] = []
 }

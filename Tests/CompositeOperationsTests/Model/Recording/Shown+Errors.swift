@@ -1,18 +1,18 @@
 import CompositeOperations
 
-/// What leaves and closures throw.
+/// An error of a leaf or a closure.
 struct NumberedError: Error {
   let number: Int
 }
 
-/// What a leaf throws that speaks of its cancellation in another API's words.
+/// An error of a leaf that represents a cancellation, as another API would throw it.
 struct InterruptionError: CancellationRepresenting {
   let number: Int
   var representsCancellation: Bool { true }
 }
 
 extension ShownOutcome {
-  /// An outcome, its value as plain data.
+  /// Creates an outcome with its value as plain data.
   init<Value>(_ outcome: Outcome<Value>, show: (Value) -> ShownValue) {
     switch outcome {
     case .result(let value): self = .result(show(value))
@@ -23,12 +23,12 @@ extension ShownOutcome {
 
   init(_ outcome: Outcome<ShownValue>) { self.init(outcome) { $0 } }
 
-  /// The outcome of a child or a step of a tree, whose type is lost.
+  /// Creates the outcome of a child or a step whose type has been erased.
   init(ofAny outcome: Outcome<any Sendable>) {
     self.init(outcome) { $0 as? ShownValue ?? .list([]) }
   }
 
-  /// The outcome as the library has it, to be thrown or returned by a body.
+  /// Returns the value, or throws the error as the type of the library or of the tests.
   func get() throws -> ShownValue {
     switch self {
     case .result(let value): return value
@@ -82,7 +82,7 @@ extension ShownParallelError {
     self.init(
       children: children, failures: error.failures.map(\.index),
       source: error.sourceError.map(ShownError.init), lines: error.lineBeginnings)
-    // The typed face of the evidence shows the same.
+    // The typed outcomes must be the same.
     if let typed = error.outcomes(of: ShownValue.self),
       typed.map({ ShownOutcome($0) }) != children.map(\.outcome)
     {
@@ -103,7 +103,7 @@ extension ShownParallelError.Origin {
 }
 
 extension ParallelOperationError {
-  /// Of every line that is not set in, the words up to its first colon.
+  /// The text before the first colon, for every line that is not indented.
   fileprivate var lineBeginnings: [String] {
     description.split(separator: "\n").filter { !$0.hasPrefix(" ") }.map { line in
       String(line.prefix { $0 != ":" })

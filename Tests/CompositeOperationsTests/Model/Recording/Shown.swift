@@ -1,9 +1,9 @@
-// What operations gave and how they ended, as plain data. The rules are told in these terms alone:
-// neither this file nor those of `Rules` know a type of the library.
+// Results and outcomes as plain data. The oracle uses only these types: neither this file nor the
+// files of `Oracle` use the library.
 
-/// What every operation of a tree gives.
+/// The result of every operation of a tree.
 indirect enum ShownValue: Sendable, Hashable {
-  /// What a leaf or a closure gives; no two give the same.
+  /// A unique result of a leaf or a closure.
   case number(Int)
   case list([ShownValue])
   case outcomes([ShownOutcome])
@@ -17,31 +17,31 @@ enum ShownOutcome: Sendable, Hashable {
 }
 
 indirect enum ShownError: Sendable, Hashable {
-  /// What a leaf or a closure throws; no two throw the same.
+  /// A unique error of a leaf or a closure.
   case failure(Int)
-  /// An error of another API that means no more than "cancelled".
+  /// An error of another API that represents a cancellation.
   case interruption(Int)
   /// The standard library's `CancellationError`.
   case cancellation
   case parallel(ShownParallelError)
   case sequential(cause: ShownError?, steps: [ShownStep])
-  /// Of every attempt, and whether the last one was cancelled or never began.
+  /// The errors of all attempts, and whether the last one was cancelled or never began.
   case retry([ShownError], isCancelled: Bool)
-  /// Of an operation of this name.
+  /// With the name of the operation.
   case timeout(String)
-  /// A condition was not met.
+  /// A condition was not met, for this reason.
   case skipped(String)
-  /// Every condition failed of which one was to be met.
+  /// Every condition of `any` failed.
   case noneMet([ShownError])
   /// The late outcome of a child, passed on by a modifier.
   case late(ShownOutcome)
-  /// Permits of these names would never have come.
+  /// A request for permits with these names was refused as a deadlock.
   case permits([String], isHeldAbove: Bool)
-  /// Anything else, which no operation of a tree should come to.
+  /// Any other error, which no operation of a tree should end in.
   case foreign(String)
 }
 
-/// What the error of a parallel composite or a race shows.
+/// The contents of the error of a parallel composite or a race.
 struct ShownParallelError: Sendable, Hashable {
   enum Origin: Sendable, Hashable { case itself, composite, neverBegan }
 
@@ -53,11 +53,11 @@ struct ShownParallelError: Sendable, Hashable {
   }
 
   let children: [Child]
-  /// The places of the children that failed, the first in time first.
+  /// The indices of the children that failed, in order of time.
   let failures: [Int]
   /// The error of the source of the children.
   let source: ShownError?
-  /// How the lines of the description begin that are not set in.
+  /// The beginning of every line of the description that is not indented.
   let lines: [String]
 }
 
@@ -67,7 +67,7 @@ struct ShownStep: Sendable, Hashable {
   let outcome: ShownOutcome
 }
 
-// MARK: - In words
+// MARK: - Descriptions
 
 extension ShownValue: CustomStringConvertible {
   var description: String {
@@ -106,7 +106,7 @@ extension ShownError: CustomStringConvertible {
     case .noneMet(let errors): "none met \(errors)"
     case .late(let outcome): "late \(outcome)"
     case .permits(let names, let isHeldAbove):
-      "\(names) would never come, \(isHeldAbove ? "held above" : "circle")"
+      "deadlock on \(names), \(isHeldAbove ? "held by an ancestor" : "cycle")"
     case .foreign(let text): "foreign \(text)"
     }
   }

@@ -1,9 +1,8 @@
 import CompositeOperations
 
-/// A clock that its sleepers keep going: each turn that one of them takes is a moment.
+/// A clock that sleepers advance: each time that a sleeper yields, a tick passes.
 ///
-/// So time passes in a tree as everything else does, in the order of its executor, and never while
-/// nobody waits for it.
+/// Time therefore passes in the order of the executor, and only while a task sleeps or computes.
 struct TickClock: Clock {
   struct Instant: InstantProtocol {
     var offset: Duration
@@ -13,20 +12,20 @@ struct TickClock: Clock {
     static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
-  /// How many moments have passed.
+  /// The number of ticks that have passed.
   private let ticks = Shared(0)
 
   var tick: Int { ticks.value.withLock { $0 } }
   var now: Instant { Instant(offset: Self.time(tick)) }
   var minimumResolution: Duration { .zero }
 
-  /// Advances the time without a turn of a sleeper.
+  /// Advances the clock without a sleeper.
   func advance(by ticks: Int) { self.ticks.value.withLock { $0 += ticks } }
 
   static func time(_ ticks: Int) -> Duration { .milliseconds(ticks) }
 
   func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-    // Nobody could take so many turns.
+    // A sleeper could not yield that many times.
     if deadline.offset > .seconds(1_000) { return try await Task.sleep(for: .seconds(1_000_000)) }
     while now < deadline {
       try Task.checkCancellation()
@@ -37,7 +36,7 @@ struct TickClock: Clock {
   }
 }
 
-/// A lock that copies share.
+/// A lock that copies of the clock share.
 private final class Shared: Sendable {
   let value: Lock<Int>
 

@@ -1,7 +1,8 @@
 import CompositeOperations
 
 extension EventLaws {
-  /// V7 and V8: progress never goes back, and it is complete when the outermost run has ended.
+  /// V7 and V8: progress never decreases, and is complete when the outermost run has ended in a
+  /// result.
   mutating func readProgress(of events: [OperationEvent]) {
     if events.isEmpty { return }
     let fractions = Log<Double>()

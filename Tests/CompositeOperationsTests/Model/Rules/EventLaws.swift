@@ -1,20 +1,20 @@
 import CompositeOperations
 
-/// What events promise, whatever ran: the order of those of one run, and of a run and its children;
-/// and that they tell of the outcomes that the rules demand.
+/// Checks the events of any run: the order of the events of a run, and of a run and its children.
+/// The events must contain the outcomes that the rules require.
 struct EventLaws {
   let order: Oracle.Order
   private(set) var findings: [String] = []
   private var histories: [OperationID: History] = [:]
   private var ended: [String: [Ended]] = [:]
-  /// How many bodies have been left behind and have ended, by the names of their runs.
+  /// The number of abandoned bodies that have ended, by the names of their runs.
   private var abandoned: [String: Int] = [:]
 
-  /// What has been told of one run.
+  /// The events of one run so far.
   private struct History {
     let name: String
     let parent: OperationID?
-    /// Whether it is that of a condition, which a run that is cancelled leaves behind.
+    /// Whether it is the run of a condition, which a cancelled run does not wait for.
     let isOfCondition: Bool
     var hasStarted = false
     var wasAskedToCancel = false
@@ -40,8 +40,8 @@ struct EventLaws {
     for event in events { read(event) }
     for (id, history) in histories where order == .total || !history.isOfCondition {
       expect(history.ended != nil, "\(history.name) \(id) never ended")
-      expect(history.waitsFor == nil, "\(history.name) \(id) waits for ever")
-      // A body that was left behind may wait longer than its run.
+      expect(history.waitsFor == nil, "\(history.name) \(id) never stopped waiting")
+      // An abandoned body can wait longer than its run.
       expect(
         !history.wasWaitingAtItsEnd || history.hasAbandonedBody,
         "\(history.name) \(id) ended while it waited")
@@ -62,15 +62,17 @@ struct EventLaws {
     if case .abandonedBodyEnded = event.kind {
       abandoned[event.name, default: 0] += 1
       histories[event.id]?.hasAbandonedBody = true
-      return expect(history.hasStarted, "\(event) before it could be left")
+      return expect(history.hasStarted, "\(event) before its run had started")
     }
     if case .waitingEnded(let wait) = event.kind {
       expect(history.waitsFor == wait, "\(event) although it did not wait for that")
       histories[event.id]?.waitsFor = nil
       return
     }
-    expect(history.ended == nil, "\(event) behind its end")
-    expect(history.name == event.name && history.parent == event.parent, "\(event) is another's")
+    expect(history.ended == nil, "\(event) after its end")
+    expect(
+      history.name == event.name && history.parent == event.parent,
+      "\(event) has another name or parent")
     switch event.kind {
     case .created, .waitingEnded, .finishedAgain, .abandonedBodyEnded: break
     case .waitingBegan(let wait):
@@ -80,11 +82,11 @@ struct EventLaws {
     case .progressed, .childrenExpected, .logged:
       expect(history.hasStarted, "\(event) before it started")
     case .retryScheduled(let attempt, _, _):
-      expect(history.hasStarted && attempt >= 2, "\(event) for nothing")
+      expect(history.hasStarted && attempt >= 2, "\(event) without an earlier attempt")
     case .started:
-      // With several workers somebody may ask a moment after the run has looked.
+      // With several workers the cancellation can be requested after the last check of the run.
       let isAsked = order == .total && history.wasAskedToCancel
-      expect(!history.hasStarted && !isAsked, "\(event) too late")
+      expect(!history.hasStarted && !isAsked, "\(event) twice or after a cancellation")
       histories[event.id]?.hasStarted = true
     case .childStarted(let child):
       expect(history.hasStarted, "\(event) before its body began")
@@ -106,7 +108,7 @@ struct EventLaws {
     guard let id = event.parent else { return }
     expect(parent?.announced.contains(event.id) == true, "\(event) before it was announced")
     if isOfCondition { return }
-    expect(parent?.ended == nil, "\(event) behind the end of what runs it")
+    expect(parent?.ended == nil, "\(event) after the end of its parent")
     histories[id]?.liveChildren += 1
   }
 
@@ -115,12 +117,12 @@ struct EventLaws {
   ) {
     guard let history = histories[event.id] else { return }
     let end = Ended(outcome: outcome, late: late)
-    expect(history.liveChildren == 0, "\(event) before the ends of what it runs")
+    expect(history.liveChildren == 0, "\(event) before the ends of its children")
     expect(
       history.hasStarted || outcome == .cancelled && history.wasAskedToCancel,
       "\(event) although it never started")
-    expect(late == nil || outcome == .cancelled, "\(event) with something late")
-    // With several workers the cancellation may come a moment after the end has been decided.
+    expect(late == nil || outcome == .cancelled, "\(event) with a late outcome")
+    // With several workers the cancellation can arrive after the outcome has been decided.
     let ignoresRequest = history.wasAskedToCancel && outcome != .cancelled
     expect(order == .partial || !ignoresRequest, "\(event) although it was asked to cancel")
     histories[event.id]?.ended = end
@@ -131,7 +133,7 @@ struct EventLaws {
 
   // MARK: The rules
 
-  /// The events tell of the ends that a judge has found, each with what came too late.
+  /// Checks that the events contain the outcomes that the oracle expects, and the late outcomes.
   mutating func compare(with oracle: Oracle) {
     let places = Dictionary(grouping: oracle.places.values, by: \.name)
     let runs = Dictionary(grouping: oracle.settled, by: \.place.name)
@@ -141,7 +143,7 @@ struct EventLaws {
     compareAbandoned(with: oracle)
   }
 
-  /// T3: an event tells of every body that was left behind, and of no other.
+  /// T3: every abandoned body has an event when it ends, and no other body does.
   private mutating func compareAbandoned(with oracle: Oracle) {
     if order == .partial { return }
     let runs = oracle.abandonableBodies.values.filter { !$0.run.place.isPart }
@@ -150,15 +152,16 @@ struct EventLaws {
       let least = bodies.count(where: \.isAbandoned)
       let most = least + bodies.count(where: \.mayBeAbandoned)
       expect(
-        (least...most).contains(reported), "T3: \(reported) bodies of \(name), and not \(least)")
+        (least...most).contains(reported),
+        "T3: \(reported) abandoned bodies of \(name), expected \(least)")
     }
   }
 
   private mutating func compare(_ reported: [Ended], with runs: [NodeRun], _ name: String) {
     let expected = runs.map { Ended(outcome: $0.outcome ?? .cancelled, late: $0.lateBody) }
     var reported = reported
-    // O2: with several workers a run may be cancelled while its start is reported. Then its body does
-    // not begin.
+    // O2: with several workers a run may be cancelled while its start is reported. Then its body
+    // does not begin.
     while order == .partial, reported.count > expected.count,
       let index = reported.lastIndex(of: Ended(outcome: .cancelled, late: nil))
     {
@@ -167,17 +170,17 @@ struct EventLaws {
     let isRight =
       reported.count == expected.count
       && zip(zip(reported, expected), runs).allSatisfy { ends, run in
-        // With several workers somebody may cancel a run in its last moment, which only an outcome
-        // that is shown tells.
+        // With several workers a run can be cancelled just before it ends. The log shows this only
+        // if the parent shows the outcome.
         let isCancelledLater = order == .partial && !run.isShown && ends.0.outcome == .cancelled
         return ends.0 == ends.1 || isCancelledLater
       }
-    expect(isRight, "\(name) ended as \(reported), and should as \(expected)")
+    expect(isRight, "\(name) ended as \(reported), expected \(expected)")
   }
 }
 
 extension String {
-  /// Whether that is what conditions of trees are called, and what they are made of.
+  /// Whether it is the name of a condition of a tree, or of a combination of conditions.
   fileprivate var isOfCondition: Bool {
     ["c", "not c", "all of", "any of"].contains { hasPrefix($0) }
   }

@@ -1,21 +1,22 @@
-/// Where a node stands in its tree.
+/// The position of a node in its tree.
 ///
-/// Only nodes with runs of their own have a place. A node that changes nothing but how the one below
-/// it is seen (`named`, `AnyOperation`, `discarding`) is part of that one's place.
+/// A node that only changes how its child appears (`named`, `AnyOperation`, `discarding`) has no
+/// place of its own and is part of the place of its child.
 struct Place {
-  /// The node without what only changes how it is seen.
+  /// The node, without the nodes that only change how it appears.
   let node: Tree
-  /// The number of the node that runs it; nil for the outermost.
+  /// The number of the parent; nil for the outermost node.
   let parent: Int?
-  /// Which child of that node it is.
+  /// The index among the children of the parent.
   let index: Int
-  /// What the node that runs it calls it.
+  /// The name that the parent shows.
   let name: String
-  /// The node that gives up its value; where several are stacked, the outermost one.
+  /// The node that discards the value; the outermost one if several are nested.
   let discarding: Int?
-  /// Whether it stands below a node that raises its priority.
+  /// Whether an ancestor raises the priority.
   let isRaised: Bool
-  /// Whether it is no run of its own, but part of that of the modifier above it.
+  /// Whether the node has no run of its own, and is part of the run of the modifier that contains
+  /// it.
   let isPart: Bool
 
   /// The places of a tree, by the numbers of the nodes.
@@ -78,20 +79,20 @@ extension Tree {
   }
 }
 
-/// A value that is to be given up if no outcome carries it, and the node that gives it up.
+/// A value that must be discarded if no outcome contains it, and the node that discards it.
 struct DiscardableValue: Hashable {
   let node: Int
   let value: ShownValue
 }
 
-/// One run of a node, as far as the log has told of it.
+/// One run of a node, as far as the log has been read.
 final class NodeRun {
   struct End {
-    /// Which entry told of it.
+    /// The index of the entry.
     let time: Int
-    /// At which moment of the clock.
+    /// The tick of the clock.
     let tick: Int
-    /// What the body came to.
+    /// The outcome of the body.
     let body: ShownOutcome
     /// Whether the run was cancelled by then.
     let isCancelled: Bool
@@ -99,29 +100,29 @@ final class NodeRun {
 
   let place: Place
   unowned let parent: NodeRun?
-  /// Which entry told of its beginning.
+  /// The index of the entry of its beginning.
   let beginning: Int
-  /// At which moment of the clock it began.
+  /// The tick of the clock at its beginning.
   let firstTick: Int
   var end: End?
-  /// How the run ended for whoever ran it, once that is known.
+  /// The outcome of the run for its parent, once it is known.
   var outcome: ShownOutcome?
-  /// Whether whoever ran it shows how it ended.
+  /// Whether the parent shows the outcome.
   var isShown = false
-  /// What it ran, in the order in which it began.
+  /// The runs of its children, in the order in which they began.
   var children: [NodeRun] = []
-  /// When a child of it ended so that it cancels the others.
+  /// The index of the entry at which a child ended and made the run cancel the others.
   var stop: Int?
-  /// What its body came to would carry this.
+  /// The values that the outcome of the body contains.
   var held: [DiscardableValue] = []
-  /// Whether it has seen that it is cancelled.
+  /// Whether the run has observed its cancellation.
   var isKnownCancelled = false
-  /// How often it looked in vain for a cancellation that was on its way.
+  /// How many checks did not observe a cancellation that was pending.
   var missedChecks = 0
 
-  // What the code of the composite's user saw and did.
+  // The calls of closures and sequences, and their decisions.
 
-  /// How many steps of a loop began in one job of the executor, and in which one.
+  /// The number of steps of a loop that began in one job of the executor, and that job.
   var stepsInJob = 0
   var jobOfSteps = 0
   var made = 0
@@ -132,11 +133,12 @@ final class NodeRun {
   var closureOutcome: ShownOutcome?
   var finallyOutcome: ShownOutcome?
   var hasFinallyEnded = false
-  /// Whether somebody waited for what is held above it when it asked for permits.
+  /// Whether another run was waiting for permits that an ancestor held when this run requested
+  /// permits.
   var mayBeInCycle = false
-  /// By their places.
+  /// The states of conditions, by index.
   var conditions: [Int: ConditionState] = [:]
-  /// Its body, if it need not wait for it.
+  /// The body, if the run may abandon it.
   var abandonableBody: AbandonableBodyRun?
   var received: [(child: Int, outcome: ShownOutcome)] = []
 
@@ -153,7 +155,7 @@ final class NodeRun {
 
   func child(_ index: Int) -> NodeRun? { children.last { $0.place.index == index } }
 
-  /// What would be given up if nobody saw what the body came to.
+  /// The values that must be discarded if the outcome of the body is lost.
   var discardableValues: [DiscardableValue] {
     if let node = place.discarding, case .result(let value) = end?.body.withoutLateOutcome {
       return [DiscardableValue(node: node, value: value)]
@@ -171,7 +173,7 @@ extension NodeRun {
     return body.withoutLateOutcome
   }
 
-  /// O3: the error that a modifier throws to pass on how this run ended, if it was cancelled.
+  /// O3: the error by which a modifier passes on the late outcome of this run, if it was cancelled.
   var passedOnError: ShownError {
     switch end?.body {
     case .error(.late(.result)) where isTakenOver: .cancellation
@@ -183,7 +185,7 @@ extension NodeRun {
     }
   }
 
-  /// Whether its parent passes on how it ended if it was cancelled, with a late outcome.
+  /// Whether the parent passes on the late outcome of this run if it was cancelled.
   var isPassedOn: Bool {
     switch parent?.place.node.kind {
     case .then, .map: passedOnError != .cancellation
@@ -194,7 +196,7 @@ extension NodeRun {
     }
   }
 
-  /// Whether a closure would have been given its value.
+  /// Whether a closure of the parent takes over the value.
   private var isTakenOver: Bool {
     switch parent?.place.node.kind {
     case .map: true
@@ -207,8 +209,8 @@ extension NodeRun {
 }
 
 extension Sequence<NodeRun> {
-  /// The values of runs that did not end in a cancellation, or whose end was passed on. The other
-  /// runs have discarded theirs.
+  /// The values of runs that were not cancelled, or whose late outcome is passed on. The other runs
+  /// have discarded their values.
   var carried: [DiscardableValue] {
     flatMap { $0.outcome == .cancelled && !$0.isPassedOn ? [] : $0.discardableValues }
   }
@@ -218,7 +220,7 @@ extension ShownOutcome {
   var isResult: Bool { if case .result = self { true } else { false } }
   var isError: Bool { if case .error = self { true } else { false } }
 
-  /// The error as which a body passes on how a child ended, or the result.
+  /// The outcome of a body that passes on this outcome of a child.
   var passedOn: ShownOutcome { self == .cancelled ? .error(.cancellation) : self }
 
   /// The late outcome that a modifier passed on, as the handle of the run shows it.
@@ -226,12 +228,12 @@ extension ShownOutcome {
     if case .error(.late(let late)) = self { late } else { self }
   }
 
-  /// What a child came to whose end a body passed on.
+  /// The outcome of the child, if this is the outcome of a body that passed it on.
   var beforePassingOn: ShownOutcome { self == .error(.cancellation) ? .cancelled : self }
 }
 
 extension ShownError {
-  /// O4, P2 and S3: whether a body that throws this was cancelled, or stopped without an error.
+  /// O4, P2 and S3: whether a body that throws this error ends as cancelled.
   var meansCancellation: Bool {
     switch self {
     case .cancellation, .interruption, .skipped, .late: true

@@ -1,22 +1,22 @@
-// Bodies that their runs need not wait for: T3.
+// Bodies that their runs may abandon: T3.
 
-/// A body that its run need not wait for.
+/// One run of a body that an abandoning timeout may abandon.
 final class AbandonableBodyRun {
   unowned let run: NodeRun
   var end: ShownOutcome?
-  /// Whether the run has ended without it.
+  /// Whether the run has ended without the body.
   var isAbandoned = false
-  /// Whether it ended when nobody could have left it behind yet.
+  /// Whether the body ended before it could be abandoned.
   var endsRun = false
-  /// Whether its time was over when it ended.
+  /// Whether the time had ended when the body ended.
   var isTooLate = false
-  /// Whether its end says the same as that of a run that has left it behind.
+  /// Whether the body may have been abandoned: it ended as a run that abandons its body ends.
   var mayBeAbandoned: Bool { !isAbandoned && !endsRun && end == .error(.cancellation) }
 
   init(of run: NodeRun) { self.run = run }
 
   var name: String { "the body of n\(run.place.node.id)" }
-  /// What is to be given up when nobody sees it.
+  /// The values that must be discarded if no outcome contains them.
   var discardableValues: [DiscardableValue] {
     guard case .result(let value) = end else { return [] }
     return [DiscardableValue(node: run.place.node.id, value: value)]
@@ -24,19 +24,21 @@ final class AbandonableBodyRun {
 }
 
 extension Tree {
-  /// What a timeout calls the body of a leaf that it need not wait for.
+  /// The name of the body of a leaf with an abandoning timeout.
   static func abandonableBodyName(_ node: Int) -> String { "loose \(node)" }
 }
 
 extension Oracle {
   mutating func abandonableBodyBegan(_ node: Int, _ ticket: Int, _ isCancelled: Bool) {
-    guard let run = runs[node] else { return expect(false, "T3: the body of n\(node) began alone") }
+    guard let run = runs[node] else {
+      return expect(false, "T3: the body of n\(node) began without a run")
+    }
     let body = AbandonableBodyRun(of: run)
     abandonableBodies[ticket] = body
-    // With several workers it may have been left behind while it began.
+    // With several workers the body can be abandoned while it begins.
     expect(
       order == .partial || run.isLive && !isCancelled,
-      "O2, T3: \(body.name) began although it had been left behind")
+      "O2, T3: \(body.name) began although it had been abandoned")
     expect(order == .partial || run.abandonableBody == nil, "T3: \(body.name) began twice")
     run.abandonableBody = body
     body.isAbandoned = !run.isLive
@@ -46,18 +48,18 @@ extension Oracle {
     guard let body = abandonableBodies[ticket] else {
       return expect(false, "ticket \(ticket) never began")
     }
-    // The run is resumed before the body is cancelled, on another thread where there are several.
+    // The run resumes before its body is cancelled, on another thread if there are several.
     expect(
       order == .partial || !body.isAbandoned || isCancelled,
-      "T3: \(body.name) was left behind, and not cancelled")
+      "T3: \(body.name) was abandoned, but not cancelled")
     if isCancelled { markAbandoned(body) }
   }
 
-  /// A body that has been cancelled has been abandoned, though its run may show that later.
+  /// Records that a cancelled body has been abandoned, although its run may show this later.
   private mutating func markAbandoned(_ body: AbandonableBodyRun) {
     expect(
       body.isAbandoned || order == .partial || mayBeAbandoned(body.run),
-      "T3: \(body.name) was cancelled without a reason to leave it behind")
+      "T3: \(body.name) was cancelled without a reason to abandon it")
     body.isAbandoned = true
   }
 
@@ -73,7 +75,8 @@ extension Oracle {
     if body.isAbandoned { expectAbandonedDiscards(body) }
   }
 
-  /// The run ends as its body does, or without it: when its time is over or it is cancelled.
+  /// The run ends as its body does, or abandons the body when the time has ended or the run is
+  /// cancelled.
   mutating func checkAbandonableBodyOutcome(
     _ body: ShownOutcome, _ limit: Tree.Limit, _ run: NodeRun
   ) {
@@ -81,28 +84,29 @@ extension Oracle {
     if let abandonableBody = run.abandonableBody, let end = abandonableBody.end, body == end {
       expect(
         !abandonableBody.isTooLate && !abandonableBody.isAbandoned || end == .error(.cancellation),
-        "T3: \(name) shows the end of its body, which was too late")
+        "T3: \(name) shows the outcome of its body, which was too late")
       run.held = abandonableBody.discardableValues
       return
     }
-    expect(run.abandonableBody?.endsRun != true, "T3: \(name) hides the end of its body")
+    expect(
+      run.abandonableBody?.endsRun != true, "T3: \(name) does not show the outcome of its body")
     if let body = run.abandonableBody, !body.isAbandoned {
       body.isAbandoned = true
       if body.end != nil { expectAbandonedDiscards(body) }
     }
     if body == .error(.cancellation) {
-      return expect(run.isKnownCancelled, "T3: \(name) stopped, and nobody had cancelled it")
+      return expect(run.isKnownCancelled, "T3: \(name) stopped without a cancellation")
     }
     expect(
       body == .error(.timeout(Tree.abandonableBodyName(run.place.node.id))),
-      "T3: \(name) came to \(body), and not to what its body did")
+      "T3: \(name) ended as \(body), unlike its body")
     let isWithoutTime = limit == .none || limit == .negative
     expect(
       !isWithoutTime || run.abandonableBody == nil, "T2: the body of \(name) began without time")
-    expect(isTimeOver(for: run), "T3: \(name) was too late, and its time was not over")
+    expect(isTimeOver(for: run), "T3: \(name) timed out before its time had ended")
   }
 
-  /// Whether its time may be over or its cancellation under way.
+  /// Whether the time may have ended, or the run may be cancelled.
   private func mayBeAbandoned(_ run: NodeRun) -> Bool {
     isTimeOver(for: run) || hasReason(toCancel: run)
   }
@@ -116,9 +120,9 @@ extension Oracle {
     }
   }
 
-  /// O3, T3: nobody sees what it came to.
+  /// O3, T3: no outcome contains the value of an abandoned body.
   private mutating func expectAbandonedDiscards(_ body: AbandonableBodyRun) {
-    // With several workers it may not have been given up yet when everything else is over.
+    // With several workers the value can be discarded after everything else has ended.
     if order == .total {
       expectDiscards(of: body.discardableValues)
     } else {

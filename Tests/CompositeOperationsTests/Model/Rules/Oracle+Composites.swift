@@ -1,5 +1,5 @@
 extension Oracle {
-  /// Whether a child may begin just now.
+  /// Checks whether a child may begin now.
   mutating func checkMayBegin(_ run: NodeRun, below parent: NodeRun) {
     let index = run.place.index
     let isFirstTime = parent.child(index) == nil
@@ -8,24 +8,25 @@ extension Oracle {
     case .race:
       expect(isFirstTime, "P7: a contender ran twice")
       expect(
-        order == .partial || parent.stop == nil, "P7: a contender began when the race was won")
+        order == .partial || parent.stop == nil, "P7: a contender began after the race had been won"
+      )
     case .sequence(let steps, let children):
       checkMayBeginStep(run, of: steps, children.count, parent)
     case .then:
       expect(
         index == 0 ? isFirstTime : isFirstTime && parent.answer == .child(1),
-        "then: child \(index) began when it was not its turn")
+        "then: child \(index) began out of order")
     case .body(let body, _):
       expect(
         isFirstTime && (body.isConcurrent || index == parent.received.count),
-        "C1: a body's child began by itself")
-    case .map, .prioritized, .nested: expect(isFirstTime, "what is modified ran twice")
+        "C1: a body's child began out of order")
+    case .map, .prioritized, .nested: expect(isFirstTime, "a modified operation ran twice")
     case .modified(let modifier, _): checkMayBegin(run, below: modifier, parent)
     case .leaf, .named, .erased, .discarding: expect(false, "a leaf has no children")
     }
   }
 
-  /// Judges what a body came to.
+  /// Checks the outcome of a body.
   mutating func checkOutcome(_ body: ShownOutcome, _ run: NodeRun) {
     switch run.place.node.kind {
     case .leaf(let leaf):
@@ -55,7 +56,7 @@ extension Oracle {
     }
   }
 
-  /// Whether a composite that left children out had a reason to (P3).
+  /// Checks that a composite whose children never began had a reason (P3).
   mutating func checkOmittedChildren(_ count: Int, _ run: NodeRun) {
     let hasReason = run.stop != nil || run.sourceError != nil || run.end?.isCancelled == true
     expect(

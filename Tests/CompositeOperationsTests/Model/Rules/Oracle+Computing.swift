@@ -5,7 +5,7 @@ extension Oracle {
   /// fixed number.
   private static let mostStepsInJob = 4 + 64
 
-  /// A body computes no longer than another one needs to begin or to cancel it.
+  /// P3, P6 and P7: another body can begin, and can cancel this one, while this one computes.
   mutating func computationTimedOut(_ node: Int) {
     guard case .leaf(let leaf) = places[node]?.node.kind else { return }
     switch leaf.computing {
@@ -13,7 +13,7 @@ extension Oracle {
       expect(false, "P6: n\(node) computed, and n\(rival) did not begin meanwhile")
     case .untilCancelled(let rival):
       expect(false, "P3, P7: n\(node) computed, and the end of n\(rival) did not cancel it")
-    case .ticks, nil: expect(false, "n\(node) computed in vain, and for nothing")
+    case .ticks, nil: expect(false, "n\(node) reached its computation timeout without a rival")
     }
   }
 
@@ -25,8 +25,7 @@ extension Oracle {
     parent.stepsInJob += 1
     expect(
       parent.stepsInJob <= Self.mostStepsInJob,
-      "S8: n\(parent.place.node.id) ran \(parent.stepsInJob) steps, and let nobody else have a turn"
-    )
+      "S8: n\(parent.place.node.id) ran \(parent.stepsInJob) steps without yielding")
   }
 }
 

@@ -3,18 +3,18 @@
 extension Oracle {
   mutating func conditionAsked(_ index: Int, of node: Int, ticket: Int, _ isCancelled: Bool) {
     let name = "condition \(index) of n\(node)"
-    // With several workers one that was left behind may just have begun.
+    // With several workers the run may stop waiting for a condition that is about to begin.
     expect(order == .partial || !isCancelled, "O2, Q2: \(name) began although it was cancelled")
     guard let run = runs[node], run.isLive,
       case .modified(.requiring(let requiring), _) = run.place.node.kind
     else {
-      return expect(order == .partial, "Q2: \(name) began behind the end of the run")
+      return expect(order == .partial, "Q2: \(name) began after the end of the run")
     }
-    expect(run.conditions[index] == nil, "Q2: \(name) was asked twice")
-    expect(run.children.isEmpty, "Q2: \(name) was asked when the body had begun")
+    expect(run.conditions[index] == nil, "Q2: \(name) was evaluated twice")
+    expect(run.children.isEmpty, "Q2: \(name) was evaluated after the body had begun")
     expect(
       order == .partial || conditionResult(of: requiring, run) == nil,
-      "Q2: \(name) was asked, and the answer was certain")
+      "Q2: \(name) was evaluated although the result was certain")
     run.conditions[index] = .isAsked
     asked[ticket] = (run, index)
   }
@@ -31,7 +31,7 @@ extension Oracle {
   ) {
     expect(
       parent.children.isEmpty && conditionResult(of: requiring, parent) == .proceeds,
-      "Q1, Q2: the body of n\(parent.place.node.id) began, and was not to")
+      "Q1, Q2: the body of n\(parent.place.node.id) began, but the conditions do not allow it")
   }
 
   mutating func checkRequiringOutcome(
@@ -49,12 +49,12 @@ extension Oracle {
         requiring.combination != .any && run.failuresOfConditions.contains(error)
       case (.result, _), (.error, _), (.cancelled, _): false
       }
-    expect(isRight, "Q1, Q2: \(name) came to \(body), and its conditions: \(run.conditions)")
+    expect(isRight, "Q1, Q2: \(name) ended as \(body), but its conditions are \(run.conditions)")
   }
 
   private enum ConditionResult { case proceeds, skips, fails }
 
-  /// Q1: what the answers so far come to; nil if that is not certain yet.
+  /// Q1: the combined result of the answers so far; nil if it is not certain yet.
   private func conditionResult(of requiring: Tree.Requiring, _ run: NodeRun) -> ConditionResult? {
     let answers = requiring.conditions.indices.map { run.conditions[$0]?.answer }
     return switch requiring.combination {
@@ -87,7 +87,7 @@ extension Oracle {
     return conditionResults.contains(.skips) ? .skips : .fails
   }
 
-  /// What may be given as the reason of a skip.
+  /// The possible reasons of a skip.
   private func reasons(of run: NodeRun) -> [String] {
     guard case .modified(.requiring(let requiring), _) = run.place.node.kind else { return [] }
     return run.conditions.filter { $0.value.answer == .skips }.keys.map { index in
@@ -95,7 +95,7 @@ extension Oracle {
       let name = Tree.Condition.name(index, of: run.place.node.id)
       return switch condition.answer {
       case .skip: "of a condition"
-      // Whether it is negated or not.
+      // The name in the reason is the same for a negated condition.
       case .cancellation: "condition '\(name)' stopped without an answer"
       case .yes, .no, .error: "condition '\(condition.isNegated ? "not " : "")\(name)' is not met"
       }
@@ -103,7 +103,7 @@ extension Oracle {
   }
 }
 
-/// How far a condition has come in a run.
+/// The state of a condition in a run.
 enum ConditionState: Equatable {
   case isAsked
   case answered(Entry.ConditionAnswer)
@@ -114,7 +114,7 @@ enum ConditionState: Equatable {
 }
 
 extension NodeRun {
-  /// In the order of the conditions.
+  /// The errors of the conditions that failed, in the order of the conditions.
   fileprivate var failuresOfConditions: [ShownError] {
     conditions.sorted { $0.key < $1.key }.compactMap { $0.value.answer?.error }
   }

@@ -7,29 +7,29 @@ extension Oracle {
     let index = run.place.index
     let name = "child \(index) of n\(parent.place.node.id)"
     expect(isFirstTime, "P3: \(name) ran twice")
-    // With several workers a child may have been taken just before.
+    // With several workers the child may have been taken before the cancellation.
     expect(
       order == .partial && list.width != 1 || parent.stop == nil,
-      "P3: \(name) began when another one had cancelled the rest")
-    if list.isLazy { expect(index < parent.made, "P6: \(name) began before it was made") }
+      "P3: \(name) began after a sibling had cancelled the others")
+    if list.isLazy { expect(index < parent.made, "P6: \(name) began before it was created") }
     guard let width = list.width else { return }
-    expect(parent.liveChildren < width, "P5: \(name) began when \(width) were in flight")
+    expect(parent.liveChildren < width, "P5: \(name) began when \(width) children were in flight")
     let turn = parent.children.count
-    // With several workers whoever has taken a child may be held up before it begins; but no more
-    // children are held up than are in flight.
+    // With several workers a child can begin before children that were taken earlier and are in
+    // flight. Their number is below the limit.
     let isInTurn = order == .total ? index == turn : index - turn < width
     expect(isInTurn, "P5: \(name) began as number \(turn)")
   }
 
   mutating func made(_ child: Int, for run: NodeRun, _ isCancelled: Bool) {
     guard case .list(let list, _) = run.place.node.kind else { return }
-    expect(child == run.made, "P6: child \(child) was made as number \(run.made)")
+    expect(child == run.made, "P6: child \(child) was created as number \(run.made)")
     run.made += 1
     checkMayMakeChild(run, isCancelled)
     if let width = list.width {
       expect(
         run.made - run.children.count { !$0.isLive } <= width,
-        "P6: a child was made when there was no place for it")
+        "P6: a child was created without a free place")
     }
   }
 
@@ -42,7 +42,7 @@ extension Oracle {
   private mutating func checkMayMakeChild(_ run: NodeRun, _ isCancelled: Bool) {
     expect(
       order == .partial || !isCancelled && run.stop == nil,
-      "P3: n\(run.place.node.id) asked for a child that could not begin")
+      "P3: n\(run.place.node.id) requested a child that could not begin")
   }
 
   // MARK: The end
@@ -51,8 +51,8 @@ extension Oracle {
     _ body: ShownOutcome, _ list: Tree.List, _ count: Int, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
-    // Of children that are made while the list runs there are as many as began; with several
-    // workers one that was made may have been cancelled before.
+    // The children of a lazy list are those that began. With several workers it can also show
+    // children that were created and cancelled before they began.
     let shown =
       !list.isLazy
       ? count...count
@@ -71,62 +71,66 @@ extension Oracle {
         if let child = run.child(index) {
           settle(child, as: outcome)
         } else {
-          expect(outcome == .cancelled, "P3: child \(index) of \(name) never began: \(outcome)")
+          expect(
+            outcome == .cancelled,
+            "P3: child \(index) of \(name) never began, but has the outcome \(outcome)")
         }
       }
     case .error(.parallel(let parallelError)):
       checkParallelError(parallelError, of: shown, run)
       expect(
         !list.collectsOutcomes || parallelError.source != nil,
-        "P3: \(name) does not collect outcomes")
+        "P3: \(name) failed instead of collecting outcomes")
       let isComplete =
         run.children.count == count && run.children.allSatisfy { $0.outcome?.isResult == true }
-      // The source of a list that is cancelled may not have said yet that there are no more.
+      // The source of a cancelled list may not have reported its end yet.
       let isOpen = parallelError.source != nil || list.isLazy && run.end?.isCancelled == true
-      expect(!isComplete || isOpen, "P2: \(name) has every result, and came to \(body)")
+      expect(!isComplete || isOpen, "P2: \(name) has every result, but ended as \(body)")
     case .error(.cancellation) where order == .partial && run.children.isEmpty:
-      // Cancelled between its beginning and its first child's.
-      expect(run.isKnownCancelled, "P2: \(name) stopped, and nobody had cancelled it")
-    case .result, .error, .cancelled: expect(false, "\(name) cannot come to \(body)")
+      // The list was cancelled after it began, and before its first child began.
+      expect(run.isKnownCancelled, "P2: \(name) stopped without a cancellation")
+    case .result, .error, .cancelled: expect(false, "\(name) cannot end as \(body)")
     }
     run.held = run.children.carried
   }
 
-  /// P4: the evidence shows every child in order, how it ended and how that came about.
+  /// P4: the error contains every child in order, with its outcome and origin.
   mutating func checkParallelError(
     _ parallelError: ShownParallelError, of count: ClosedRange<Int>, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
     expect(
       count.contains(parallelError.children.count),
-      "P4: \(name) shows not \(count) children: \(parallelError)")
+      "P4: \(name) does not show \(count) children: \(parallelError)")
     for (index, shown) in parallelError.children.enumerated() {
       let child = run.child(index)
-      expect(shown.index == index, "P4: \(name) shows child \(shown.index) in place \(index)")
+      expect(shown.index == index, "P4: \(name) shows child \(shown.index) at index \(index)")
       let place = child?.place ?? self.place(ofChild: index, of: run.place.node.id)
-      // Of a child that was made while the list ran and gave a result only the type is known.
+      // A child that was created lazily and has a result is shown by its type.
       let isKnown = !run.isLazyList || !shown.outcome.isResult
       let expectedName = isKnown ? place?.name : "AnyOperation<ShownValue>"
       expect(shown.name == expectedName, "P4: child \(index) of \(name) is called \(shown.name)")
       if let child { settle(child, as: shown.outcome) }
       expect(
-        child != nil || shown.outcome == .cancelled, "P4: \(name) shows \(shown), who never began")
-      expect(origins(of: child).contains(shown.origin), "P4: \(name) shows \(shown)")
+        child != nil || shown.outcome == .cancelled, "P4: \(name) shows \(shown), which never began"
+      )
+      expect(
+        origins(of: child).contains(shown.origin), "P4: \(name) shows the wrong origin: \(shown)")
     }
     checkFailures(parallelError, run)
-    // With several workers the source may have failed a moment after everything was cancelled.
+    // With several workers the source can fail after the list has been cancelled.
     let isCancelled =
       run.end?.isCancelled == true || run.children.contains { $0.outcome?.isResult != true }
     let mayHideSource = order == .partial && isCancelled && parallelError.source == nil
     expect(
       parallelError.source == run.sourceError || mayHideSource,
-      "P6: \(name) shows not \(run.sourceError.map { "\($0)" } ?? "no error") of its source")
+      "P6: \(name) does not show \(run.sourceError.map { "\($0)" } ?? "no error") of its source")
   }
 
-  /// How the outcome of a child may have come about.
+  /// The possible origins of the outcome of a child.
   private func origins(of child: NodeRun?) -> [ShownParallelError.Origin] {
     guard let child, let end = child.end else {
-      // With several workers it may have been its turn when the composite was cancelled.
+      // With several workers the list can be cancelled when the child is about to begin.
       return order == .total ? [.neverBegan] : [.neverBegan, .composite]
     }
     if child.outcome != .cancelled { return [.itself] }
@@ -135,16 +139,17 @@ extension Oracle {
     return presumedOutcome(of: child) == .cancelled ? [.itself, .composite] : [.composite]
   }
 
-  /// P4: the failures are the children that ended in an error, the first in time first, a line each.
+  /// P4: the failures are the children that ended in an error, in order of time, with one line
+  /// each.
   private mutating func checkFailures(_ parallelError: ShownParallelError, _ run: NodeRun) {
     let failed = run.children.filter { $0.outcome?.isError == true }
       .sorted { ($0.end?.time ?? 0) < ($1.end?.time ?? 0) }
     let expected = failed.map(\.place.index)
-    // With several workers whoever has seen the end may be held up before it counts as a failure.
+    // With several workers failures can be recorded in another order than the ends of the bodies.
     let isInOrder = order == .total || run.isSerial ? parallelError.failures == expected : true
     expect(
       isInOrder && parallelError.failures.sorted() == expected.sorted(),
-      "P4: n\(run.place.node.id) shows the failures \(parallelError.failures), and they were \(expected)"
+      "P4: n\(run.place.node.id) shows the failures \(parallelError.failures), expected \(expected)"
     )
     let lines = parallelError.failures.compactMap { index in
       run.child(index).map { "[\(index)] \($0.place.name)" }
@@ -160,12 +165,12 @@ extension Oracle {
 }
 
 extension NodeRun {
-  /// Whether it makes its children while it runs.
+  /// Whether the list creates its children while it runs.
   fileprivate var isLazyList: Bool {
     if case .list(let list, _) = place.node.kind { list.isLazy } else { false }
   }
 
-  /// Whether what it runs comes one after another.
+  /// Whether the children run one at a time.
   fileprivate var isSerial: Bool {
     if case .list(let list, _) = place.node.kind { list.width == 1 } else { false }
   }

@@ -1,7 +1,7 @@
-// What each modifier makes of what is below it stands in a file of its own.
+// The rules for each modifier are in a file of their own.
 
 extension Oracle {
-  /// Whether what is below a modifier may begin just now.
+  /// Checks whether an operation of a modifier may begin now.
   mutating func checkMayBegin(_ run: NodeRun, below modifier: Tree.Modifier, _ parent: NodeRun) {
     expect(parent.liveChildren == 0, "n\(parent.place.node.id) runs two operations at once")
     switch modifier {
@@ -20,7 +20,7 @@ extension Oracle {
     }
   }
 
-  /// Judges what a modifier came to.
+  /// Checks the outcome of a modifier.
   mutating func checkModifiedOutcome(
     _ body: ShownOutcome, _ modifier: Tree.Modifier, _ run: NodeRun
   ) {
@@ -37,18 +37,18 @@ extension Oracle {
   }
 
   private mutating func checkBeginsOnce(_ run: NodeRun, below parent: NodeRun) {
-    expect(parent.children.isEmpty, "what n\(parent.place.node.id) modifies ran twice")
+    expect(parent.children.isEmpty, "the operation of n\(parent.place.node.id) ran twice")
   }
 
-  /// O2: whoever has run nothing had been cancelled.
+  /// O2: a modifier that has run nothing was cancelled.
   mutating func neverBegan(below run: NodeRun, _ body: ShownOutcome) {
     expect(
       body == .error(.cancellation) && run.isKnownCancelled,
-      "O2: n\(run.place.node.id) ran nothing, and came to \(body)")
+      "O2: n\(run.place.node.id) ran nothing, but ended as \(body)")
   }
 
-  /// Records how a child ended whose end a modifier passes on: a cancellation with the end of its
-  /// body.
+  /// Records the outcome of a child that a modifier passes on: a cancellation with its late
+  /// outcome.
   @discardableResult mutating func settle(
     _ child: NodeRun, passedOnAs body: ShownOutcome
   ) -> ShownOutcome {
@@ -57,30 +57,32 @@ extension Oracle {
     let outcome = settle(child, as: body.beforePassingOn)
     expect(
       outcome != .cancelled,
-      "O3, Q1: \(name) was cancelled and came to \(child.passedOnError), and \(body) was handed on")
+      "O3, Q1: \(name) was cancelled with \(child.passedOnError), but \(body) was passed on")
     return outcome
   }
 
-  /// R3, R6: a closure is told of an error once, as soon as an operation has ended in it, and of
+  /// R3, R6: a closure receives every error of an operation once, when the operation has ended, and
   /// nothing else.
   mutating func calledWithError(
     _ run: NodeRun, in error: ShownError, attempt: Int?, _ isCancelled: Bool
   ) {
     let name = "n\(run.place.node.id)"
     checkedCancellation(run, isCancelled)
-    expect(order == .partial || !isCancelled, "R3, R6: \(name) was cancelled, and told of an error")
+    expect(
+      order == .partial || !isCancelled, "R3, R6: \(name) was cancelled, but received an error")
     run.questions += 1
     run.answer = nil
     guard let last = run.lastChild, !last.isLive, run.questions == run.children.count else {
-      return expect(false, "R3, R6: \(name) was told of an error that nobody came to, or again")
+      return expect(
+        false, "R3, R6: \(name) received an error that does not exist, or received it twice")
     }
     settle(last, as: .error(error))
     guard case .modified(.retrying(let retrying), _) = run.place.node.kind else { return }
     expect(
       run.children.count < retrying.attempts,
-      "R6: \(name) was asked about another attempt, and there could not be one")
+      "R6: \(name) decided about another attempt after the last one")
     expect(
       attempt ?? run.children.count == run.children.count,
-      "R6: \(name) was told of attempt \(run.children.count) as of another one")
+      "R6: \(name) received the wrong number for attempt \(run.children.count)")
   }
 }

@@ -1,10 +1,10 @@
-// Permits: E1 to E4. Whoever takes permits has them while what it modifies runs.
+// Permits: E1 to E4. A run holds its permits while the modified operation runs.
 
 extension Oracle {
-  /// Permits are to be asked for.
+  /// Records a request for permits.
   mutating func requestedPermits(_ run: NodeRun) {
     if run.claims == nil { return }
-    // Somebody who waits for some of what is held above this one, and keeps others waiting.
+    // Another run waits for permits that an ancestor of this run holds, and keeps others waiting.
     run.mayBeInCycle = runs.values.contains { other in
       other !== run && other.isWaitingForPermits && !other.claimsAbove.isEmpty
         && run.claimsAbove.contains { held in
@@ -15,14 +15,14 @@ extension Oracle {
 
   mutating func checkMayBeginTaking(_ claims: [Tree.Claim], below parent: NodeRun) {
     let name = "n\(parent.place.node.id)"
-    expect(parent.children.isEmpty, "what \(name) modifies ran twice")
+    expect(parent.children.isEmpty, "the operation of \(name) ran twice")
     for claim in claims {
       let count = Tree.permitCounts[claim.kind]
       expect(
         taken(of: claim.kind) + claim.number <= count,
-        "E1: \(name) has \(claim), which were not left")
+        "E1: \(name) holds \(claim), which were not available")
       let first = overtaken(by: parent, of: claim)
-      expect(first == nil, "E1: \(name) has \(claim), and n\(first ?? 0) came before it")
+      expect(first == nil, "E1: \(name) holds \(claim), but n\(first ?? 0) requested them earlier")
     }
   }
 
@@ -35,7 +35,7 @@ extension Oracle {
       return neverBegan(below: run, body)
     }
     let names = Set(claims.map { Tree.permitName($0.kind) })
-    expect(Set(wanted) == names, "E4: \(name) was refused \(wanted), and wanted \(claims)")
+    expect(Set(wanted) == names, "E4: \(name) was refused \(wanted), but requested \(claims)")
     let cannotCome = claims.contains { claim in
       let above = run.claimsAbove.filter { $0.kind == claim.kind }.reduce(0) { $0 + $1.number }
       return above + claim.number > Tree.permitCounts[claim.kind]
@@ -43,18 +43,19 @@ extension Oracle {
     expect(isHeldAbove == cannotCome, "E4: \(name) was refused \(claims) for the wrong reason")
     expect(
       cannotCome || !run.claimsAbove.isEmpty && (order == .partial || run.mayBeInCycle),
-      "E4: \(name) was refused \(claims), and there was no circle")
+      "E4: \(name) was refused \(claims) without a cycle")
   }
 
-  /// How many permits of a kind somebody has.
+  /// The number of permits of a kind that are held.
   private func taken(of kind: Int) -> Int {
     runs.values.filter { $0.isLive && $0.liveChildren > 0 }
       .flatMap { $0.claims ?? [] }.filter { $0.kind == kind }.reduce(0) { $0 + $1.number }
   }
 
-  /// Somebody who came earlier, still waits, and could not have its permits beside this one.
+  /// A run that requested permits earlier, still waits, and cannot hold them at the same time as
+  /// this run.
   ///
-  /// Where permits are taken within one another, those in a circle let others pass.
+  /// If requests for permits are nested, those in a cycle let others pass.
   private func overtaken(by run: NodeRun, of claim: Tree.Claim) -> Int? {
     if order == .partial || nestsPermits || isCancellationRequested { return nil }
     let left = Tree.permitCounts[claim.kind] - taken(of: claim.kind) - claim.number
@@ -68,14 +69,14 @@ extension Oracle {
 }
 
 extension NodeRun {
-  /// The permits that it takes, if it does.
+  /// The permits that the run takes, if any.
   fileprivate var claims: [Tree.Claim]? {
     if case .modified(.taking(let claims), _) = place.node.kind { claims } else { nil }
   }
 
   fileprivate var isWaitingForPermits: Bool { isLive && claims != nil && children.isEmpty }
 
-  /// What those have that it is part of.
+  /// The permits that its ancestors take.
   fileprivate var claimsAbove: [Tree.Claim] {
     var claims: [Tree.Claim] = []
     var run = parent

@@ -1,10 +1,10 @@
-// Rates: E5. A rate is a bucket that is full at first and gets another token with every share of its
-// period.
+// Rates: E5. A rate is a token bucket that is full at first, and receives another token after every
+// share of its period.
 
-/// What has been taken of a rate.
+/// The state of a rate.
 struct RateState {
   let rate: Tree.Rate
-  /// When the bucket is full again.
+  /// The tick at which the bucket is full again.
   var full = 0
   var begun = 0
 
@@ -17,7 +17,7 @@ extension Oracle {
     let rate = rates[kind].rate
     rates[kind].begun += 1
     guard order == .total else {
-      // With several workers whoever has taken a token may be held up before it begins.
+      // With several workers a run that has taken a token can begin later.
       let most = rate.count + tick / rate.share
       return expect(rates[kind].begun <= most, "E5: \(name) began as one of more than \(most)")
     }
@@ -28,7 +28,8 @@ extension Oracle {
       other !== parent && other.isLive && other.children.isEmpty && other.isThrottled(by: kind)
         && other.beginning < parent.beginning && !hasReason(toCancel: other)
     }
-    expect(first == nil, "E5: \(name) began, and n\(first?.place.node.id ?? 0) came before it")
+    expect(
+      first == nil, "E5: \(name) began before n\(first?.place.node.id ?? 0), which came earlier")
   }
 }
 

@@ -1,21 +1,21 @@
 // Sequential composites: S1 to S7.
 
 extension Oracle {
-  /// The sequence is asked (S1), between steps (S4), and not once it has been cancelled.
+  /// The sequence is called first (S1) and between steps (S4), but not after the cancellation.
   mutating func asked(_ run: NodeRun, after step: ShownStep?, _ isCancelled: Bool) {
     checkedCancellation(run, isCancelled)
     let name = "n\(run.place.node.id)"
     checkIsNotCancelled(run, isCancelled)
-    expect(run.liveChildren == 0, "S4: \(name) was asked while a step was running")
+    expect(run.liveChildren == 0, "S4: \(name) was called while a step was running")
     expect(
-      run.questions == run.children.count, "S1: \(name) was asked twice, or again after its end")
+      run.questions == run.children.count, "S1: \(name) was called twice, or after its end")
     if let last = run.lastChild {
       expect(
         step?.index == run.children.count - 1 && step?.name == last.place.name,
-        "S1: \(name) was shown \(step.map { "\($0)" } ?? "nothing")")
+        "S1: \(name) received \(step.map { "\($0)" } ?? "nothing")")
       settle(last, as: step?.outcome ?? .cancelled)
     } else {
-      expect(step == nil, "S1: \(name) was not asked with nil first")
+      expect(step == nil, "S1: \(name) was not called with nil first")
     }
     run.questions += 1
     run.answer = nil
@@ -34,15 +34,15 @@ extension Oracle {
     parent.answer = nil
   }
 
-  /// S4: when a cancellation has been seen in a step, the sequence is over.
+  /// S4: after a cancellation that a step has observed, the sequence is not called again.
   private mutating func checkIsNotCancelled(_ run: NodeRun, _ isCancelled: Bool) {
     let sawCancellation =
       order == .total ? isCancelled : run.lastChild?.end?.isCancelled == true
-    expect(!sawCancellation, "S4: n\(run.place.node.id) went on when it was cancelled")
+    expect(!sawCancellation, "S4: n\(run.place.node.id) continued after its cancellation")
   }
 
-  /// The operation that is to begin now, by the rules of the ready-made sequences (S7) or by what
-  /// the sequence has answered; nil for the end.
+  /// The index of the operation that must begin next, by the rules of the ready-made sequences (S7)
+  /// or by the answer of the sequence; nil at the end.
   private func nextStep(of steps: Tree.Steps, _ count: Int, _ run: NodeRun) -> Int? {
     let begun = run.children.count
     let last = run.lastChild?.outcome
@@ -70,13 +70,13 @@ extension Oracle {
     let kept = Array(begun.suffix(steps.history))
     let cancelled = ShownOutcome.error(.sequential(cause: run.answer?.error, steps: kept))
     let isOver = isOver(steps, count, run)
-    // The cause shows the last step's error even where no step is kept.
+    // The cause is the last step's error, even if no step is kept.
     let isCause = run.lastChild?.outcome?.isError == true && run.answer?.error == nil
     run.held = run.children.suffix(max(steps.history, isCause && body.cause != nil ? 1 : 0)).carried
     if run.end?.isCancelled != true {
       expect(isOver, "S1: \(name) ended before its sequence did")
       let expected = naturalEnd(of: steps, keeping: kept, run)
-      expect(body == expected, "S3, S6: \(name) came to \(body), and not to \(expected)")
+      expect(body == expected, "S3, S6: \(name) ended as \(body), expected \(expected)")
     } else if order == .partial, let step = stepThatNeverBegan(of: steps, count, run),
       body == .error(.sequential(cause: nil, steps: (begun + [step]).suffix(steps.history)))
     {
@@ -85,17 +85,18 @@ extension Oracle {
       let expected =
         order == .partial && isOver && body != cancelled
         ? naturalEnd(of: steps, keeping: kept, run) : cancelled
-      expect(body == expected, "S4: \(name) was cancelled and came to \(body), not to \(expected)")
+      expect(
+        body == expected, "S4: \(name) was cancelled and ended as \(body), expected \(expected)")
     }
     if body.isResult { holdOutput(of: steps, run) }
-    // A step that is not kept may have been cancelled a moment after its body had looked.
+    // A step that is not kept may have been cancelled after the last check of its body.
     if order == .partial, steps.history == 0, !body.isResult, let last = run.lastChild {
       allowDiscards(of: last.discardableValues)
     }
   }
 
-  /// With several workers it may have been a step's turn when the composite was cancelled: then the
-  /// step is there and never began.
+  /// The step that was about to begin when the composite was cancelled. With several workers, the
+  /// composite can show it although it never began.
   private func stepThatNeverBegan(
     of steps: Tree.Steps, _ count: Int, _ run: NodeRun
   ) -> ShownStep? {
@@ -105,7 +106,7 @@ extension Oracle {
     return ShownStep(index: run.children.count, name: place.name, outcome: .cancelled)
   }
 
-  /// Whether the sequence has come to its end or has thrown.
+  /// Whether the sequence has ended or thrown.
   private func isOver(_ steps: Tree.Steps, _ count: Int, _ run: NodeRun) -> Bool {
     switch (steps, run.answer) {
     case (_, .end), (_, .threw): true
@@ -128,25 +129,25 @@ extension Oracle {
     case .result, nil: break
     }
     guard steps.hasOutput else { return .result(.steps(kept)) }
-    expect(run.called == .steps(kept), "S6: the output was made of other steps than \(kept)")
+    expect(run.called == .steps(kept), "S6: the output was created from other steps than \(kept)")
     if case .error(let error) = run.closureOutcome {
       return .error(.sequential(cause: error, steps: kept))
     }
     return run.closureOutcome ?? .cancelled
   }
 
-  /// What a result carries that is not the finished steps themselves.
+  /// Records the values in a result that does not consist of the finished steps.
   private mutating func holdOutput(of steps: Tree.Steps, _ run: NodeRun) {
     if steps.hasOutput { run.held = [] }
     guard steps.givesLastResult, let last = run.lastChild else { return }
     run.held = last.discardableValues
-    // Attempts that failed before are part of no outcome.
+    // No outcome contains the failed attempts.
     expectDiscards(of: Array(run.children.suffix(steps.history).dropLast()).carried)
   }
 }
 
 extension Tree.Steps {
-  /// How many finished steps are kept (S5).
+  /// The number of finished steps that are kept (S5).
   fileprivate var history: Int {
     switch self {
     case .linear, .built, .retry, .fallback: .max
@@ -155,7 +156,7 @@ extension Tree.Steps {
     }
   }
 
-  /// Whether the result of the composite is that of its last step.
+  /// Whether the result of the composite is the result of its last step.
   fileprivate var givesLastResult: Bool {
     switch self {
     case .retry, .fallback, .repeat: true
@@ -163,19 +164,20 @@ extension Tree.Steps {
     }
   }
 
-  /// Whether the sequence makes the result of the composite itself.
+  /// Whether the sequence creates the result of the composite.
   fileprivate var hasOutput: Bool {
     if case .delegate(let delegate) = self { delegate.output != nil } else { false }
   }
 }
 
 extension ShownOutcome {
-  /// The cause that the error of a sequential composite names.
+  /// The cause in the error of a sequential composite.
   fileprivate var cause: ShownError? {
     if case .error(.sequential(let cause, _)) = self { cause } else { nil }
   }
 
-  /// How a sequential composite that came to this shows its last step; nil if it does not.
+  /// The outcome of the last step, as a sequential composite with this outcome shows it; nil if it
+  /// does not.
   fileprivate func shownLastStep(of run: NodeRun, _ steps: Tree.Steps) -> ShownOutcome? {
     let shown: [ShownStep]
     switch self {

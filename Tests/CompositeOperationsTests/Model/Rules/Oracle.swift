@@ -1,46 +1,46 @@
-/// Says whether what a log tells of a tree is what the rules allow.
+/// Checks whether the log of a tree follows the rules.
 ///
-/// It reads the log from front to back and keeps no more than who runs and how those who ran ended.
-/// It does nothing itself: what leaves, closures and sequences did is in the log, and the rules say
-/// what every composite must have made of that. The rules of one kind of composite stand in one file
-/// each: which of its children may begin just now, and what it must have come to when it ends.
+/// The oracle reads the log from front to back, and keeps the latest run of each node and the
+/// outcomes of runs. The log contains what leaves, closures and sequences did. From this, the rules
+/// determine what every composite must have done. Each kind of composite has a file with its rules:
+/// which of its children may begin, and which outcome it must have.
 struct Oracle {
-  /// How much the order of the entries says.
+  /// How precisely the entries are ordered.
   enum Order {
-    /// Everything: one worker ran the tree, so nothing happened between two entries, and between
-    /// the end of a body and the decision how its run ends.
+    /// One worker ran the tree, so nothing happened between two entries, or between the end of a
+    /// body and the decision about the outcome of its run.
     case total
-    /// Only that an entry comes behind those that caused it.
+    /// Several workers ran the tree, so an entry only follows those that caused it.
     case partial
   }
 
   let order: Order
   let places: [Int: Place]
   let nestsPermits: Bool
-  /// What the rules do not allow.
+  /// The violations that were found.
   private(set) var findings: [String] = []
   /// The latest run of each node.
   private(set) var runs: [Int: NodeRun] = [:]
-  /// The runs whose outcome is known, in the order in which that became known.
+  /// The runs whose outcome is known, in the order in which it became known.
   private(set) var settled: [NodeRun] = []
-  /// Which entry is being read.
+  /// The index of the entry that is being read.
   private(set) var now = 0
-  /// At which moment of the clock it was made.
+  /// The tick of the clock at that entry.
   private(set) var tick = 0
-  /// In which job of the executor.
+  /// The job of the executor at that entry.
   private(set) var job = 0
   private(set) var isCancellationRequested = false
   private(set) var isCancelled = false
   private(set) var root: NodeRun?
-  /// Which condition of which run a ticket stands for.
+  /// The run and the index of the condition for each ticket.
   var asked: [Int: (NodeRun, Int)] = [:]
-  /// The bodies that their runs need not wait for, by their tickets.
+  /// The bodies that their runs may abandon, by ticket.
   var abandonableBodies: [Int: AbandonableBodyRun] = [:]
-  /// What has been taken of each rate.
+  /// The state of each rate.
   var rates = Tree.rates.map { RateState(of: $0) }
-  /// How often values are still to be given up.
+  /// How many times each value must still be discarded.
   private var discards: [DiscardableValue: Int] = [:]
-  /// Values of which the log does not tell whether anybody saw them.
+  /// Values that may be discarded, because the log does not show whether an outcome contains them.
   private var uncertain: Set<DiscardableValue> = []
 
   init(of tree: Tree, in order: Order) {
@@ -101,7 +101,7 @@ struct Oracle {
     case .received(let node, let child, let outcome, let isCancelled):
       withRun(node) { $0.received(outcome, from: child, by: $1, isCancelled) }
     case .cancels:
-      // With several workers it may still come in time when the body is over.
+      // With several workers the cancellation can take effect after the body has ended.
       if order == .partial || root?.isLive != false { isCancellationRequested = true }
     case .cancelled: if root?.isLive != false { isCancelled = true }
     }
@@ -109,23 +109,23 @@ struct Oracle {
 
   private mutating func withRun(_ node: Int, _ read: (inout Oracle, NodeRun) -> Void) {
     guard let run = runs[node], run.isLive else {
-      return expect(false, "n\(node) does something outside any run")
+      return expect(false, "n\(node) acted outside of a run")
     }
     read(&self, run)
   }
 
   private mutating func began(_ node: Int, _ isCancelled: Bool) {
-    guard let place = places[node] else { return expect(false, "nobody knows n\(node)") }
-    expect(runs[node]?.isLive != true, "n\(node) has two runs at once")
+    guard let place = places[node] else { return expect(false, "n\(node) is not in the tree") }
+    expect(runs[node]?.isLive != true, "two runs of n\(node) overlap")
     let parent = place.parent.flatMap { runs[$0] }
     let run = NodeRun(of: place, below: parent, at: now, tick: tick)
     if let parent {
-      expect(parent.isLive, "P3, S4, C1: n\(node) began behind the end of what runs it")
+      expect(parent.isLive, "P3, S4, C1: n\(node) began after the end of its parent")
       checkMayBegin(run, below: parent)
       checkYields(below: parent)
       parent.children.append(run)
     } else {
-      expect(place.parent == nil, "C1: n\(node) began before what runs it")
+      expect(place.parent == nil, "C1: n\(node) began before its parent")
       expect(root == nil, "O1: the outermost operation ran twice")
       root = run
     }
@@ -138,7 +138,7 @@ struct Oracle {
   private mutating func ended(_ run: NodeRun, in body: ShownOutcome, _ isCancelled: Bool) {
     checkedCancellation(run, isCancelled)
     expect(
-      run.liveChildren == 0, "P3, S4, C1: n\(run.place.node.id) ended before what it ran did")
+      run.liveChildren == 0, "P3, S4, C1: n\(run.place.node.id) ended before its children")
     run.end = NodeRun.End(time: now, tick: tick, body: body, isCancelled: isCancelled)
     checkOutcome(body, run)
     if let parent = run.parent, stops(parent, run) { parent.stop = parent.stop ?? now }
@@ -146,7 +146,7 @@ struct Oracle {
 
   // MARK: Outcomes
 
-  /// How a run ends, as far as its own end tells (O3 and O4).
+  /// The outcome of a run, as far as its own end determines it (O3 and O4).
   func presumedOutcome(of run: NodeRun) -> ShownOutcome {
     guard let end = run.end else { return .cancelled }
     if end.isCancelled { return .cancelled }
@@ -154,22 +154,23 @@ struct Oracle {
     return end.body
   }
 
-  /// Takes note of how a run ended for whoever ran it.
+  /// Records the outcome of a run for its parent.
   ///
-  /// - Parameter shown: How that one shows it; nil if it does not.
+  /// - Parameter shown: The outcome that the parent shows; nil if it shows none.
+  /// - Returns: The outcome of the run.
   @discardableResult mutating func settle(
     _ run: NodeRun, as shown: ShownOutcome? = nil
   ) -> ShownOutcome {
     let presumed = presumedOutcome(of: run)
     var outcome = run.outcome ?? presumed
-    // Somebody may have cancelled it a moment after its body had looked.
+    // The run may have been cancelled after the last check of its body.
     if run.outcome == nil, order == .partial, shown == .cancelled, hasReason(toCancel: run) {
       outcome = .cancelled
     }
     expect(
       shown == nil || shown == outcome,
       """
-      O3, O4: n\(run.place.node.id) ended as \(outcome), and whoever ran it shows \
+      O3, O4: n\(run.place.node.id) ended as \(outcome), but its parent shows \
       \(shown.map { "\($0)" } ?? "nothing")
       """)
     if run.outcome != nil { return outcome }
@@ -180,24 +181,24 @@ struct Oracle {
     return outcome
   }
 
-  /// Takes note of values that no outcome carries any more.
+  /// Requires values to be discarded, because no outcome contains them any more.
   mutating func expectDiscards(of discardableValues: [DiscardableValue]) {
     for discardable in discardableValues { discards[discardable, default: 0] += 1 }
   }
 
-  /// Takes note of values of which the log does not tell whether anybody saw them.
+  /// Allows values to be discarded, because the log does not show whether an outcome contains them.
   mutating func allowDiscards(of discardableValues: [DiscardableValue]) {
     uncertain.formUnion(discardableValues)
   }
 
   // MARK: The end
 
-  /// Judges how the outermost run ended, when everything is over.
+  /// Checks the outcome of the outermost run, after everything has ended.
   ///
   /// - Parameters:
-  ///   - outcome: What the caller got.
-  ///   - late: What came too late, by the handle of the run.
-  ///   - hasHandle: Whether there is a handle.
+  ///   - outcome: The outcome that the caller received.
+  ///   - late: The late outcome on the handle of the run.
+  ///   - hasHandle: Whether the run has a handle.
   mutating func finish(_ outcome: ShownOutcome, late: ShownOutcome?, hasHandle: Bool) {
     for run in runs.values { expect(!run.isLive, "O1: n\(run.place.node.id) never ended") }
     checkAbandonableBodiesEnded()
@@ -207,22 +208,25 @@ struct Oracle {
       expectedLate = root.lateBody
       if order == .partial, late == nil, end.body == .error(.cancellation) { expectedLate = nil }
     } else {
-      expect(isCancellationRequested, "O1: the operation never began, and nobody cancelled it")
-      expect(outcome == .cancelled, "O2: cancelled before it began, it ended as \(outcome)")
+      expect(isCancellationRequested, "O1: the operation never began, but was not cancelled")
+      expect(
+        outcome == .cancelled,
+        "O2: the operation was cancelled before it began, but ended as \(outcome)")
     }
     if hasHandle {
       expect(
         late == expectedLate,
         """
-        O3, P4, S4: the handle shows as late \(late.map { "\($0)" } ?? "nothing"), and it was \
+        O3, P4, S4: the handle shows \(late.map { "\($0)" } ?? "nothing") as late, expected \
         \(expectedLate.map { "\($0)" } ?? "nothing")
         """)
     }
     for (discardable, left) in discards.sorted(by: { $0.key.node < $1.key.node }) {
       if uncertain.contains(discardable), (-1...0).contains(left) { continue }
       let name = "n\(discardable.node)"
-      expect(left <= 0, "O3: \(name) did not give up \(discardable.value), which nobody saw")
-      expect(left >= 0, "O3: \(name) gave up \(discardable.value) \(-left) times too often")
+      expect(
+        left <= 0, "O3: \(name) did not discard \(discardable.value), which no outcome contains")
+      expect(left >= 0, "O3: \(name) discarded \(discardable.value) \(-left) times too often")
     }
   }
 }

@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// What trees are drawn by: the same for the same seed.
+/// A source of random choices, which are the same for the same seed.
 struct Chance {
   private var random: OperationRandomness
 
@@ -10,17 +10,17 @@ struct Chance {
 
   mutating func seed() -> UInt64 { random.next() }
 
-  /// Whether something happens that happens so many times in a hundred.
+  /// Returns `true` with the given probability in percent.
   mutating func percent(_ percentage: Int) -> Bool { number(1...100) <= percentage }
 
-  /// One of several, each as likely as its weight says.
+  /// Returns one of several choices, with probabilities in proportion to their weights.
   mutating func pick<Choice>(_ choices: [(weight: Int, Choice)]) -> Choice {
     var left = number(1...choices.reduce(0) { $0 + $1.weight })
     for (weight, choice) in choices {
       left -= weight
       if left <= 0 { return choice }
     }
-    preconditionFailure("The weights add up to more than their sum.")
+    preconditionFailure("`number` must be at most the sum of the weights")
   }
 
   mutating func maybe<Value>(_ percentage: Int, _ value: (inout Chance) -> Value) -> Value? {

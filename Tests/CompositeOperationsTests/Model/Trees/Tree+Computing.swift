@@ -1,14 +1,14 @@
 extension Tree.Leaf {
   /// The computation of a body that does not suspend.
   enum Computing: Sendable, Equatable {
-    /// Until the clock has advanced by so many ticks.
+    /// Advances the clock by this number of ticks.
     case ticks(Int)
     /// Until another leaf has begun, or the body is cancelled.
     case untilBegun(Int)
     /// Until the body is cancelled, because another leaf has ended.
     case untilCancelled(by: Int)
 
-    /// The leaf that has to run at the same time, by its number.
+    /// The number of the leaf that has to run at the same time.
     var rival: Int? {
       switch self {
       case .ticks: nil
@@ -19,13 +19,13 @@ extension Tree.Leaf {
 }
 
 extension Tree {
-  /// Whether a leaf computes until another one has done something.
+  /// Whether a leaf computes until another leaf has begun or ended.
   var hasRival: Bool {
     if case .leaf(let leaf) = kind { return leaf.computing?.rival != nil }
     return children.contains { $0.hasRival }
   }
 
-  /// The same with one leaf that computes until another one has done something, if there can be one.
+  /// Returns a copy with a leaf that computes until another leaf has begun or ended, if possible.
   func withRival(_ chance: inout Chance) -> Tree {
     let rivalries = rivalries
     if rivalries.isEmpty { return self }
@@ -33,7 +33,7 @@ extension Tree {
     return setting(computing, at: leaf)
   }
 
-  /// The same without leaves that would wait for an event that cannot occur.
+  /// A copy without computations that wait for an event that cannot occur.
   var withoutImpossibleRivals: Tree {
     let rivalries = rivalries
     var tree = self
@@ -63,9 +63,9 @@ extension Tree {
 
   // MARK: Rivals
 
-  /// The leaves of the whole tree that may compute, and until when.
+  /// The leaves of the tree that may compute, and until when.
   ///
-  /// Only one leaf of a tree does, so that there is a thread for everything else.
+  /// Only one leaf of a tree computes, so that a thread is left for everything else.
   private var rivalries: [(Int, Leaf.Computing)] {
     let own: [(Int, Leaf.Computing)] =
       switch kind {
@@ -95,7 +95,7 @@ extension Tree {
     }
   }
 
-  /// The leaf that it is, whatever it is called, if its run waits for its body.
+  /// The leaf without the nodes that only change how it appears, if its run waits for its body.
   private var plainLeaf: (id: Int, leaf: Leaf)? {
     switch kind {
     case .leaf(let leaf): leaf.abandonedAfter == nil ? (id, leaf) : nil
@@ -106,7 +106,7 @@ extension Tree {
 }
 
 extension Tree.List {
-  /// The place of the child that is replaced by an error.
+  /// The index of the child that is replaced by an error.
   fileprivate var isFailingAt: Int? {
     if case .arriving(let index) = form { index } else { nil }
   }

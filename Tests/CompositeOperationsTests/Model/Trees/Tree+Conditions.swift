@@ -1,11 +1,11 @@
 extension Tree {
   struct Requiring: Sendable, Equatable {
     enum Combination: Sendable, Equatable {
-      /// All in one modifier, or each in one of its own.
+      /// All in one modifier, or each in a modifier of its own.
       case each, stacked
-      /// All in one condition.
+      /// Combined into one condition.
       case all, any
-      /// The first one, and any of all, the first one included.
+      /// The first condition, and `any` of all conditions, including the first.
       case firstAndAny
     }
 
@@ -19,7 +19,7 @@ extension Tree {
     enum Answer: Sendable, Equatable { case yes, no, error, cancellation, skip }
 
     var answer: Answer
-    /// How many turns of others it waits for; nil if it cannot wait.
+    /// How many times it yields before it returns; nil if it is synchronous.
     var yields: Int?
     var isNegated: Bool
 

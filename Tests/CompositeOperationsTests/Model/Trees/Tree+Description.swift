@@ -1,5 +1,5 @@
 extension Tree: CustomStringConvertible {
-  /// A line a node, set in below the node that it belongs to.
+  /// One line for each node, indented below its parent.
   var description: String {
     let below = children.flatMap { "\($0)".split(separator: "\n").map { "  \($0)" } }
     return (["n\(id) \(title)"] + below).joined(separator: "\n")
@@ -47,10 +47,10 @@ extension Tree.Leaf: CustomStringConvertible {
       case nil: ""
       case .ticks(let ticks): ", computes for \(ticks) ticks"
       case .untilBegun(let leaf): ", computes until n\(leaf) begins"
-      case .untilCancelled(let leaf): ", computes until n\(leaf) has it cancelled"
+      case .untilCancelled(let leaf): ", computes until the end of n\(leaf) cancels it"
       }
     return "\(end)\(wait)\(work)" + (noticesCancellation ? ", notices" : "")
-      + (isClosure ? ", closure" : "") + (abandonedAfter.map { ", is left: \($0)" } ?? "")
+      + (isClosure ? ", closure" : "") + (abandonedAfter.map { ", abandoned after \($0)" } ?? "")
   }
 }
 
@@ -78,10 +78,11 @@ extension Tree.Steps: CustomStringConvertible {
 extension Tree.Delegate: CustomStringConvertible {
   var description: String {
     let parts = [
-      recovers ? "recovers" : nil, continuesAfterCancellation ? "goes on after cancellation" : nil,
+      recovers ? "recovers" : nil,
+      continuesAfterCancellation ? "continues after a cancellation" : nil,
       endsAfter.map { "ends after \($0)" },
       throwsAt.map { throwsCancellation ? "stops at \($0)" : "throws at \($0)" },
-      yields > 0 ? "answers after \(yields) yields" : nil, history.map { "keeps \($0)" },
+      yields > 0 ? "decides after \(yields) yields" : nil, history.map { "keeps \($0)" },
       output.map { "has an output\($0.note)" },
     ]
     return (["delegate"] + parts.compactMap(\.self)).joined(separator: ", ")
@@ -90,8 +91,8 @@ extension Tree.Delegate: CustomStringConvertible {
 
 extension Tree.Body: CustomStringConvertible {
   var description: String {
-    (isConcurrent ? "side by side" : "one by one")
-      + (letsErrorsThrough ? ", lets errors through" : "")
+    (isConcurrent ? "concurrent" : "serial")
+      + (letsErrorsThrough ? ", fails with its children" : "")
       + (yields > 0 ? ", \(yields) yields before each" : "") + end.note
   }
 }

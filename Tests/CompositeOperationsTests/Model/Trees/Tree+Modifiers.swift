@@ -1,50 +1,50 @@
 extension Tree {
-  /// What a modifier does with what is below it.
+  /// A modifier and its parameters.
   enum Modifier: Sendable, Equatable {
-    /// Attempts of the first child, and of the second where a closure wants that in its place.
+    /// Attempts of the first child, or of the second child if a closure requests it.
     case retrying(Retrying)
-    /// After an error of the first child something else, maybe the second child.
+    /// A recovery from an error of the first child, possibly by the second child.
     case recovering(Recovering)
-    /// A closure after the child, which takes so many turns of others.
+    /// A closure after the child, which yields this number of times.
     case finally(yields: Int)
     case repeating(Repeating)
     case timingOut(Limit)
-    /// By so many moments.
+    /// By this number of ticks.
     case delayed(Int)
-    /// To one of the rates that all nodes share.
+    /// By one of the rates that all nodes share.
     case throttled(rate: Int)
     case requiring(Requiring)
-    /// Of one kind of permits or of two.
+    /// Permits of one or two kinds.
     case taking([Claim])
   }
 
   struct Retrying: Sendable, Equatable {
     enum Asking: Sendable, Equatable {
       case noClosure
-      /// A closure says whether an error is worth another attempt.
+      /// A closure decides whether an error is worth another attempt.
       case whetherWorthwhile
-      /// A closure decides, the same way for the same attempt, and takes so many turns of others.
+      /// A closure decides by the number of the attempt, and yields before.
       case decision([Decision], yields: Int)
     }
 
     enum Decision: Sendable, Equatable {
       case again, another, stop, error, cancellation
-      /// It throws the error that it was told of.
+      /// It throws the error that it received.
       case sameError
     }
 
     var attempts: Int
     var asking: Asking
-    /// How many moments there are at least before another attempt.
+    /// The minimum number of ticks before another attempt.
     var delay: Int
   }
 
   struct Repeating: Sendable, Equatable {
-    /// Nil for any number of times; then a closure says when it is over.
+    /// The maximum number of runs; nil for any number, which requires a closure.
     var times: Int?
-    /// Whether a closure is asked if a result is the last one.
+    /// Whether a closure decides if a result is the last one.
     var asks: Bool
-    /// How many moments there are at least before the next time.
+    /// The minimum number of ticks before the next run.
     var delay: Int
   }
 
@@ -55,29 +55,30 @@ extension Tree {
 
   struct Recovering: Sendable, Equatable {
     enum Way: Sendable, Equatable {
-      /// By a closure that makes a value, an operation or another error.
+      /// By a closure that returns a value, an operation or another error.
       case value, operation, otherError
       case fallingBack, ignoring
     }
 
     enum Remedy: Sendable, Equatable {
       case value, error, cancellation
-      /// The closure throws the error that it was told of.
+      /// The closure throws the error that it received.
       case sameError
     }
 
     var way: Way
     var remedy: Remedy
-    /// How many turns of others the closure takes.
+    /// How many times the closure yields.
     var yields: Int
 
-    /// The value in place of errors that are ignored, which nobody else gives.
+    /// The unique value that replaces an ignored error.
     static func substitute(at node: Int) -> ShownValue { .number(-1 - node) }
   }
 }
 
 extension Tree.Modifier {
-  /// Whether what it modifies has runs of its own, and is not part of the modifier's.
+  /// Whether the modified operation has a run of its own, instead of being part of the run of the
+  /// modifier.
   var runsItsOwn: Bool {
     switch self {
     case .retrying, .recovering, .finally, .repeating: true
@@ -107,6 +108,6 @@ extension Tree.Modifier: CustomStringConvertible {
 }
 
 extension Int {
-  /// In words, as a number of moments.
+  /// A description as a number of ticks.
   fileprivate var note: String { self == 0 ? "" : ", \(self) ticks" }
 }

@@ -1,19 +1,19 @@
 extension Tree {
-  /// How many permits of each kind a tree has.
+  /// The number of permits of each kind.
   static let permitCounts = [1, 2, 3]
 
   static func permitName(_ kind: Int) -> String { "permits \(kind)" }
 
-  /// Some of the permits of one kind.
+  /// A request for permits of one kind.
   struct Claim: Sendable, Equatable {
     var kind: Int
-    /// Nil for all of them.
+    /// The number of permits; nil for all of them.
     var wanted: Int?
 
     var number: Int { wanted ?? Tree.permitCounts[kind] }
   }
 
-  /// Whether permits are taken somewhere below where permits are held.
+  /// Whether an operation takes permits below an operation that takes permits.
   var nestsPermits: Bool {
     if case .modified(.taking, let children) = kind {
       return children.contains { $0.takes }

@@ -1,5 +1,5 @@
 extension Tree {
-  /// Trees with a little less in them.
+  /// Slightly smaller trees.
   var smaller: [Tree] {
     var smaller = children
     if mayLoseChild {
@@ -38,7 +38,7 @@ extension Tree {
 }
 
 extension ModelReport {
-  /// A verdict on the smallest tree that could be found which goes wrong like this one.
+  /// Returns the report about the smallest tree that was found to violate the same rule.
   func smallest() async -> ModelReport {
     var best = self
     var attempts = 3_000
@@ -58,8 +58,8 @@ extension ModelReport {
 }
 
 extension ModelCase {
-  /// The first verdict that breaks the same rule with another tree, in a few orders and with a few
-  /// moments of cancellation.
+  /// Returns the first report about another tree that violates the same rule, in a few orders and
+  /// with a few cancellation points.
   fileprivate func report(of tree: Tree, like report: ModelReport) async -> ModelReport? {
     var modelCase = self
     modelCase.tree = tree.withoutImpossibleRivals
@@ -77,7 +77,7 @@ extension ModelCase {
 }
 
 extension ModelCase.Cancellation {
-  /// This moment and some before it.
+  /// This cancellation and a few earlier ones.
   fileprivate var earlier: [ModelCase.Cancellation] {
     switch self {
     case .never, .beforeTheStart: [self]

@@ -1,16 +1,17 @@
 extension Tree {
-  /// How many may begin in a number of moments: the rates that all nodes share.
+  /// The number of operations that may begin in a number of ticks.
   struct Rate: Sendable {
     let count: Int
     let period: Int
 
-    /// How many moments bring another one.
+    /// The number of ticks for one operation.
     var share: Int { period / count }
   }
 
+  /// The rates that all nodes share.
   static let rates = [Rate(count: 1, period: 3), Rate(count: 3, period: 6)]
 
-  /// Whether somebody in it asks a clock for more than no time or any time.
+  /// Whether the tree needs the clock of the recorder.
   var takesTime: Bool {
     let takesTime =
       switch kind {

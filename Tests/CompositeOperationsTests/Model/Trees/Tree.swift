@@ -1,4 +1,4 @@
-/// A description of an operation: a node, and what is below it.
+/// A description of an operation: a node and its children.
 struct Tree: Sendable, Equatable {
   /// The number of the node, unique in its tree.
   let id: Int
@@ -9,13 +9,13 @@ struct Tree: Sendable, Equatable {
     case list(List, [Tree])
     case race(isUniform: Bool, [Tree])
     case sequence(Steps, [Tree])
-    /// What the first gives is handed to the second.
+    /// A closure receives the result of the first and returns the second.
     case then(ClosureEnd, Tree, Tree)
     case map(ClosureEnd, Tree)
     /// A body that runs children through its context.
     case body(Body, [Tree])
     case prioritized(isHigh: Bool, Tree)
-    /// So many lists around it, each of one child.
+    /// The operation in nested lists of one child each.
     case nested(depth: Int, Tree)
     case named(Tree)
     case erased(Tree)
@@ -26,15 +26,15 @@ struct Tree: Sendable, Equatable {
   struct Leaf: Sendable, Equatable {
     enum End: Sendable, Equatable {
       case value, error, cancellation, interruption
-      /// An error the first time, a value from then on.
+      /// An error in the first run, and a value in later runs.
       case valueAfterError
     }
 
     /// How the body waits before it ends.
     enum Waiting: Sendable, Equatable {
-      /// For a number of turns of others.
+      /// Yields this number of times.
       case yields(Int)
-      /// Until it is cancelled, for not much longer than that should ever take.
+      /// Until it is cancelled, or up to `Recorder.maximumCancellationChecks` times.
       case cancellation
     }
 
@@ -42,11 +42,11 @@ struct Tree: Sendable, Equatable {
     /// The computation with which the body begins, without suspending; nil for none.
     var computing: Computing?
     var waiting: Waiting
-    /// Whether the body stops when it sees after a pause that it is cancelled.
+    /// Whether the body stops if it is cancelled after a suspension.
     var noticesCancellation: Bool
-    /// Whether it is made from a closure, or a type of its own.
+    /// Whether the operation is a closure, instead of a type of its own.
     var isClosure: Bool
-    /// How long its run waits for its body; nil for any time.
+    /// The limit of an abandoning timeout around the body; nil for no timeout.
     var abandonedAfter: Limit?
   }
 
@@ -60,16 +60,16 @@ struct Tree: Sendable, Equatable {
     }
 
     var form: Form
-    /// How many may be in flight; nil for the adaptive width.
+    /// The maximum number of children in flight; nil for the adaptive width.
     var width: Int?
-    /// Whether the failure mode that is given runs all children; nil if none is given.
+    /// Whether an explicit failure mode runs all children; nil without an explicit mode.
     var explicitRunsAll: Bool?
     var collectsOutcomes: Bool
 
-    /// Whether a child that ends without a result leaves the others alone.
+    /// Whether the other children continue after a child has ended without a result.
     var runsAll: Bool { explicitRunsAll ?? collectsOutcomes }
 
-    /// Whether the children are made while the list runs.
+    /// Whether the children are created while the list runs.
     var isLazy: Bool {
       switch form {
       case .uniform, .mixed, .pack: false
@@ -80,7 +80,7 @@ struct Tree: Sendable, Equatable {
 
   enum Steps: Sendable, Equatable {
     case linear
-    /// Steps made by closures; one of them may answer that this is the end.
+    /// Steps created by closures. The closure at `endsAt` ends the sequence.
     case built(endsAt: Int?)
     case retry(attempts: Int)
     case fallback
@@ -88,31 +88,32 @@ struct Tree: Sendable, Equatable {
     case delegate(Delegate)
   }
 
-  /// How a sequence of the tests' own decides.
+  /// The decisions of a sequence that the tests implement.
   struct Delegate: Sendable, Equatable {
     var recovers: Bool
     var continuesAfterCancellation: Bool
-    /// How many steps it wants at most.
+    /// The maximum number of steps.
     var endsAfter: Int?
-    /// At which question it throws, and whether that is a `CancellationError`.
+    /// The number of the call that throws. `throwsCancellation` is whether it throws a
+    /// `CancellationError`.
     var throwsAt: Int?
     var throwsCancellation: Bool
-    /// How many turns of others it takes to answer.
+    /// How many times it yields before it decides.
     var yields: Int
-    /// How many steps are kept; nil for all.
+    /// The number of steps that are kept; nil for all.
     var history: Int?
-    /// Whether it makes the result of the composite itself, and whether it fails at that.
+    /// How the creation of the composite's result ends; nil if the sequence does not create it.
     var output: ClosureEnd?
   }
 
   enum ClosureEnd: Sendable, Equatable { case value, error, cancellation }
 
   struct Body: Sendable, Equatable {
-    /// Whether the children run side by side, in a task group of the body's own.
+    /// Whether the children run concurrently, in a task group of the body.
     var isConcurrent: Bool
-    /// Whether it lets the errors of its children through.
+    /// Whether the error of a child ends the body.
     var letsErrorsThrough: Bool
-    /// How many turns of others it takes before each child.
+    /// How many times it yields before each child.
     var yields: Int
     var end: ClosureEnd
   }
@@ -149,6 +150,6 @@ struct Tree: Sendable, Equatable {
     }
   }
 
-  /// How many nodes there are.
+  /// The number of nodes.
   var size: Int { children.reduce(1) { $0 + $1.size } }
 }

@@ -3,7 +3,7 @@ extension TreeGenerator {
     case retrying, recovering, finally, repeating, timingOut, delayed, throttled, requiring, taking
   }
 
-  /// A modifier, and what is below it.
+  /// Returns a modifier and its children.
   mutating func modified(of size: Int) -> Tree.Kind {
     let modifier: Tree.Modifier =
       switch chance.pick([
@@ -77,7 +77,7 @@ extension TreeGenerator {
 
   private mutating func claims() -> [Tree.Claim] {
     var kinds = [chance.pick([(4, 0), (4, 1), (1, 2)])]
-    // Who takes others than those above it may come in a circle.
+    // A cycle needs kinds that no ancestor takes.
     if isAboutPermits, chance.percent(85), kindsAbove.contains(kinds[0]) {
       kinds[0] = (kinds[0] + 1) % 3
     }
@@ -101,7 +101,7 @@ extension TreeGenerator {
 }
 
 extension Tree.Modifier {
-  /// How many operations it takes.
+  /// The number of operations of the modifier.
   fileprivate var operationCount: Int {
     switch self {
     case .retrying(let retrying):

@@ -1,10 +1,10 @@
-/// Draws trees.
+/// Generates random trees.
 struct TreeGenerator {
   var chance: Chance
   private var lastID = -1
-  /// Whether the tree takes permits and goes by rates wherever it can, so that its nodes get into one another's way.
+  /// Whether the tree prefers permits and rates, so that its nodes contend for them.
   let isAboutPermits: Bool
-  /// The kinds of permits that are held above the node that is being drawn.
+  /// The kinds of permits that the ancestors of the current node take.
   var kindsAbove: [Int] = []
 
   private enum Choice {
@@ -17,7 +17,7 @@ struct TreeGenerator {
     isAboutPermits = chance.percent(15)
   }
 
-  /// - Parameter size: About how many nodes the tree has.
+  /// - Parameter size: The approximate number of nodes.
   mutating func tree(of size: Int) -> Tree {
     lastID += 1
     let id = lastID
@@ -64,7 +64,7 @@ struct TreeGenerator {
     }
   }
 
-  /// Children that share what is left of a size.
+  /// Returns children that share the rest of a size.
   mutating func children(of size: Int, atMost most: Int = 6, least: Int = 1) -> [Tree] {
     if least == 0, chance.percent(4) { return [] }
     let most = max(max(1, least), min(most, size - 1))
@@ -103,7 +103,7 @@ struct TreeGenerator {
       explicitRunsAll: chance.maybe(70) { $0.percent(60) }, collectsOutcomes: chance.percent(20))
   }
 
-  /// Many steps that do not suspend.
+  /// Returns a loop of many steps that do not suspend.
   private mutating func loop() -> Tree.Kind {
     var step = tree(of: 0)
     step.kind = .leaf(
@@ -114,7 +114,7 @@ struct TreeGenerator {
     case 1:
       return .modified(.repeating(Tree.Repeating(times: times, asks: false, delay: 0)), [step])
     default:
-      guard case .leaf(var leaf) = step.kind else { preconditionFailure("A step is a leaf.") }
+      guard case .leaf(var leaf) = step.kind else { preconditionFailure("a step must be a leaf") }
       leaf.end = .error
       step.kind = .leaf(leaf)
       return .modified(
@@ -155,12 +155,12 @@ extension Chance {
 }
 
 extension Tree.List {
-  /// How few children it may have.
+  /// The minimum number of children.
   fileprivate var least: Int { form == .pack ? 2 : 0 }
 }
 
 extension Tree.Steps {
-  /// How many operations it takes.
+  /// The maximum number of operations.
   fileprivate var most: Int {
     switch self {
     case .retry, .repeat: 1
