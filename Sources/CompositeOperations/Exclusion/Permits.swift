@@ -13,7 +13,9 @@ internal import Synchronization
 /// ```
 ///
 /// Permits are granted in FIFO order: a request for many is not overtaken by later requests for
-/// few. There is no registry of permits. Operations share them by sharing the instance.
+/// few. The only exception ends a cycle: a request that waits only for its turn is granted out of
+/// order if its run would otherwise never end. There is no registry of permits. Operations share
+/// them by sharing the instance.
 ///
 /// > Warning: A body that holds permits deadlocks if it awaits a `run()` of its own that requests
 /// > the same permits, as with any lock. Run that operation as a child instead, by

@@ -31,7 +31,8 @@ public protocol OperationSequence<Output>: Sendable {
   /// - Parameter previous: The step that has just ended; nil before the first one.
   /// - Returns: The next step, or nil to end the composite.
   /// - Throws: An error that ends the composite in a ``SequentialOperationError`` with this cause,
-  ///   or `CancellationError` to end it in a cancellation.
+  ///   or `CancellationError`, or another error that represents a cancellation, to end it in a
+  ///   cancellation.
   nonisolated(nonsending) mutating func nextOperation(
     after previous: FinishedStep?
   ) async throws -> (any ComposableOperation)?

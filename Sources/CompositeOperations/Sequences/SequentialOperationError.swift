@@ -57,5 +57,5 @@ extension SequentialOperationError: EvidenceDescribing {
     return branches
   }
 
-  var nothing: String { "cancelled after \(steps.count) steps" }
+  var nothing: String { "cancelled after \(steps.count) \(steps.count == 1 ? "step" : "steps")" }
 }

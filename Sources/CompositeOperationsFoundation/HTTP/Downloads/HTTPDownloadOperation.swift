@@ -55,11 +55,11 @@ public struct HTTPDownloadOperation: ComposableOperation {
   /// - Parameters:
   ///   - request: The request, usually a GET. The operation sets its headers `Range`, `If-Range`
   ///     and `Accept-Encoding`.
-  ///   - destination: The file to write. Its folder must exist.
+  ///   - destination: The file to write, as a file URL. Its folder must exist. The run ends in an
+  ///     ``HTTPFileError`` otherwise.
   ///   - options: The options of the request.
   ///   - session: The session whose configuration is used. The download has a session of its own,
   ///     because a long transfer would occupy connections that other requests need.
-  /// - Precondition: The destination is a file URL.
   public init(
     _ request: URLRequest, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
     session: HTTPSession = .shared
@@ -75,10 +75,10 @@ public struct HTTPDownloadOperation: ComposableOperation {
   ///
   /// - Parameters:
   ///   - url: The URL to download.
-  ///   - destination: The file to write. Its folder must exist.
+  ///   - destination: The file to write, as a file URL. Its folder must exist. The run ends in an
+  ///     ``HTTPFileError`` otherwise.
   ///   - options: The options of the request.
   ///   - session: The session whose configuration is used.
-  /// - Precondition: The destination is a file URL.
   public init(
     _ url: URL, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
     session: HTTPSession = .shared
