@@ -20,8 +20,10 @@ test: sqlite ## Run every test in debug and in release, and build a package of a
 	.ci/test -c release
 	.ci/user-package
 
-lint: ## Check the format of the sources, and that the patches for benchmarks and mutants apply
+lint: ## Check the format and the words of the sources, CONTRIBUTING, and that all patches apply
 	swift format lint --strict --recursive --parallel $(swift_sources)
+	.ci/words
+	.ci/contributing --check
 	git apply --check DevApp/Benchmarks/without-events.patch
 	[[ $$(uname) != Linux ]] || .ci/mutants/run --apply
 
