@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  @Test func `S1: a sequence decides what comes next, and its steps are found by type`() async {
+  @Test func `S1: a sequence returns the next operation, and its steps are found by type`() async {
     #expect(await CallSites.sequence() == "\(issues)")
   }
 
@@ -21,7 +21,7 @@ import Testing
     #expect(found == issues[0])
   }
 
-  @Test func `P6: children are made from a lazy sequence`() async throws {
+  @Test func `P6: children are created from a lazy sequence`() async throws {
     let urls = try (0..<20).map { try #require(URL(string: "http://localhost/\($0)")) }
     #expect(await CallSites.lazily(urls: urls).run().result == urls.map(Page.init))
     let missing = try #require(URL(string: "http://localhost/missing"))
@@ -31,7 +31,7 @@ import Testing
     #expect(error.outcomes(of: Page.self)?.compactMap(\.result).count == 20)
   }
 
-  @Test func `O3: a chain is started, cancelled and waited for, and run again`() async {
+  @Test func `O3: a chain is started, cancelled and awaited, and run again`() async {
     let outcomes = await CallSites.chain()
     // Cancelled right away, but on another thread: it may have come to its end before.
     let expected = issues.flatMap(\.self)
@@ -39,7 +39,7 @@ import Testing
     #expect(outcomes[1].result == expected)
   }
 
-  @Test func `O5: an older interface with completion handlers is an operation`() async {
+  @Test func `O5: an interface with completion handlers becomes an operation`() async {
     let data = Data([1, 2, 3])
     let good = CallSites.callback(of: OldAPI(answer: (data, nil)))
     #expect(await good.run().result == data)
@@ -50,7 +50,7 @@ import Testing
     #expect(await run.outcome.isCancelled)
   }
 
-  @Test func `every operation of the table of names comes to a result`() async throws {
+  @Test func `every operation of the table of names has a result`() async throws {
     let page = FetchPage(url: try #require(URL(string: "http://localhost/")))
     let fetch = FetchRepositories(user: "octocat")
     for operation in CallSites.ready(fetch: fetch, mirrorA: page, mirrorB: page) {

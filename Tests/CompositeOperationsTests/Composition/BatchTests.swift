@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct BatchTests {
   @Test(arguments: 1...5, [0, 1, 2, 3, 4, 5, 10])
-  func `P8: batches are full but for the last, and nothing is lost`(size: Int, count: Int) async {
+  func `P8: every batch but the last is full, and no element is lost`(size: Int, count: Int) async {
     let batches = Array((0..<count).batched(by: size))
     #expect(batches.flatMap(\.self) == Array(0..<count))
     #expect(batches.dropLast().allSatisfy { $0.count == size })
@@ -16,7 +16,7 @@ import Testing
     #expect(arriving == batches)
   }
 
-  @Test func `P8: a batch is made when somebody wants it, of no more than it takes`() async {
+  @Test func `P8: a batch is created on demand, from no more elements than it contains`() async {
     let taken = Log<Int>()
     let operation = ParallelOperation(width: .serial) {
       (0..<10).lazy.map { element in
@@ -32,7 +32,7 @@ import Testing
     #expect(await operation.run().result == [6, 22, 17])
   }
 
-  @Test func `P8: of what arrives a batch comes when it is complete`() async {
+  @Test func `P8: a batch of an asynchronous sequence is delivered when it is complete`() async {
     let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
     let sums = Log<Int>()
     let executor = SeededExecutor(seed: 1)
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2, 3, 4])
-  func `P8: an error comes behind the elements before it`(count: Int) async {
+  func `P8: an error follows the elements before it`(count: Int) async {
     let stream = AsyncThrowingStream<Int, any Error> { continuation in
       for element in 0..<count { continuation.yield(element) }
       continuation.finish(throwing: SourceError())
@@ -67,7 +67,7 @@ import Testing
     #expect(elements == Array(0..<count))
   }
 
-  @Test func `P8: a composite that runs all runs the batch before an error`() async throws {
+  @Test func `P8: in the mode runAll, a composite runs the batch before an error`() async throws {
     let saved = Log<[Int]>()
     let save = ParallelOperation(width: .limited(to: 4), onFailure: .runAll) {
       AsyncThrowingStream<Int, any Error> { continuation in
@@ -86,7 +86,7 @@ import Testing
     #expect(saved.entries.sorted { $0[0] < $1[0] } == [[0, 1], [2, 3], [4]])
   }
 
-  @Test func `P8: nobody is asked for an element behind the last one`() async {
+  @Test func `P8: a source is not read after its end`() async {
     var elements = [1, 2, 3, nil, 4]
     #expect(Array(AnyIterator { elements.removeFirst() }.batched(by: 2)) == [[1, 2], [3]])
     #expect(elements == [4])
@@ -101,7 +101,7 @@ import Testing
     #expect(rest.count == 4)
   }
 
-  @Test func `P8: a batch of nothing is a programming error`() async {
+  @Test func `P8: a batch size below 1 is a programming error`() async {
     await #expect(processExitsWith: .failure) { _ = (0..<3).batched(by: 0) }
     await #expect(processExitsWith: .failure) { _ = AsyncStream<Int> { nil }.batched(by: -1) }
   }

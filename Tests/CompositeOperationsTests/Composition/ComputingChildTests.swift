@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(.enabled(if: processorCount > 1), arguments: Form.allCases)
-  func `P6: a child that computes keeps no other from beginning`(form: Form) async {
+  func `P6: a computing child does not keep another child from beginning`(form: Form) async {
     await Computation.alone {
       await runLightOnes(form)
       let hasBegun = Flag()
@@ -90,7 +90,7 @@ import Testing
 
   @Test(
     .enabled(if: processorCount > 1), arguments: Form.allCases.filter { $0 != .race })
-  func `P3: a failure cancels a child that computes and was begun before`(form: Form) async {
+  func `P3: a failure cancels a computing child that began before`(form: Form) async {
     await Computation.alone {
       await runLightOnes(form)
       let computes = SimpleOperation<Int> {
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(.enabled(if: processorCount > 1), arguments: Form.allCases)
-  func `C2: task-local values and priority reach a child that begins beside one that computes`(
+  func `C2: task-local values and priority reach a child that begins beside a computing child`(
     form: Form
   ) async {
     await Computation.alone {
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(.enabled(if: processorCount > 1))
-  func `P3: a failure beside a child that computes cancels those that wait`() async {
+  func `P3: a failure cancels waiting children while another child computes`() async {
     await Computation.alone {
       let isCancelled = Gate()
       let waiting = Crowd()
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(.enabled(if: processorCount > 1))
-  func `P3: a failure below a standby worker cancels the others though a sibling does not end`()
+  func `P3: a failure below a standby worker cancels the others, even if a sibling does not end`()
     async
   {
     await Computation.alone {
@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  @Test func `S8: loops whose operations never wait yield to other tasks`() async {
+  @Test func `S8: loops of operations that never suspend yield to other tasks`() async {
     // Endless loops of every kind occupy every thread, until another task has run.
     await Computation.alone {
       for loop in Loop.allCases {

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P9: children that others add are run, and their results follow`(setting: Setting)
+  func `P9: children that others add run, and their results follow`(setting: Setting)
     async throws
   {
     let trees = [
@@ -47,12 +47,12 @@ import Testing
     #expect(seen.entries.sorted() == [1, 2, 11, 12, 111, 112, 121, 122])
   }
 
-  @Test func `P9: nothing to begin with is a result of nothing`() async throws {
+  @Test func `P9: a growing composite without operations has an empty result`() async throws {
     let none: [SimpleOperation<Int>] = []
     #expect(try await ParallelOperation(growing: none).run().get() == [])
   }
 
-  @Test func `P9: any number of children may add one another, one at a time or all at once`()
+  @Test func `P9: any number of children can be added, one at a time or all at once`()
     async throws
   {
     struct Next: ComposableOperation {
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P9: the failure of a child that was added is like any other's`(setting: Setting)
+  func `P9: an added child fails like any other child`(setting: Setting)
     async throws
   {
     let first = SimpleOperation.withContext { context in
@@ -89,7 +89,10 @@ import Testing
     #expect(error.children.map { $0.outcome.result as? Int } == [1, 2, nil])
   }
 
-  @Test func `P9: who adds is cancelled with the others, and what waits never begins`() async {
+  @Test
+  func `P9: a child that adds others is cancelled with them, and waiting children never begin`()
+    async
+  {
     let gate = Gate()
     let begun = Log<Int>()
     let first = SimpleOperation.withContext { context in
@@ -111,7 +114,7 @@ import Testing
     #expect(begun.entries.sorted() == [1, 2])
   }
 
-  @Test func `P9: what is added when the composite stops never begins`() async throws {
+  @Test func `P9: a child that is added while the composite stops never begins`() async throws {
     let gate = Gate()
     let begun = Log<Int>()
     let slow = SimpleOperation.withContext { context in
@@ -132,7 +135,7 @@ import Testing
     #expect(begun.count == 0)
   }
 
-  @Test func `P9: a composite ends although a child is given to a task that is cancelled`() async {
+  @Test func `P9: a composite ends even if an added child is passed to a cancelled task`() async {
     // Sendable, because one child writes it before another reads it.
     @safe final class TaskOfFirst: @unchecked Sendable {
       private var task: UnsafeCurrentTask?
@@ -171,7 +174,7 @@ import Testing
     if seen.count > 0 { await observer.value }
   }
 
-  @Test func `P9: adding goes to the next composite that grows, from wherever in it`() async throws
+  @Test func `P9: a child is added to the nearest growing composite, from any depth`() async throws
   {
     let inner = SimpleOperation.withContext { context in
       try context.add(SimpleOperation { "added" })
@@ -189,7 +192,7 @@ import Testing
     #expect(try await outer.run().get() == ["inner added"])
   }
 
-  @Test func `P9: what cannot be added is told to the one who adds it`() async throws {
+  @Test func `P9: adding throws an error if the child cannot be added`() async throws {
     let kept = Log<OperationContext>()
     let first = SimpleOperation.withContext { context in
       kept.add(context)

@@ -3,7 +3,9 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct ParallelEvidenceTests {
-  @Test func `P4: typed outcomes are there for a tuple whose children give the same`() async {
+  @Test func `P4: typed outcomes are available for a tuple whose children have one result type`()
+    async
+  {
     let same = ParallelOperation(
       SimpleOperation { 1 }, SimpleOperation<Int> { throw TestError("two") }, onFailure: .runAll)
     let sameError = await same.run().error as? ParallelOperationError
@@ -16,7 +18,9 @@ import Testing
     #expect(differentError?.outcomes(of: Int.self) == nil)
   }
 
-  @Test func `P4: the error shows every child in order, and how it came to its end`() async throws {
+  @Test func `P4: the error contains every child in order, with its outcome and origin`()
+    async throws
+  {
     let gate = Gate()
     let operation = ParallelOperation(
       [
@@ -44,8 +48,7 @@ import Testing
     #expect(error.description == "[2] failing: no network")
   }
 
-  @Test func `P4: of lazily made children that gave a result only the type is known`() async throws
-  {
+  @Test func `P4: a child created lazily that has a result is shown by its type`() async throws {
     let children = [
       AnyOperation(SimpleOperation { 1 }.named("first")),
       AnyOperation(SimpleOperation<Int> { throw TestError("failed") }.named("second")),
@@ -63,7 +66,9 @@ import Testing
     #expect(rest.children.map(\.name) == ["second"])
   }
 
-  @Test func `P4: the description has a line a failure, the first cause first`() async throws {
+  @Test func `P4: the description has one line for each failure, the first cause first`()
+    async throws
+  {
     let first = Gate()
     let children: [any ComposableOperation<Int>] = [
       SimpleOperation<Int> {
@@ -84,7 +89,7 @@ import Testing
     #expect(error.description == "[1] b: first\n[0] a: second\n  with two lines")
   }
 
-  @Test func `P4: nested errors are set in below the child that they belong to`() async throws {
+  @Test func `P4: a nested error is described after the name of its child`() async throws {
     let inner = ParallelOperation(
       [SimpleOperation<Int> { throw TestError("x") }.named("x")]
     ).named("inner")
@@ -92,7 +97,7 @@ import Testing
     #expect(await outer.run().error.map { "\($0)" } == "[0] inner: [0] x: x")
   }
 
-  @Test func `P4: a cancelled composite shows its evidence on its event and on its handle`()
+  @Test func `P4: a cancelled composite has its error in its event and on its handle`()
     async throws
   {
     let gate = Gate()
@@ -120,7 +125,9 @@ import Testing
     #expect((shown?.error as? ParallelOperationError)?.children.count == 2)
   }
 
-  @Test func `P4: a composite whose child cancelled itself shows which one`() async throws {
+  @Test func `P4: the late error of a composite names the child that cancelled itself`()
+    async throws
+  {
     let run = ParallelOperation([
       SimpleOperation<Int> { throw CancellationError() }.named("tired")
     ]).start()
@@ -130,7 +137,8 @@ import Testing
     #expect(late.representsCancellation)
   }
 
-  @Test func `P4: a child that cancelled itself did so, though its observer then cancels the run`()
+  @Test
+  func `P4: a child that cancelled itself keeps its origin if its observer then cancels the run`()
     async throws
   {
     struct Canceller: OperationObserver {
@@ -213,7 +221,7 @@ import Testing
     #expect(names.count == 5)
   }
 
-  @Test func `P4: looking up thousands of failures takes time in proportion`() async throws {
+  @Test func `P4: looking up thousands of failures takes linear time`() async throws {
     let count = 20_000
     let children = (0..<count).map { index in
       SimpleOperation<Int> { throw TestError("\(index)") }

@@ -17,7 +17,7 @@ private enum End: CaseIterable, Sendable {
 
 @Suite struct ParallelOutcomeTests {
   @Test(arguments: Setting.all)
-  func `P1: results come in the order of the operations`(setting: Setting) async throws {
+  func `P1: results are in the order of the operations`(setting: Setting) async throws {
     for count in [1, 2, 3, 16, 17, 31, 32, 33, 200, 1_000] {
       let ends = Log<Int>()
       let operations = (0..<count).map { index in
@@ -40,7 +40,7 @@ private enum End: CaseIterable, Sendable {
   }
 
   @Test(arguments: Setting.all)
-  func `P1: no operations come to no results`(setting: Setting) async throws {
+  func `P1: a composite without operations has an empty result`(setting: Setting) async throws {
     let none: [SimpleOperation<Int>] = []
     let anyNone: [any ComposableOperation<Int>] = []
     #expect(try await setting.run { await ParallelOperation(none).run() }.result == [])
@@ -50,7 +50,7 @@ private enum End: CaseIterable, Sendable {
   }
 
   @Test(arguments: Setting.all)
-  func `P1: different types give a tuple in the order of the operations`(setting: Setting)
+  func `P1: operations of different types give a tuple in their order`(setting: Setting)
     async throws
   {
     let outcome = try await setting.run {
@@ -67,7 +67,9 @@ private enum End: CaseIterable, Sendable {
   }
 
   @Test(arguments: Setting.all)
-  func `P2: an error comes before a cancellation, and that before the results`(setting: Setting)
+  func `P2: an error takes precedence over a self-cancellation, and both over the results`(
+    setting: Setting
+  )
     async throws
   {
     for first in End.allCases {
@@ -93,7 +95,7 @@ private enum End: CaseIterable, Sendable {
   }
 
   @Test(arguments: Setting.all)
-  func `P2: a cancellation from outside comes before whatever the children came to`(
+  func `P2: a cancellation from outside takes precedence over the outcomes of the children`(
     setting: Setting
   ) async throws {
     for end in End.allCases {
@@ -115,7 +117,8 @@ private enum End: CaseIterable, Sendable {
     }
   }
 
-  @Test func `P2: cancelled while children run, it is cancelled whatever the others have come to`()
+  @Test
+  func `P2: a composite cancelled while a child runs is cancelled, whatever the other outcomes`()
     async
   {
     for end in End.allCases {
@@ -140,7 +143,7 @@ private enum End: CaseIterable, Sendable {
     }
   }
 
-  @Test func `P2: an error and a self-cancellation that race are both in the evidence`()
+  @Test func `P2: an error and a concurrent self-cancellation are both in the composite error`()
     async throws
   {
     let gate = Gate()
@@ -205,7 +208,7 @@ private enum End: CaseIterable, Sendable {
   }
 
   @Test(arguments: Setting.all)
-  func `P3: every child runs in the mode that runs all`(setting: Setting) async throws {
+  func `P3: in the mode runAll, every child runs`(setting: Setting) async throws {
     for width in [OperationWidth.adaptive, .serial, .limited(to: 3)] {
       let ended = Log<Int>()
       let children = (0..<50).map { index in
@@ -250,7 +253,7 @@ private enum End: CaseIterable, Sendable {
   }
 
   @Test(arguments: Setting.all)
-  func `P3: collected outcomes lose nothing`(setting: Setting) async throws {
+  func `P3: collected outcomes contain the outcome of every child`(setting: Setting) async throws {
     let ends: [End] = [.result, .error, .cancelled, .result]
     let children = ends.enumerated().map { $1.operation($0, setting) }
     let outcomes = try await setting.run {
@@ -324,8 +327,7 @@ private enum End: CaseIterable, Sendable {
     }
   }
 
-  @Test func `P3: only a cancellation from outside ends a collection of outcomes otherwise`() async
-  {
+  @Test func `P3: a cancellation from outside cancels a composite that collects outcomes`() async {
     let gate = Gate()
     let waiting = SimpleOperation { try await gate.pass() }
     let run = ParallelOperation([waiting, waiting]).collectingOutcomes().start()
@@ -338,7 +340,7 @@ private enum End: CaseIterable, Sendable {
     #expect(await packed.outcome.isCancelled)
   }
 
-  @Test func `O2: when giving up a value cancels the run, no further child begins`() async {
+  @Test func `O2: if discarding a value cancels the run, no further child begins`() async {
     let runs = Log<OperationRun<[[Int]]>>()
     let gate = Gate()
     let hasBegun = Flag()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ParallelSourceTests {
   @Test(arguments: Setting.all)
-  func `P6: children that are made lazily give ordered results`(setting: Setting) async throws {
+  func `P6: results of children created lazily are in order`(setting: Setting) async throws {
     for width in [OperationWidth.serial, .limited(to: 3), .limited(to: 64), .adaptive] {
       let operation = ParallelOperation(width: width) {
         (0..<300).lazy.map { index in
@@ -20,7 +20,9 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P6: children that arrive one by one give ordered results`(setting: Setting) async throws {
+  func `P6: results of children from an asynchronous sequence are in order`(setting: Setting)
+    async throws
+  {
     let operation = ParallelOperation(width: .limited(to: 5)) {
       AsyncStream { continuation in
         for index in 0..<200 { continuation.yield(index) }
@@ -34,7 +36,7 @@ import Testing
     #expect(outcome.result == Array(0..<200))
   }
 
-  @Test func `P6: the factory is called once a run`() async {
+  @Test func `P6: the factory is called once in each run`() async {
     let calls = Log<Void>()
     let operation = ParallelOperation {
       calls.add(())
@@ -46,7 +48,9 @@ import Testing
     #expect(calls.count == 2)
   }
 
-  @Test func `P6: a child is made when there is a place for it, 64 by default`() async {
+  @Test func `P6: a child is created when there is a place for it, with 64 places by default`()
+    async
+  {
     let made = Log<Int>()
     let gate = Gate()
     let executor = SeededExecutor(seed: 1)
@@ -67,7 +71,8 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P5: lazily made children keep the limit, and begin in order`(setting: Setting) async throws
+  func `P5: children created lazily keep the limit and begin in order`(setting: Setting)
+    async throws
   {
     for limit in [1, 2, 5] {
       let crowd = Crowd()
@@ -90,7 +95,9 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P6: results are consumed as they come, one at a time`(setting: Setting) async throws {
+  func `P6: results are consumed when they are available, one at a time`(setting: Setting)
+    async throws
+  {
     let crowd = Crowd()
     let consumed = Log<Int>()
     let operation = ParallelOperation(width: .limited(to: 8)) {
@@ -131,7 +138,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P6: an error of the consumer counts as its child's`(setting: Setting) async throws {
+  func `P6: an error of the consumer is the error of the child`(setting: Setting) async throws {
     let operation = ParallelOperation(width: .serial) {
       (0..<10).lazy.map { setting.giving($0).named("child") }
     } consumingResults: { result in
@@ -163,7 +170,8 @@ import Testing
     }
   }
 
-  @Test func `P6: a source that cancels itself ends the composite as cancelled`() async {
+  @Test func `P6: a source that throws a CancellationError ends the composite as cancelled`() async
+  {
     let sources = [
       ParallelOperation { () throws -> [SimpleOperation<Int>] in throw CancellationError() },
       ParallelOperation {
@@ -177,7 +185,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P6: a source that throws ends the composite with that error and the evidence`(
+  func `P6: a source that throws ends the composite with its error and the children's outcomes`(
     setting: Setting
   ) async throws {
     let operation = ParallelOperation(width: .limited(to: 2)) {
@@ -200,7 +208,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P3: a failure among hundreds of lazily made children in flight reaches all of them`(
+  func `P3: a failure cancels hundreds of children in flight that were created lazily`(
     setting: Setting
   ) async throws {
     for failing in [10, 15, 100, 299, 599] {
@@ -230,8 +238,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P3: lazily made children are cancelled by the first failure`(setting: Setting) async throws
-  {
+  func `P3: the first failure cancels children created lazily`(setting: Setting) async throws {
     let gate = Gate()
     let made = Log<Int>()
     let operation = ParallelOperation(width: .limited(to: 5)) {
@@ -255,7 +262,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P3: lazily made children all run in the mode that runs all`(setting: Setting) async throws {
+  func `P3: in the mode runAll, every child created lazily runs`(setting: Setting) async throws {
     let operation = ParallelOperation(width: .limited(to: 5), onFailure: .runAll) {
       (0..<50).lazy.map { index in
         SimpleOperation {
@@ -273,7 +280,7 @@ import Testing
     }
   }
 
-  @Test func `P2: cancelled from outside, a lazily made composite asks its source no further`()
+  @Test func `P2: after a cancellation from outside, a composite requests no further child`()
     async
   {
     for mode in [FailureMode.cancelRemaining, .runAll] {
@@ -294,7 +301,7 @@ import Testing
     }
   }
 
-  @Test func `P6: a source that never comes to an end is cancelled while it waits`() async {
+  @Test func `P6: a composite with an endless source is cancelled while it waits`() async {
     let (stream, continuation) = AsyncStream<Int>.makeStream()
     let begun = Gate()
     let run = ParallelOperation(width: .limited(to: 4)) {
@@ -313,7 +320,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `a child that cancels its own task does not take the others along`(setting: Setting)
+  func `a child that cancels its own task does not cancel the others`(setting: Setting)
     async throws
   {
     @Sendable func child(_ index: Int) -> SimpleOperation<Int> {

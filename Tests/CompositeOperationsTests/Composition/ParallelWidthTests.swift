@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct ParallelWidthTests {
   @Test(arguments: Setting.all)
-  func `P5: never more children are in flight than the limit says`(setting: Setting) async throws {
+  func `P5: the number of children in flight never exceeds the limit`(setting: Setting) async throws
+  {
     for limit in [1, 2, 3, 7, 200] {
       let crowd = Crowd()
       let children = (0..<100).map { _ in
@@ -41,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P5: with a limit children begin in the order of the list`(setting: Setting) async throws {
+  func `P5: with a limit, children begin in the order of the list`(setting: Setting) async throws {
     for limit in [1, 2, 5] {
       let begun = Log<Int>()
       let children = (0..<200).map { index in
@@ -58,8 +59,7 @@ import Testing
     }
   }
 
-  @Test func `P5: under one executor children begin exactly in the order of the list`() async throws
-  {
+  @Test func `P5: on one worker, children begin exactly in the order of the list`() async throws {
     for seed in 0..<50 as Range<UInt64> {
       let begun = Log<Int>()
       let children = (0..<60).map { index in
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P5: limits of nested composites are their own, so width 1 cannot deadlock`(
+  func `P5: every nested composite has its own limit, so that width 1 cannot deadlock`(
     setting: Setting
   ) async throws {
     func nested(_ levels: Int) -> any ComposableOperation<Int> {
@@ -92,7 +92,7 @@ import Testing
     #expect(try await setting.run { await operation.outcome() }.result == 64)
   }
 
-  @Test func `P6: by default any number of children may wait at once`() async throws {
+  @Test func `P6: by default, any number of children can be suspended`() async throws {
     let gate = Gate()
     let run = ParallelOperation(
       (0..<5_000).map { index in
@@ -107,7 +107,7 @@ import Testing
     #expect(await run.outcome.result == Array(0..<5_000))
   }
 
-  @Test func `P6: children that do not wait run at most as many at once as there are processors`()
+  @Test func `P6: at most as many children compute at once as there are processors`()
     async throws
   {
     let crowd = Crowd()
@@ -125,7 +125,7 @@ import Testing
     #expect(crowd.most <= processorCount)
   }
 
-  @Test func `P6: a long list of children lets other tasks have a thread now and then`()
+  @Test func `P6: a long list of children yields threads to other tasks`()
     async throws
   {
     // The children together would keep every thread of the pool until somebody else has run, which

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(.enabled(if: processorCount > 1))
-  func `P7: a contender that computes until it is cancelled does not keep the others back`() async {
+  func `P7: a contender that computes until it is cancelled does not delay the others`() async {
     // In a process of its own: here it would keep one of the threads of all tests until the others get to it.
     await #expect(processExitsWith: .success) {
       let computing = SimpleOperation<Int> {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `a race takes contenders of several types as a list takes children`() async {
+  @Test func `a race accepts contenders of different types`() async {
     let first = SimpleOperation { 7 }
     let race = RaceOperation([first.named("first"), first.map { $0 }, AnyOperation(first)])
     #expect(await race.run().result == 7)
@@ -66,7 +66,8 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `P7: when all contenders cancel themselves, so does the race`(setting: Setting) async throws
+  func `P7: a race whose contenders all cancel themselves is cancelled`(setting: Setting)
+    async throws
   {
     let outcome = try await setting.run {
       await RaceOperation([setting.stopping(), setting.stopping()] as [SimpleOperation<Int>]).run()

@@ -4,7 +4,7 @@ import Testing
 
 /// Pullers that let others have the thread between two children.
 @Suite struct TurnTests {
-  @Test func `O3: a result that came before others had their turn stays a result`() async {
+  @Test func `O3: a result from before a yield stays a result`() async {
     // Children that wait, so that their puller has left the stack of the one that began it.
     let count = 66
     for cancelled in 1..<(2 * count) {

@@ -28,7 +28,7 @@ import Testing
 
   // MARK: Verdicts
 
-  @Test func `Q1: a failure comes before a skip, and a skip before the leave to proceed`() async {
+  @Test func `Q1: the precedence of all is failed, then skipped, then met`() async {
     for (letters, kind) in [
       ("", "result 7"), ("p", "result 7"), ("P", "result 7"), ("pP", "result 7"),
       ("s", "cancelled"), ("S", "cancelled"), ("sp", "cancelled"), ("Ps", "cancelled"),
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `Q1: of any, the leave to proceed comes before a skip, and a skip before a failure`()
+  @Test func `Q1: the precedence of any is met, then skipped, then failed`()
     async
   {
     for (letters, kind) in [
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `Q1: not turns proceeding and skipping round, and a failure stays one`() async {
+  @Test func `Q1: not exchanges met and skipped, and keeps a failure`() async {
     let log = Log<Character>()
     for (letter, kind) in [
       ("p", "cancelled"), ("P", "cancelled"), ("s", "result 7"), ("S", "result 7"),
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `Q1: a skip tells its reason on the event and on the handle`() async {
+  @Test func `Q1: the reason of a skip is in the event and on the handle`() async {
     let reasons: [(Condition, String)] = [
       (Condition("is online") { false }, "condition 'is online' is not met"),
       (
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `Q1: the reason of a skip reaches the run through modifiers that run it as a child`()
+  @Test func `Q1: modifiers that run a child pass on the reason of its skip`()
     async
   {
     let skipped = SimpleOperation { 7 }.requiring(Condition("is online") { false })
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `Q1: an operation is a condition, and may run others first`() async {
+  @Test func `Q1: an operation can be a condition, and can run other operations`() async {
     let recorder = RecordingObserver()
     let account = SimpleOperation.withContext { context in
       try await context.run(SimpleOperation { "octocat" }.named("fetch account")) == "octocat"
@@ -150,7 +150,7 @@ import Testing
     #expect(Set(paths) == ["body", "body/has account", "body/has account/fetch account"])
   }
 
-  @Test func `O3: values in the failures of conditions are discarded with them`() async {
+  @Test func `O3: values in discarded failures of conditions are discarded once`() async {
     let discarded = Log<Int>()
     let carrying = ParallelOperation(
       [
@@ -179,7 +179,7 @@ import Testing
 
   // MARK: Evaluation
 
-  @Test func `Q2: conditions are evaluated before the body, side by side`() async throws {
+  @Test func `Q2: conditions are evaluated concurrently, before the body`() async throws {
     let gates = [Gate(), Gate(), Gate()]
     let began = Flag()
     let conditions = gates.map { gate in
@@ -213,7 +213,7 @@ import Testing
     #expect(await operation.run().kind == "error no")
   }
 
-  @Test func `Q2: the first of any that is met cancels the others`() async throws {
+  @Test func `Q2: the first met condition of any cancels the others`() async throws {
     let gate = Gate()
     let any = Condition.any(
       Condition("waits") {
@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  @Test func `Q2: a condition that cancels the run lets no body begin`() async {
+  @Test func `Q2: the body does not begin if a condition cancels the run`() async {
     let began = Flag()
     let run = SimpleOperation { began.set() }.requiring(
       Condition("is ready") {
@@ -333,7 +333,7 @@ import Testing
     }
   }
 
-  @Test func `Q2: a certain answer does not wait for a condition that ignores its cancellation`()
+  @Test func `Q2: a certain result does not wait for a condition that ignores its cancellation`()
     async
   {
     for (name, kind) in [
@@ -397,7 +397,7 @@ import Testing
     #expect(await run.outcome.result == 7)
   }
 
-  @Test func `Q1: where all are evaluated after a failure, the error has every failure`()
+  @Test func `Q1: in the mode runAll, the error contains every failure`()
     async throws
   {
     for (letters, failing) in [
@@ -421,7 +421,7 @@ import Testing
     }
   }
 
-  @Test func `a condition without operands says so in its name`() {
+  @Test func `the name of a condition without operands says so`() {
     #expect(Condition.all().name == "all of no conditions")
     #expect(Condition.any([]).name == "any of no conditions")
     let isOpen = Condition("is open") { true }
@@ -447,7 +447,7 @@ import Testing
 
   // MARK: Capabilities
 
-  @Test func `Q3: who is authorized proceeds, who is not fails, and nobody is asked twice`()
+  @Test func `Q3: an authorized run proceeds, any other fails, and a capability is requested once`()
     async throws
   {
     for (first, answer, kind, asked) in [

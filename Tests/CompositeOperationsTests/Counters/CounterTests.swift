@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct CounterTests {
-  @Test func `runs are counted by their names and outcomes`() async {
+  @Test func `runs are counted by name and outcome`() async {
     let counters = OperationCounters()
     await TraceScene.run(observedBy: counters)
     await TraceScene.run(observedBy: counters)
@@ -22,7 +22,7 @@ import Testing
     #expect(counters.counts.map(\.name) == counts.keys.sorted())
   }
 
-  @Test func `what goes on and what waits is counted as long as it does`() async {
+  @Test func `active and waiting runs are counted as long as they are active or wait`() async {
     let counters = OperationCounters()
     let gate = Gate()
     let lock = Permits(1)
@@ -61,7 +61,7 @@ import Testing
     #expect(counters.counts.map { "\($0.name) \($0.begun)" } == ["a 2", "b 1", "other 3"])
   }
 
-  @Test func `runs that came to be before are not counted`() async {
+  @Test func `runs that began before the counters observed are not counted`() async {
     let counters = OperationCounters()
     let other = RecordingObserver()
     let operation = SimpleOperation.withContext { context in
@@ -82,7 +82,7 @@ import Testing
     #expect(none.total.durations.counts == [1])
   }
 
-  @Test func `many threads are counted, each run once`() async {
+  @Test func `runs on many threads are counted once each`() async {
     let counters = OperationCounters()
     let list = ParallelOperation(
       (0..<20_000).map { index in
@@ -94,7 +94,9 @@ import Testing
     #expect(counts?.errors == 10_000)
   }
 
-  @Test func `the text of Prometheus has every family, escaped, with buckets that add up`() async {
+  @Test func `the Prometheus text has every family, with escaped labels and cumulative buckets`()
+    async
+  {
     let counters = OperationCounters(bounds: [1e-9, 1e8])
     _ = await SimpleOperation {}.named("a\\b\"c\nd").observed(by: counters).run()
     let lines = counters.prometheusText.split(separator: "\n").filter { !$0.contains("_sum") }

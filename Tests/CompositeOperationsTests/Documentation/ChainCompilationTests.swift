@@ -79,19 +79,19 @@ import Testing
       ])
   }
 
-  @Test func `20 of each modifier compile`() async throws {
+  @Test func `a chain of 20 equal modifiers compiles`() async throws {
     let chains = Self.modifiers.map { Array(repeating: $0, count: 20) }
     #expect(try await Self.problems(of: Self.source(chains), scopes: 2_000) == [])
   }
 
-  @Test func `60 of the modifiers that take closures compile`() async throws {
+  @Test func `a chain of 60 equal modifiers with closures compiles`() async throws {
     let chains = Self.modifiers.filter { $0.contains("{") && !$0.contains("}.") }
       .map { Array(repeating: $0, count: 60) }
     #expect(chains.count > 15)
     #expect(try await Self.problems(of: Self.source(chains), scopes: 5_000) == [])
   }
 
-  @Test func `20 and 60 mixed modifiers compile, in any order`() async throws {
+  @Test func `chains of 20 and 60 random modifiers compile`() async throws {
     let seeds = (0..<4).map { _ in UInt64.random(in: 1..<1_000_000) }
     let chains = seeds.flatMap { seed in
       var randomness = OperationRandomness.seeded(seed)
@@ -103,7 +103,7 @@ import Testing
   }
 
   // Such overloads are what made 10 of `then` and 20 of `recovering` too much for the compiler.
-  @Test func `the limit reports overloads that multiply`() async throws {
+  @Test func `the limit detects overloads whose combinations multiply`() async throws {
     let overloaded = """
       extension ComposableOperation {
         func going<Next: ComposableOperation>(
@@ -120,7 +120,8 @@ import Testing
     #expect(problems.contains { $0.contains("unable to type-check") }, "\(problems)")
   }
 
-  @Test func `an error is reported where it is, and nowhere before that in the chain`() async throws
+  @Test func `an error is reported at its own line, and at no earlier line of the chain`()
+    async throws
   {
     let before = [
       ".then { n in SimpleOperation { n + 1 } }", ".named(\"x\")",

@@ -19,7 +19,9 @@ import Testing
     }
   }
 
-  @Test func `an example that does not compile is told by its document and line`() async throws {
+  @Test func `an example that does not compile is reported with its document and line`()
+    async throws
+  {
     let text = """
       # A document
 
@@ -39,7 +41,7 @@ import Testing
     #expect(problems.contains { $0.hasPrefix("Article.md:9:1: error: ") }, "\(problems)")
   }
 
-  @Test func `a block whose language is unclear is told by its document and line`() {
+  @Test func `a block without an end or a clear language is an error`() {
     for text in ["```\nlet a = 1\n```", "```swift ignored\n```", "```swift\nlet a = 1"] {
       #expect(throws: Example.UnclearBlock.self) { try Example.all(in: text, of: "Article.md") }
     }

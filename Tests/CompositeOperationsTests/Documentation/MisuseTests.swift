@@ -35,14 +35,14 @@ import Testing
       "cancel(because:)"
     ),
   ])
-  func `misuse is refused with a message that says what to write`(
+  func `the compiler's message for misuse says what to write`(
     code: String, severity: String, advice: String
   ) async throws {
     let problems = try await Self.problems(of: code)
     #expect(problems.contains { $0.contains(severity) && $0.contains(advice) }, "\(problems)")
   }
 
-  @Test func `what the messages advise compiles`() async throws {
+  @Test func `the code that the messages advise compiles`() async throws {
     let problems = try await Self.problems(
       of: """
         let graph = OperationGraph { graph in

@@ -11,7 +11,7 @@ import Testing
     try #require(try Checkout.text(of: "Documentation/Semantics.md"))
   }
 
-  @Test func `the page has every rule once, in order, and tests for each`() throws {
+  @Test func `the page has every rule once and in order, each with tests`() throws {
     let sections = try Self.page().split(separator: "\n## ").flatMap { chapter in
       chapter.matches(of: /(?m)^\*\*(?<rule>[A-Z]\d+)\*\* (?<text>[\s\S]+?)(?=^\*\*|\z)/)
     }
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `the page names no test that does not exist`() throws {
+  @Test func `every test that the page names exists`() throws {
     let existing = Set(
       try Checkout.files(below: "Tests", suffix: ".swift").flatMap { file in
         TestName.all(declaredIn: try Checkout.text(of: file) ?? "")
@@ -31,7 +31,7 @@ import Testing
     #expect(missing == [], "The page is not up to date.")
   }
 
-  @Test func `C2: unstructured tasks are made in one file`() throws {
+  @Test func `C2: unstructured tasks are created in one file`() throws {
     // Tests may make their own, and so does what helps them.
     let modules = ["CompositeOperations", "CompositeOperationsFoundation", "RecordOperations"]
     let files = try modules.flatMap { module in

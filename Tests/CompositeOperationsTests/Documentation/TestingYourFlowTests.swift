@@ -25,14 +25,14 @@ import Testing
     OpenIssues(list: AnyOperation(list), issues: issues)
   }
 
-  @Test func `what its parts do is said by scripts`() async throws {
+  @Test func `scripts define what the parts of a flow do`() async throws {
     let list = ScriptedOperation("list", runs: [.result(["a", "b"])])
     let fetch = ScriptedOperation("issues", runs: [], thereafter: .result(["A"]))
     try await flow(list) { _ in AnyOperation(fetch) }.run().expectResult(["A", "A"])
     #expect(fetch.runCount == 2)
   }
 
-  @Test func `time passes by itself while the list is tried again`() async throws {
+  @Test func `the clock advances automatically between attempts`() async throws {
     try await SeedHunt().run { environment in
       let offline = ScriptedError("offline")
       let list = ScriptedOperation<[String]>(
@@ -45,7 +45,8 @@ import Testing
     }
   }
 
-  @Test func `in every order the results are in order, and four are fetched at once`() async throws
+  @Test func `results are in order under every schedule, with four concurrent fetches`()
+    async throws
   {
     try await SeedHunt(seeds: 0..<200).run { environment in
       let repositories = (0..<9).map { "\($0)" }
@@ -61,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `a fetch that takes too long is in the evidence`() async throws {
+  @Test func `a fetch that times out is in the error of the composite`() async throws {
     try await SeedHunt(seeds: 0..<20).run { environment in
       let list = ScriptedOperation("list", runs: [.result(["a", "b"])])
       let fetch = ScriptedOperation<[String]>(
@@ -73,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `cancelled while both are in flight, it ends when they have`() async throws {
+  @Test func `a flow cancelled with two fetches in flight ends after both`() async throws {
     let gate = Gate()
     let list = ScriptedOperation("list", runs: [.result(["a", "b"])])
     let fetch = ScriptedOperation<[String]>(
@@ -85,7 +86,9 @@ import Testing
     #expect(fetch.inFlight == 0)
   }
 
-  @Test func `the drawings are right, and so is what a wrong one shows`() throws {
+  @Test func `the timelines of the article match, and a mismatch is shown as in the article`()
+    throws
+  {
     try TimelineTest(["---r", "-^", "--r"]) { children in
       ParallelOperation(
         children.map { $0.timingOut(after: .seconds(10)) }, width: .limited(to: 2))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct EventCancellationTests {
   @Test(arguments: EventScene.all)
-  func `O6: whoever runs when it is cancelled is told once, and why`(scene: EventScene)
+  func `O6: every active run reports a cancellation once, with the reason`(scene: EventScene)
     async throws
   {
     for seed in 0..<4 as Range<UInt64> {
@@ -19,7 +19,9 @@ import Testing
   }
 
   @Test(arguments: EventScene.all)
-  func `O6: cancelled at any moment on all workers, events keep their laws`(scene: EventScene)
+  func `O6: events are consistent if a run is cancelled at any time on all workers`(
+    scene: EventScene
+  )
     async throws
   {
     for round in 0..<60 {
@@ -38,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `O6: the end of a child is told when its cancellation has been told`() async {
+  @Test func `O6: the end of a child is reported after its cancellation has been reported`() async {
     for round in 0..<20 {
       let observer = SlowObserver(named: "child")
       // Computes all the while: the runtime lets no task begin again whose handlers still run.

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct EventLawTests {
   @Test(arguments: EventScene.all)
-  func `C1: events tell of every run from its creation to its end, within that of its parent`(
+  func `C1: events report every run from its creation to its end, within the run of its parent`(
     scene: EventScene
   ) async throws {
     for setting in Setting.many {
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: EventScene.all)
-  func `O2: of a run that is cancelled before it begins, events tell why, and nothing else`(
+  func `O2: a run that is cancelled before it begins reports the reason, and no start`(
     scene: EventScene
   ) async {
     let setting = Setting(suspends: true, workers: .all)
@@ -41,7 +41,7 @@ import Testing
     #expect(other.short == ["root created", "root asked to cancel: -", "root ended: cancelled"])
   }
 
-  @Test func `O3: what a child came to too late is on its ended event, wherever it stands`() async {
+  @Test func `O3: the late outcome of a child is in its ended event, in every composite`() async {
     let setting = Setting(suspends: true, workers: .all)
     let started = Gate()
     let late = SimpleOperation {
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `O4: nobody was asked to cancel where a body stops by itself`() async throws {
+  @Test func `O4: a body that cancels itself reports no cancellation request`() async throws {
     for setting in Setting.many {
       let recorder = RecordingObserver()
       let operation = SequentialOperation(
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `O5: a second finish is told of under the run that was finished, also after its end`()
+  @Test func `O5: a second finish is reported by the finished run, even after its end`()
     async throws
   {
     let handle = Log<OperationFinish<Int>>()

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct EventModifierTests {
-  @Test func `C1: an operation with observers of its own is one run, whatever else modifies it`()
+  @Test func `C1: an operation with its own observers is one run, whatever its other modifiers`()
     async
   {
     let inner = RecordingObserver()
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `C1: observed by nobody is not observed`() async {
+  @Test func `C1: an operation with an empty list of observers is not observed`() async {
     let operation = SimpleOperation { 1 }.observed()
     #expect(await operation.run().result == 1)
     #expect(await operation.start().outcome.result == 1)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct EventObserverTests {
   @Test(arguments: EventScene.all)
-  func `C1: all observers of a run see the same`(scene: EventScene) async throws {
+  func `C1: all observers of a run receive the same events`(scene: EventScene) async throws {
     for setting in Setting.many {
       let recorders = (0..<4).map { _ in RecordingObserver() }
       let environment = OperationEnvironment(observers: [recorders[0], recorders[1]])
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: EventScene.all)
-  func `C1: the observers of an inner operation see its events and no others`(scene: EventScene)
+  func `C1: the observers of an inner operation receive only its events`(scene: EventScene)
     async throws
   {
     for setting in Setting.many {
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: EventScene.all)
-  func `C1: what nobody observes reports nothing, beside and above what somebody does`(
+  func `C1: unobserved runs beside and above an observed run report nothing`(
     scene: EventScene
   ) async throws {
     for setting in Setting.many {
@@ -61,7 +61,9 @@ import Testing
     }
   }
 
-  @Test func `C1: observers are told one after another, those of the environment first`() async {
+  @Test func `C1: observers are notified one after another, beginning with the environment's`()
+    async
+  {
     struct Teller: OperationObserver {
       let name: String
       let log: Log<String>
@@ -75,7 +77,7 @@ import Testing
     #expect(log.entries == ["a", "b", "c", "d", "body"])
   }
 
-  @Test func `C1: names in paths go from the outermost to the innermost, one for every run`()
+  @Test func `C1: a path has one name for each run, from the outermost to the innermost`()
     async throws
   {
     let recorder = RecordingObserver()

@@ -8,7 +8,7 @@ import Testing
   ).named("list")
 
   @Test(arguments: [0, 1, 2, 3] as [UInt64])
-  func `V4: a started run gives its events as they come, and the end last`(seed: UInt64)
+  func `V4: a started run returns its events in order, and the end last`(seed: UInt64)
     async throws
   {
     let recorder = RecordingObserver()
@@ -27,7 +27,8 @@ import Testing
     #expect(lines.first == "list created" && lines.last?.hasPrefix("list ended: result") == true)
   }
 
-  @Test func `V4: who comes late gets what is kept and the end, and knows how much it missed`()
+  @Test
+  func `V4: a late reader receives the kept events, the end and the number of dropped events`()
     async
   {
     for kept in [1, 5, 41, 1_000] {
@@ -46,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `V4: who is slow loses events, and nobody waits for it`() async {
+  @Test func `V4: a slow reader loses events, and the run does not wait for it`() async {
     let run = list.start(keepingEvents: 3)
     let events = run.events
     var iterator = events.makeAsyncIterator()
@@ -60,7 +61,7 @@ import Testing
     #expect(1 + left.count + events.droppedCount == 4 + 10 * 4)
   }
 
-  @Test func `V4: a run that keeps nothing tells of its end`() async {
+  @Test func `V4: a run that keeps no events reports its end`() async {
     let run = list.start()
     var events: [OperationEvent] = []
     for await event in run.events { events.append(event) }
@@ -72,7 +73,7 @@ import Testing
     #expect(value as? [Int] == Array(0..<10))
   }
 
-  @Test func `V4: a cancelled task waits for no event any more`() async {
+  @Test func `V4: a cancelled reader stops waiting for events`() async {
     let gate = Gate()
     let run = SimpleOperation { try await gate.pass() }.start(keepingEvents: 10)
     await gate.waitForArrivals(1)
@@ -111,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `V4: all readers of a run that keeps no events get its end, unless cancelled`()
+  @Test func `V4: all readers of a run that keeps no events receive its end, unless cancelled`()
     async
   {
     for round in 0..<200 {

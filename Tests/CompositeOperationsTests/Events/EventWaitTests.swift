@@ -33,7 +33,7 @@ import Testing
     return recorder
   }
 
-  @Test func `V1: a run that waits says for what, and when it has waited`() async {
+  @Test func `V1: a run reports what it waits for, and the end of the wait`() async {
     let one = SimpleOperation { 1 }
     let second = Duration.seconds(1)
     let waits: [(wait: String, operation: (ManualClock) -> any ComposableOperation<Int>)] = [
@@ -68,7 +68,7 @@ import Testing
       told(recorder) == ["started", "waits for a, b", "has waited for a, b", "ended"])
   }
 
-  @Test func `V1: waiting for a rate, for conditions and for a shared result is told, too`() async {
+  @Test func `V1: waits for a rate, for conditions and for a shared result are reported`() async {
     let one = SimpleOperation { 1 }
     let clock = ManualClock()
     let limit = RateLimit(1, per: .seconds(1))
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `V1: a wait that is cancelled has ended`() async {
+  @Test func `V1: the end of a cancelled wait is reported`() async {
     let lock = Permits(1, name: "lock")
     let gate = Gate()
     let holder = SimpleOperation { try await gate.pass() }.exclusive(in: lock).start()
@@ -126,7 +126,7 @@ import Testing
     _ = await holder.outcome
   }
 
-  @Test func `V2: a retry is told before its wait, and its run has the number of the attempt`()
+  @Test func `V2: a retry is reported before its delay, and its run has the number of the attempt`()
     async
   {
     let clock = ManualClock()
@@ -150,7 +150,7 @@ import Testing
     #expect(recorder.events(of: "root").allSatisfy { $0.attempt == 1 })
   }
 
-  @Test func `V3: an event has its moment, and those of a run never go back`() async {
+  @Test func `V3: an event has its time, and the times of a run never decrease`() async {
     let before = ContinuousClock.now
     let recorder = RecordingObserver()
     let operation = ParallelOperation((0..<100).map { number in SimpleOperation { number } })

@@ -4,7 +4,9 @@ import Testing
 
 @Suite struct PermitCircleTests {
   @Test(arguments: [false, true])
-  func `E4: who waits for what it is part of gets an error at once`(isObserved: Bool) async throws {
+  func `E4: a request for permits that an ancestor holds throws immediately`(isObserved: Bool)
+    async throws
+  {
     let environment = OperationEnvironment(observers: isObserved ? [RecordingObserver()] : [])
     let lock = Permits(1, name: "lock")
     let four = Permits(4, name: "four")
@@ -39,7 +41,7 @@ import Testing
     #expect(lock.leftCount == 1 && four.leftCount == 4)
   }
 
-  @Test func `E4: a sibling of who holds the permits waits for its turn`() async throws {
+  @Test func `E4: a sibling of the holder waits for the permits`() async throws {
     let lock = Permits(1)
     let inner = SimpleOperation { 7 }.exclusive(in: lock)
     let clock = ManualClock()
@@ -50,7 +52,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `E4: who would close a circle gets an error at once, the others go on`(isObserved: Bool)
+  func `E4: a request that would complete a cycle throws immediately, and the others continue`(
+    isObserved: Bool
+  )
     async throws
   {
     let environment = OperationEnvironment(observers: isObserved ? [RecordingObserver()] : [])
@@ -80,7 +84,9 @@ import Testing
     }
   }
 
-  @Test func `E4: a circle may lead through a queue and through permits of several`() async throws {
+  @Test func `E4: a cycle through a queue and through permits with several holders is detected`()
+    async throws
+  {
     let lock = Permits(1, name: "lock")
     let pair = Permits(2, name: "pair")
     let gates = (0..<4).map { _ in Gate() }
@@ -107,7 +113,7 @@ import Testing
     #expect(await holder.outcome.result == 0)
   }
 
-  @Test func `E4: who waits for an operation is overtaken by what that one is part of`()
+  @Test func `E4: a request that waits for a holder is overtaken by requests below that holder`()
     async throws
   {
     let (outer, inner) = (Permits(1, name: "outer"), Permits(1, name: "inner"))
@@ -134,7 +140,9 @@ import Testing
     #expect(began.entries == ["nested", "both"])
   }
 
-  @Test func `E1: who let others pass is not overtaken by those who come later`() async throws {
+  @Test func `E1: a request that has let others pass is not overtaken by later requests`()
+    async throws
+  {
     let (outer, pair) = (Permits(1, name: "outer"), Permits(2, name: "pair"))
     let began = Log<String>()
     let gates = (0..<4).map { _ in Gate() }
@@ -164,7 +172,7 @@ import Testing
     #expect(began.entries == ["both", "late"])
   }
 
-  @Test func `E4: where enough permits may still come back nobody is refused`() async throws {
+  @Test func `E4: no request is refused while enough permits can still be released`() async throws {
     let pair = Permits(2, name: "pair")
     let lock = Permits(1, name: "lock")
     let gates = (0..<3).map { _ in Gate() }
@@ -194,7 +202,9 @@ import Testing
     #expect(await first.outcome.result == 1)
   }
 
-  @Test func `E4: what is run through a kept context stands under nobody's permits`() async throws {
+  @Test func `E4: an operation that is run through a kept context is below no permits`()
+    async throws
+  {
     let lock = Permits(1)
     let kept = Log<OperationContext>()
     for observers in [[], [RecordingObserver()]] {
@@ -215,7 +225,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `E4: permits within others, taken through a kept context, are below no hold`(
+  func `E4: nested permits that are taken through a kept context are below no hold`(
     isObserved: Bool
   ) async throws {
     let (lock, other) = (Permits(1), Permits(1))
@@ -238,14 +248,14 @@ import Testing
     kept.clear()
   }
 
-  @Test func `E4: a run that was started by itself waits for its turn`() async throws {
+  @Test func `E4: a run that was started separately waits for the permits`() async throws {
     let lock = Permits(1)
     let inner = SimpleOperation { 7 }.exclusive(in: lock)
     let started = await SimpleOperation { inner.start() }.exclusive(in: lock).run().result
     #expect(await started?.outcome.result == 7)
   }
 
-  @Test func `an operation that holds permits is seen as one run`() async {
+  @Test func `observers see an operation with permits as one run`() async {
     let recorder = RecordingObserver()
     let inner = SimpleOperation.withContext { context in
       try await context.run(SimpleOperation { 7 }.named("child"))

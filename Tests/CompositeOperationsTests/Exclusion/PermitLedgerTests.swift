@@ -5,7 +5,9 @@ import Testing
 /// The state machine of the ledger alone.
 @Suite struct PermitLedgerTests {
   @Test(arguments: 0..<20 as Range<UInt64>)
-  func `E4: random requests are admitted, refused and let pass as the rules say`(batch: UInt64) {
+  func `E4: random requests are admitted, refused and let pass according to the rules`(
+    batch: UInt64
+  ) {
     var refused = 0
     var passing = 0
     for seed in 0..<UInt64(ModelSettings.scaled(50)) {

@@ -5,7 +5,7 @@ import Testing
 /// Random programs of operations that take permits within one another.
 @Suite struct PermitProgramTests {
   @Test(arguments: 0..<60)
-  func `E4: who takes permits in one order, however nested, is never refused`(seed: UInt64)
+  func `E4: requests for permits in a fixed order are never refused, however nested`(seed: UInt64)
     async throws
   {
     var program = PermitProgram(seed: seed, isOrdered: true)
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: 0..<60)
-  func `E4: in whatever order permits are taken, everybody ends and all come back`(seed: UInt64)
+  func `E4: operations that take permits in any order end, and release all permits`(seed: UInt64)
     async throws
   {
     var program = PermitProgram(seed: seed, isOrdered: false)
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: 0..<60)
-  func `E2: cancelled at any moment, everybody ends and all permits come back`(seed: UInt64)
+  func `E2: operations that are cancelled at any time end, and release all permits`(seed: UInt64)
     async throws
   {
     var program = PermitProgram(seed: seed, isOrdered: false)

@@ -4,7 +4,9 @@ import Testing
 
 @Suite struct PermitTests {
   @Test(arguments: Setting.all)
-  func `E1: never more operations run than there are permits for`(setting: Setting) async throws {
+  func `E1: the number of running operations never exceeds the number of permits`(setting: Setting)
+    async throws
+  {
     for count in [1, 2, 5] {
       let permits = Permits(count)
       let crowd = Crowd()
@@ -21,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `E1: as many operations run as there are permits for`() async throws {
+  @Test func `E1: as many operations run as there are permits`() async throws {
     let permits = Permits(3)
     let gate = Gate()
     let operation = SimpleOperation { try await gate.pass() }
@@ -33,7 +35,7 @@ import Testing
     _ = try await two.outcome.get()
   }
 
-  @Test func `E1: permits are given first come, first served`() async throws {
+  @Test func `E1: permits are granted in FIFO order`() async throws {
     let permits = Permits(2, name: "two")
     let began = Log<Int>()
     let gate = Gate()
@@ -60,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `E1: what is exclusive in permits is a barrier among those who take some`()
+  @Test func `E1: an exclusive operation is a barrier among operations that take some permits`()
     async throws
   {
     let permits = Permits(3)
@@ -92,7 +94,7 @@ import Testing
     #expect(inside.most == 1)
   }
 
-  @Test func `E1: however an operation ends, its permits come back`() async {
+  @Test func `E1: permits are released however an operation ends`() async {
     let lock = Permits(1)
     let setting = Setting(suspends: true, workers: .all)
     for operation in [setting.giving(7), setting.failing(), setting.stopping()] {
@@ -104,7 +106,7 @@ import Testing
 
   // MARK: Cancellation
 
-  @Test func `E2: a cancelled waiter gives up its place and nothing else`() async throws {
+  @Test func `E2: a cancelled waiter releases only its place in the queue`() async throws {
     let lock = Permits(1)
     let gate = Gate()
     let began = Log<String>()
@@ -123,7 +125,7 @@ import Testing
     #expect(await SimpleOperation { 7 }.exclusive(in: lock).run().result == 7)
   }
 
-  @Test func `E2: when the first one of a queue is cancelled, those behind it come forward`()
+  @Test func `E2: if the first waiter is cancelled, the next waiters are considered immediately`()
     async throws
   {
     let permits = Permits(2)
@@ -142,7 +144,7 @@ import Testing
     _ = try await holder.outcome.get()
   }
 
-  @Test func `E2: cancelled at the same moment as it is given the permits, a run ends one way`()
+  @Test func `E2: a run that is cancelled while permits are granted has one outcome`()
     async throws
   {
     for _ in 0..<300 {
@@ -166,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `E2: cancelled between being given the permits and going on, nothing begins`()
+  @Test func `E2: a run that is cancelled between grant and resumption does not begin its body`()
     async throws
   {
     let executor = SeededExecutor(seed: 1)
@@ -192,7 +194,7 @@ import Testing
 
   // MARK: Several
 
-  @Test func `E3: permits of modifiers next to one another are taken together`() async throws {
+  @Test func `E3: permits of adjacent modifiers are taken together`() async throws {
     let (left, right) = (Permits(1, name: "left"), Permits(1, name: "right"))
     let gate = Gate()
     let holder = SimpleOperation { try await gate.pass() }.exclusive(in: right).start()
@@ -225,7 +227,9 @@ import Testing
     #expect(permits.leftCount == 2)
   }
 
-  @Test func `E3: two who take the same permits in different orders do not hang`() async throws {
+  @Test func `E3: operations that take the same permits in different orders do not deadlock`()
+    async throws
+  {
     let (left, right) = (Permits(1), Permits(1))
     let setting = Setting(suspends: true, workers: .all)
     let operations = (0..<400).map { index in
@@ -237,7 +241,7 @@ import Testing
     #expect(try await ParallelOperation(operations).run().get() == Array(0..<400))
   }
 
-  @Test func `wrong numbers of permits are programming errors`() async {
+  @Test func `invalid numbers of permits are programming errors`() async {
     await #expect(processExitsWith: .failure) { _ = Permits(0) }
     await #expect(processExitsWith: .failure) {
       _ = SimpleOperation {}.limited(by: Permits(2), taking: 3)

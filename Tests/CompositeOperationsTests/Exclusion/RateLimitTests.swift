@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct RateLimitTests {
-  @Test func `E5: no more begin than the rate allows, in the order in which they came`()
+  @Test func `E5: no more operations begin than the rate allows, in FIFO order`()
     async throws
   {
     let clock = ManualClock()
@@ -31,7 +31,7 @@ import Testing
     _ = try await again.outcome.get()
   }
 
-  @Test func `E5: a cancellation ends the wait at once, and takes nothing of the rate`()
+  @Test func `E5: a cancellation ends the wait immediately and uses none of the rate`()
     async throws
   {
     let clock = ManualClock()
@@ -51,7 +51,7 @@ import Testing
     #expect(began.entries == [.zero, .seconds(1)])
   }
 
-  @Test func `E5: whoever comes with another clock waits by that, and nobody for ever`()
+  @Test func `E5: an operation with another clock waits by that clock, and not forever`()
     async throws
   {
     let limit = RateLimit(1, per: .seconds(1))
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `E5: a clock that does not mind a cancellation lets no body begin after it`() async {
+  @Test func `E5: no body begins after a cancellation that the clock ignores`() async {
     let clock = DeafClock()
     let environment = OperationEnvironment(clock: clock)
     let began = Log<String>()

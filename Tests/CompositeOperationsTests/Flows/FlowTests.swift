@@ -4,7 +4,7 @@ import Testing
 /// Whole flows under many orders, and cancelled after every single job.
 @Suite struct FlowTests {
   @Test(arguments: Flow.all)
-  func `P2, S3, O3: a flow comes to its end in every order, and loses nothing`(flow: Flow) throws {
+  func `P2, S3, O3: a flow ends under every schedule, and no value is lost`(flow: Flow) throws {
     var stories: Set<[String]> = []
     for seed in 0..<300 as Range<UInt64> {
       let play = Play(flow, seed: seed)
@@ -16,7 +16,9 @@ import Testing
   }
 
   @Test(arguments: Flow.all)
-  func `O3, C5: cancelled after any job, a flow ends as cancelled and loses nothing`(flow: Flow)
+  func `O3, C5: a flow that is cancelled after any job ends as cancelled, and no value is lost`(
+    flow: Flow
+  )
     throws
   {
     for seed in 0..<3 as Range<UInt64> {

@@ -29,7 +29,7 @@ private let hasBuildTools = ["/usr/bin/cc", "/usr/bin/make"].allSatisfy {
   ]
 
   @Test(.enabled(if: hasBuildTools, "It takes cc and make."))
-  func `the build tool of the article does what make does`() async throws {
+  func `the build tool of the article runs the same commands as make`() async throws {
     let folders = ["ours", "make"].map { name in
       FileManager.default.temporaryDirectory
         .appendingPathComponent("\(name)-\(UUID().uuidString)")

@@ -47,7 +47,7 @@ import Testing
     #expect(lines(of: lazily).last == "1 decided at run time <- 0 later")
   }
 
-  @Test func `G7: a graph within a composition keeps its arrows`() {
+  @Test func `G7: a graph within a composition keeps its edges`() {
     let graph = OperationGraph { graph in
       let a = graph.add(Fetch(name: "a"))
       let b = graph.add(Fetch(name: "b"))
@@ -61,7 +61,7 @@ import Testing
       ])
   }
 
-  @Test func `G7: what is long or deep is drawn in part`() {
+  @Test func `G7: a long or deep composition is drawn in part`() {
     let list = ParallelOperation((0..<250).map { Fetch(name: "\($0)") })
     let drawn = lines(of: list)
     #expect(drawn.count == 102 && drawn.last == "101 … and 150 more <- 0")
@@ -70,7 +70,7 @@ import Testing
     #expect(lines(of: deep).count < 200)
   }
 
-  @Test func `G7: what ran is drawn with its times and outcomes`() async throws {
+  @Test func `G7: a trace is drawn with its times and outcomes`() async throws {
     let recorder = TraceRecorder()
     let children: [any ComposableOperation<Int>] = [
       Fetch(name: "a"), SimpleOperation { throw TestError("HTTP 500") }.named("b"),

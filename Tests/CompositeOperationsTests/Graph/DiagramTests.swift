@@ -42,7 +42,7 @@ import Testing
         """)
   }
 
-  @Test func `G7: whatever a node is called, it is one node`() {
+  @Test func `G7: a node with any name is drawn as one node`() {
     let name = "say \"<b>#1; `x` & \\n</b>\"\nagain"
     let graph = OperationGraph { graph in graph.add(SimpleOperation {}.named(name)) }
     #expect(

@@ -3,7 +3,7 @@ import Testing
 /// Random graphs against the rules, which `GraphJudge` tells in plain code.
 @Suite struct GraphModelTests {
   @Test(arguments: [true, false])
-  func `G1 to G5: random graphs do what the rules say`(onOneWorker: Bool) async {
+  func `G1 to G5: random graphs follow the rules`(onOneWorker: Bool) async {
     for seed in 0..<UInt64(ModelSettings.scaled(10_000)) {
       let findings = await GraphTrial(seed: seed).findings(onOneWorker: onOneWorker)
       if let first = findings.first {
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(.enabled(if: ModelSettings.soak > .zero))
-  func `Model: more and more graphs`() async {
+  func `Model: random graphs with new seeds follow the rules`() async {
     let end = ContinuousClock.now + ModelSettings.soak
     let first = UInt64.random(in: 1 << 32..<1 << 62)
     var seed = first

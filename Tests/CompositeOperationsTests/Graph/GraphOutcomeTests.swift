@@ -5,7 +5,7 @@ import Testing
 /// Nodes that ask how others ended.
 @Suite struct GraphOutcomeTests {
   @Test(arguments: Setting.all)
-  func `G3: who asks for an outcome runs in any case, and deals with a failure`(
+  func `G3: a node that needs an outcome runs in any case, and can handle a failure`(
     setting: Setting
   ) async throws {
     let graph = OperationGraph { graph in
@@ -20,7 +20,9 @@ import Testing
   }
 
   @Test(arguments: [FailureMode.cancelRemaining, .runAll])
-  func `G3: who asks for the outcome of one that cannot begin is told why not`(mode: FailureMode)
+  func `G3: a node that cannot begin has the outcome of the node that prevented it`(
+    mode: FailureMode
+  )
     async throws
   {
     let stopping = SimpleOperation<Int> { throw CancellationError() }
@@ -44,7 +46,7 @@ import Testing
     #expect(try await both.run().get() == "error failed")
   }
 
-  @Test func `G3: the outcome of what is made of a node is that of what is made`() async throws {
+  @Test func `G3: a mapped node has the mapped outcome`() async throws {
     let graph = OperationGraph { graph in
       let text = graph.add(SimpleOperation { 7 }).map { "\($0) apples, as many as there are" }
       let length = text.map(\.count)
@@ -56,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [FailureMode.cancelRemaining, .runAll])
-  func `G3: a graph may give the outcome of a node that fails`(mode: FailureMode) async throws {
+  func `G3: a graph can return the outcome of a node that fails`(mode: FailureMode) async throws {
     let graph = OperationGraph(onFailure: mode) { graph in
       let failing = graph.add(SimpleOperation<Int> { throw TestError("failed") })
       let other = graph.add(SimpleOperation { 1 })

@@ -3,7 +3,7 @@ import Testing
 
 /// Large graphs, which take time and memory in proportion to their nodes.
 @Suite struct GraphScaleTests {
-  @Test func `G6: chains, fans and layers of 100,000 nodes`() async throws {
+  @Test func `G6: chains, fans and layers of 100,000 nodes run to their results`() async throws {
     let count = Scale.isSanitized ? 5_000 : 100_000
     let chain = OperationGraph { graph in
       var last = graph.add(SimpleOperation { 0 })

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct GraphTests {
   @Test(arguments: Setting.all)
-  func `G1: a node begins when all that it needs has given a result, which it gets`(
+  func `G1: a node begins when all nodes that it needs have results, and receives these`(
     setting: Setting
   ) async throws {
     let ended = Log<String>()
@@ -34,7 +34,7 @@ import Testing
     #expect(ended.entries.last == "two")
   }
 
-  @Test func `G1: a graph gives the results of one node, of several, of a list or of none`()
+  @Test func `G1: a graph returns the results of one node, of several, of a list or of none`()
     async throws
   {
     let pair = OperationGraph { graph in
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `G2: a failure stops those that need it, and by default cancels the others`(
+  func `G2: nodes that need a failed node never begin, and by default the others are cancelled`(
     setting: Setting
   ) async throws {
     for mode in [FailureMode.cancelRemaining, .runAll] {
@@ -126,7 +126,7 @@ import Testing
     #expect(error.consequences.count == 100)
   }
 
-  @Test func `G2: the error calls a node that failed by the name of its operation`() async {
+  @Test func `G2: the error shows a failed node with the name of its operation`() async {
     for observers in [[], [RecordingObserver()]] {
       let graph = OperationGraph(giving: Void.self) { graph in
         let first = graph.add(SimpleOperation { 1 }, named: "first")
@@ -140,7 +140,9 @@ import Testing
     }
   }
 
-  @Test func `G2: a failure that was dealt with is not to blame for a cancellation`() async {
+  @Test func `G2: a failure that another node handles does not turn a cancellation into an error`()
+    async
+  {
     let graph = OperationGraph(giving: Void.self, onFailure: .runAll) { graph in
       let failing = graph.add(SimpleOperation<Int> { throw TestError("failed") })
       _ = graph.add(needing: failing.outcome) { _ in SimpleOperation {} }
@@ -149,7 +151,7 @@ import Testing
     #expect(await graph.run().isCancelled)
   }
 
-  @Test func `G1: a graph is a node of another one`() async throws {
+  @Test func `G1: a graph can be a node of another graph`() async throws {
     let inner = OperationGraph { graph in
       (graph.add(SimpleOperation { 1 }), graph.add(SimpleOperation { 2 }))
     }
@@ -160,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `G4: a cancelled graph is cancelled, begins nothing more and waits for what began`(
+  func `G4: a cancelled graph begins no further node and waits for nodes in flight`(
     setting: Setting
   ) async throws {
     let gate = Gate()
@@ -178,7 +180,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `G4: a node that cancels its own task stops by itself`(setting: Setting) async throws {
+  func `G4: a node that cancels its own task cancels the graph`(setting: Setting) async throws {
     let graph = OperationGraph(giving: Void.self) { graph in
       graph.add(
         SimpleOperation {
@@ -191,7 +193,7 @@ import Testing
     #expect(outcome.isCancelled)
   }
 
-  @Test func `G2: by default a failure cancels those that run`() async throws {
+  @Test func `G2: by default, a failure cancels running nodes`() async throws {
     let gate = Gate()
     let graph = OperationGraph(giving: Void.self) { graph in
       graph.add(SimpleOperation { try await gate.pass() })
@@ -206,7 +208,9 @@ import Testing
     #expect(error.nodes[0].origin == .graph)
   }
 
-  @Test func `G2: an error of what makes an operation is the node's`() async throws {
+  @Test func `G2: an error of the closure that creates an operation is the error of the node`()
+    async throws
+  {
     let observer = RecordingObserver()
     let graph = OperationGraph { graph in
       let one = graph.add(SimpleOperation { 1 })
@@ -234,7 +238,9 @@ import Testing
   }
 
   @Test(arguments: [OperationWidth.serial, .limited(to: 3), .adaptive])
-  func `G5: no more nodes are in flight than the width says`(width: OperationWidth) async throws {
+  func `G5: the number of nodes in flight never exceeds the width`(width: OperationWidth)
+    async throws
+  {
     let crowd = Crowd()
     let graph = OperationGraph(giving: Void.self, width: width) { graph in
       let first = graph.add(SimpleOperation { 0 })
@@ -255,7 +261,9 @@ import Testing
   }
 
   @Test(arguments: [0, 1] as [UInt64])
-  func `G1: random graphs give what a loop over their nodes gives`(salt: UInt64) async throws {
+  func `G1: random graphs compute the same results as a loop over their nodes`(salt: UInt64)
+    async throws
+  {
     for seed in 0..<300 as Range<UInt64> {
       var random = OperationRandomness.seeded(seed * 2 + salt)
       let count = Int.random(in: 1...60, using: &random)

@@ -16,7 +16,8 @@ import Testing
     SimpleOperation { value }.named("give")
   }
 
-  @Test func `V10: the tree of an error has the first cause first, and what followed apart`()
+  @Test
+  func `V10: an error tree has the first cause first, and counts its consequences separately`()
     async throws
   {
     let gate = Gate()
@@ -38,7 +39,7 @@ import Testing
         """)
   }
 
-  @Test func `V10: errors within errors are branches`() async throws {
+  @Test func `V10: nested errors are branches`() async throws {
     let inner = ParallelOperation([failing("a"), failing("b")], width: .serial, onFailure: .runAll)
     let sequence = SequentialOperation(.linear([giving(1), inner.retrying(attempts: 2)]))
     #expect(
@@ -65,7 +66,7 @@ import Testing
         """)
   }
 
-  @Test func `V10: a simple error is its own tree, and a deep one ends somewhere`() async throws {
+  @Test func `V10: a simple error is its own tree, and a deep tree is truncated`() async throws {
     #expect(OperationErrorTree(TestError("a\nb")).description == "a\nb")
     var deep = AnyOperation(failing("bottom"))
     for _ in 0..<10_000 { deep = AnyOperation(ParallelOperation([deep]).map { $0[0] }) }

@@ -35,7 +35,7 @@ import Testing
     }.named("talker")
   }
 
-  @Test func `V9: a logger takes the lines of its level and above, with the path of the run`()
+  @Test func `V9: a logger passes on lines of its level and above, with the path of the run`()
     async
   {
     let list = ParallelOperation([talking], width: .serial).named("list")
@@ -55,7 +55,7 @@ import Testing
     #expect(await log(of: list, level: .trace).count == 11)
   }
 
-  @Test func `V9: a line that nobody wants is not made`() async {
+  @Test func `V9: a line that no observer wants is not created`() async {
     let made = Log<OperationLogLevel>()
     let operation = SimpleOperation.withContext { context in
       for level in OperationLogLevel.allCases {
@@ -78,7 +78,7 @@ import Testing
     #expect(made.count == 3)
   }
 
-  @Test func `V9: failures, retries and cancellations have levels by what they mean`() async {
+  @Test func `V9: failures, retries and cancellations have levels by their severity`() async {
     let failing = SimpleOperation { throw TestError("no answer") }.named("fetch")
     let texts = await log(of: failing.retrying(attempts: 2), level: .notice)
     #expect(
@@ -135,14 +135,14 @@ import Testing
       (-1_000_000, "1969-12-31T23:59:59.999Z"),
       (4_102_444_800_000_000_000, "2100-01-01T00:00:00.000Z"),
     ] as [(Int64, String)])
-  func `the time of a line is a date after ISO 8601`(nanoseconds: Int64, expected: String) {
+  func `the time of a line is a date in ISO 8601 format`(nanoseconds: Int64, expected: String) {
     let line = OperationLogLine(
       level: .info, text: "a\nb", id: Self.id, path: OperationContext().path, attempt: 1,
       nanosecondsSince1970: nanoseconds)
     #expect(line.formatted == "\(expected) info  \(Self.id): a\n  b")
   }
 
-  @Test func `V9: what is in a line does nothing to a terminal and begins no line of its own`() {
+  @Test func `V9: a line cannot control the terminal or forge another line`() {
     let text = "GET /\u{1B}[2J\rfake\r\n2026 error all is lost\u{7}"
     let line = OperationLogLine(
       level: .info, text: text, id: Self.id, path: OperationContext().path, attempt: 1,

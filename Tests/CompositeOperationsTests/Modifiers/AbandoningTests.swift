@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct AbandoningTests {
-  @Test func `T3: an abandoning timeout leaves the body behind, and an event tells of its end`()
+  @Test func `T3: an abandoning timeout does not wait for the body, and an event reports its end`()
     async throws
   {
     for end in ["value", "error", "stops"] {
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `T3: a cancellation from outside leaves the body behind as well`() async throws {
+  @Test func `T3: a cancellation from outside abandons the body, too`() async throws {
     let clock = ManualClock()
     let gate = Gate()
     let discarded = Log<Int>()
@@ -61,7 +61,9 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `T3: a body that is quick enough ends as it would without`(setting: Setting) async throws {
+  func `T3: a body within the limit has the same outcome as without a timeout`(setting: Setting)
+    async throws
+  {
     let clock = ManualClock()
     let discarded = Log<Int>()
     for body in [setting.giving(7), setting.failing(), setting.stopping()] {
@@ -79,7 +81,7 @@ import Testing
     #expect(none.error is TimeoutError)
   }
 
-  @Test func `T3: left behind at the same moment as it ends, a body is given up or counts`()
+  @Test func `T3: the value of a body that ends when it is abandoned is discarded or the result`()
     async throws
   {
     for _ in 0..<200 {

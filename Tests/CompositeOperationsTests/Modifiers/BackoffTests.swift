@@ -12,7 +12,7 @@ import Testing
     delays(backoff, count).map { Int($0 / .milliseconds(1)) }
   }
 
-  @Test func `R2: delays grow as their backoff says`() {
+  @Test func `R2: delays follow their backoff`() {
     let first = Duration.milliseconds(100)
     #expect(delays(.none, 3) == [.zero, .zero, .zero])
     #expect(delays(.constant(first), 3) == [first, first, first])
@@ -25,7 +25,7 @@ import Testing
     #expect(delays(.exponential(from: .zero), 3) == [.zero, .zero, .zero])
   }
 
-  @Test func `R2: no delay is longer than the cap, and none overflows`() {
+  @Test func `R2: no delay exceeds the cap, and none overflows`() {
     let first = Duration.seconds(1)
     let capped = Backoff.exponential(from: first).capped(at: .seconds(5))
     #expect(delays(capped, 5) == [1, 2, 4, 5, 5].map { .seconds($0) })
@@ -45,8 +45,7 @@ import Testing
     #expect(delays(.exponential(from: first), 200).last == years)
   }
 
-  @Test func `R2: chance keeps delays within its bounds, reaches all of them, and repeats itself`()
-  {
+  @Test func `R2: jitter stays within its bounds, covers their range, and is reproducible`() {
     let delay = Duration.seconds(10)
     let full = delays(.constant(delay).jittered(), 4_000)
     #expect(full.allSatisfy { $0 >= .zero && $0 <= delay })

@@ -34,7 +34,8 @@ import Testing
     if number == 0 { Zero() } else { Double(number: number) }
   }
 
-  @Test func `a branch may have its own type, in then, in catching and in a graph`() async throws {
+  @Test func `branches can have different types in then, in catching and in a graph`() async throws
+  {
     for (number, result) in [(1, 2), (2, 0), (3, 3)] {
       #expect(await Self.choosing(number).run().result == result)
       let failing = SimpleOperation<Int> { throw TestError("\(number)") }
@@ -52,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a branch has its own name, and a sequence sees through the choice`() async throws {
+  @Test func `a branch keeps its name, and a sequence finds its typed result`() async throws {
     let recorder = RecordingObserver()
     let environment = OperationEnvironment(observers: [recorder])
     _ = await Self.choosing(1).run(in: environment)

@@ -50,7 +50,9 @@ import Testing
   ]
 
   @Test(arguments: ways.map(\.name))
-  func `O2: behind a cancellation nothing begins, whatever stands around it`(way: String) throws {
+  func `O2: no body or condition begins after a cancellation, whatever the modifiers`(way: String)
+    throws
+  {
     let modified = try #require(Self.ways.first { $0.name == way }).modified
     for seed in UInt64(0)..<20 {
       for job in 0..<15 {

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: Form.allCases)
-  func `T2: a body that computes is cancelled when its time is over`(form: Form) async {
+  func `T2: a computing body is cancelled when its time has passed`(form: Form) async {
     let limit = Duration.milliseconds(20)
     let outcome = await form.endless.timingOut(after: limit).run()
     #expect((outcome.error as? TimeoutError)?.limit == limit)
@@ -52,12 +52,12 @@ import Testing
   }
 
   @Test(arguments: Form.allCases)
-  func `T3: an abandoning timeout does not wait for a body that computes`(form: Form) async {
+  func `T3: an abandoning timeout does not wait for a computing body`(form: Form) async {
     let outcome = await form.endless.timingOut(after: .milliseconds(20), .abandoning).run()
     #expect(outcome.error is TimeoutError)
   }
 
-  @Test func `T2: a result after the time is too late, though the body never suspended`() async {
+  @Test func `T2: a result after the limit is late, even if the body never suspended`() async {
     let discarded = Log<Int>()
     for isCancelledBody in [false, true] {
       let body = SimpleOperation {
@@ -81,7 +81,8 @@ import Testing
     for run in runs { #expect(await run.outcome.error is TimeoutError) }
   }
 
-  @Test func `T2: a clock reaches bodies that occupy every thread of the pool`() async {
+  @Test func `T2: a timeout on a clock cancels bodies that occupy every thread of the pool`() async
+  {
     for mode in [TimeoutMode.waiting, .abandoning] {
       await Computation.alone {
         let clock = ManualClock()
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `T2: the limit counts from the beginning, also where the body never suspends`(
+  func `T2: the limit counts from the beginning, even if the body never suspends`(
     setting: Setting
   ) async throws {
     let clock = ManualClock()
@@ -136,7 +137,7 @@ import Testing
     #expect(!begun.isSet)
   }
 
-  @Test func `C3: a cancellation handler that blocks holds up no other timeout`() async {
+  @Test func `C3: a cancellation handler that blocks delays no other timeout`() async {
     let isOver = DispatchSemaphore(value: 0)
     let isBlocking = Flag()
     let blocks = SimpleOperation<Int> {
@@ -169,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `T2: a deadline cancels no task but that of its body`() async {
+  @Test func `T2: a deadline cancels only the task of its body`() async {
     let limit = Duration.microseconds(50)
     let sibling = SimpleOperation {
       let end = ContinuousClock.now + .milliseconds(1)
@@ -193,7 +194,7 @@ import Testing
     }
   }
 
-  @Test func `T2: a run does not end while handlers cancel its body`() async {
+  @Test func `T2: a run does not end while cancellation handlers of its body run`() async {
     for _ in 0..<100 {
       let handlers = Crowd()
       let body = SimpleOperation<Int> {
@@ -218,7 +219,8 @@ import Testing
   private let environment = OperationEnvironment(clock: FailingClock())
   private let failure = TestError("the clock stopped")
 
-  @Test func `T2: where the clock fails the body is cancelled, and the error is the clock's`() async
+  @Test func `T2: if the clock fails, the body is cancelled and the run ends in the clock's error`()
+    async
   {
     for mode in [TimeoutMode.waiting, .abandoning] {
       let discarded = Log<Int>()
@@ -236,7 +238,7 @@ import Testing
     }
   }
 
-  @Test func `T1: where the clock fails a delay ends in its error`() async {
+  @Test func `T1: if the clock fails, a delayed run ends in the clock's error`() async {
     let begun = Flag()
     let body = SimpleOperation { begun.set() }
     let delayed = await body.delayed(by: .seconds(1)).run(in: environment)
@@ -247,7 +249,7 @@ import Testing
     #expect(!begun.isSet)
   }
 
-  @Test func `R2: an error of the clock ends the attempts, and is no cancellation`() async {
+  @Test func `R2: an error of the clock ends the attempts, and is not a cancellation`() async {
     let fails = SimpleOperation<Int> { throw TestError("failed") }
     let outcome = await fails.retrying(attempts: 3, backoff: .constant(.seconds(1)))
       .run(in: environment)

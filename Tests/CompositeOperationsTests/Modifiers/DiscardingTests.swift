@@ -21,7 +21,7 @@ private final class Handles: Sendable {
 }
 
 @Suite struct DiscardingTests {
-  @Test func `O3: values in a cause that no kept step shows are discarded once`() async {
+  @Test func `O3: values in a cause that is in no kept step are discarded once`() async {
     struct Throwing: OperationSequence {
       let failing: ParallelOperation<[Int]>
       func nextOperation(after previous: FinishedStep?) async throws -> (any ComposableOperation)? {
@@ -83,7 +83,7 @@ private final class Handles: Sendable {
     #expect(handles.gone.isEmpty)
   }
 
-  @Test func `O3: the values of a composite that failed are its error's receiver's`() async {
+  @Test func `O3: values in the error of a failed composite are not discarded`() async {
     let handles = Handles()
     let failing = SimpleOperation<Int> { throw TestError("failed") }
     let parallel = ParallelOperation(
@@ -127,7 +127,7 @@ private final class Handles: Sendable {
     }
   }
 
-  @Test func `O3: the losers of a race are discarded, the winner only if it is lost itself`() async
+  @Test func `O3: values of a race's losers are discarded, the winner's only if it is lost`() async
   {
     for _ in 0..<200 {
       let handles = Handles()
@@ -164,7 +164,8 @@ private final class Handles: Sendable {
     #expect(other.gone == [1])
   }
 
-  @Test func `O3: what the failure of a loser carries is discarded when another one wins`()
+  @Test
+  func `O3: values in the failure of a race's loser are discarded when another contender wins`()
     async throws
   {
     let handles = Handles()
@@ -189,7 +190,7 @@ private final class Handles: Sendable {
     #expect(handles.gone == [1])
   }
 
-  @Test func `O3: values in the evidence of a lost error are discarded`() async {
+  @Test func `O3: values in a lost composite error are discarded`() async {
     let handles = Handles()
     let failing = SimpleOperation<Int> { throw TestError("failed") }
     let inner = ParallelOperation(
@@ -209,7 +210,7 @@ private final class Handles: Sendable {
     #expect(handles.gone == [1])
   }
 
-  @Test func `O3: the outermost of several discarding closures counts`() async {
+  @Test func `O3: only the outermost of several discarding closures is called`() async {
     let log = Log<String>()
     let gate = Gate()
     let run = SimpleOperation {
@@ -223,7 +224,10 @@ private final class Handles: Sendable {
     #expect(log.entries == ["outer 1"])
   }
 
-  @Test func `O3: what a sequence, its output or a consumer has taken over is theirs`() async {
+  @Test
+  func `O3: values that are passed to a sequence, its output or a consumer are not discarded`()
+    async
+  {
     struct Counting: OperationSequence {
       let operations: [any ComposableOperation]
       func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
@@ -258,7 +262,8 @@ private final class Handles: Sendable {
     #expect(handles.open.count == 3)
   }
 
-  @Test func `O3: values in the error of a failed attempt are discarded when a later one succeeds`()
+  @Test
+  func `O3: values in the error of a failed attempt are discarded if a later attempt succeeds`()
     async
   {
     let handles = Handles()
@@ -276,7 +281,7 @@ private final class Handles: Sendable {
     #expect(handles.open == [1, 1])
   }
 
-  @Test func `O3: what map and then have taken over is theirs`() async {
+  @Test func `O3: values that are passed to map and then are not discarded`() async {
     let handles = Handles()
     let gate = Gate()
     let run = AnyOperation(handles.opening(1)).map { value in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct FinallyTests {
   @Test(arguments: Setting.all)
-  func `R5: the closure sees how the operation ended, and cannot change it`(setting: Setting)
+  func `R5: the closure receives the outcome, and cannot change it`(setting: Setting)
     async throws
   {
     for operation in [setting.giving(7), setting.failing(), setting.stopping()] {
@@ -47,7 +47,7 @@ import Testing
     #expect(discarded.entries == [7])
   }
 
-  @Test func `R5: a cancellation while the closure runs does not reach it, and wins all the same`()
+  @Test func `R5: a cancellation during the closure does not reach it, but takes precedence`()
     async throws
   {
     let closing = Gate()
@@ -65,7 +65,7 @@ import Testing
     #expect(discarded.entries == [7])
   }
 
-  @Test func `R5: where the operation never begins there is nothing to be done`() async {
+  @Test func `R5: the closure does not run if the operation never begins`() async {
     let seen = Log<String>()
     let operation = SimpleOperation { seen.add("began") }.finally { _ in seen.add("closed") }
     let outcome = await SimpleOperation.withContext { context in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct HookTests {
   @Test(arguments: Setting.all)
-  func `V5: hooks are called at the start and at the end, before anybody goes on`(setting: Setting)
+  func `V5: hooks are called at the start, and at the end before waiters continue`(setting: Setting)
     async throws
   {
     let log = Log<String>()
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `V5: hooks are not called where the operation does not start`() async {
+  @Test func `V5: hooks are not called if the operation does not start`() async {
     let log = Log<String>()
     let hooked = SimpleOperation { 1 }.onStart { log.add("starts") }.onEnd { _ in log.add("ended") }
     let task = Task {
@@ -40,7 +40,7 @@ import Testing
     #expect(log.count == 0)
   }
 
-  @Test func `V5: a hook sees the cancellation, and a value that nobody will see is given up once`()
+  @Test func `V5: a hook receives the cancellation, and a lost value is discarded once`()
     async
   {
     let log = Log<String>()
@@ -56,7 +56,7 @@ import Testing
     #expect(await run.late?.kind == "result 1")
   }
 
-  @Test func `V5: the reason of a skip passes a hook`() async {
+  @Test func `V5: hooks pass on the reason of a skip`() async {
     let run = SimpleOperation { 1 }.requiring(Condition("is so") { false }).onStart {}.onEnd { _ in
     }.start()
     #expect(await run.outcome.isCancelled)

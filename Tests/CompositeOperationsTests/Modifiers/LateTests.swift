@@ -205,7 +205,8 @@ import Testing
     }
   }
 
-  @Test func `O3: all callers of a shared run that cancelled itself get its evidence`() async {
+  @Test func `O3: all callers of a shared run that cancelled itself receive its late error`() async
+  {
     let runs = SharedRuns<Int, Int>()
     let discarded = Log<Int>()
     let gate = Gate()

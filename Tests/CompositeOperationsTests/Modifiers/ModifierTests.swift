@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ModifierTests {
   @Test(arguments: Setting.all)
-  func `map and then hand results on, and errors and cancellations past`(setting: Setting)
+  func `map and then transform results, and pass on errors and cancellations`(setting: Setting)
     async throws
   {
     let calls = Log<String>()
@@ -33,7 +33,7 @@ import Testing
     #expect(try await setting.run { await unchained.run() }.kind == "error no next")
   }
 
-  @Test func `observers see a child where CombiningModifiers says so, and one run elsewhere`() async
+  @Test func `modifiers have a child run where CombiningModifiers says so, and nowhere else`() async
   {
     let base = SimpleOperation { 7 }
     let withChild: [(String, any ComposableOperation<Int>)] = [
@@ -101,7 +101,7 @@ import Testing
     #expect(Titled().map { $0 }.operationName == "titled.map")
   }
 
-  @Test func `an erased operation is the operation`() async {
+  @Test func `an erased operation has the result of its base operation`() async {
     let operations = [
       AnyOperation(SimpleOperation { 1 }), AnyOperation(SimpleOperation { 1 }.map { $0 + 1 }),
     ]
@@ -109,7 +109,9 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `a prioritized operation ends as it would without`(setting: Setting) async throws {
+  func `a prioritized operation has the same outcome as without a priority`(setting: Setting)
+    async throws
+  {
     for priority in [TaskPriority.low, .high] {
       let good = setting.giving(7).prioritized(at: priority)
       #expect(try await setting.run { await good.run() }.result == 7)

@@ -16,14 +16,15 @@ import Testing
   }
 
   @Test(arguments: PairScene.Base.allCases)
-  func `two modifiers do in either order what the page says`(base: PairScene.Base) throws {
+  func `the page shows the measured outcome of every pair of modifiers`(base: PairScene.Base) throws
+  {
     let table = Self.table(on: base)
     let lines = try #require(try Checkout.text(of: Self.page)).split(separator: "\n")
     let missing = table.filter { !lines.contains(Substring($0)) }
     #expect(missing == [], "The table is:\n\(table.joined(separator: "\n"))")
   }
 
-  @Test func `the page says what is measured`() throws {
+  @Test func `the page shows the modifiers that are measured`() throws {
     let page = try #require(try Checkout.text(of: Self.page))
     for modifier in PairModifier.allCases {
       #expect(page.contains("`\(modifier.code)`"), "\(modifier.code)")

@@ -25,7 +25,9 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `R3: an error is recovered from, a result and a cancellation are handed on`(setting: Setting)
+  func `R3: an error is recovered from, and a result and a cancellation are passed on`(
+    setting: Setting
+  )
     async throws
   {
     let calls = Log<String>()
@@ -42,7 +44,7 @@ import Testing
     #expect(calls.count == 4)
   }
 
-  @Test func `R3: what a recovery throws is the run's end`() async {
+  @Test func `R3: an error that a recovery throws is the outcome of the run`() async {
     let failing = Setting(suspends: false, workers: .all).failing()
     #expect(
       await failing.recovering { _ -> Int in throw TestError("worse") }.run().kind
@@ -55,7 +57,7 @@ import Testing
     #expect(await SimpleOperation { 7 }.mapError { _ in TestError("none") }.run().result == 7)
   }
 
-  @Test func `R3: a run that is cancelled is not recovered`() async {
+  @Test func `R3: a cancelled run is not recovered`() async {
     let calls = Log<String>()
     for way in 0..<4 {
       let gate = Gate()
@@ -72,7 +74,7 @@ import Testing
     #expect(calls.entries == [])
   }
 
-  @Test func `R3: values in an error that nobody sees are discarded`() async {
+  @Test func `R3: values in an error that no closure receives are discarded`() async {
     for way in 0..<4 {
       let discarded = Log<Int>()
       let good = SimpleOperation { 7 }.discarding { discarded.add($0) }
@@ -88,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `R3: a value that came too late is discarded, whoever made it`() async {
+  @Test func `R3: a late value is discarded, whichever operation returned it`() async {
     let discarded = Log<Int>()
     for fails in [false, true] {
       let gate = Gate()

@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  @Test func `R4: an operation is repeated until it is done, or as often as is said`() async {
+  @Test func `R4: an operation repeats until a result is accepted or the count is reached`() async {
     #expect(await Self.counting(Log()).repeating { $0 == 4 }.run().result == 4)
     #expect(await Self.counting(Log()).repeating(times: 3) { $0 == 4 }.run().result == 3)
     #expect(await Self.counting(Log()).repeating(times: 1).run().result == 1)
@@ -33,7 +33,7 @@ import Testing
     #expect(count.count == 3)
   }
 
-  @Test func `R4: between two times it waits, and a cancellation ends that at once`() async {
+  @Test func `R4: a cancellation ends the wait between two runs immediately`() async {
     let clock = ManualClock()
     let count = Log<Int>()
     let run = Self.counting(count)
@@ -51,7 +51,7 @@ import Testing
     #expect(count.count == 4)
   }
 
-  @Test func `R4: results before the last one are given up, once each`() async {
+  @Test func `R4: results before the last one are discarded once each`() async {
     let discarded = Log<Int>()
     let operation = Self.counting(Log()).discarding { discarded.add($0) }.repeating(times: 4)
     #expect(await operation.run().result == 4)

@@ -23,7 +23,8 @@ private struct BusyError: RetryAdvising {
 }
 
 @Suite struct RetryTests {
-  @Test func `R1: attempts are counted with the first one, and the first result counts`() async {
+  @Test func `R1: the count includes the first attempt, and the first result is the outcome`() async
+  {
     for (failures, attempts) in [(0, 1), (0, 3), (2, 3), (2, 100)] {
       let flaky = Flaky()
       let outcome = await flaky.operation(failing: failures).retrying(attempts: attempts).run()
@@ -32,7 +33,9 @@ private struct BusyError: RetryAdvising {
     }
   }
 
-  @Test func `R1: when all attempts fail the error has every attempt's error, in order`() async {
+  @Test func `R1: if all attempts fail, the error contains the error of each attempt, in order`()
+    async
+  {
     let flaky = Flaky()
     let operation = flaky.operation(failing: .max).retrying(attempts: 3)
     let error = await operation.run().error as? RetryError
@@ -57,7 +60,7 @@ private struct BusyError: RetryAdvising {
     #expect(log.count == 1)
   }
 
-  @Test func `R1: no attempt follows an error that is not worth it`() async {
+  @Test func `R1: no attempt follows an error that the closure does not accept`() async {
     let flaky = Flaky()
     let operation = flaky.operation(failing: .max).retrying(attempts: 5) { error in
       "\(error)" == "failure 1"
@@ -65,7 +68,7 @@ private struct BusyError: RetryAdvising {
     #expect((await operation.run().error as? RetryError)?.errors.count == 2)
   }
 
-  @Test func `R2: the first delay comes after the first failure`() async {
+  @Test func `R2: the first delay follows the first failure`() async {
     let clock = ManualClock()
     let flaky = Flaky()
     let run = flaky.operation(failing: 3)
@@ -82,7 +85,7 @@ private struct BusyError: RetryAdvising {
     #expect(clock.now.offset == .seconds(6))
   }
 
-  @Test func `R2: a cancellation ends the wait for the next attempt at once`() async {
+  @Test func `R2: a cancellation ends the wait for the next attempt immediately`() async {
     let clock = ManualClock()
     let flaky = Flaky()
     let run = flaky.operation(failing: .max)
@@ -97,7 +100,8 @@ private struct BusyError: RetryAdvising {
     #expect(late?.representsCancellation == true)
   }
 
-  @Test func `R2: an error's advice counts if it is longer than the delay`() async {
+  @Test func `R2: a delay that an error advises applies if it is longer than the backoff's`() async
+  {
     for (advice, delay) in [(Duration.seconds(5), 5), (.milliseconds(1), 2), (nil, 2)] {
       let clock = ManualClock()
       let count = Log<Int>()
@@ -113,7 +117,7 @@ private struct BusyError: RetryAdvising {
     }
   }
 
-  @Test func `R2: no attempt begins behind the budget`() async {
+  @Test func `R2: no attempt begins after the budget has been used up`() async {
     let clock = ManualClock()
     let flaky = Flaky()
     let run = flaky.operation(failing: .max)
@@ -127,7 +131,8 @@ private struct BusyError: RetryAdvising {
     #expect(clock.now.offset == .seconds(4))
   }
 
-  @Test func `R1: values in the error of an attempt are discarded when a later one succeeds`() async
+  @Test func `R1: values in the error of an attempt are discarded if a later attempt succeeds`()
+    async
   {
     for failures in [1, 2] {
       let discarded = Log<Int>()
@@ -147,7 +152,7 @@ private struct BusyError: RetryAdvising {
     }
   }
 
-  @Test func `R1: each attempt is a run of its own, seen by those who observe it`() async {
+  @Test func `R1: each attempt is a run of its own, which its observers see`() async {
     let outer = RecordingObserver()
     let inner = RecordingObserver()
     let flaky = Flaky()
@@ -166,7 +171,7 @@ private struct BusyError: RetryAdvising {
     #expect(Set(inner.events.map(\.id)).count == 4)
   }
 
-  @Test func `R1: a sequence sees the operation behind its attempts`() async throws {
+  @Test func `R1: a sequence finds the typed result of an operation with attempts`() async throws {
     struct Fetch: ComposableOperation {
       func perform(in context: OperationContext) -> Int { 7 }
     }
@@ -205,7 +210,7 @@ private struct BusyError: RetryAdvising {
     #expect(seen.entries == (1...4).map { "\($0) failed 2.0 seconds" })
   }
 
-  @Test func `R6: a closure can put another operation in the place of the first one`() async {
+  @Test func `R6: a closure can replace the operation for the next attempt`() async {
     let attempted = Log<String>()
     let other = SimpleOperation<Int> {
       attempted.add("other")
@@ -220,7 +225,7 @@ private struct BusyError: RetryAdvising {
     #expect(attempted.entries == ["first", "first", "other", "other"])
   }
 
-  @Test func `R6: what the closure throws is the run's end`() async {
+  @Test func `R6: an error that the closure throws is the outcome of the run`() async {
     let discarded = Log<Int>()
     let attempt = ParallelOperation(
       [
@@ -238,7 +243,7 @@ private struct BusyError: RetryAdvising {
       await attempt.retrying(upTo: 2) { _ in throw CancellationError() }.run().isCancelled)
   }
 
-  @Test func `R1: wrong counts and times are programming errors`() async {
+  @Test func `R1: invalid counts and times are programming errors`() async {
     await #expect(processExitsWith: .failure) {
       _ = SimpleOperation { 1 }.retrying(attempts: 0)
     }

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct TimeTests {
-  @Test func `T1: a delayed operation begins when its time has come`() async {
+  @Test func `T1: a delayed operation begins after its delay`() async {
     let clock = ManualClock()
     let environment = OperationEnvironment(clock: clock)
     let began = Log<Duration>()
@@ -28,7 +28,7 @@ import Testing
     #expect(began.count == 6)
   }
 
-  @Test func `T1: a cancellation ends a delay at once, and the body does not begin`() async {
+  @Test func `T1: a cancellation ends a delay immediately, and the body does not begin`() async {
     let clock = ManualClock()
     let began = Log<String>()
     let operation = SimpleOperation { began.add("began") }
@@ -50,7 +50,7 @@ import Testing
     #expect(began.entries == [])
   }
 
-  @Test func `T1: a clock that does not mind a cancellation lets no body begin after it`() async {
+  @Test func `T1: no body begins after a cancellation that the clock ignores`() async {
     let clock = DeafClock()
     let began = Log<String>()
     let run = SimpleOperation { began.add("began") }
@@ -62,7 +62,7 @@ import Testing
     #expect(began.entries == [])
   }
 
-  @Test func `T2: an operation that is quick enough ends as it would without`() async {
+  @Test func `T2: an operation within the limit has the same outcome as without a timeout`() async {
     let clock = ManualClock()
     let environment = OperationEnvironment(clock: clock)
     for suspends in [false, true] {
@@ -76,7 +76,9 @@ import Testing
     }
   }
 
-  @Test func `T2: when the time is over the body is cancelled, and its end is a timeout`() async {
+  @Test func `T2: when the time has passed, the body is cancelled and the run ends in a timeout`()
+    async
+  {
     for end in ["value", "error", "stops"] {
       let clock = ManualClock()
       let gate = Gate()
@@ -102,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `T2: a cancellation from outside comes before a timeout`() async {
+  @Test func `T2: a cancellation from outside takes precedence over a timeout`() async {
     for expiresFirst in [false, true] {
       let clock = ManualClock()
       let gate = Gate()
@@ -122,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `T2: without time the body does not begin`() async {
+  @Test func `T2: with a time of zero or less, the body does not begin`() async {
     let began = Log<String>()
     let body = SimpleOperation { began.add("began") }.named("body")
     for limit in [Duration.zero, .seconds(-1)] {
@@ -132,7 +134,7 @@ import Testing
     #expect(began.entries == [])
   }
 
-  @Test func `T2: the place in the chain says what the time covers`() async {
+  @Test func `T2: the position in the chain determines what the time includes`() async {
     let clock = ManualClock()
     let began = Log<Duration>()
     let slow = SimpleOperation<Int> {
@@ -156,7 +158,7 @@ import Testing
     #expect(began.count == 3)
   }
 
-  @Test func `T2: expired at the same moment as it ends, a run ends one way, and loses nothing`()
+  @Test func `T2: a run that ends when its time expires has one outcome, and no value is lost`()
     async
   {
     for _ in 0..<200 {

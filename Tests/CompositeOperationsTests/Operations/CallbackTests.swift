@@ -22,7 +22,9 @@ import Testing
     }
   }
 
-  @Test func `a callback operation ends as it is told to, from any thread`() async {
+  @Test func `a callback operation has the outcome that it is finished with, from any thread`()
+    async
+  {
     for outcome: Outcome<Int> in [.result(7), .error(TestError("failed")), .cancelled] {
       let operation = SimpleOperation<Int>.withCallback { finish in
         DispatchQueue.global().async { finish(outcome) }
@@ -31,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `O5: only the first finish counts, and observers are told of the second`() async {
+  @Test func `O5: only the first finish counts, and later ones are reported to observers`() async {
     let held = Held()
     let recorder = RecordingObserver()
     let run = held.operation.named("call").observed(by: recorder).start()
@@ -63,14 +65,15 @@ import Testing
     }
   }
 
-  @Test func `O5: a handle that is dropped unused ends the operation in a clear error`() async {
+  @Test func `O5: a handle that is dropped without a finish ends the operation in an error`() async
+  {
     let operation = SimpleOperation<Int>.withCallback { _ in }
     let error = await operation.run().error
     #expect(error is OperationNeverFinishedError)
     #expect(error.map { "\($0)".contains("dropped before it was called") } == true)
   }
 
-  @Test func `O5: a cancel handler that does not keep the call lets a forgotten call be noticed`()
+  @Test func `O5: a forgotten call is detected if the cancel handler does not keep it`()
     async
   {
     final class Call: Sendable {
@@ -85,7 +88,7 @@ import Testing
     #expect(await operation.run().error is OperationNeverFinishedError)
   }
 
-  @Test func `O5: an error that the beginning throws ends the operation`() async {
+  @Test func `O5: an error that the closure throws ends the operation`() async {
     let operation = SimpleOperation<Int>.withCallback { _ in throw TestError("no socket") }
     #expect(await operation.run().kind == "error no socket")
   }
@@ -104,7 +107,10 @@ import Testing
     #expect(await run.late?.kind == "result 7")
   }
 
-  @Test func `O5: a cancel handler that comes after the cancellation is called at once`() async {
+  @Test
+  func `O5: a cancel handler that is registered after the cancellation is called immediately`()
+    async
+  {
     let held = Held()
     let calls = Log<String>()
     let run = held.operation.start()
@@ -135,7 +141,7 @@ import Testing
     #expect(calls.entries.isEmpty)
   }
 
-  @Test func `O5: the cancel handler may finish the operation and register more`() async {
+  @Test func `O5: a cancel handler can finish the operation and register other handlers`() async {
     let held = Held()
     let calls = Log<String>()
     let run = held.operation.start()
@@ -172,7 +178,7 @@ import Testing
   }
 
   @Test
-  func `O5: cancelled and finished at once, the run ends and the handler is called at most once`()
+  func `O5: a concurrent cancel and finish end the run and call the handler at most once`()
     async
   {
     for _ in 0..<500 {
@@ -206,7 +212,7 @@ import Testing
     #expect(calls.entries == ["first", "second"])
   }
 
-  @Test func `O5: no cancel handler is begun after a finish on another thread`() async {
+  @Test func `O5: no cancel handler begins after a finish on another thread`() async {
     let held = Held()
     let calls = Log<String>()
     let entered = Gate()
@@ -227,7 +233,7 @@ import Testing
     #expect(calls.entries == ["first"])
   }
 
-  @Test func `O5: a handler that is registered by another one is called at once`() async {
+  @Test func `O5: a handler that is registered by another handler is called immediately`() async {
     let held = Held()
     let calls = Log<String>()
     let run = held.operation.start()

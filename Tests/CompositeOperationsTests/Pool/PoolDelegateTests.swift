@@ -3,7 +3,8 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct PoolDelegateTests {
-  @Test func `W8: a delegate sees operations come and go, and may refuse them`() async {
+  @Test func `W8: a delegate is notified of beginnings and ends, and can refuse operations`() async
+  {
     let doorman = Doorman()
     let pool = OperationPool(width: .serial, capacity: 1, overflow: .refuse, delegate: doorman)
     let gate = Gate()

@@ -4,7 +4,9 @@ import Testing
 
 /// What ends members of a pool, and the pool.
 @Suite struct PoolEndTests {
-  @Test func `W6: who is cancelled while it waits ends at once and never begins`() async {
+  @Test func `W6: an operation that is cancelled while it waits ends immediately and never begins`()
+    async
+  {
     let pool = OperationPool(width: .serial)
     let scene = await PoolScene(pool)
     let run = await pool.submit(scene.guest(1))
@@ -17,7 +19,7 @@ import Testing
     #expect(scene.begun.entries == [0, 2])
   }
 
-  @Test func `W6: all are cancelled together, and the pool goes on`() async {
+  @Test func `W6: all operations are cancelled together, and the pool remains usable`() async {
     let observer = RecordingObserver()
     let pool = OperationPool(
       width: .limited(to: 2), in: OperationEnvironment(observers: [observer]))
@@ -37,7 +39,7 @@ import Testing
     #expect(await pool.submit(scene.guest(6)).outcome.result == 6)
   }
 
-  @Test func `W6: nobody begins while all are cancelled`() async throws {
+  @Test func `W6: no operation begins while all are cancelled`() async throws {
     let doorman = Doorman()
     let executor = SeededExecutor(seed: 1)
     let pool = OperationPool(
@@ -63,7 +65,7 @@ import Testing
     #expect(doorman.seen.entries.filter { $0.hasSuffix("began") } == ["first began"])
   }
 
-  @Test func `W7: draining waits for those that run and for those that wait`() async {
+  @Test func `W7: draining waits for running and waiting operations`() async {
     let executor = SeededExecutor(seed: 1)
     let pool = OperationPool(width: .serial, in: OperationEnvironment(executor: executor))
     let gates = [Gate(), Gate()]
@@ -89,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [OperationPool.Closing.runningWhatWaits, .refusingWhatWaits])
-  func `W7: a closed pool takes nothing, and what waits runs or is refused`(
+  func `W7: a closed pool refuses new operations, and waiting ones run or are refused`(
     closing: OperationPool.Closing
   ) async {
     let pool = OperationPool(width: .serial)
@@ -107,7 +109,8 @@ import Testing
     #expect(scene.begun.entries == (closing == .runningWhatWaits ? [0, 1] : [0]))
   }
 
-  @Test func `W7: a pool that is dropped runs what it has taken, also in a pause`() async {
+  @Test func `W7: a deallocated pool runs the operations that it has taken, even if paused`() async
+  {
     let gate = Gate()
     func submit() -> [OperationRun<Int>] {
       let pool = OperationPool(width: .serial)

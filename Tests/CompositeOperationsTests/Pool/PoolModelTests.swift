@@ -2,7 +2,7 @@ import Testing
 
 /// Random programs over pools against the rules, which `PoolJudge` tells in plain code.
 @Suite struct PoolModelTests {
-  @Test func `W1 to W8: random programs on one worker do exactly what the rules say`() async {
+  @Test func `W1 to W8: random programs on one worker follow the rules exactly`() async {
     for seed in 0..<UInt64(ModelSettings.scaled(10_000)) {
       let findings = await PoolTrial(seed: seed).findingsOnOneWorker()
       if let first = findings.first {
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `W1 to W8: random programs on all workers do what the rules allow`() async {
+  @Test func `W1 to W8: random programs on all workers do only what the rules allow`() async {
     for seed in 0..<UInt64(ModelSettings.scaled(10_000)) {
       let findings = await PoolTrial(seed: seed).findingsOnAllWorkers()
       if let first = findings.first {
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(.enabled(if: ModelSettings.soak > .zero))
-  func `Model: more and more programs over pools`() async {
+  func `Model: random programs over pools with new seeds follow the rules`() async {
     let end = ContinuousClock.now + ModelSettings.soak
     let first = UInt64.random(in: 1 << 32..<1 << 62)
     var seed = first

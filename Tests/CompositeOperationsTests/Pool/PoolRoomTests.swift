@@ -4,7 +4,7 @@ import Testing
 
 /// Pools in which only so many may wait.
 @Suite struct PoolRoomTests {
-  @Test func `W3: who cannot wait for room is refused`() async {
+  @Test func `W3: an operation that cannot wait for room is refused`() async {
     for overflow in [OperationPool.Overflow.refuse, .wait] {
       let pool = OperationPool(width: .serial, capacity: 2, overflow: overflow)
       let scene = await PoolScene(pool)
@@ -20,8 +20,7 @@ import Testing
     }
   }
 
-  @Test func `W3: who can wait does, in the order of coming, and can be cancelled meanwhile`() async
-  {
+  @Test func `W3: submitters wait for room in FIFO order, and can be cancelled meanwhile`() async {
     let pool = OperationPool(width: .serial, capacity: 1)
     let scene = await PoolScene(pool)
     _ = await pool.submit(scene.guest(1))
@@ -51,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: [OperationPool.Overflow.dropOldest, .dropNewest])
-  func `W3: by the rule the oldest or the newest that waits is dropped`(
+  func `W3: the overflow rule drops the oldest or the newest waiting operation`(
     overflow: OperationPool.Overflow
   ) async {
     let pool = OperationPool(width: .serial, capacity: 2, overflow: overflow)
@@ -66,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `W3: where nobody may wait, who finds no place is refused`() async {
+  @Test func `W3: with a capacity of 0, an operation without a place is refused`() async {
     for overflow in [OperationPool.Overflow.refuse, .dropOldest, .dropNewest] {
       let pool = OperationPool(width: .limited(to: 2), capacity: 0, overflow: overflow)
       let scene = await PoolScene(pool)
@@ -78,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `W3: nobody overtakes those who wait for room`() async {
+  @Test func `W3: no operation overtakes submitters that wait for room`() async {
     let executor = SeededExecutor(seed: 1)
     let pool = OperationPool(
       width: .limited(to: 2), capacity: 0, in: OperationEnvironment(executor: executor))

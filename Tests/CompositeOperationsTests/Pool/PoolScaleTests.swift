@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `W9: a million from 8 tasks that wait for room are run once each`() async {
+  @Test func `W9: a million operations from 8 tasks that wait for room run once each`() async {
     let counts = Counts()
     let pool = OperationPool(width: .limited(to: 4), capacity: 1_000)
     await withDiscardingTaskGroup { group in
@@ -53,7 +53,10 @@ import Testing
     #expect(pool.runningCount == 0 && pool.waitingCount == 0)
   }
 
-  @Test func `W9: a million from 8 threads that cannot wait are run once each or refused`() async {
+  @Test
+  func `W9: a million operations from 8 threads that cannot wait run once each or are refused`()
+    async
+  {
     let counts = Counts()
     let pool = OperationPool(
       width: .limited(to: 4), capacity: 1_000, overflow: .refuse, delegate: Counter(counts: counts))

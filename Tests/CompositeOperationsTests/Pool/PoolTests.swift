@@ -6,7 +6,7 @@ import Testing
 @Suite struct PoolTests {
   // MARK: W1
 
-  @Test func `W1: who submits an operation has a handle that tells how it ended`()
+  @Test func `W1: submitting an operation returns a handle with its outcome`()
     async
   {
     let pool = OperationPool(width: .limited(to: 2))
@@ -23,7 +23,7 @@ import Testing
     #expect(pool.runningCount == 0 && pool.waitingCount == 0)
   }
 
-  @Test func `W1: runs have the task-local values of those who submit them, and leave their actor`()
+  @Test func `W1: runs have the task-local values of their submitters, and leave their actor`()
     async
   {
     enum Local {
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `W1: an observer sees a run begin when it has a place`() async {
+  @Test func `W1: a run reports its start when it has a place`() async {
     let observer = RecordingObserver()
     let pool = OperationPool(
       width: .serial, in: OperationEnvironment(observers: [observer]))
@@ -70,7 +70,7 @@ import Testing
   // MARK: W2
 
   @Test(arguments: [OperationPool.Order.firstIn, .lastIn])
-  func `W2: the more important begin first, and of the same importance by the order`(
+  func `W2: the highest priority begins first, and equal priorities in the order of the pool`(
     order: OperationPool.Order
   ) async {
     let scene = await PoolScene(OperationPool(width: .serial, order: order))
@@ -86,7 +86,7 @@ import Testing
     #expect(scene.begun.entries == expected)
   }
 
-  @Test func `W2: a width can be changed while operations run`() async {
+  @Test func `W2: the width can be changed while operations run`() async {
     let pool = OperationPool(width: .serial)
     let scene = await PoolScene(pool)
     for number in 1...5 { _ = await pool.submit(scene.guest(number)) }
@@ -105,7 +105,7 @@ import Testing
 
   // MARK: W4
 
-  @Test func `W4: a barrier waits for those before it and runs alone`() async {
+  @Test func `W4: a barrier waits for the operations before it and runs alone`() async {
     let pool = OperationPool(width: .limited(to: 3))
     let crowd = Crowd()
     let begun = Log<Int>()
@@ -139,7 +139,7 @@ import Testing
     #expect(crowd.most <= 2)
   }
 
-  @Test func `W4: nobody begins while a barrier runs`() async {
+  @Test func `W4: no operation begins while a barrier runs`() async {
     let pool = OperationPool(width: .limited(to: 3))
     let gate = Gate()
     await pool.submit(SimpleOperation { try await gate.pass() }, isBarrier: true)
@@ -153,7 +153,7 @@ import Testing
 
   // MARK: W5
 
-  @Test func `W5: nobody begins in a pause`() async {
+  @Test func `W5: no operation begins in a pause`() async {
     let pool = OperationPool(width: .limited(to: 2))
     let scene = await PoolScene(pool)
     pool.pause()

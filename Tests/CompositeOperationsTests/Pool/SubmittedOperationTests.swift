@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SubmittedOperationTests {
   @Test(arguments: [false, true])
-  func `W10: an operation that is submitted wherever it is run ends as its member does`(
+  func `W10: a submitted operation has the outcome of its member`(
     isObserved: Bool
   ) async {
     let recorder = RecordingObserver()
@@ -25,7 +25,8 @@ import Testing
     if isObserved { #expect(recorder.events(of: "SimpleOperation<Int>").count > 0) }
   }
 
-  @Test func `W10: its cancellation is the member's, whether that waits or runs`() async {
+  @Test func `W10: cancelling a submitted operation cancels its member, waiting or running`() async
+  {
     let pool = OperationPool(width: .serial)
     let scene = await PoolScene(pool)
     let waiting = scene.guest(1).submitted(to: pool).start()
@@ -45,7 +46,7 @@ import Testing
     #expect(pool.runningCount == 0 && scene.begun.entries == [0])
   }
 
-  @Test func `W10: who would wait for permits that are held above it gets an error`() async {
+  @Test func `W10: a member that would wait for permits of an ancestor gets an error`() async {
     let pool = OperationPool()
     let lock = Permits(1, name: "lock")
     let submitted = SimpleOperation { 1 }.named("work").exclusive(in: lock).submitted(to: pool)
@@ -72,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `W10: members that submit others nest 10,000 levels deep, also below permits`(
+  func `W10: members that submit others nest 10,000 levels deep, even below permits`(
     isBelowPermits: Bool
   ) async {
     let pool = OperationPool(width: .limited(to: Scale.depth + 1))
@@ -84,7 +85,7 @@ import Testing
     #expect(lock.leftCount == 1)
   }
 
-  @Test func `W10: its value is given up once where nobody will see it`() async {
+  @Test func `W10: a lost value of a submitted operation is discarded once`() async {
     let discarded = Log<Int>()
     let pool = OperationPool()
     let gate = Gate()

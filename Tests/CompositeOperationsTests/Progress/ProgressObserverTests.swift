@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct ProgressObserverTests {
-  @Test func `V6: a started run tells how far it is`() async {
+  @Test func `V6: a started run shows its progress`() async {
     let gate = Gate()
     let operation = SimpleOperation.withContext { context in
       context.report(1, of: 4)
@@ -20,7 +20,7 @@ import Testing
     #expect(tracked.progress.fraction == 1 && untracked.progress.fraction == 1)
   }
 
-  @Test func `V7: the branches are what runs, each behind its parent`() async {
+  @Test func `V7: the branches are the active runs, each after its parent`() async {
     let gate = Gate()
     let progress = ProgressObserver()
     let waiting = SimpleOperation.withContext { context in
@@ -51,7 +51,7 @@ import Testing
     #expect(progress.branches.isEmpty)
   }
 
-  @Test func `V8: an observer of several runs counts them together, and begins anew behind them`()
+  @Test func `V8: an observer adds up concurrent runs, and starts again after they have ended`()
     async
   {
     let gate = Gate()
@@ -73,7 +73,7 @@ import Testing
     _ = await third.run(in: environment)
   }
 
-  @Test func `V8: ten thousand levels have their progress`() async {
+  @Test func `V8: the progress of ten thousand levels is derived`() async {
     let progress = ProgressObserver()
     let fractions = Log<Double>()
     var operation = AnyOperation(

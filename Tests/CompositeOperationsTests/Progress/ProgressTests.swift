@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `V6: a body tells how far it is, and that is told on`(setting: Setting) async throws {
+  func `V6: progress that a body reports is passed on`(setting: Setting) async throws {
     #expect(
       try await steps(of: reporting([1, 2, 4], of: 4), in: setting) == [
         "25 %, 1 of 4 files", "50 %, 2 of 4 files", "100 %, 4 of 4 files",
@@ -35,7 +35,7 @@ import Testing
       ])
   }
 
-  @Test func `V6: what is told after the end, or where nobody looks, is told to nobody`() async {
+  @Test func `V6: after the end of the body, and without observers, nothing is reported`() async {
     let recorder = RecordingObserver()
     let kept = Log<OperationContext>()
     let operation = SimpleOperation.withContext { context in
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `V7: composites are as far as their children together`(setting: Setting) async throws {
+  func `V7: the progress of a composite is the sum of its children`(setting: Setting) async throws {
     let child = SimpleOperation { 1 }
     let lists: [any ComposableOperation] = [
       ParallelOperation([child, child, child, child], width: .serial),
@@ -79,7 +79,7 @@ import Testing
       try await steps(of: pair, in: setting) == ["0 %", "50 %", "75 %, 1 files", "100 %, 1 files"])
   }
 
-  @Test func `V7: a child counts by its weight, whatever else it is`() async throws {
+  @Test func `V7: a child counts by its weight, whatever its other modifiers`() async throws {
     let child = SimpleOperation { 1 }
     let heavy = child.named("heavy").weighing(3).named("heavier").retrying(attempts: 2)
     let children: [any ComposableOperation<Int>] = [heavy, child]
@@ -106,7 +106,9 @@ import Testing
     #expect(try await self.steps(of: lazily) == ["0 %", "90 %", "100 %"])
   }
 
-  @Test func `V7: what a body tells of itself goes before what its children tell`() async throws {
+  @Test func `V7: progress that a body reports takes precedence over its children's progress`()
+    async throws
+  {
     let operation = SimpleOperation.withContext { context in
       context.report(1, of: 10, unit: "rows")
       _ = await context.outcome(of: reporting([1, 2], of: 2))
@@ -118,7 +120,7 @@ import Testing
       ])
   }
 
-  @Test func `V7: units that are as large as can be, and those of another total, are told`()
+  @Test func `V7: units at the maximum and a change of the total are reported`()
     async throws
   {
     let huge = ParallelOperation([reporting([.max], of: nil), reporting([.max], of: nil)])
@@ -133,7 +135,7 @@ import Testing
     #expect(OperationProgress(fraction: .nan).percent == nil)
   }
 
-  @Test func `V7: units of children add up where they are of one kind`() async throws {
+  @Test func `V7: units of children are added up if they are of one kind`() async throws {
     let files = ParallelOperation(
       [reporting([1, 2], of: 2), reporting([3], of: 3)], width: .serial)
     #expect(
@@ -145,7 +147,7 @@ import Testing
     #expect(try await steps(of: mixed) == ["0 %", "50 %, 1 files", "100 %, 1 files"])
   }
 
-  @Test func `V7: who fails or is cancelled stays where it was`() async throws {
+  @Test func `V7: the progress of a failed or cancelled run remains where it was`() async throws {
     let stopping = SimpleOperation.withContext { context in
       context.report(1, of: 4)
       throw CancellationError()
@@ -174,7 +176,7 @@ import Testing
     #expect(try await steps(of: all) == ["0 %", "37 %, 3", "50 %, 3", "100 %, 3"])
   }
 
-  @Test func `V7: what is not known is known at the end`() async throws {
+  @Test func `V7: unknown progress is complete at the end`() async throws {
     let child = SimpleOperation { 1 }
     #expect(try await steps(of: child) == ["100 %"])
     #expect(try await steps(of: child.repeating(times: 3)) == ["100 %"])
@@ -183,7 +185,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `V8: progress never goes back, whatever is tried again or added`(setting: Setting)
+  func `V8: progress never decreases, even if operations are retried or added`(setting: Setting)
     async throws
   {
     let attempts = Log<Int>()
@@ -208,7 +210,7 @@ import Testing
     #expect(try await steps(of: growing, in: setting) == ["0 %", "50 %", "100 %"])
   }
 
-  @Test func `V8: steps that are too small to be seen are not reported`() async {
+  @Test func `V8: changes below the minimum fraction are not reported`() async {
     let calls = Log<Double>()
     var operation: any ComposableOperation<Int> = SimpleOperation { 1 }
     // Each level halves the steps of the one below it.
@@ -249,7 +251,8 @@ import Testing
     #expect(asked.count < 200)
   }
 
-  @Test func `V8: many threads are told of one at a time, the newest last`() async {
+  @Test func `V8: progress of many threads is reported one call at a time, the newest last`() async
+  {
     let calls = Log<Double>()
     let crowd = Crowd()
     let list = ParallelOperation((0..<2_000).map { _ in SimpleOperation { await Task.yield() } })
@@ -267,7 +270,7 @@ import Testing
     #expect(zip(fractions, fractions.dropFirst()).allSatisfy { $0 < $1 || $0 == 1 })
   }
 
-  @Test func `V8: each run of an operation has a progress of its own`() async throws {
+  @Test func `V8: each run of an operation has its own progress`() async throws {
     let list = ParallelOperation((0..<2).map { _ in SimpleOperation { 1 } }, width: .serial)
     let log = Log<String>()
     let told = list.onProgress { log.add("\($0)") }

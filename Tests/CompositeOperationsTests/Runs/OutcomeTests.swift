@@ -3,13 +3,13 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct OutcomeTests {
-  @Test func `an outcome is made of a standard result, by the same rules as of a body`() {
+  @Test func `an outcome is created from a Result by the same rules as from a body`() {
     #expect(Outcome(Result<Int, any Error>.success(7)).kind == "result 7")
     #expect(Outcome<Int>(Result { throw TestError("failed") }).kind == "error failed")
     #expect(Outcome<Int>(Result { throw CancellationError() }).kind == "cancelled")
   }
 
-  @Test func `O1: every waiter gets the one outcome, before the end and after it`() async throws {
+  @Test func `O1: every waiter receives the same outcome, before and after the end`() async throws {
     let endings: [(SimpleOperation<Int>, String)] = [
       (SimpleOperation { 7 }, "result 7"),
       (SimpleOperation { throw TestError("failed") }, "error failed"),
@@ -43,7 +43,7 @@ import Testing
     #expect(log.entries.isEmpty)
   }
 
-  @Test func `O2: in a cancelled task no body begins, of whatever kind the operation is`() async {
+  @Test func `O2: in a cancelled task no body begins, for every kind of operation`() async {
     let log = Log<String>()
     let body = SimpleOperation { log.add("began") }
     let operations: [any ComposableOperation] = [
@@ -71,7 +71,7 @@ import Testing
     #expect(log.entries.isEmpty)
   }
 
-  @Test func `O2: whenever a run is cancelled, no body begins after that`() async {
+  @Test func `O2: no body begins after a cancellation, at whatever time`() async {
     let areCancelled = Log<Bool>()
     let body = SimpleOperation {
       areCancelled.add(Task.isCancelled)
@@ -119,7 +119,7 @@ import Testing
     #expect(log.entries.isEmpty)
   }
 
-  @Test func `O3: what comes after the cancellation is late, whatever it is`() async {
+  @Test func `O3: every outcome after the cancellation is late`() async {
     for body: Outcome<Int> in [.result(7), .error(TestError("failed")), .cancelled] {
       let gate = Gate()
       let recorder = RecordingObserver()
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `O3: a child that ends after the cancellation is cancelled for its parent as well`()
+  @Test func `O3: a child that ends after the cancellation is cancelled for its parent, too`()
     async
   {
     let observed = OperationEnvironment(observers: [RecordingObserver()])
@@ -162,7 +162,9 @@ import Testing
     }
   }
 
-  @Test func `O3: a cancellation wins up to the end, and does nothing after it`() async throws {
+  @Test func `O3: a cancellation takes precedence until the end, and has no effect after it`()
+    async throws
+  {
     // Under one executor the body ends in its last job, so every earlier cancellation must win.
     let operation = SimpleOperation {
       for _ in 0..<5 { await Task.yield() }
@@ -184,7 +186,8 @@ import Testing
     }
   }
 
-  @Test func `O3: cancelled at the same moment as it ends, a run ends one way for everybody`() async
+  @Test func `O3: a run that is cancelled when it ends has the same outcome for all receivers`()
+    async
   {
     for _ in 0..<2_000 {
       let recorder = RecordingObserver()
@@ -208,14 +211,14 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `O4: a body that throws CancellationError stops early, without an error`(
+  func `O4: a body that throws CancellationError ends as cancelled`(
     setting: Setting
   ) async throws {
     let outcome = try await setting.run { await setting.stopping().run() }
     #expect(outcome.isCancelled)
   }
 
-  @Test func `O4: an error that represents a cancellation is one, its neighbour is not`() async {
+  @Test func `O4: only an error that represents a cancellation ends the run as cancelled`() async {
     struct TransferError: CancellationRepresenting {
       let code: Int
       var representsCancellation: Bool { code == 42 }

@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 
 @Suite struct RunTests {
-  @Test func `O6: cancelling twice, before, during and after changes nothing`() async {
+  @Test func `O6: only the first cancellation has an effect`() async {
     let gate = Gate()
     let recorder = RecordingObserver()
     let run = SimpleOperation { try await gate.pass() }.named("a").observed(by: recorder).start()
@@ -21,7 +21,7 @@ import Testing
       ])
   }
 
-  @Test func `O6: children know why they were cancelled`() async {
+  @Test func `O6: children receive the reason of the cancellation`() async {
     let gate = Gate()
     let recorder = RecordingObserver()
     let child = SimpleOperation { try await gate.pass() }.named("child")
@@ -32,7 +32,7 @@ import Testing
     #expect(recorder.short.contains("child asked to cancel: the user left"))
   }
 
-  @Test func `O6: the first reason counts, for children that come later too`() async {
+  @Test func `O6: the first reason counts, even for children that begin later`() async {
     let gate = Gate()
     let recorder = RecordingObserver()
     let child = SimpleOperation {}.named("child")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `O7: a run goes on when its handle is gone`() async {
+  @Test func `O7: a run continues after its handle is released`() async {
     let gate = Gate()
     let ended = Gate()
     func begin() {
@@ -137,7 +137,7 @@ import Testing
     #expect(outcome.result == Seen(number: 7, priority: .high, isCancelled: false))
   }
 
-  @Test @MainActor func `O8: no body runs on the main actor because its caller stood there`()
+  @Test @MainActor func `O8: no body runs on the main actor because its caller does`()
     async throws
   {
     MainQueue.mark()

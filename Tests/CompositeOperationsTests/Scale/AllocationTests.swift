@@ -7,7 +7,7 @@ import Testing
     "The thresholds are those of optimised code of Swift 6.3 on Linux with glibc, x86-64."))
 struct AllocationTests {
   @Test(arguments: [1, 2])
-  func `an operation allocates neither more nor less than its threshold says`(
+  func `the allocations of an operation equal their thresholds`(
     processors: Int
   ) async throws {
     let thresholds = AllocationThreshold.all(processors: processors)

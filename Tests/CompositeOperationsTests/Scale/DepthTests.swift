@@ -70,7 +70,8 @@ import Testing
     }
   }
 
-  @Test func `C4: composites that make their children as they go nest 10,000 levels deep`() async {
+  @Test func `C4: composites that create their children at run time nest 10,000 levels deep`() async
+  {
     struct Countdown: ComposableOperation {
       let count: Int
       func perform(in context: OperationContext) async throws -> Int {
@@ -87,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `C4: results within results are freed on 512 KiB`() async {
+  @Test func `C4: nested results are freed on 512 KiB`() async {
     await #expect(processExitsWith: .success) {
       await SmallStack.run { _ in
         var operation: any ComposableOperation<FinishedSteps> = SequentialOperation(.linear([]))
@@ -155,7 +156,7 @@ import Testing
     #expect(names.count == 64)
   }
 
-  @Test func `C4: a path is shown in part where it is long`() async throws {
+  @Test func `C4: a long path is shown in part`() async throws {
     let paths = Log<OperationPath>()
     var operation: any ComposableOperation<Void> = SimpleOperation.withContext { context in
       paths.add(context.path)
@@ -171,7 +172,7 @@ import Testing
     #expect("\(path)" == (first + ["… 37 more …"] + last).joined(separator: "/"))
   }
 
-  @Test func `C4: deeply nested observed runs do not share a task`() async {
+  @Test func `C4: deeply nested observed runs use several tasks`() async {
     // The runtime walks all cancellation handlers of a task to remove one.
     let tasks = Log<Int>()
     var operation: any ComposableOperation<Void> = SimpleOperation {}

@@ -42,7 +42,7 @@ private struct Tracked: ComposableOperation {
 }
 
 @Suite struct LeakTests {
-  @Test func `after a run nothing is left of it, however it ended`() async throws {
+  @Test func `a run leaks nothing, however it ends`() async throws {
     for seed in 0..<20 as Range<UInt64> {
       for cancelledAfter in [nil, 0, 1, 2, 3, 5, 8, 13, 21] {
         let census = Census()
@@ -61,7 +61,7 @@ private struct Tracked: ComposableOperation {
     }
   }
 
-  @Test func `after runs on the thread pool nothing is left of them`() async {
+  @Test func `runs on the thread pool leak nothing`() async {
     let census = Census()
     for _ in 0..<50 {
       for operation in Self.operations(census) { _ = await AnyOperation(operation).run() }

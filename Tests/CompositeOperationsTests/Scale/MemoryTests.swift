@@ -10,7 +10,7 @@ import Testing
 struct MemoryTests {
   // Each in a process of its own, so that nothing else takes memory meanwhile.
   #if os(Linux)
-    @Test func `S5: a million steps take memory that does not grow`() async {
+    @Test func `S5: a million steps use constant memory`() async {
       await #expect(processExitsWith: .success) {
         await expectNoGrowth(of: "a step") { count in
           let steps = SequentialOperation(
@@ -26,7 +26,7 @@ struct MemoryTests {
       }
     }
 
-    @Test func `S5: a million steps that fail take memory that does not grow`() async {
+    @Test func `S5: a million steps that fail use constant memory`() async {
       await #expect(processExitsWith: .success) {
         await expectNoGrowth(of: "a failed step") { count in
           let steps = SequentialOperation(
@@ -39,7 +39,7 @@ struct MemoryTests {
       }
     }
 
-    @Test func `P6: a million children made lazily take memory that does not grow`() async {
+    @Test func `P6: a million children created lazily use constant memory`() async {
       await #expect(processExitsWith: .success) {
         await expectNoGrowth(of: "a child") { count in
           let consumed = Crowd()
@@ -59,7 +59,7 @@ struct MemoryTests {
       }
     }
 
-    @Test func `W9: a million operations pass through a pool in memory that does not grow`() async {
+    @Test func `W9: a million operations of a pool use constant memory`() async {
       await #expect(processExitsWith: .success) {
         let pools = [
           OperationPool(width: .limited(to: 4), capacity: 1_000),
@@ -100,7 +100,7 @@ struct MemoryTests {
     }
 
     @Test(arguments: 0..<4)
-    func `T1: waits that are cancelled keep no memory`(kind: Int) async {
+    func `T1: cancelled waits keep no memory`(kind: Int) async {
       await #expect(processExitsWith: .success) { [kind = kind as Int] in
         let body = SimpleOperation {}
         let long = Duration.seconds(1_000_000)
@@ -125,7 +125,7 @@ struct MemoryTests {
       }
     }
 
-    @Test func `H1: a million shared runs take memory that does not grow`() async {
+    @Test func `H1: a million shared runs use constant memory`() async {
       await #expect(processExitsWith: .success) {
         let runs = SharedRuns<Int, Int>()
         await expectNoGrowth(of: "a shared run") { count in
@@ -137,7 +137,7 @@ struct MemoryTests {
     }
 
     @Test(arguments: TraceFormat.allCases)
-    func `a million runs go into a file in memory that does not grow`(format: TraceFormat)
+    func `a million runs are written to a file in constant memory`(format: TraceFormat)
       async
     {
       await #expect(processExitsWith: .success) { [isChrome = (format == .chrome) as Bool] in
@@ -152,7 +152,7 @@ struct MemoryTests {
       }
     }
 
-    @Test func `a million runs are counted in memory that does not grow`() async {
+    @Test func `a million runs are counted in constant memory`() async {
       await #expect(processExitsWith: .success) {
         let counters = OperationCounters()
         await expectNoGrowth(of: "a counted run") { count in
@@ -163,7 +163,9 @@ struct MemoryTests {
       }
     }
 
-    @Test func `P1: a million children in a list take their results and a byte each`() async {
+    @Test func `P1: a million children in a list use memory for their results and one byte each`()
+      async
+    {
       await #expect(processExitsWith: .success) {
         let children = (0..<1_000_000).map { index in Numbered(index: index) }
         let before = residentBytes()

@@ -3,12 +3,12 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct ReadyMadeTests {
-  @Test func `S7: a linear sequence of nothing is a success of no steps`() async {
+  @Test func `S7: an empty linear sequence has a result without steps`() async {
     #expect(await SequentialOperation(.linear([])).run().result?.isEmpty == true)
     #expect(await SequentialOperation(LinearSequence()).run().result?.isEmpty == true)
   }
 
-  @Test func `S7: linear takes operations of different types one by one`() async {
+  @Test func `S7: linear runs operations of different types one after another`() async {
     for sequence in [
       LinearSequence(SimpleOperation { 1 }, SimpleOperation { "a" }.named("a")),
       .linear(SimpleOperation { 1 }, SimpleOperation { "a" }.named("a")),
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `S7: linear goes on while steps end in a result, and ends early at nil`(setting: Setting)
+  func `S7: linear continues while steps end in a result, and ends early at nil`(setting: Setting)
     async throws
   {
     let begun = Log<String>()
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `S7: retrying counts attempts with the first one, and stops at a result`(setting: Setting)
+  func `S7: retrying counts the first attempt, and stops at a result`(setting: Setting)
     async throws
   {
     for (attempts, failures) in [(1, 0), (1, 5), (3, 0), (3, 2), (3, 3), (5, 4)] {
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `S7: repeating ends when its predicate says no, and at an error or a cancellation`(
+  func `S7: repeating ends when its predicate is false, and at an error or a cancellation`(
     setting: Setting
   ) async throws {
     let runs = Log<Void>()
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `S7: falling back takes the next operation after an error, and the first result wins`(
+  func `S7: falling back runs the next operation after an error, until the first result`(
     setting: Setting
   ) async throws {
     let begun = Log<Int>()
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `a closure can be the sequence, with state of its own`(setting: Setting) async throws {
+  func `a closure with its own state can be the sequence`(setting: Setting) async throws {
     let operation = SequentialOperation(
       ClosureSequence(state: 0) { count, previous in
         #expect((previous == nil) == (count == 0))

@@ -22,7 +22,7 @@ private struct Scripted: OperationSequence {
 }
 
 @Suite struct SequentialTests {
-  @Test func `finished steps are described one after another`() async {
+  @Test func `the description of finished steps lists them in order`() async {
     let flow = SequentialOperation(
       Scripted([
         SimpleOperation { 7 }.named("a"),
@@ -37,7 +37,7 @@ private struct Scripted: OperationSequence {
   }
 
   @Test(arguments: Setting.all)
-  func `S2: a class that is a sequence is shared by its runs, and asked by one at a time in each`(
+  func `S2: a sequence that is a class is shared by its runs, and never called concurrently`(
     setting: Setting
   ) async throws {
     final class Shared: OperationSequence {
@@ -60,7 +60,7 @@ private struct Scripted: OperationSequence {
     #expect(sequence.inside.most == 1)
   }
 
-  @Test func `S2: what a sequence throws after the cancellation is the cause in the evidence`()
+  @Test func `S2: an error of the sequence after the cancellation is the cause in the late error`()
     async throws
   {
     let gate = Gate()
@@ -78,7 +78,7 @@ private struct Scripted: OperationSequence {
     #expect(evidence.cause.map { "\($0)" } == "too late")
   }
 
-  @Test func `S2: an error of the sequence is described beside that of the step before`() async {
+  @Test func `S2: an error of the sequence is described after the error of the last step`() async {
     let flow = SequentialOperation(
       ClosureSequence { previous in
         guard previous == nil else { throw TestError("no way out") }
@@ -89,7 +89,7 @@ private struct Scripted: OperationSequence {
   }
 
   @Test(arguments: Setting.all)
-  func `S1: the sequence is asked with nil first, then with the step that has ended`(
+  func `S1: the sequence is called with nil first, then with each finished step`(
     setting: Setting
   ) async throws {
     let sequence = Scripted([
@@ -102,12 +102,14 @@ private struct Scripted: OperationSequence {
   }
 
   @Test(arguments: Setting.all)
-  func `S1: a first answer of nil is a success of no steps`(setting: Setting) async throws {
+  func `S1: a sequence that returns nil first has a result without steps`(setting: Setting)
+    async throws
+  {
     let outcome = try await setting.run { await SequentialOperation(Scripted([])).run() }
     #expect(outcome.result?.isEmpty == true)
   }
 
-  @Test func `S1: typed access sees through modifiers that keep the type of the value`()
+  @Test func `S1: a typed result is found through modifiers that keep the type of the value`()
     async throws
   {
     struct Fetch: ComposableOperation {
@@ -132,7 +134,7 @@ private struct Scripted: OperationSequence {
     #expect(mapped.result?.first?.result(as: Int.self) == 2)
   }
 
-  @Test func `S1: an optional result that is nil is a result all the same`() async throws {
+  @Test func `S1: an optional result of nil is a result`() async throws {
     struct Find: ComposableOperation {
       func perform(in context: OperationContext) -> Int? { nil }
     }
@@ -153,7 +155,7 @@ private struct Scripted: OperationSequence {
     #expect(both.result?.map(\.count) == [2, 2])
   }
 
-  @Test func `S2: what the sequence throws ends the composite, with the steps until then`()
+  @Test func `S2: an error of the sequence ends the composite, with the steps so far`()
     async throws
   {
     let operation = SequentialOperation(
@@ -170,7 +172,7 @@ private struct Scripted: OperationSequence {
     #expect(await resigned.run().isCancelled)
   }
 
-  @Test func `S2: an answer that comes after the cancellation is dropped unused`() async {
+  @Test func `S2: an operation that is returned after the cancellation is not used`() async {
     let gate = Gate()
     let begun = Log<String>()
     let run = SequentialOperation(
@@ -187,7 +189,7 @@ private struct Scripted: OperationSequence {
   }
 
   @Test(arguments: Setting.all)
-  func `S3: the last step decides`(setting: Setting) async throws {
+  func `S3: the last step determines the outcome`(setting: Setting) async throws {
     let good = setting.giving(1)
     let bad: SimpleOperation<Int> = setting.failing()
     let tired: SimpleOperation<Int> = setting.stopping()
@@ -214,7 +216,7 @@ private struct Scripted: OperationSequence {
     }
   }
 
-  @Test func `S3: the error has every step's error, in order`() async throws {
+  @Test func `S3: the error contains the error of each step, in order`() async throws {
     let sequence = Scripted([
       SimpleOperation<Int> { throw TestError("first\nsecond line") }.named("a"),
       SimpleOperation { 1 }.named("b"),
@@ -244,7 +246,7 @@ private struct Scripted: OperationSequence {
     #expect(order.entries == Array(0..<50))
   }
 
-  @Test func `S4: a cancellation reaches the running step, and the sequence is not asked again`()
+  @Test func `S4: a cancellation reaches the running step, and the sequence is not called again`()
     async throws
   {
     let gate = Gate()
@@ -270,7 +272,7 @@ private struct Scripted: OperationSequence {
   }
 
   @Test(arguments: Setting.all)
-  func `S4: a step that cancels the composite is its last`(setting: Setting) async throws {
+  func `S4: a step that cancels the composite is the last one`(setting: Setting) async throws {
     let sequence = Scripted([
       SimpleOperation {
         cancelCurrentTask()
@@ -283,7 +285,7 @@ private struct Scripted: OperationSequence {
     #expect(sequence.log.entries == ["nil"])
   }
 
-  @Test func `S5: history can be limited, errors included`() async throws {
+  @Test func `S5: the history can be limited, including errors`() async throws {
     let steps = (0..<10).map { index in
       SimpleOperation<Int> { throw TestError("\(index)") }
     }
@@ -301,7 +303,7 @@ private struct Scripted: OperationSequence {
     await #expect(processExitsWith: .failure) { _ = StepHistory.last(-1) }
   }
 
-  @Test func `S6: the sequence makes the composite's result from its steps and its state`()
+  @Test func `S6: the sequence creates the result of the composite from the steps and its state`()
     async throws
   {
     struct Sum: OperationSequence {

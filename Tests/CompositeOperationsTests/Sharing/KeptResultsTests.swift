@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct KeptResultsTests {
-  @Test func `H3: a result is kept for its time, by the clock of the run`() async throws {
+  @Test func `H3: a result is kept for the requested time, by the clock of the run`() async throws {
     let clock = ManualClock()
     let runs = SharedRuns<String, Int>(keepingResultsFor: .seconds(10))
     let begun = Log<Int>()
@@ -29,7 +29,7 @@ import Testing
     #expect(begun.count == 7)
   }
 
-  @Test func `H3: what is over is forgotten, also if nobody asks for it`() async {
+  @Test func `H3: an expired result is forgotten, even if its key is not requested again`() async {
     let clock = ManualClock()
     let runs = SharedRuns<Int, Token>(keepingResultsFor: .seconds(1))
     let gone = Log<Void>()
@@ -54,7 +54,7 @@ import Testing
     deinit { gone.add(()) }
   }
 
-  @Test func `H3: what is forgotten while it is fetched is fetched again`() async {
+  @Test func `H3: a result that is forgotten during its run is not kept`() async {
     for forgetsAll in [false, true] {
       let runs = SharedRuns<String, Int>(keepingResultsFor: .seconds(60))
       let stored = Log<Int>()
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `H3: what is kept is never given up`() async {
+  @Test func `H3: a kept result is never discarded`() async {
     let discarded = Log<Int>()
     let runs = SharedRuns<Int, Int>(keepingResultsFor: .seconds(60))
     let kept = SimpleOperation { 1 }.discarding { discarded.add($0) }.shared(in: runs, for: 1)

@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `H4: a run that would wait for itself gets an error at once`(isObserved: Bool) async {
+  func `H4: a run that would wait for itself gets an error immediately`(isObserved: Bool) async {
     let runs = SharedRuns<Int, Int>()
     let environment = OperationEnvironment(observers: isObserved ? [RecordingObserver()] : [])
     let one = SimpleOperation { 1 }.shared(in: runs, for: 7)
@@ -36,7 +36,9 @@ import Testing
   }
 
   @Test(arguments: 0..<10 as Range<UInt64>)
-  func `H4: who would close a circle of runs gets an error at once`(seed: UInt64) async throws {
+  func `H4: a caller that would complete a cycle of runs gets an error immediately`(seed: UInt64)
+    async throws
+  {
     let runs = SharedRuns<Int, Int>()
     for count in 2...4 {
       @Sendable func wanting(_ key: Int) -> AnyOperation<Int> {
@@ -51,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `H4: a run whose permits are held above one who waits for it gets an error`()
+  @Test func `H4: a run that needs permits of a waiting caller's ancestors gets an error`()
     async throws
   {
     let runs = SharedRuns<Int, Int>()
@@ -86,7 +88,7 @@ import Testing
     #expect(await first.outcome.result == 1)
   }
 
-  @Test func `H4: who holds what the run does not want waits for it`() async {
+  @Test func `H4: a caller with permits that the run does not need waits for it`() async {
     let runs = SharedRuns<Int, Int>()
     let (lock, other) = (Permits(1), Permits(1))
     let gate = Gate()

@@ -118,7 +118,7 @@ import Testing
     #expect(gate.arrivals == 5)
   }
 
-  @Test func `C3: names that an error of permits shows are computed without a lock`() async throws {
+  @Test func `C3: names in an error of permits are computed without a lock`() async throws {
     let reentry = Reentry()
     let runs = SharedRuns<Key, Int>()
     let lock = Permits(1, name: "lock")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SharedRunsTests {
   @Test(arguments: Setting.all)
-  func `H1: those who want the same at the same time share a run`(setting: Setting) async throws {
+  func `H1: concurrent callers of the same key share a run`(setting: Setting) async throws {
     let runs = SharedRuns<String, Int>()
     let begun = Log<Int>()
     let gate = Gate()
@@ -29,7 +29,7 @@ import Testing
     #expect(try await wanting("a").run().get() == 3)
   }
 
-  @Test func `H1: an error, a cancellation by itself and its reason are everybody's`() async {
+  @Test func `H1: all callers receive an error, a self-cancellation and its reason`() async {
     let runs = SharedRuns<Int, Int>()
     let gate = Gate()
     for kind in 0..<3 {
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `H1: those who share a run are told in the order in which they came`() async {
+  @Test func `H1: callers of a run receive its outcome in FIFO order`() async {
     let runs = SharedRuns<Int, Int>()
     let gate = Gate()
     let told = Log<Int>()
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `H1: a run has the priority of the most important one who waits for it`(isRaisedLater: Bool)
+  func `H1: a run has the highest priority of its waiting callers`(isRaisedLater: Bool)
     async
   {
     let runs = SharedRuns<Int, Int>()
@@ -120,7 +120,7 @@ import Testing
     #expect(runs.runningCount == 0)
   }
 
-  @Test func `H1: a run is in no composite that grows`() async {
+  @Test func `H1: a shared run is part of no growing composite`() async {
     let runs = SharedRuns<Int, Int>()
     let adding = SimpleOperation.withContext { context in
       try context.add(SimpleOperation { 2 })
@@ -132,7 +132,9 @@ import Testing
   }
 
   @Test(arguments: 0..<10 as Range<UInt64>)
-  func `H2: who is cancelled leaves at once, and the others get the outcome`(seed: UInt64) async {
+  func `H2: a cancelled caller leaves immediately, and the others receive the outcome`(seed: UInt64)
+    async
+  {
     let runs = SharedRuns<Int, Int>()
     let count = SharedCount(begun: Log<Int>(), gate: Gate())
     let executor = SeededExecutor(seed: seed)
@@ -154,7 +156,8 @@ import Testing
     #expect(count.ended.entries == ["passed"])
   }
 
-  @Test func `H2: a run is cancelled when nobody waits for it, and who comes then gets another`()
+  @Test
+  func `H2: a run without waiting callers is cancelled, and a later caller starts another one`()
     async
   {
     let runs = SharedRuns<Int, Int>()
@@ -172,7 +175,7 @@ import Testing
     #expect(await count.shared(in: runs, for: 1).run().result == 2)
   }
 
-  @Test func `H1 and H2: whoever comes and goes, each gets one outcome of a run that it shared`()
+  @Test func `H1 and H2: each caller in a random order gets one outcome of a run that it shared`()
     async
   {
     for seed in 0..<UInt64(ModelSettings.scaled(2_000)) {

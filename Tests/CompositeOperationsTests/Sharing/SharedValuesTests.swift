@@ -4,7 +4,7 @@ import Testing
 
 /// What becomes of values that several have.
 @Suite struct SharedValuesTests {
-  @Test func `H2: a value that nobody has is given up, once`() async {
+  @Test func `H2: a value that no caller keeps is discarded once`() async {
     let discarded = Log<Int>()
     let runs = SharedRuns<Int, Int>()
     let gate = Gate()
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [false, true], [Duration.zero, .seconds(60)])
-  func `H2: what a run ends in when the last one has just left is given up`(
+  func `H2: the outcome of a run is discarded if its last caller has just left`(
     isError: Bool, keptFor: Duration
   ) async {
     let discarded = Log<Int>()
@@ -92,7 +92,7 @@ import Testing
     #expect(observer.reasons.count == 0 && runs.runningCount == 0)
   }
 
-  @Test func `H2: the observers of a run that nobody waits for are told so`() async {
+  @Test func `H2: the observers of a run without waiting callers receive the reason`() async {
     let runs = SharedRuns<Int, Int>()
     let observer = RecordingObserver()
     let gate = Gate()
@@ -108,7 +108,7 @@ import Testing
     #expect(reasons == ["the last waiter has left"])
   }
 
-  @Test func `H2: the values of an error that several have are given up by the last of them`()
+  @Test func `H2: values in an error that several callers receive are discarded by the last one`()
     async
   {
     let discarded = Log<Int>()
@@ -145,7 +145,7 @@ import Testing
     #expect(discarded.entries == [1])
   }
 
-  @Test func `H1 and H2: on all processors each value is somebody's or is given up, once`() async {
+  @Test func `H1 and H2: on all workers, each value is received or discarded once`() async {
     let runs = SharedRuns<Int, Int>()
     let (made, given) = (Log<Int>(), Log<Int>())
     let discarded = Log<Int>()

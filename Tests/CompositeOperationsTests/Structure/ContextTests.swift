@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ContextTests {
   @Test(arguments: Setting.all)
-  func `C1: a body runs children and gets their values, errors and cancellations`(
+  func `C1: a body runs children and receives their values, errors and cancellations`(
     setting: Setting
   ) async throws {
     let outcome = try await setting.run {
@@ -24,7 +24,7 @@ import Testing
     #expect(outcome.result == 7)
   }
 
-  @Test func `C1: children are cancelled with the run and appear under it`() async {
+  @Test func `C1: children are cancelled with the run and appear below it`() async {
     let gate = Gate()
     let recorder = RecordingObserver()
     let paths = Log<[String]>()
@@ -50,7 +50,7 @@ import Testing
     #expect(parent == run.id)
   }
 
-  @Test func `C1: through a kept context children belong to the calling task alone`() async throws {
+  @Test func `C1: through a kept context, children belong only to the calling task`() async throws {
     for observers in [[], [RecordingObserver()]] {
       let environment = OperationEnvironment(
         clock: ManualClock(), observers: observers.map { $0 as any OperationObserver })
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `C1: a list that is performed through a kept context stands under nobody`()
+  @Test func `C1: a list that is performed through a kept context has no parent`()
     async throws
   {
     let contexts = Log<OperationContext>()
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `C2: task-local values and priority flow down through every composite`(setting: Setting)
+  func `C2: task-local values and priority reach the children of every composite`(setting: Setting)
     async throws
   {
     let leaf = SimpleOperation {
@@ -112,7 +112,7 @@ import Testing
     #expect(outcome.result == [7, 7, 7, 7, 7, 7])
   }
 
-  @Test func `C2: a cancellation reaches everything below it`() async {
+  @Test func `C2: a cancellation reaches every run below it`() async {
     let gate = Gate()
     let leaf = SimpleOperation { try await gate.pass() }
     let operation = ParallelOperation([
@@ -130,13 +130,13 @@ import Testing
     #expect(await run.outcome.isCancelled)
   }
 
-  @Test func `C2: a priority reaches everything below it`() async {
+  @Test func `C2: a priority reaches every run below it`() async {
     let leaf = SimpleOperation { Task.currentPriority }
     let parallel = ParallelOperation([leaf, leaf]).prioritized(at: .high)
     #expect(await Task(priority: .low) { await parallel.run() }.value.result == [.high, .high])
   }
 
-  @Test func `C3: nothing waits for a lock while somebody's cancel handler runs`() async {
+  @Test func `C3: cancel handlers run without a lock`() async {
     // The handlers cancel the run again, ask for its outcome and finish operations: under a lock of
     // ours any of that would never return.
     let gate = Gate()
@@ -164,7 +164,7 @@ import Testing
     box.clear()
   }
 
-  @Test func `C3: an observer may cancel the run that it is told of`() async {
+  @Test func `C3: an observer can cancel the run that it observes`() async {
     final class Canceller: OperationObserver {
       let runs = Log<OperationRun<Void>>()
       func observe(_ event: OperationEvent) { runs.entries.first?.cancel(because: "seen") }
@@ -180,7 +180,7 @@ import Testing
     canceller.runs.clear()
   }
 
-  @Test func `C5: clock and randomness come with the environment`() async throws {
+  @Test func `C5: the clock and the random numbers come from the environment`() async throws {
     let clock = ManualClock()
     let environment = OperationEnvironment(clock: clock, randomness: .seeded(7))
     let sleep = SimpleOperation.withContext { context in
@@ -202,7 +202,7 @@ import Testing
     #expect(OperationContext().clock is ContinuousClock)
   }
 
-  @Test func `C5: how long a child computes changes nothing under a seeded executor`()
+  @Test func `C5: the time that a child computes has no effect under a seeded executor`()
     async throws
   {
     /// Which child begins and ends when, and the results.

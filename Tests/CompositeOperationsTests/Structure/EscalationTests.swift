@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: Form.allCases)
-  func `C2: a priority that is raised later reaches what runs in a task of its own`(form: Form)
+  func `C2: a priority that is raised later reaches bodies in tasks of their own`(form: Form)
     async
   {
     let gate = Gate()

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `an outcome is what is expected, or the error says what it is`() throws {
+  @Test func `expecting another outcome throws an error with the actual outcome`() throws {
     let outcomes = Self.outcomes()
     let seen = [
       "saw the result 7", "saw an error of type TestError: broken", "saw a cancellation",
@@ -51,7 +51,7 @@ import Testing
       ])
   }
 
-  @Test func `an expectation that is not met tells its file and line`() throws {
+  @Test func `the error of an unmet expectation has its file and line`() throws {
     let line = #line + 1
     let error = #expect(throws: ExpectationError.self) { try Outcome.result(7).expectResult(8) }
     #expect(error?.line == line)
@@ -78,7 +78,7 @@ import Testing
     return recorder
   }
 
-  @Test func `things have happened, so often, or never`() async throws {
+  @Test func `events are expected at least once, a number of times, or never`() async throws {
     let recorder = await record()
     try recorder.expect(.started("save"))
     try recorder.expect(.started("save"), times: 4)
@@ -103,7 +103,7 @@ import Testing
         == "expected \"save ends\" at least once, but saw it 0 times; no events were recorded")
   }
 
-  @Test func `runs that wait are seen to, and for what`() throws {
+  @Test func `waits are expected by run and by kind`() throws {
     let recorder = RecordingObserver()
     let executor = SeededExecutor(seed: 1)
     let gate = Gate()
@@ -121,7 +121,7 @@ import Testing
     try recorder.expectNever(.waited("save", for: .rate))
   }
 
-  @Test func `things have happened in an order, whatever came in between`() async throws {
+  @Test func `events are expected in an order, with any events in between`() async throws {
     let recorder = await record()
     try recorder.expectOrder()
     try recorder.expectOrder(
@@ -138,7 +138,8 @@ import Testing
     #expect(message { try recorder.expectOrder(.started("tell"), .started("tell")) } != "met")
   }
 
-  @Test func `at most so many ran at once, and attempts are part of what is retried`() async throws
+  @Test func `the expected maximum of concurrent runs counts a retry and its attempt once`()
+    async throws
   {
     let recorder = await record()
     try recorder.expectAtMost(3, inFlight: "save")
@@ -200,7 +201,7 @@ import Testing
     try recorder.expect(.cancelled("save"), times: 1)
   }
 
-  @Test func `a pattern of one's own counts like those that there are`() async throws {
+  @Test func `a custom pattern counts like the predefined ones`() async throws {
     let recorder = await record()
     let second = EventPattern("the second attempt starts") { event in
       if case .started = event.kind { event.attempt == 2 } else { false }
@@ -211,7 +212,7 @@ import Testing
         "expected \"the second attempt starts\" 0 times"))
   }
 
-  @Test func `of many events the first are shown`() async throws {
+  @Test func `a message shows the first of many events`() async throws {
     let recorder = RecordingObserver()
     let list = ParallelOperation((0..<30).map { _ in SimpleOperation { 1 } })
     _ = await list.observed(by: recorder).run()
@@ -220,7 +221,7 @@ import Testing
     #expect(text.hasSuffix("  … and \(recorder.events.count - 50) more"))
   }
 
-  @Test func `less than nothing cannot be expected`() async {
+  @Test func `expecting a negative number is a programming error`() async {
     await #expect(processExitsWith: .failure) {
       try RecordingObserver().expect(.started("save"), times: -1)
     }

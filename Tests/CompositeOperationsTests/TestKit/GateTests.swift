@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct GateTests {
-  @Test func `nobody passes a closed gate, everybody who waits passes when it opens`() {
+  @Test func `tasks wait at a closed gate, and pass when it opens`() {
     let gate = Gate()
     let executor = SeededExecutor(seed: 1)
     let passed = Log<Int>()
@@ -21,7 +21,7 @@ import Testing
     #expect(passed.entries.sorted() == [0, 1, 2])
   }
 
-  @Test func `those who wait go through in the order in which they came`() {
+  @Test func `waiting tasks pass in FIFO order`() {
     let gate = Gate()
     let executor = InOrderExecutor()
     let passed = Log<Int>()
@@ -37,7 +37,7 @@ import Testing
     #expect(passed.entries == Array(0..<20))
   }
 
-  @Test func `an open gate lets everybody through, and stays open`() async throws {
+  @Test func `every task passes an open gate, which stays open`() async throws {
     let gate = Gate(isOpen: true)
     try await gate.pass()
     await gate.passIgnoringCancellation()
@@ -46,7 +46,7 @@ import Testing
     #expect(gate.arrivals == 3)
   }
 
-  @Test func `whoever is cancelled while waiting throws, and the others wait on`() {
+  @Test func `a task that is cancelled while it waits throws, and the others keep waiting`() {
     let gate = Gate()
     let executor = SeededExecutor(seed: 1)
     let ends = Log<String>()
@@ -70,7 +70,7 @@ import Testing
     #expect(ends.entries.sorted() == ["0 passed", "1: CancellationError", "2 passed"])
   }
 
-  @Test func `whoever comes cancelled throws, also at an open gate`() async {
+  @Test func `a task that is already cancelled throws, even at an open gate`() async {
     for isOpen in [false, true] {
       let gate = Gate(isOpen: isOpen)
       let task = Task {
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `whoever ignores the cancellation waits until the gate opens`() {
+  @Test func `a task that ignores its cancellation waits until the gate opens`() {
     let gate = Gate()
     let executor = SeededExecutor(seed: 1)
     let passed = Log<Bool>()
@@ -99,7 +99,7 @@ import Testing
     #expect(passed.entries == [true])
   }
 
-  @Test func `cancelled and let through at once, whoever waits goes on one way`() async {
+  @Test func `a task that is cancelled while the gate opens either passes or throws`() async {
     for _ in 0..<300 {
       let gate = Gate()
       let task = Task { try await gate.pass() }
@@ -111,7 +111,8 @@ import Testing
     }
   }
 
-  @Test func `waiting for arrivals ends when that many have come, also if they are gone`() async {
+  @Test func `waiting for arrivals ends at the given number, even if the tasks have passed`() async
+  {
     let gate = Gate(isOpen: true)
     await gate.waitForArrivals(0)
     let executor = SeededExecutor(seed: 1)

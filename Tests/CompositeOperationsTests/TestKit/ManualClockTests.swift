@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `time stands still until it is advanced`() {
+  @Test func `the time changes only when it is advanced`() {
     let clock = ManualClock()
     #expect(clock.now.offset == .zero)
     clock.advance(by: .seconds(3))
@@ -41,7 +41,7 @@ import Testing
     #expect(clock.now.duration(to: .seconds(7)) == .seconds(2))
   }
 
-  @Test func `sleepers wake when their moment has come, and no earlier`() {
+  @Test func `sleepers wake at their deadline, and no earlier`() {
     let room = Dormitory()
     for (name, seconds) in [("c", 3), ("a", 1), ("b", 2), ("d", 4)] {
       room.sleep(name, seconds: seconds)
@@ -62,7 +62,7 @@ import Testing
     #expect(room.clock.nextDeadline == nil)
   }
 
-  @Test func `one advance wakes in the order of the moments, and of lying down at the same one`() {
+  @Test func `one advance wakes sleepers by deadline, and in FIFO order for the same deadline`() {
     let clock = ManualClock()
     let woken = Log<Int>()
     let executor = InOrderExecutor()
@@ -79,7 +79,7 @@ import Testing
     #expect(woken.entries == [11, 12, 13, 21, 22, 31, 32])
   }
 
-  @Test func `a sleeper until a moment that is now or past goes on at once`() async throws {
+  @Test func `a sleep until the current or an earlier time returns immediately`() async throws {
     let clock = ManualClock()
     clock.advance(by: .seconds(5))
     for seconds in [-1, 0, 4, 5] {
@@ -89,7 +89,7 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test func `a sleeper that is cancelled throws, and the others sleep on`() {
+  @Test func `a sleeper that is cancelled throws, and the others keep sleeping`() {
     let room = Dormitory()
     room.sleep("a", seconds: 1)
     let cancelled = room.sleep("b", seconds: 2)
@@ -104,7 +104,7 @@ import Testing
     #expect(room.clock.sleeperCount == 0)
   }
 
-  @Test func `a sleeper that was cancelled before it lay down throws and leaves nothing behind`()
+  @Test func `a sleep of a cancelled task throws, and leaves no sleeper`()
     async
   {
     for seconds in [0, 1] {
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `cancelled and woken at once, a sleeper goes on one way and leaves nothing behind`()
+  @Test func `a sleeper that is cancelled while it wakes returns or throws, and leaves no sleeper`()
     async
   {
     for _ in 0..<300 {
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `waiting for sleepers ends when that many sleep, also if they do already`() async {
+  @Test func `waiting for sleepers ends at the given number, even if they already sleep`() async {
     let clock = ManualClock()
     let sleepers = (1...3).map { seconds in
       Task { try? await clock.sleep(for: .seconds(seconds)) }
@@ -147,11 +147,11 @@ import Testing
     for sleeper in sleepers { await sleeper.value }
   }
 
-  @Test func `a clock that is to go back is a programming error`() async {
+  @Test func `advancing a clock by a negative duration is a programming error`() async {
     await #expect(processExitsWith: .failure) { ManualClock().advance(by: .seconds(-1)) }
   }
 
-  @Test func `an instant is made from its distance to the beginning`() {
+  @Test func `an instant is created from its offset from the beginning`() {
     let clock = ManualClock()
     clock.advance(by: .seconds(5))
     #expect(clock.now == ManualClock.Instant(offset: .seconds(5)))

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct RecordingObserverTests {
-  @Test func `events are kept in the order in which they came, of all runs or of those of a name`()
+  @Test func `events are kept in order, for all runs or for the runs with a name`()
     async throws
   {
     let recorder = RecordingObserver()
@@ -28,7 +28,7 @@ import Testing
     #expect(recorder.outcomes.map(\.name) == ["a", "b", "steps", "a", "b", "steps"])
   }
 
-  @Test func `events that come from many threads at once are all kept`() async {
+  @Test func `events from many threads are all kept`() async {
     let recorder = RecordingObserver()
     let list = ParallelOperation(
       (0..<200).map { index in

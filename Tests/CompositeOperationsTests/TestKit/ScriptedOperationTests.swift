@@ -3,7 +3,8 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct ScriptedOperationTests {
-  @Test func `each run takes the next line of the script, wherever the operation is used`() async {
+  @Test func `each run takes the next entry of the script, even in copies of the operation`() async
+  {
     let fetch = ScriptedOperation(
       "fetch", runs: [.error(ScriptedError("offline")), .cancelled, .result(7)])
     let copy = fetch
@@ -15,7 +16,7 @@ import Testing
   }
 
   @Test
-  func `a run beyond the script ends in an error that says so, unless further runs are known`()
+  func `a run beyond the script ends in an error, unless further runs are defined`()
     async throws
   {
     let fetch = ScriptedOperation("fetch", runs: [.result(1), .result(2)])
@@ -28,7 +29,7 @@ import Testing
     for expected in [1, 9, 9] { #expect(await poll.run().result == expected) }
   }
 
-  @Test func `a run waits by the clock of its environment, for one time after the other`() async {
+  @Test func `a run waits by the clock of its environment, one delay after another`() async {
     let clock = ManualClock()
     let slow = ScriptedOperation(runs: [.result(1).after(.seconds(2)).after(.seconds(3))])
     let run = slow.start(in: OperationEnvironment(clock: clock))
@@ -51,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `a run that is cancelled while it waits stops, or goes on if it ignores that`()
+  @Test func `a run that is cancelled while it waits stops, unless it ignores its cancellation`()
     async throws
   {
     let cases = [
@@ -91,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `it counts how many runs are going on, and how many there were at most`() async {
+  @Test func `a scripted operation counts its runs in flight and their maximum`() async {
     let gate = Gate()
     let fetch = ScriptedOperation("fetch", runs: [], thereafter: .result(1).behind(gate))
     let run = ParallelOperation(Array(repeating: fetch, count: 5), width: .limited(to: 3)).start()
@@ -105,7 +106,7 @@ import Testing
     #expect(fetch.runCount == 5)
   }
 
-  @Test func `a wait for less than no time is a programming error`() async {
+  @Test func `a negative delay is a programming error`() async {
     await #expect(processExitsWith: .failure) {
       _ = ScriptedRun.result(1).after(.seconds(-1))
     }

@@ -17,7 +17,7 @@ import Testing
     if log.entries == [2, 1, 0] { throw TestError("backwards") }
   }
 
-  @Test func `a hunt stops at the first seed that fails, names it, and shows it again`()
+  @Test func `a hunt stops at the first seed that fails, reports it, and can replay it`()
     async throws
   {
     let runs = Log<String>()
@@ -50,7 +50,7 @@ import Testing
     if found.seed > 5 { try await SeedHunt(seeds: 5..<found.seed).run(Self.race) }
   }
 
-  @Test func `time passes by itself, and chance repeats itself`() async throws {
+  @Test func `time passes automatically, and random numbers are reproducible`() async throws {
     let story = { @Sendable (seed: UInt64) async throws -> [String] in
       let log = Log<String>()
       try await SeedHunt(replaying: seed).run { environment in
@@ -72,7 +72,7 @@ import Testing
     #expect(try await story(1).map { $0.prefix(1) } == ["1", "2", "3"])
   }
 
-  @Test func `a body that waits for ever, or goes on for ever, is told of and given up`()
+  @Test func `a body that waits or runs forever is reported and cancelled`()
     async throws
   {
     let gate = Gate()
@@ -96,7 +96,9 @@ import Testing
     #expect(stuck.description.contains("had not ended after 1000 jobs with seed 3"))
   }
 
-  @Test func `what is started in the environment runs in the order of the seed too`() async throws {
+  @Test func `runs that are started in the environment are in the order of the seed, too`()
+    async throws
+  {
     try await SeedHunt(seeds: 0..<10).run { environment in
       let executor = try #require(environment.executor as? SeededExecutor)
       let run = SimpleOperation { await Task.yield() }.start(in: environment)
@@ -105,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `the environment of the test names the only seed to try, except for a replay`() async {
+  @Test func `the environment variable sets the only seed, except for a replay`() async {
     await #expect(processExitsWith: .success) {
       setSeedOfEnvironment("17")
       for (hunt, expected) in [(SeedHunt(seeds: 0..<5), 17), (SeedHunt(replaying: 3), 3)] {
@@ -119,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func `a seed in the environment that is none is told of`() async {
+  @Test func `an invalid seed in the environment variable is reported`() async {
     await #expect(processExitsWith: .success) {
       for text in ["", "seven", "-1", "18446744073709551615"] {
         setSeedOfEnvironment(text)
@@ -133,7 +135,9 @@ import Testing
     }
   }
 
-  @Test func `a hunt for nothing is a programming error`() async {
+  @Test func `a hunt without seeds, without jobs or for an invalid seed is a programming error`()
+    async
+  {
     await #expect(processExitsWith: .failure) { _ = SeedHunt(seeds: 3..<3) }
     await #expect(processExitsWith: .failure) { _ = SeedHunt(jobs: 0) }
     await #expect(processExitsWith: .failure) { _ = SeedHunt(replaying: .max) }

@@ -20,7 +20,7 @@ import Testing
     return log.entries
   }
 
-  @Test func `C5: the same seed gives the same order, other seeds give others`() {
+  @Test func `C5: the same seed gives the same order, and other seeds give other orders`() {
     var orders: Set<[String]> = []
     for seed in 0..<100 as Range<UInt64> {
       let order = order(ofSeed: seed)
@@ -36,7 +36,7 @@ import Testing
     #expect(SeededExecutor(seed: 42).seed == 42)
   }
 
-  @Test func `C5: everything below a body gets its turn under the executor`() async throws {
+  @Test func `C5: all tasks below a body run on the executor`() async throws {
     let story = { @Sendable (seed: UInt64) async throws -> [Int] in
       let log = Log<Int>()
       _ = try await SeededExecutor(seed: seed).run {
@@ -58,7 +58,7 @@ import Testing
     #expect(stories.count > 25)
   }
 
-  @Test func `draining ends when nothing is ready, and goes on when something is again`() {
+  @Test func `draining ends when no job is ready, and can continue later`() {
     let executor = SeededExecutor(seed: 1)
     #expect(executor.drain() == 0)
     let gate = Gate()
@@ -77,7 +77,7 @@ import Testing
     #expect(log.entries == ["before", "behind"])
   }
 
-  @Test func `what happens after each job counts them, and may make new ones`() {
+  @Test func `the closure after each job receives its number, and can create new jobs`() {
     let executor = SeededExecutor(seed: 1)
     let log = Log<String>()
     func begin(_ name: String) {
@@ -96,7 +96,7 @@ import Testing
     #expect(log.entries.last == "third")
   }
 
-  @Test func `running gives what the body gives, throws what it throws, and counts its jobs`()
+  @Test func `running a body returns its value or throws its error, and counts its jobs`()
     async throws
   {
     let executor = SeededExecutor(seed: 7)
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `a body that waits for something that nobody does is told of, not waited for`()
+  @Test func `a body that waits forever is an error instead of a hang`()
     async throws
   {
     let gate = Gate()
@@ -129,8 +129,7 @@ import Testing
     #expect(executor.drain() == 1)
   }
 
-  @Test func `a clock is advanced when nothing is left to run, from moment to moment`() async throws
-  {
+  @Test func `a clock is advanced to the next deadline when no job is ready`() async throws {
     let clock = ManualClock()
     let log = Log<Duration>()
     var counts: [Int] = []
@@ -151,7 +150,7 @@ import Testing
     #expect(error?.isAtLimit == false)
   }
 
-  @Test func `no more jobs are run than may be`() async throws {
+  @Test func `the number of jobs that run never exceeds the limit`() async throws {
     let executor = SeededExecutor(seed: 42)
     let log = Log<String>()
     Task(executorPreference: executor) {

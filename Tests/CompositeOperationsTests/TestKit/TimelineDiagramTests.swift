@@ -33,7 +33,8 @@ import Testing
     }.expect("--^", children: ["-^", ".-r"])
   }
 
-  @Test func `a composite that is cancelled from outside cancels its children before they go on`()
+  @Test
+  func `a composite that is cancelled from outside cancels its children before they continue`()
     throws
   {
     let parallel = { @Sendable (children: [AnyOperation<Int>]) in ParallelOperation(children) }
@@ -49,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `a child that does otherwise is a mismatch, though the composite does as expected`()
+  @Test func `an unexpected child is a mismatch, even if the composite is as expected`()
     throws
   {
     let test = TimelineTest(["-^", "-r"]) { ParallelOperation($0, width: .limited(to: 1)) }
@@ -81,7 +82,7 @@ import Testing
       .expect("---r", children: ["-^", ".--r"])
   }
 
-  @Test func `every run of a child that is retried has a script of its own`() throws {
+  @Test func `every run of a retried child has its own script`() throws {
     let child = "-^|--^|-r"
     try TimelineTest([child]) { $0[0].retrying(attempts: 3) }
       .expect("----r", children: ["-^-^r"])?.expectResult(0)
@@ -94,7 +95,7 @@ import Testing
       .expect("---x", children: ["-^"])
   }
 
-  @Test func `a timeout cancels its body, waits for it or leaves it behind`() throws {
+  @Test func `a timeout cancels its body, and waits for it or abandons it`() throws {
     let limit = Duration.seconds(2)
     try TimelineTest(["-r"]) { $0[0].timingOut(after: limit) }.expect("-r", children: ["-r"])
     try TimelineTest(["---r"]) { $0[0].timingOut(after: limit) }.expect("--^", children: ["--x"])
@@ -106,7 +107,7 @@ import Testing
       .expect("---r", children: ["--x r"])
   }
 
-  @Test func `what happens between two ticks shows at the earlier one, and in its order`() throws {
+  @Test func `events between two ticks are shown at the earlier one, in order`() throws {
     try TimelineTest(["---r", "--r"]) { children in
       ParallelOperation([
         AnyOperation(children[0].timingOut(after: .milliseconds(1_500))), children[1],
@@ -114,7 +115,7 @@ import Testing
     }.expect("-^", children: ["-x", "-x"])
   }
 
-  @Test func `a mismatch shows what was expected above what was seen, tick under tick`() throws {
+  @Test func `a mismatch shows the expected above the actual timeline, aligned by tick`() throws {
     let test = TimelineTest(["^|--r", "----r"]) { children in
       ParallelOperation([AnyOperation(children[0].retrying(attempts: 2)), children[1]])
     }
@@ -153,7 +154,7 @@ import Testing
         """), "\(brief)")
   }
 
-  @Test func `an order that matters at one tick is told by its seed, which shows it again`() throws
+  @Test func `an order that matters at one tick is reported by its seed, which replays it`() throws
   {
     let tie = TimelineTest(["-r", "-r"]) { children in
       RaceOperation(children).map { winner in if winner == 1 { throw ScriptedError("lost") } }
@@ -166,14 +167,14 @@ import Testing
     #expect(other?.seed != seed)
   }
 
-  @Test func `a child that is run more often than it has runs is told of`() {
+  @Test func `a child that runs more often than its script says is reported`() {
     let error = #expect(throws: ScriptExhaustedError.self) {
       try TimelineTest(["-^"]) { $0[0].retrying(attempts: 2) }.expect("-^")
     }
     #expect(error?.name == "child 0" && error?.scriptedRuns == 1 && error?.run == 2)
   }
 
-  @Test func `a composite that goes on for ever within one tick, or for ever, is no hang`() throws {
+  @Test func `a composite that runs forever, within one tick or not, does not hang`() throws {
     let spinning = SimpleOperation {
       while !Task.isCancelled { await Task.yield() }
       return 1
@@ -205,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `a timeline that cannot be read is told with the place and the reason`() {
+  @Test func `an invalid timeline is reported with the position and the reason`() {
     let cases = [
       Unclear(child: "--a", at: 2, "unexpected \"a\""),
       Unclear(child: "--r^", at: 3, "follow the end"),
@@ -239,13 +240,13 @@ import Testing
     #expect(error?.description.hasSuffix("\n  --?\n    ▲") == true)
   }
 
-  @Test func `spaces do not count`() throws {
+  @Test func `spaces are ignored`() throws {
     try TimelineTest(["- - r", "-^ | -r"]) { children in
       ParallelOperation([children[0], AnyOperation(children[1].retrying(attempts: 2))])
     }.expect("-- r", children: ["--  r", "- ^ r"])
   }
 
-  @Test func `as many children are expected as there are, else it is a programming error`() async {
+  @Test func `expecting another number of children is a programming error`() async {
     await #expect(processExitsWith: .failure) {
       try TimelineTest(["r"]) { ParallelOperation($0) }.expect("r", children: ["r", "r"])
     }

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct ChromeFormatTests {
-  @Test func `a run is a slice with its times, its parent and its end`() async throws {
+  @Test func `a run is a slice with its times, its parent and its outcome`() async throws {
     let trace = await TraceScene.trace
     let runs = try ChromeEvents(trace.chromeJSON).runs
     #expect(runs.count == trace.spans.count)
@@ -25,7 +25,7 @@ import Testing
     #expect(ends["tried"]?.attempt == 2)
   }
 
-  @Test func `what a run waits for is a slice below it`() async throws {
+  @Test func `a wait of a run is a slice below it`() async throws {
     let trace = await TraceScene.trace
     let chrome = try ChromeEvents(trace.chromeJSON)
     let waits = trace.spans.flatMap { span in span.waits.map { (span, $0) } }
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `lines and notes are instants of their run`() async throws {
+  @Test func `log lines and notes are instants of their run`() async throws {
     let trace = await TraceScene.trace
     let instants = try ChromeEvents(trace.chromeJSON).instants
     let line = try #require(instants.first { $0.cat == "log" })
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: EventScene.all)
-  func `slices of a lane stand one in another`(scene: EventScene) async throws {
+  func `slices of a lane are nested`(scene: EventScene) async throws {
     for setting in Setting.many {
       let recorder = TraceRecorder()
       let operation = scene.operation(setting)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `slices of a lane stand one in another where a thousand runs come and go`()
+  @Test func `slices of a lane are nested for a thousand short runs`()
     async throws
   {
     let recorder = TraceRecorder()
@@ -92,7 +92,7 @@ import Testing
     #expect(chrome.crossings == [])
   }
 
-  @Test func `a trace of nothing is one`() throws {
+  @Test func `an empty trace is valid`() throws {
     #expect(try ChromeEvents(TraceRecorder().trace.chromeJSON).runs.isEmpty)
   }
 }

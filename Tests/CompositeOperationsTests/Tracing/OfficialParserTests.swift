@@ -56,7 +56,7 @@ struct OfficialParserTests {
     #expect(found.last?.name == "goes on")
   }
 
-  @Test func `what is no request is refused by the parser`() async throws {
+  @Test func `the parser refuses an invalid request`() async throws {
     let good = await TraceScene.trace.openTelemetryJSON
     for (part, other) in [
       ("\"spanId\":\"", "\"spanId\":\"0"), ("\"attributes\":", "\"attribute\":"),
@@ -68,7 +68,7 @@ struct OfficialParserTests {
     }
   }
 
-  @Test func `the text of Prometheus has what was counted`() async throws {
+  @Test func `the Prometheus text contains all counts`() async throws {
     let counters = OperationCounters()
     await TraceScene.run(observedBy: counters)
     struct Sample: Decodable {

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct OpenTelemetryFormatTests {
-  @Test func `a run is a span with its times, its attempt and its end`() async throws {
+  @Test func `a run is a span with its times, its attempt and its outcome`() async throws {
     let trace = await TraceScene.trace
     let request = try OpenTelemetryRequest(trace.openTelemetryJSON)
     #expect(request.spans.count == trace.spans.count)
@@ -28,7 +28,7 @@ import Testing
     #expect(spans["tried"]?["operation.attempt"] == "2")
   }
 
-  @Test func `the resource has the name of the program, and the scope that of the library`()
+  @Test func `the resource has the name of the program, and the scope has the name of the library`()
     async throws
   {
     let request = try OpenTelemetryRequest(await TraceScene.trace.openTelemetryJSON)
@@ -42,7 +42,7 @@ import Testing
       newest?.lowercased().contains(resource.scopeSpans.first?.scope.version ?? "-") == true)
   }
 
-  @Test func `waits are attributes and events, and lines have their severity`() async throws {
+  @Test func `waits are attributes and events, and log lines have their severity`() async throws {
     let spans = try OpenTelemetryRequest(await TraceScene.trace.openTelemetryJSON).spans
     let waiting = try #require(spans.first { $0.name == "waits" })
     #expect(waiting["operation.waits"] == "\(Duration.seconds(1))")
@@ -54,7 +54,8 @@ import Testing
     #expect(line.attributes?.first?.value.stringValue == "warning")
   }
 
-  @Test func `all below one outermost run is one trace, and the same run has one identity`()
+  @Test
+  func `all runs below an outermost run are one trace, and a run always has the same identity`()
     async throws
   {
     let recorder = TraceRecorder()
@@ -80,7 +81,7 @@ import Testing
     #expect(Set(other.map(\.traceId)).isDisjoint(with: traces.keys))
   }
 
-  @Test func `no identity is made of zeros alone`() async throws {
+  @Test func `no identity consists only of zeros`() async throws {
     let id = try #require(await TraceScene.trace.spans.first?.id)
     // What makes the sum of seed and number zero, of which everything else is made.
     let number = try #require(UInt64("\(id)".dropFirst()))

@@ -23,7 +23,7 @@ import Testing
     return made.trace
   }()
 
-  @Test func `the page holds every run`() throws {
+  @Test func `the page contains every run`() throws {
     var made = HandMadeTrace()
     let list = made.add("list", 0, to: 10)
     made.add("one", below: list, 1, to: 5, .error("no"), attempt: 2)
@@ -46,7 +46,7 @@ import Testing
     #expect(page.concurrency.count == 1_000)
   }
 
-  @Test func `names and errors stay what they are, and nothing of them becomes part of the page`()
+  @Test func `names and errors are shown unchanged, and are escaped in the page`()
     throws
   {
     let page = try TimelineContents(of: Self.nasty, title: Self.nastyTexts[0])
@@ -65,19 +65,19 @@ import Testing
     #expect(Set(controls) == ["\n"])
   }
 
-  @Test func `the page needs nothing from anywhere else`() {
+  @Test func `the page loads nothing from elsewhere`() {
     let html = Self.nasty.html
     for word in ["http:", "https:", "src=", "href=", "@import", "url(", "fetch(", "import("] {
       #expect(!html.contains(word), "\(word)")
     }
   }
 
-  @Test func `an empty trace has a page too`() throws {
+  @Test func `an empty trace has a page, too`() throws {
     let page = try TimelineContents(of: OperationTrace(beginning: 0, spans: []))
     #expect(page.ids.isEmpty && page.lanes == [0] && page.concurrency.isEmpty)
   }
 
-  @Test func `however many runs there are, and however deep, all of them are on the page`() throws {
+  @Test func `the page contains all runs, however many and however deeply nested`() throws {
     for isNested in [false, true] {
       let page = try TimelineContents(of: HandMadeTrace.chain(of: 10_000, isNested: isNested))
       #expect(page.ids.count == 10_000)
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `the runs of one row never overlap, whatever ran`() async throws {
+  @Test func `the runs of one row never overlap`() async throws {
     for seed in 0..<150 as Range<UInt64> {
       let trace = await Self.randomTrace(seed: seed)
       try #require(!trace.spans.isEmpty)

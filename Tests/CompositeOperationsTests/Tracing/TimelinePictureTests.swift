@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `a picture is well-formed and holds a group for every run`() throws {
+  @Test func `a picture is well-formed and contains a group for every run`() throws {
     var made = HandMadeTrace()
     let list = made.add("list", 0, to: 100)
     made.add("one", below: list, 1, to: 50, .error("no"), attempt: 2)
@@ -42,15 +42,14 @@ import Testing
     #expect(!reader.text.contains("Showing"))
   }
 
-  @Test func `whatever names and errors are, the picture is well-formed`() throws {
+  @Test func `the picture is well-formed with any names and errors`() throws {
     let reader = try #require(Reader.read(TimelinePageTests.nasty.svg))
     #expect(reader.counts["g"] == TimelinePageTests.nastyTexts.count)
     #expect(reader.counts["script"] == nil)
     #expect(reader.text.contains("</script><script>alert(1)</script>"))
   }
 
-  @Test func `of many runs the longest are drawn, and the picture says what it leaves out`() throws
-  {
+  @Test func `of many runs the longest are drawn, and the picture says how many it omits`() throws {
     var made = HandMadeTrace()
     for index in 0..<2_500 {
       made.add(
@@ -69,7 +68,7 @@ import Testing
       deep.text.contains("Showing 150 of 400 runs, the longest in the first 150 of 400 rows."))
   }
 
-  @Test func `nothing, and what takes no time, have a picture too`() throws {
+  @Test func `an empty trace and a run without duration have a picture, too`() throws {
     let nothing = try #require(Reader.read(OperationTrace(beginning: 0, spans: []).svg))
     #expect(nothing.counts["g"] == nil && nothing.text.contains("Nothing ran"))
     var made = HandMadeTrace()
@@ -82,7 +81,8 @@ import Testing
     (95, ["0", "10 ms", "20 ms", "90 ms"]), (2_500, ["0", "0.5 s", "1.0 s", "2.5 s"]),
     (90_000, ["0", "10 s", "20 s", "1 min 30 s"]), (1_200_000, ["0", "2 min 0 s", "20 min 0 s"]),
   ])
-  func `marks of the axis are round, and of one unit`(milliseconds: Int, labels: [String]) throws {
+  func `marks of the axis are round numbers of one unit`(milliseconds: Int, labels: [String]) throws
+  {
     var made = HandMadeTrace()
     made.add("run", 0, to: milliseconds)
     let texts = made.trace.svg.components(separatedBy: "</text>")

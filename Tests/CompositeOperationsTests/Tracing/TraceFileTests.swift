@@ -11,7 +11,7 @@ import Testing
     try file.text.split(separator: "\n").flatMap { try OpenTelemetryRequest($0).spans }
   }
 
-  @Test func `a file has what a recorder keeps`() async throws {
+  @Test func `a file contains the events that a recorder keeps`() async throws {
     let recorder = TraceRecorder()
     let files = [try TraceFile(chrome.path), try TraceFile(lines.path)]
     struct Fan: OperationObserver {
@@ -31,7 +31,7 @@ import Testing
     #expect(try spans(lines).map(\.name).sorted() == recorder.trace.spans.map(\.name).sorted())
   }
 
-  @Test func `runs of many threads come into the file once each, and whole`() async throws {
+  @Test func `runs on many threads are written to the file once each and complete`() async throws {
     let files = [try TraceFile(chrome.path), try TraceFile(lines.path)]
     let list = ParallelOperation(
       (0..<5_000).map { index in
@@ -46,7 +46,7 @@ import Testing
     #expect(try spans(lines).map(\.name).sorted() == expected)
   }
 
-  @Test func `what goes on when the file is closed is unfinished, and what comes later is lost`()
+  @Test func `active runs are unfinished when the file is closed, and later events are lost`()
     async throws
   {
     let files = [try TraceFile(chrome.path), try TraceFile(lines.path)]
@@ -71,7 +71,7 @@ import Testing
     #expect(spans.allSatisfy { $0.startTimeUnixNano <= $0.endTimeUnixNano })
   }
 
-  @Test func `a file of a program that died can be read`() async throws {
+  @Test func `the file of a program that has crashed can be read`() async throws {
     let file = try TraceFile(chrome.path)
     let otherFile = try TraceFile(lines.path)
     for _ in 0..<1_000 { _ = await SimpleOperation {}.observed(by: file, otherFile).run() }
@@ -83,7 +83,7 @@ import Testing
     #expect(try ChromeEvents(chrome.text).runs.count == 1_000)
   }
 
-  @Test func `a file that is dropped is closed`() async throws {
+  @Test func `a file that is deallocated is closed`() async throws {
     for path in [chrome.path, lines.path] {
       let file = try TraceFile(path)
       _ = await SimpleOperation {}.observed(by: file).run()
@@ -92,14 +92,16 @@ import Testing
     #expect(try spans(lines).count == 1)
   }
 
-  @Test func `a file of nothing is one`() throws {
+  @Test func `a file without runs is valid`() throws {
     try TraceFile(chrome.path).close()
     try TraceFile(lines.path).close()
     #expect(try ChromeEvents(chrome.text).events.isEmpty)
     #expect(try lines.text == "")
   }
 
-  @Test func `a file that cannot be made says which, why, and what to do`() throws {
+  @Test func `the error of a file that cannot be created has its path, the reason and the remedy`()
+    throws
+  {
     let error = try #require(throws: TraceFileError.self) {
       try TraceFile("/nowhere/at/all/trace.json")
     }
@@ -112,7 +114,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `an error while writing does not concern the run and is thrown at the close`()
+    @Test func `an error while writing does not affect the run, and is thrown by close`()
       async throws
     {
       for count in [1, 2_000] {

@@ -7,7 +7,8 @@ import Testing
     ("trace.otlp.json", .openTelemetry), ("x.OTLP.jsonl", .openTelemetry), ("trace", nil),
     ("json", nil), ("trace.jsonl", nil), ("trace.txt", nil),
   ])
-  func `a format is known by the ending of a file's name`(path: String, format: TraceFormat?) {
+  func `the format is determined by the suffix of the file name`(path: String, format: TraceFormat?)
+  {
     #expect(TraceFormat(ofFile: path) == format)
   }
 }

@@ -10,7 +10,7 @@ import Testing
     return recorder.trace.spans.map(\.id)
   }
 
-  @Test func `a run that outlives its parent goes to another row, with all that stands below it`()
+  @Test func `a run that outlives its parent moves to another lane, with everything below it`()
     async
   {
     let ids = await ids(4)
@@ -26,7 +26,7 @@ import Testing
     #expect(lanes.place(.run(ids[3]), at: .seconds(6), below: (ids[0], outermost)) == 0)
   }
 
-  @Test func `what began before a row was left does not stand on it`() async {
+  @Test func `a run that began before a lane was left is not placed in it`() async {
     let ids = await ids(4)
     var lanes = TraceLanes()
     #expect(lanes.place(.run(ids[0]), at: .seconds(1), below: nil) == 0)
@@ -40,7 +40,7 @@ import Testing
     #expect(lanes.leave(.run(ids[1]), lane: 1, at: .seconds(7)).time == .seconds(8))
   }
 
-  @Test func `a wait stands elsewhere while a child stands below its run`() async {
+  @Test func `a wait is placed in another lane while its run has a child`() async {
     let ids = await ids(2)
     var lanes = TraceLanes()
     #expect(lanes.place(.run(ids[0]), at: .seconds(1), below: nil) == 0)

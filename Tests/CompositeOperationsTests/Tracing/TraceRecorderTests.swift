@@ -13,7 +13,9 @@ import Testing
   }
 
   @Test(arguments: Setting.all)
-  func `V11: a trace has every run with its parent, its times and its end`(setting: Setting)
+  func `V11: a trace contains every run with its parent, its times and its outcome`(
+    setting: Setting
+  )
     async throws
   {
     let recorder = TraceRecorder()
@@ -48,7 +50,7 @@ import Testing
     #expect(ends.count { $0 == .cancelled(reason: nil) } == 2)
   }
 
-  @Test func `V11: waits, retries, lines and reasons are in it`() async throws {
+  @Test func `V11: a trace contains waits, retries, log lines and reasons`() async throws {
     let clock = ManualClock()
     let recorder = TraceRecorder()
     let gate = Gate()
@@ -77,7 +79,7 @@ import Testing
     #expect(retried.spans[0].notes.map(\.text) == ["attempt 2 after 0.0 seconds, because of: no"])
   }
 
-  @Test func `V11: a trace keeps nobody's values`() async {
+  @Test func `V11: a trace keeps no values`() async {
     final class Value: Sendable {}
     weak var first: Value?
     weak var late: Value?
@@ -97,7 +99,7 @@ import Testing
     #expect(recorder.trace.spans[1].notes.last?.text == "came too late: a result")
   }
 
-  @Test func `V11: what comes behind the last event that is kept is counted`() async {
+  @Test func `V11: events after the last kept one are counted`() async {
     let list = ParallelOperation((0..<10).map { n in SimpleOperation { n } }, width: .serial)
     let whole = await trace(of: list)
     #expect(whole.spans.count == 11 && whole.droppedCount == 0)
@@ -110,8 +112,7 @@ import Testing
     #expect(long.spans.count == 10_001 && long.spans.allSatisfy { $0.end == .result })
   }
 
-  @Test func `V11: of a run that goes on and on a thousand waits and notes are kept`() async throws
-  {
+  @Test func `V11: of a long run, a thousand waits and notes are kept`() async throws {
     let polling = SimpleOperation.withContext { context in context.log("again") }
       .repeating(times: 2_500, backoff: .constant(.nanoseconds(1)))
     let span = try #require(await trace(of: polling).spans.first)
@@ -123,7 +124,7 @@ import Testing
     #expect(talk.notes.count == 1_000 && talk.droppedCount == 10)
   }
 
-  @Test func `V11: a body that was left behind is told of at its run`() async throws {
+  @Test func `V11: the end of an abandoned body is a note of its run`() async throws {
     let recorder = TraceRecorder()
     let gate = Gate()
     let clock = ManualClock()

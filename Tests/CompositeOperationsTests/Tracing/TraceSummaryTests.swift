@@ -20,7 +20,7 @@ import Testing
     return made.trace
   }()
 
-  @Test func `a summary counts the runs by how they ended`() {
+  @Test func `a summary counts the runs by outcome`() {
     let summary = Self.flow.summary
     #expect(summary.runCount == 8 && summary.leafCount == 5)
     #expect(summary.resultCount == 6 && summary.errorCount == 1)
@@ -28,7 +28,7 @@ import Testing
     #expect(summary.retryCount == 1)
   }
 
-  @Test func `busy is when leaves ran and did not wait, however their waits overlap`() {
+  @Test func `the busy time counts running leaves without their waits, even if these overlap`() {
     let summary = Self.flow.summary
     #expect(summary.wallTime == .milliseconds(100))
     // 20 of user, 10 of quick, 20 of the first call, and of the second 38 less 2 before it started and 14 of waits.
@@ -36,7 +36,7 @@ import Testing
     #expect(summary.waitTime == .milliseconds(16 + 20))
   }
 
-  @Test func `the critical path goes from the end to whoever ended last before`() {
+  @Test func `the critical path goes from the end to the run that ended last before`() {
     let path = Self.flow.summary.criticalPath
     #expect(
       path.map { "\($0.name) \($0.began / .milliseconds(1))-\($0.ended / .milliseconds(1))" } == [
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test
-  func `the path begins with the outermost run that ended last, and one that goes on is last`() {
+  func `the path covers the outermost run that ended last or has not ended`() {
     var made = HandMadeTrace()
     made.add("first", 0, to: 10)
     made.add("second", 5, to: 9, lane: 1)
@@ -59,7 +59,7 @@ import Testing
     #expect(made.trace.summary.unfinishedCount == 2)
   }
 
-  @Test func `what ends after the run that began it is not on the path`() {
+  @Test func `a run that ends after its parent is not on the path`() {
     var made = HandMadeTrace()
     let limited = made.add("limited", 0, to: 10)
     made.add("left behind", below: limited, 1, to: 30)
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test
-  func `the longest waits tell who waited for what, and for a start where nothing else is known`() {
+  func `the longest waits include waits for the start if no other reason is known`() {
     var made = HandMadeTrace()
     made.add("slow to start", 0, start: 5, to: 50)
     made.add("in line", 0, start: 8, to: 50, lane: 1, waits: [(.place, 0, 8)])
@@ -85,7 +85,7 @@ import Testing
       ])
   }
 
-  @Test func `of waits and of leaf runs the ten longest are told`() {
+  @Test func `the summary lists the ten longest waits and leaf runs`() {
     var made = HandMadeTrace()
     for index in 1...30 {
       made.add(
@@ -97,7 +97,7 @@ import Testing
     #expect(summary.longestWaits.map(\.duration) == (21...30).reversed().map { .milliseconds($0) })
   }
 
-  @Test func `concurrency is a step function of the leaves that run`() {
+  @Test func `concurrency is a step function of the running leaves`() {
     let concurrency = Self.flow.summary.concurrency
     #expect(concurrency.most == 2)
     #expect(abs(concurrency.average - 0.72) < 1e-9)
@@ -114,7 +114,7 @@ import Testing
     #expect(whole == expected)
   }
 
-  @Test func `one behind the other is one at once, and buckets add up to the busy time`() {
+  @Test func `sequential runs have a concurrency of 1 in every bucket`() {
     let summary = HandMadeTrace.chain(of: 777, isNested: false).summary
     #expect(summary.concurrency.most == 1)
     #expect(summary.concurrency.average == 1)
@@ -122,13 +122,13 @@ import Testing
     #expect(summary.concurrency.buckets.count <= 200)
   }
 
-  @Test func `a flow ten thousand levels deep has a path of twice as many stretches`() {
+  @Test func `the path of ten thousand nested levels has twice as many stretches`() {
     let summary = HandMadeTrace.chain(of: 10_000, isNested: true).summary
     #expect(summary.criticalPath.count == 19_999)
     #expect(summary.busyTime == .milliseconds(2))
   }
 
-  @Test func `nothing, and what takes no time, have a summary too`() {
+  @Test func `an empty trace and a run without duration have a summary, too`() {
     let nothing = OperationTrace(beginning: 0, spans: []).summary
     #expect(nothing.runCount == 0 && nothing.concurrency.buckets.isEmpty)
     #expect(nothing.description == "nothing ran\n")
@@ -144,7 +144,7 @@ import Testing
         """)
   }
 
-  @Test func `a summary is a page of text in columns`() {
+  @Test func `the description of a summary is text in columns`() {
     #expect(
       Self.flow.summary.description == """
         8 runs, 5 of them leaves: 6 results, 1 error, 1 cancelled; 1 was a retry
@@ -187,7 +187,7 @@ import Testing
     (999_999, "999 µs"), (1_240_000_000, "1.24 s"), (59_990_000_000, "59.9 s"),
     (125_000_000_000, "2 min 5 s"), (7_380_000_000_000, "2 h 3 min"),
   ])
-  func `times are told by three figures that count`(nanoseconds: Int, text: String) {
+  func `times have three significant figures`(nanoseconds: Int, text: String) {
     var made = HandMadeTrace()
     let end = Duration.nanoseconds(nanoseconds)
     made.add("run", 0, to: nil, waits: [])
