@@ -1,9 +1,9 @@
 internal import CAllocationCounter
 
-/// `AllocationCounts [PROCESSORS]`: prints a line a shape, with its name, how often one more
-/// operation of it allocates, and how many bytes.
+/// `AllocationCounts [PROCESSORS]`: prints a line for each shape, with its name and the allocations
+/// and bytes of one more operation.
 ///
-/// With one processor, as it is by default, nobody helps; with two, a composite has a helper.
+/// With one processor, the default, composites have no extra worker; with two, they have one.
 @main struct Main {
   static func main() async throws {
     guard allocation_counter_is_available() else {
@@ -15,8 +15,8 @@ internal import CAllocationCounter
     try await count(processors == 1 ? Shape.unhelped : Shape.helped)
   }
 
-  // On the thread pool, where the callers of operations are as a rule. In a task of its own it would
-  // get the main task's priority at some moment, and with it another thread for what it starts.
+  // On the thread pool, like most callers of operations. A separate task would at some time get the
+  // priority of the main task, and then another thread for the tasks that it starts.
   @concurrent private static func count(_ shapes: [Shape]) async throws {
     for shape in shapes { print(try await shape.line()) }
   }

@@ -1,7 +1,7 @@
 internal import CAllocationCounter
 internal import Synchronization
 
-/// Where operations wait for the last of them. The wait itself allocates nothing.
+/// A barrier at which operations wait for the last one. The wait itself allocates nothing.
 final class Meeting: Sendable {
   private let seconds: Int64
   private let missing: Atomic<Int>
@@ -9,8 +9,8 @@ final class Meeting: Sendable {
   private let ended: Task<Void, Never>
 
   /// - Parameters:
-  ///   - count: How many operations come.
-  ///   - seconds: How long it takes until all are there.
+  ///   - count: The number of operations.
+  ///   - seconds: The time in seconds until all operations have arrived.
   init(of count: Int, seconds: Int64) {
     self.seconds = seconds
     missing = Atomic(count)

@@ -1,25 +1,25 @@
 internal import CAllocationCounter
 
-/// A way to use operations, whose allocations are counted.
+/// A way to use operations for which allocations are counted.
 struct Shape: Sendable {
-  /// Performs a number of operations, and says how many it has performed.
+  /// Performs a number of operations and returns the number that it has performed.
   typealias Run = @Sendable () async throws -> Int
 
-  /// What the figures are of.
+  /// The name of the shape.
   let name: String
-  /// How many operations the two runs perform that are compared.
+  /// The numbers of operations in the two runs that are compared.
   let sizes: (few: Int, many: Int)
-  /// Makes a run of so many operations; what that allocates is not counted.
+  /// Creates a run of a number of operations; its own allocations are not counted.
   let prepare: @Sendable (_ count: Int) -> Run
 
-  /// One operation of many in a composite: what it adds to the composite's cost.
+  /// Returns a shape that measures what one more operation adds to the cost of a composite.
   static func part(_ name: String, prepare: @escaping @Sendable (_ count: Int) -> Run) -> Shape {
     Shape(name: name, sizes: (1_000, 11_000), prepare: prepare)
   }
 
-  /// The same flow many times: what it costs to make it and to run it.
+  /// Returns a shape that measures the cost of creating and running a flow.
   ///
-  /// - Parameter run: Makes and runs the flow, and says whether it ended as it should.
+  /// - Parameter run: Creates and runs the flow, and returns whether it ended as expected.
   static func whole(_ name: String, run: @escaping @Sendable () async throws -> Bool) -> Shape {
     Shape(name: name, sizes: (100, 1_100)) { count in
       {
@@ -32,8 +32,8 @@ struct Shape: Sendable {
 }
 
 extension Shape {
-  /// What one more operation costs: many less few, so that what a run costs whatever its size falls
-  /// out.
+  /// Measures the cost of one more operation as the difference of two runs, which cancels the
+  /// constant cost of a run.
   func line() async throws -> String {
     let few = try await tally(of: sizes.few)
     let many = try await tally(of: sizes.many)
@@ -44,8 +44,8 @@ extension Shape {
     return "\(name)\t\(perOperation(\.allocations))\t\(perOperation(\.bytes))"
   }
 
-  /// The least of several runs: the first one makes what is there from then on, such as metadata, and
-  /// what else the process does at the time can only add to a run.
+  /// Returns the minimum of several runs. The first run creates metadata that later runs use, and
+  /// other activity of the process can only add allocations.
   private func tally(of count: Int) async throws -> AllocationTally {
     var least = AllocationTally(allocations: .max, bytes: .max)
     for _ in 0..<4 {
@@ -61,7 +61,7 @@ extension Shape {
     let before = allocation_counter_tally()
     let performed = try await run()
     let after = allocation_counter_tally()
-    precondition(performed == count, "\(name): \(performed) operations of \(count) were performed.")
+    precondition(performed == count, "\(name): performed \(performed) of \(count) operations")
     return AllocationTally(
       allocations: after.allocations - before.allocations, bytes: after.bytes - before.bytes)
   }

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 internal import Synchronization
 
 extension Shape {
-  /// Where there is one processor, so that nobody helps.
+  /// The shapes for one processor, where composites have no extra worker.
   static let unhelped = single + children + waiting + composites + steps
 
   private static let single = [
@@ -120,7 +120,7 @@ extension Shape {
 }
 
 extension Shape {
-  /// Where there are two processors and somebody helps.
+  /// The shapes for two processors, where composites have an extra worker.
   static let helped = [
     parallel("parallel of 2, helped", of: 2).underExecutor,
     parallel("parallel of 8, helped", of: 8).underExecutor,
@@ -137,7 +137,7 @@ extension Shape {
     return whole(name) { try await RaceOperation(contenders).run().get() == 1 }
   }
 
-  /// The same on an executor of its own, where whoever could help does, at once and in the same order.
+  /// The shape on a seeded executor, where extra workers start immediately and in a fixed order.
   private var underExecutor: Shape {
     Shape(name: name, sizes: sizes) { count in
       let run = prepare(count)
@@ -146,7 +146,7 @@ extension Shape {
   }
 }
 
-/// Adds up results as they come.
+/// Adds up results.
 private final class Sum: Sendable {
   private let sum = Atomic(0)
 

@@ -1,20 +1,20 @@
 import CompositeOperations
 
-/// An operation that only counts as one.
+/// An operation that only returns a value.
 struct Work: ComposableOperation {
   var value = 1
 
   func perform(in context: OperationContext) -> Int { value }
 }
 
-/// The same under another type, so that a list of both cannot be specialised for one.
+/// The same operation as another type, so that a list of both cannot be specialized for one type.
 struct OtherWork: ComposableOperation {
   var value = 1
 
   func perform(in context: OperationContext) -> Int { value }
 }
 
-/// An operation that waits, as those that people write do.
+/// An operation that suspends, like most operations of users.
 struct Attending: ComposableOperation {
   let meeting: Meeting
 
@@ -31,7 +31,7 @@ func mixed(_ count: Int) -> [any ComposableOperation<Int>] {
   }
 }
 
-/// A sequence of operations of two types in turn, which adds up their results.
+/// A sequence of operations of two alternating types, which adds up their results.
 struct Steps: OperationSequence {
   let count: Int
   let history: StepHistory
@@ -54,7 +54,7 @@ struct Steps: OperationSequence {
   func output(of steps: FinishedSteps) -> Int { sum }
 }
 
-/// Sees every event and does nothing.
+/// Ignores every event.
 struct IdleObserver: OperationObserver {
   func observe(_ event: OperationEvent) {}
 }

@@ -2,7 +2,7 @@ import CompositeOperations
 import Foundation
 import Testing
 
-/// The call sites of the design, run.
+/// Runs the call sites of the design.
 @Suite struct CallSiteTests {
   private let octocat = ["octocat/a", "octocat/b"].map(Repository.init)
   private var issues: [[Issue]] {
@@ -33,7 +33,7 @@ import Testing
 
   @Test func `O3: a chain is started, cancelled and awaited, and run again`() async {
     let outcomes = await CallSites.chain()
-    // Cancelled right away, but on another thread: it may have come to its end before.
+    // The run is cancelled immediately, but can end before on another thread.
     let expected = issues.flatMap(\.self)
     #expect(outcomes[0].isCancelled || outcomes[0].result == expected)
     #expect(outcomes[1].result == expected)

@@ -1,8 +1,8 @@
 import CompositeOperations
 import Foundation
 
-// The call sites of the design, as they stand there. This file is compiled with the compiler's
-// default settings, in Swift 6 and in Swift 5 mode: as the files of a user are.
+// The call sites of the design. This file is compiled with the compiler's default settings, in
+// Swift 6 and in Swift 5 mode, like the files of a user.
 
 struct FetchRepositories: ComposableOperation {
   let user: String

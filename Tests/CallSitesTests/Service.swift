@@ -6,7 +6,7 @@ struct Issue: Sendable, Equatable { let title: String }
 struct Profile: Sendable, Equatable { let name: String }
 struct Page: Sendable, Equatable { let url: URL }
 
-/// What an application fetches things from.
+/// The service that the operations fetch from.
 struct Service: Sendable {
   func repositories(of user: String) async throws -> [Repository] {
     ["\(user)/a", "\(user)/b"].map(Repository.init)
@@ -40,7 +40,7 @@ enum OldAPIError: Error { case unknown }
 
 /// An interface with completion handlers.
 struct OldAPI: Sendable {
-  /// What a fetch comes to; nil for one that never does unless it is cancelled.
+  /// The data or the error of a fetch; nil if a fetch ends only when it is cancelled.
   let answer: (data: Data?, error: OldAPIError?)?
 
   final class Call: Sendable {

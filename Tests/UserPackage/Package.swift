@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package that uses this one, in a module of either language mode with the compiler's own settings.
+// A package that depends on this one, with a module for each language mode and default settings.
 // `.ci/user-package` builds and runs it.
 let package = Package(
   name: "UserPackage",

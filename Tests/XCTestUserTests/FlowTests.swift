@@ -2,11 +2,11 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import XCTest
 
-/// Tests of a flow as a user writes them who has not left XCTest.
+/// Tests of a flow that use XCTest.
 final class FlowTests: XCTestCase {
   private let offline = ScriptedError("offline")
 
-  func testAFetchIsRetriedUntilItComesToAResult() async throws {
+  func testAFetchIsRetriedUntilItHasAResult() async throws {
     let fetch = ScriptedOperation("fetch", runs: [.error(offline), .error(offline), .result(7)])
     let recorder = RecordingObserver()
     let outcome = await fetch.retrying(attempts: 3).observed(by: recorder).run()
@@ -29,7 +29,7 @@ final class FlowTests: XCTestCase {
     }
   }
 
-  func testWhatIsNotAsExpectedIsAnErrorThatSaysSo() async {
+  func testAnUnmetExpectationThrowsAnErrorThatDescribesIt() async {
     let outcome = await ScriptedOperation<Int>("fetch", runs: [.error(offline)]).run()
     XCTAssertThrowsError(try outcome.expectResult(7)) { error in
       XCTAssert(

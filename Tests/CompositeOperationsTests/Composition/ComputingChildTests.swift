@@ -3,9 +3,9 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-/// Children that compute without suspending, beside others that could run at the same time.
+/// Children that compute without suspending, beside other children that can run concurrently.
 @Suite struct ComputingChildTests {
-  /// The ways to run two operations side by side.
+  /// The compositions that run two operations concurrently.
   enum Form: CaseIterable, CustomTestStringConvertible {
     case uniform, mixed, limited, pack, race, madeLazily, arriving, growing, consumed, graph, nested
 
@@ -238,7 +238,7 @@ import Testing
       let end = ContinuousClock.now + .seconds(60)
       let isLast: @Sendable (Int) -> Bool = { value in
         if ContinuousClock.now < end { return value == 1 }
-        Issue.record("\(self) kept its thread.")
+        Issue.record("\(self) did not yield its thread within 60 s.")
         return true
       }
       switch self {

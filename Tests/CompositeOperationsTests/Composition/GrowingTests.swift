@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct GrowingTests {
-  /// Gives its number, and adds its children: in a tree of so many levels, each with so many below it.
+  /// Returns its number, and adds its children in a tree with a number of levels and children each.
   private struct Tree: ComposableOperation {
     let setting: Setting
     let number: Int
@@ -35,7 +35,7 @@ import Testing
         let results = try await setting.run { try await operation.run().get() }
         #expect(results.prefix(2) == [1, 2])
         #expect(results.sorted() == [1, 2, 11, 12, 111, 112, 121, 122])
-        // Those that one child adds follow on one another in the order in which it adds them.
+        // The results of children that one child adds are in the order in which it adds them.
         for (one, other) in [(11, 12), (111, 112), (121, 122)] {
           #expect(results.firstIndex(of: one)! < results.firstIndex(of: other)!)
         }
@@ -166,7 +166,7 @@ import Testing
     executor.drain()
     for gate in gates {
       #expect(gate.arrivals == 1)
-      // The task that runs the first one waits for another then.
+      // The task that ran the first child now waits for another one.
       gate.open()
       executor.drain()
     }
@@ -218,7 +218,7 @@ import Testing
         ParallelOperation(growing:)
         """)
 
-    // What is started in the environment of a child is in no composite.
+    // An operation that is started in the environment of a child is part of no composite.
     let started = SimpleOperation.withContext { context in
       let adding = SimpleOperation.withContext { context in try context.add(SimpleOperation { 2 }) }
       return await adding.start(in: context.environment).outcome.error is ChildNotAddedError

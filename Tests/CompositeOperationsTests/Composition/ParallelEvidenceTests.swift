@@ -164,7 +164,7 @@ import Testing
       gate.open()
       #expect(await run.outcome.isCancelled)
       let late = try #require(await run.late?.error as? ParallelOperationError)
-      #expect(late.children.first?.origin == .itself, "made lazily: \(isLazy)")
+      #expect(late.children.first?.origin == .itself, "lazy: \(isLazy)")
       runs.clear()
     }
   }

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// How a child of these tests ends.
+/// The outcome of a child in these tests.
 private enum End: CaseIterable, Sendable {
   case result, error, cancelled
 
@@ -88,7 +88,7 @@ private enum End: CaseIterable, Sendable {
             } else {
               outcome.result == [0, 1, 2]
             }
-          #expect(isRight, "\(ends) came to \(outcome.kind)")
+          #expect(isRight, "\(ends): the outcome is \(outcome.kind)")
         }
       }
     }
@@ -128,7 +128,7 @@ private enum End: CaseIterable, Sendable {
         await gate.passIgnoringCancellation()
         return 1
       }
-      // One after the other, so that the first has ended when the second waits.
+      // One after another, so that the first child has ended when the second one waits.
       let operation = ParallelOperation([quick, waiting], width: .serial, onFailure: .runAll)
       let alone = operation.start()
       let nested = SimpleOperation<Void>.withContext { context in
@@ -167,7 +167,7 @@ private enum End: CaseIterable, Sendable {
   func `P3: the first child without a result cancels the others`(setting: Setting) async throws {
     for end in [End.error, .cancelled] {
       for count in [2, 5, 40, 300] {
-        // Nobody opens the gate: the test ends only if everybody is cancelled.
+        // The gate stays closed, so the test ends only if all children are cancelled.
         let gate = Gate()
         let children: [any ComposableOperation<Int>] = (0..<count).map { index in
           index == count / 2
@@ -310,7 +310,7 @@ private enum End: CaseIterable, Sendable {
             + (runsAll ? ["result 1", "result 2"] : outcomes.dropFirst().map(\.kind))
         )
         #expect(runsAll || outcomes.dropFirst().allSatisfy(\.isCancelled))
-        // By itself the first failure still cancels the others.
+        // Without collecting outcomes, the first failure still cancels the others.
         began.clear()
         _ = try await setting.run { await list.run() }
         #expect(began.entries == (mode == .runAll ? [0, 1, 2] : [0]), "list \(number)")
@@ -370,7 +370,7 @@ private enum End: CaseIterable, Sendable {
 }
 
 extension [SimpleOperation<Int>] {
-  /// The operations as they arrive one by one.
+  /// The operations as an asynchronous sequence.
   fileprivate var stream: AsyncStream<SimpleOperation<Int>> {
     AsyncStream { continuation in
       for operation in self { continuation.yield(operation) }

@@ -60,7 +60,7 @@ import Testing
         return SimpleOperation { try await gate.pass() }
       }
     }.start(in: OperationEnvironment(executor: executor))
-    // Until nothing is left to do: whoever has a place is at the gate.
+    // Runs all ready jobs, so that every child with a place waits at the gate.
     executor.drain()
     #expect(gate.arrivals == 64)
     #expect(made.count == 64)
@@ -128,7 +128,7 @@ import Testing
     } consumingResults: { _ in
       try await gate.pass()
     }.start(in: OperationEnvironment(executor: executor))
-    // Until nothing is left to do: one result is being consumed, and the others wait for that.
+    // Runs all ready jobs: one result is being consumed, and the others wait.
     executor.drain()
     #expect(begun.count == 3)
     gate.open()
@@ -212,7 +212,7 @@ import Testing
     setting: Setting
   ) async throws {
     for failing in [10, 15, 100, 299, 599] {
-      // The neighbour ends only when the first child has been cancelled.
+      // The neighbor of the failing child ends only after the first child has been cancelled.
       let (gate, neighbour) = (Gate(), Gate())
       let operation = ParallelOperation(width: .limited(to: 600)) {
         (0..<600).lazy.map { index in

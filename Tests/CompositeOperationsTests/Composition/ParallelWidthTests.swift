@@ -32,7 +32,7 @@ import Testing
         (0..<200).map { _ in SimpleOperation { try await gate.pass() } },
         width: .limited(to: limit)
       ).start(in: OperationEnvironment(executor: executor))
-      // Until nothing is left to do: whoever has a place is at the gate.
+      // Runs all ready jobs, so that every child with a place waits at the gate.
       executor.drain()
       #expect(gate.arrivals == limit)
       gate.open()
@@ -121,15 +121,15 @@ import Testing
       }
     }
     #expect(await ParallelOperation(children).run().result?.count == 2_000)
-    // Swift's pool has a thread a processor, and tests run in it side by side.
+    // Swift's pool has one thread for each processor, which all tests share.
     #expect(crowd.most <= processorCount)
   }
 
   @Test func `P6: a long list of children yields threads to other tasks`()
     async throws
   {
-    // The children together would keep every thread of the pool until somebody else has run, which
-    // here is this test: it goes on when they have all the threads.
+    // The children occupy every thread of the pool until another task has run. That task is this
+    // test, which waits until they occupy all threads.
     let isOver = Flag()
     let crowd = Crowd()
     let isFull = Gate()

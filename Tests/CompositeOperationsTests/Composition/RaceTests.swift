@@ -21,14 +21,14 @@ import Testing
 
   @Test(.enabled(if: processorCount > 1))
   func `P7: a contender that computes until it is cancelled does not delay the others`() async {
-    // In a process of its own: here it would keep one of the threads of all tests until the others get to it.
+    // In a separate process: here it would occupy a thread of all tests.
     await #expect(processExitsWith: .success) {
       let computing = SimpleOperation<Int> {
         while !Task.isCancelled {}
         throw CancellationError()
       }
       for _ in 0..<20 {
-        // So many short composites that nobody expects a helper to be of any use.
+        // So many short composites that the engine expects no use of an extra worker.
         for _ in 0..<200 {
           _ = await ParallelOperation((0..<8).map { index in SimpleOperation { index } }).run()
         }

@@ -2,10 +2,11 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// Pullers that let others have the thread between two children.
+/// Workers that yield their thread to other tasks between two children.
 @Suite struct TurnTests {
   @Test func `O3: a result from before a yield stays a result`() async {
-    // Children that wait, so that their puller has left the stack of the one that began it.
+    // The children suspend, so that their worker no longer runs on the stack of the task that began
+    // it.
     let count = 66
     for cancelled in 1..<(2 * count) {
       let made = Log<Int>()

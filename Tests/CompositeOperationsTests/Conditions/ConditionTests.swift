@@ -3,7 +3,8 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct ConditionTests {
-  /// A condition that answers as a letter says: `p`roceed, `s`kip or `f`ail; capital letters wait.
+  /// Returns a condition whose result a letter determines: `p`roceed, `s`kip or `f`ail. Conditions
+  /// of capital letters suspend.
   private static func condition(_ letter: Character, noting log: Log<Character>) -> Condition {
     @Sendable func answer() throws -> Bool {
       log.add(letter)
@@ -26,7 +27,7 @@ import Testing
     return await SimpleOperation { 7 }.requiring(.all(conditions)).run().kind
   }
 
-  // MARK: Verdicts
+  // MARK: Results
 
   @Test func `Q1: the precedence of all is failed, then skipped, then met`() async {
     for (letters, kind) in [
@@ -75,7 +76,7 @@ import Testing
     ] {
       let condition = Self.condition(Character(letter), noting: log)
       #expect(await SimpleOperation { 7 }.requiring(.not(condition)).run().kind == kind)
-      // Within all and any it is the same.
+      // The same within all and any.
       for nested in [Condition.all(condition), .any(condition)] where letter.lowercased() != "f" {
         #expect(await SimpleOperation { 7 }.requiring(.not(nested)).run().kind == kind, "\(letter)")
       }
@@ -163,7 +164,7 @@ import Testing
     #expect(discarded.entries == [5])
     _ = await body.requiring(.any(Condition(carrying), Condition("is so") { false })).run()
     #expect(discarded.entries == [5, 5])
-    // One error that several others hold.
+    // One error that several errors contain.
     let condition = Condition(carrying)
     discarded.clear()
     for (number, operation) in [
@@ -243,7 +244,7 @@ import Testing
     run.cancel()
     #expect(await run.outcome.isCancelled)
     gate.open()
-    while !recorder.short.contains("body left a body behind: cancelled") { await Task.yield() }
+    while !recorder.short.contains("body ended an abandoned body: cancelled") { await Task.yield() }
     #expect(!began.isSet)
   }
 
@@ -308,8 +309,7 @@ import Testing
           }
         }
       }
-      // Each run evaluates them again. Conditions that are made by separate calls are different
-      // ones.
+      // Each run evaluates them again. Separate calls create different conditions.
       log.clear()
       _ = await body.requiring(condition).run()
       _ = await body.requiring(condition).run()
@@ -361,9 +361,11 @@ import Testing
       let environment = OperationEnvironment(observers: [recorder])
       let outcome = await AnyOperation(operation).run(in: environment)
       #expect(outcome.kind == kind, "\(name)")
-      #expect(!recorder.short.contains { $0.hasPrefix("body left a body behind") })
+      #expect(!recorder.short.contains { $0.hasPrefix("body ended an abandoned body") })
       gate.open()
-      while !recorder.short.contains("body left a body behind: cancelled") { await Task.yield() }
+      while !recorder.short.contains("body ended an abandoned body: cancelled") {
+        await Task.yield()
+      }
     }
   }
 

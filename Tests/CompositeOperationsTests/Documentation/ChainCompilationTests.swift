@@ -1,11 +1,11 @@
 import CompositeOperations
 import Testing
 
-/// How much work chains of modifiers are for the compiler, and where it reports an error in them.
+/// The compiler's work for chains of modifiers, and the lines at which it reports errors in them.
 ///
-/// The compiler counts the scopes that its constraint solver opens for an expression. That number is
-/// the same on every machine. A chain takes some 10 scopes a modifier, and a chain whose overloads
-/// multiply takes twice as many with every modifier.
+/// The compiler counts the scopes that its constraint solver opens for an expression. That number
+/// is the same on every machine. A chain takes about 10 scopes for each modifier. If the
+/// combinations of overloads multiply, every modifier doubles the number.
 @Suite struct ChainCompilationTests {
   private static let modifiers = [
     ".then { n in SimpleOperation { n + 1 } }",
@@ -61,7 +61,8 @@ import Testing
     let pool = OperationPool()
     """
 
-  /// A file with a function for each chain, which begins with an operation that gives a number.
+  /// Returns a file with a function for each chain, which begins with an operation that returns a
+  /// number.
   private static func source(_ chains: [[String]]) -> String {
     let functions = chains.enumerated().map { index, chain in
       "func chain\(index)() {\n  _ = SimpleOperation { 1 }\n"
@@ -102,7 +103,8 @@ import Testing
     #expect(problems == [], "seeds \(seeds)")
   }
 
-  // Such overloads are what made 10 of `then` and 20 of `recovering` too much for the compiler.
+  // Such overloads once made chains of 10 `then` and of 20 `recovering` too complex for the
+  // compiler.
   @Test func `the limit detects overloads whose combinations multiply`() async throws {
     let overloaded = """
       extension ComposableOperation {
@@ -149,7 +151,7 @@ import Testing
       (".map { n in n.count }", "has no member 'count'"),
     ] {
       let source = Self.source([before + [wrong] + after])
-      // To find what is wrong takes more than to find nothing.
+      // Locating an error takes more scopes than compiling a correct chain.
       let problems = try await Self.problems(of: source, scopes: 100_000)
       let line = 1 + (source.split(separator: "\n").firstIndex { $0.hasSuffix(wrong) } ?? 0)
       let errors = problems.filter { $0.contains(": error: ") }

@@ -1,16 +1,16 @@
 /// A block of Swift code in a document.
 struct Example: Sendable {
   let document: String
-  /// Where its first line of code stands in the document, from 1.
+  /// The line number of its first line of code in the document, from 1.
   let line: Int
   let code: [String]
 
-  /// A document whose blocks cannot be told.
+  /// The error of a document with a block that has no end or no clear language.
   struct UnclearBlock: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// The Swift blocks of a text, which is a document or, by its name, a Swift file with doc comments.
+  /// Returns the Swift blocks of a document, or of the doc comments in a Swift file.
   static func all(in text: String, of document: String) throws -> [Example] {
     var examples: [Example] = []
     var open: (language: String, indentation: Int, line: Int, code: [String])?
@@ -34,7 +34,7 @@ struct Example: Sendable {
       } else if text.hasPrefix("```") {
         let language = String(text.dropFirst(3))
         if language.isEmpty || language != "swift" && language.lowercased().hasPrefix("swift") {
-          throw unclear(document, number, "has to name its language: swift, text, console …")
+          throw unclear(document, number, "must name its language: swift, text, console …")
         }
         open = (language, line.count - text.count, number + 1, [])
       }
@@ -44,13 +44,13 @@ struct Example: Sendable {
   }
 
   private static func unclear(_ document: String, _ line: Int, _ why: String) -> UnclearBlock {
-    UnclearBlock(description: "\(document):\(line): the block of code \(why)")
+    UnclearBlock(description: "\(document):\(line): the code block \(why)")
   }
 }
 
 extension Example {
-  /// A file that has the code in a function, and outside it what cannot stand in one. What the
-  /// compiler says of it, it says of the document.
+  /// Returns a file with the code in a function, and with imports and extensions outside it. The
+  /// compiler's diagnostics of the file refer to the document.
   func source(named name: String) -> String {
     var outside: [String] = []
     var inside = ["func \(name)() async throws {", location(of: line)]
@@ -80,7 +80,7 @@ extension Example {
 }
 
 extension Substring {
-  /// What a line of a Swift file says as part of a doc comment; nil if it is none.
+  /// The text of a line of a doc comment; nil for other lines.
   fileprivate var documentation: Substring? {
     let text = drop { $0 == " " }
     guard text.hasPrefix("///") else { return nil }

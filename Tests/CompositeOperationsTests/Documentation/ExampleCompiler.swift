@@ -1,8 +1,8 @@
 import Foundation
 
-/// Has the compiler look at examples, against the modules that were built with these tests.
+/// Type-checks examples against the modules that were built with these tests.
 struct ExampleCompiler {
-  /// What keeps the compiler from being asked.
+  /// The error thrown when the compiler or the modules are not found.
   struct Unavailable: Error, CustomStringConvertible {
     let description: String
   }
@@ -25,7 +25,7 @@ struct ExampleCompiler {
     libraries = URL(fileURLWithPath: paths.runtimeResourcePath)
   }
 
-  /// What the compiler has against the examples, a text each; nothing if they are in order.
+  /// Returns the compiler's errors and warnings for the examples, one text each.
   func problems(of examples: [Example], prelude: String) async throws -> [String] {
     let sources = examples.enumerated().map { index, example in
       example.source(named: "example\(index)")
@@ -33,7 +33,7 @@ struct ExampleCompiler {
     return try await problems(ofSources: sources, arguments: [prelude])
   }
 
-  /// The errors and warnings of the compiler for files of one module, a text each.
+  /// Returns the compiler's errors and warnings for files of one module, one text each.
   ///
   /// - Parameters:
   ///   - sources: The contents of the files.
@@ -52,7 +52,7 @@ struct ExampleCompiler {
       arguments: [
         "-typecheck", "-swift-version", "6", "-wmo", "-parse-as-library",
         "-module-name", "Examples", "-I", modules.path, "-module-cache-path", moduleCache.path,
-        // For the modules of C that modules of the package were built with.
+        // For the C modules that the package's modules import.
         "-I", Checkout.path(of: "Sources/CProcesses/include"),
         "-I", Checkout.path(of: "Sources/CSQLite"),
         // For the macros of Testing, and for manifests.
@@ -63,18 +63,18 @@ struct ExampleCompiler {
       ] + arguments + files
     ).run()
     let problems = Self.problems(in: end.output)
-    if end.status != 0, problems.isEmpty { return ["\(compiler.path) ended so:\n\(end.output)"] }
+    if end.status != 0, problems.isEmpty { return ["\(compiler.path) failed:\n\(end.output)"] }
     return problems
   }
 
-  /// The errors and warnings, each with the lines below it that belong to it.
+  /// Returns the errors and warnings, each with the lines below it that belong to it.
   private static func problems(in output: String) -> [String] {
     var problems: [String] = []
     var isKept = false
     for line in output.split(separator: "\n") {
       let isError = line.contains(": error: ")
       if isError || line.contains(": warning: ") {
-        // An example may show a value without doing anything with it.
+        // An example may leave a value unused.
         isKept = isError || !(line.contains("was never") || line.contains("is unused"))
         if isKept { problems.append(String(line)) }
       } else if isKept {
@@ -85,7 +85,7 @@ struct ExampleCompiler {
   }
 }
 
-// MARK: - Where things are
+// MARK: - Locations
 
 extension ExampleCompiler {
   private static func findCompiler() throws -> URL {
@@ -95,10 +95,10 @@ extension ExampleCompiler {
       if FileManager.default.isExecutableFile(atPath: file.path) { return file }
     }
     throw Unavailable(
-      description: "The examples cannot be compiled: there is no swiftc in PATH, which is \(path).")
+      description: "cannot compile the examples: there is no swiftc in PATH (\(path))")
   }
 
-  /// The folder of the built modules: that of the tests themselves or one above it.
+  /// Returns the folder of the built modules, which contains the tests or is above them.
   private static func findModules() throws -> URL {
     let bundles = CommandLine.arguments.filter { $0.contains(".xctest") }
     let starts = ["/proc/self/exe"] + bundles + [Bundle.main.bundlePath]
@@ -113,7 +113,7 @@ extension ExampleCompiler {
       }
     }
     throw Unavailable(
-      description: "The examples cannot be compiled: CompositeOperations.swiftmodule is in no "
-        + "folder above one of \(starts).")
+      description: "cannot compile the examples: CompositeOperations.swiftmodule is in no folder "
+        + "above \(starts)")
   }
 }

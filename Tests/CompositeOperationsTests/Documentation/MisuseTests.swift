@@ -1,6 +1,6 @@
 import Testing
 
-/// The messages of the compiler for code that does not do what it seems to, or uses a name from
+/// The compiler's messages for code that does not do what it seems to do, or that uses a name from
 /// another library.
 @Suite struct MisuseTests {
   private static func problems(of code: String) async throws -> [String] {

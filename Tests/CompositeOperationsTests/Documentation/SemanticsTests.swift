@@ -1,6 +1,6 @@
 import Testing
 
-/// `Documentation/Semantics.md` names the rules of the contract and the tests that show them.
+/// `Documentation/Semantics.md` contains the rules and the names of the tests that verify them.
 @Suite struct SemanticsTests {
   private static let rules = [
     ("O", 8), ("P", 9), ("S", 8), ("G", 7), ("W", 10), ("H", 4), ("T", 3), ("R", 6), ("E", 5),
@@ -17,7 +17,7 @@ import Testing
     }
     #expect(sections.map { String($0.rule) } == Self.rules)
     for section in sections {
-      #expect(!TestName.all(namedIn: section.text).isEmpty, "\(section.rule) names no test.")
+      #expect(!TestName.all(namedIn: section.text).isEmpty, "\(section.rule) has no test")
     }
   }
 
@@ -28,11 +28,11 @@ import Testing
       })
     #expect(existing.count > 100)
     let missing = TestName.all(namedIn: try Self.page()).filter { !existing.contains($0) }
-    #expect(missing == [], "The page is not up to date.")
+    #expect(missing == [], "the page is stale")
   }
 
   @Test func `C2: unstructured tasks are created in one file`() throws {
-    // Tests may make their own, and so does what helps them.
+    // The test kit and the tests may create unstructured tasks.
     let modules = ["CompositeOperations", "CompositeOperationsFoundation", "RecordOperations"]
     let files = try modules.flatMap { module in
       try Checkout.files(below: "Sources/\(module)", suffix: ".swift")
@@ -52,14 +52,14 @@ private struct TestName: Hashable, CustomStringConvertible {
 
   var description: String { "\(suite)/\"\(name)\"" }
 
-  /// The tests that a document names, as this does: `Suite/"name"`.
+  /// Returns the tests that a document names in the form `Suite/"name"`.
   static func all(namedIn document: some StringProtocol) -> [TestName] {
     Substring(document).matches(of: /`(\w+)\/"([^"]+)"`/).map { match in
       TestName(suite: match.1, name: String(match.2).replacing("\n", with: " "))
     }
   }
 
-  /// The tests of a file. A test belongs to the suite that was declared last before it.
+  /// Returns the tests of a file. A test belongs to the suite that was declared last before it.
   static func all(declaredIn source: String) -> [TestName] {
     var suite: Substring = ""
     return source.matches(of: /struct (\w+)|func `([^`]+)`\(/).compactMap { match in

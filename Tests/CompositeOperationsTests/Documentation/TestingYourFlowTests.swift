@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// The tests of the article "Testing your flow", run; that its blocks compile is shown elsewhere.
+/// Runs the tests of the article "Testing your flow". `ExampleTests` compiles its code blocks.
 @Suite struct TestingYourFlowTests {
   private struct OpenIssues: ComposableOperation {
     let list: AnyOperation<[String]>
@@ -105,6 +105,8 @@ import Testing
     let article = try #require(
       try Checkout.text(of: "Documentation/CompositeOperations.docc/TestingYourFlow.md"))
     let picture = try #require(error).description
-    if !article.contains(picture) { Issue.record("The article does not show this:\n\(picture)") }
+    if !article.contains(picture) {
+      Issue.record("The article does not contain this text:\n\(picture)")
+    }
   }
 }

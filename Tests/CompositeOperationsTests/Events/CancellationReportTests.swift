@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite struct CancellationReportTests {
-  /// Compositions with a run named "body", made from a body.
+  /// Compositions with a run named "body", created from a body.
   private static let shapes:
     [(name: String, operation: @Sendable (SimpleOperation<Void>) -> any ComposableOperation)] = [
       ("outermost", { $0.named("body") }),
@@ -63,7 +63,7 @@ import Testing
     await observer.isNotified.passIgnoringCancellation()
     gate.open()
     #expect(await run.isCancelled())
-    #expect(observer.log.entries == ["asked", "heard", "ended"])
+    #expect(observer.log.entries == ["asked", "continued", "ended"])
   }
 }
 
@@ -87,7 +87,7 @@ private final class Canceller: OperationObserver {
   }
 }
 
-/// When it is notified of a cancellation, it blocks until the body of the cancelled run continues.
+/// Blocks in the notification of a cancellation until the body of the cancelled run continues.
 private final class WaitingObserver: OperationObserver {
   let log = Log<String>()
   let isNotified = Gate()
@@ -100,7 +100,7 @@ private final class WaitingObserver: OperationObserver {
       log.add("asked")
       isNotified.open()
       let isOver = goOn.wait(timeout: .now() + 60) == .success
-      log.add(isOver ? "heard" : "waited in vain")
+      log.add(isOver ? "continued" : "timed out")
     case .ended: log.add("ended")
     case .created, .started, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled,
       .progressed,

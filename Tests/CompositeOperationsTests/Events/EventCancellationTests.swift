@@ -43,11 +43,11 @@ import Testing
   @Test func `O6: the end of a child is reported after its cancellation has been reported`() async {
     for round in 0..<20 {
       let observer = SlowObserver(named: "child")
-      // Computes all the while: the runtime lets no task begin again whose handlers still run.
+      // Computes, because the runtime does not resume a task while its cancellation handlers run.
       let child = SimpleOperation { observer.waitUntilAsked() }.named("child")
       let run = ParallelOperation([child, child], width: .serial).start(
         in: OperationEnvironment(observers: [observer]))
-      // On a thread of its own, because the child keeps one of the pool's.
+      // On a separate thread, because the child occupies a thread of the pool.
       Thread.detachNewThread {
         observer.waitUntilBodyBegan()
         run.cancel()
@@ -60,7 +60,7 @@ import Testing
   }
 }
 
-/// Tells of a cancellation for as long as the body that is cancelled takes to return, and longer.
+/// Does not return from the notification of a cancellation until the cancelled body has returned.
 private final class SlowObserver: OperationObserver {
   let log = Log<String>()
   private let hasBegun = Flag()
@@ -96,13 +96,14 @@ private final class SlowObserver: OperationObserver {
   }
 }
 
-/// A scene that one worker played and somebody cancelled after a job.
+/// A scenario that ran on one worker and was cancelled after a job.
 private struct Cancelled {
   let jobs: Int
-  /// The laws that it broke.
+  /// The violated invariants.
   private(set) var findings: [String]
 
-  /// - Parameter job: The number of the job; 0 is before the first, nil is never.
+  /// - Parameter job: The number of the job after which the run is cancelled: 0 is before the first
+  ///   job, nil is never.
   init(_ scene: EventScene, _ setting: Setting, seed: UInt64, after job: Int?) async {
     let recorder = RecordingObserver()
     let executor = SeededExecutor(seed: seed)
@@ -118,16 +119,18 @@ private struct Cancelled {
     let events = recorder.events
     findings = events.findings(order: .total)
     if job == nil || before.contains(where: { $0.isEnd && $0.id == run.id }) {
-      expect(events.reasons.isSubset(of: [nil]), "somebody was told a reason that nobody gave")
+      expect(events.reasons.isSubset(of: [nil]), "an event has a reason, and there was none")
       return
     }
     let asked = events.filter(\.isCancellationRequest)
     let askedBefore = before.filter(\.isCancellationRequest)
-    expect(Set(asked.map(\.id)).isSuperset(of: before.living), "not everybody who ran was told")
-    expect(askedBefore.reasons.isSubset(of: [nil]), "somebody was told a reason too early")
+    expect(
+      Set(asked.map(\.id)).isSuperset(of: before.living),
+      "an active run did not report the cancellation")
+    expect(askedBefore.reasons.isSubset(of: [nil]), "an event has a reason before the cancellation")
     let askedNow = events.dropFirst(before.count).filter(\.isCancellationRequest)
-    expect(askedNow.reasons.isSubset(of: ["enough"]), "somebody was told a wrong reason")
-    expect(asked.contains { $0.id == run.id }, "the run itself was not told")
+    expect(askedNow.reasons.isSubset(of: ["enough"]), "an event has a wrong reason")
+    expect(asked.contains { $0.id == run.id }, "the run itself did not report the cancellation")
     let begunLater = events.dropFirst(before.count).filter(\.isStart)
     expect(begunLater.isEmpty, "\(begunLater) began after the cancellation")
     if case .ended(let outcome, _) = events.last?.kind, events.last?.id == run.id {
@@ -143,7 +146,7 @@ private struct Cancelled {
 }
 
 extension [OperationEvent] {
-  /// Every reason that somebody was told for a cancellation; nil is none.
+  /// The reasons of all reported cancellations; nil for a cancellation without a reason.
   fileprivate var reasons: Set<String?> {
     Set(
       compactMap { event in

@@ -45,7 +45,7 @@ import Testing
     let setting = Setting(suspends: true, workers: .all)
     let started = Gate()
     let late = SimpleOperation {
-      // Ends when it is cancelled, as if nothing had been.
+      // Returns its result after the cancellation.
       try? await started.pass()
       return 1
     }.named("late")

@@ -96,9 +96,8 @@ import Testing
 extension [OperationEvent] {
   fileprivate var lines: [String] { map { "\($0)" } }
 
-  /// The events of every run by themselves. What other tasks report, a child's beginning and a
-  /// request to cancel, stands where chance puts it on several workers: here it stands last, in
-  /// alphabetical order.
+  /// The events of each run. On several workers, events from other tasks (the start of a child and
+  /// a cancellation request) are in no fixed position. Here, they are last, in alphabetical order.
   fileprivate var linesByRun: [OperationID: [String]] {
     Dictionary(grouping: self, by: \.id).mapValues { events in
       events.filter { !$0.isFromElsewhere }.lines

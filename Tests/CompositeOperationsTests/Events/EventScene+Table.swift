@@ -61,7 +61,7 @@ extension EventScene {
         setting.failing(), setting.stopping(), setting.giving(3), setting.waiting(giving: 4),
       ])
     },
-    EventScene("a race that everybody loses", paths: ["root", "root/race", "root/race/a"]) {
+    EventScene("a race without a winner", paths: ["root", "root/race", "root/race/a"]) {
       setting in
       RaceOperation([setting.failing().named("a")]).named("race")
     },
@@ -80,7 +80,7 @@ extension EventScene {
       SequentialOperation(.retrying(setting.failing().named("a"), attempts: 3)).named("tries")
     },
     EventScene(
-      "one after another", paths: ["root", "root/steps", "root/steps/a", "root/steps/b"]
+      "steps one after another", paths: ["root", "root/steps", "root/steps/a", "root/steps/b"]
     ) { setting in
       SequentialOperation(
         .linear([
@@ -118,7 +118,7 @@ extension EventScene {
       }.named("call")
     },
     EventScene(
-      "modifiers that are no runs of their own", paths: ["root", "root/list", "root/list/a"]
+      "modifiers without runs of their own", paths: ["root", "root/list", "root/list/a"]
     ) { setting in
       let child = AnyOperation(setting.giving(1)).named("hidden").prioritized(at: .high)
       return ParallelOperation([child.discarding { _ in }.named("a")]).named("list")

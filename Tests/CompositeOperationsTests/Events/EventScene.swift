@@ -2,13 +2,13 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// A composition whose events are looked at.
+/// A composition whose events are checked.
 struct EventScene: Sendable, CustomTestStringConvertible {
   let name: String
-  /// The paths of the runs that begin if nobody cancels, in alphabetical order. Nil where that
-  /// depends on who is quick.
+  /// The paths of the runs that begin without a cancellation, in alphabetical order; nil if they
+  /// depend on timing.
   let paths: [String]?
-  /// Its outermost run is called `root`.
+  /// Creates the composition; its outermost run is named `root`.
   let operation: @Sendable (Setting) -> AnyOperation<Void>
 
   init<Success: Sendable>(
@@ -20,7 +20,8 @@ struct EventScene: Sendable, CustomTestStringConvertible {
     self.operation = { setting in Self.root(operation(setting)) }
   }
 
-  /// A run of an operation as a child of one that gives nothing, so that all scenes give the same.
+  /// Returns an operation named `root` that runs an operation as a child, without its result, so
+  /// that all scenarios have the same result type.
   private static func root<Success: Sendable>(
     _ operation: any ComposableOperation<Success>
   ) -> AnyOperation<Void> {
@@ -31,12 +32,12 @@ struct EventScene: Sendable, CustomTestStringConvertible {
 }
 
 extension Setting {
-  /// Many orders of one worker, and all workers many times.
+  /// Many schedules of one worker, and many runs on all workers.
   static let many =
     (0..<24).map { Setting(suspends: $0 % 4 != 0, workers: .one(seed: $0)) }
     + (0..<12).map { Setting(suspends: $0 % 4 != 0, workers: .all) }
 
-  /// What one worker tells is in the order in which it happened.
+  /// The order of events: total on one worker, partial on several.
   var order: Oracle.Order {
     switch workers {
     case .one: .total
@@ -44,7 +45,7 @@ extension Setting {
     }
   }
 
-  /// An operation that waits until it is cancelled.
+  /// Returns an operation that waits until it is cancelled.
   func waiting<Value: Sendable>(giving value: Value) -> SimpleOperation<Value> {
     SimpleOperation {
       try await Gate().pass()

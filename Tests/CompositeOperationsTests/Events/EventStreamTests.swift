@@ -57,7 +57,8 @@ import Testing
     while let event = await iterator.next() { left.append(event) }
     #expect(first != nil && left.count <= 3)
     #expect(left.last?.isEnd == true && left.last?.name == "list")
-    // The list has five events and ten times four: of its own, of each child, and of that one's beginning.
+    // The list has four events of its own: created, started, expected children, ended. Each child
+    // adds four: its own three, and the list's event of its start.
     #expect(1 + left.count + events.droppedCount == 4 + 10 * 4)
   }
 

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct EventWaitTests {
-  /// What a run is told to wait for, and what it does before and after.
+  /// Returns the waits, the start and the end that a run reports.
   private func told(_ recorder: RecordingObserver, _ name: String = "root") -> [String] {
     recorder.events(of: name).compactMap { event in
       switch event.kind {
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  /// Runs an operation on one worker, and opens what it waits for.
+  /// Runs an operation on one worker, and calls a closure that ends its wait.
   private func run(
     _ operation: some ComposableOperation<Int>, clock: ManualClock = ManualClock(),
     opening open: () -> Void

@@ -1,16 +1,17 @@
 import CompositeOperations
 
-/// What events promise of the places of runs: identities, parents and paths.
+/// The invariants of identities, parents and paths in events.
 enum PlaceLaws {
-  /// - Parameter events: Those of an outermost run and of everything below it.
-  /// - Returns: The laws that they break.
+  /// Returns the violated invariants.
+  ///
+  /// - Parameter events: The events of an outermost run and of all runs below it.
   static func findings(in events: [OperationEvent]) -> [String] {
     var findings: [String] = []
     var paths: [OperationID: [String]] = [:]
     for event in events {
       let above = event.parent.map { paths[$0] ?? ["of an unknown parent"] } ?? []
       if event.path.names != above + [event.name] {
-        findings.append("\(event) does not stand below \(above)")
+        findings.append("\(event) is not below \(above)")
       }
       if let parent = event.parent, parent >= event.id {
         findings.append("\(event) is older than its parent \(parent)")
@@ -18,7 +19,7 @@ enum PlaceLaws {
       paths[event.id] = event.path.names
     }
     if events.count(where: { $0.parent == nil && $0.isCreation }) != 1 {
-      findings.append("there is not one outermost run")
+      findings.append("the number of outermost runs is not 1")
     }
     return findings
   }
@@ -33,10 +34,10 @@ extension OperationEvent {
 }
 
 extension [OperationEvent] {
-  /// The laws that these events break, of an outermost run and of everything below it.
+  /// Returns the invariants that the events of an outermost run and of all runs below it violate.
   func findings(order: Oracle.Order) -> [String] {
     var laws = EventLaws(order: order)
-    // A callback operation may be finished again whenever somebody likes.
+    // A callback operation can be finished again at any time.
     laws.read(filter { !$0.isRepetition })
     return laws.findings + PlaceLaws.findings(in: self)
   }

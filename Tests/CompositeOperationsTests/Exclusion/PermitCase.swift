@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// Random requests for permits in the state machine of the ledger, compared with the oracle after
+/// Random requests for permits to the state machine of the ledger, compared with the oracle after
 /// every event.
 struct PermitCase {
   /// How often each result has occurred in some cases.
@@ -47,7 +47,7 @@ struct PermitCase {
     for id in oracle.waiting.keys.sorted() { cancel(id) }
     for index in holds.indices.reversed() where !oracle.holds[index].hasEnded { end(index) }
     for (permits, count) in zip(permits, oracle.counts) {
-      expect(permits.countedByItself == count, "not all permits are back")
+      expect(permits.countedByItself == count, "not all permits have been released")
     }
   }
 
@@ -140,7 +140,7 @@ struct PermitCase {
         guard let id = requests.firstIndex(where: { $0 === answered.request }),
           let request = oracle.waiting[id]
         else {
-          expect(false, "a request was answered that did not wait")
+          expect(false, "a request that did not wait was answered")
           return
         }
         log.append("\(id) is \(answered.answer)")
@@ -220,7 +220,7 @@ struct PermitCase {
     let early = oracle.waiting.keys.filter { oracle.mayBeAdmitted($0) }
     expect(early.isEmpty, "\(early) could be admitted, and wait")
     let stuck = oracle.stuck(isOrderKept: true)
-    expect(stuck.isEmpty, "\(stuck) wait for ever")
+    expect(stuck.isEmpty, "\(stuck) wait forever")
     for (kind, permits) in permits.enumerated() {
       let count = oracle.waiting.values.count { $0.claims.contains { $0.kind == kind } }
       expect(machine.waitingCount(for: permits) == count, "\(count) wait for kind \(kind)")

@@ -14,13 +14,13 @@ import Testing
     let nested: [any ComposableOperation<Int>] = [
       SimpleOperation.withContext { context in try await context.run(inner.exclusive(in: lock)) }
         .exclusive(in: lock),
-      // Deep below, in composites.
+      // Nested in composites.
       SimpleOperation.withContext { context in
         let list = ParallelOperation([inner.exclusive(in: lock)])
         let sequence = SequentialOperation(LinearSequence([list.map { $0[0] }]))
         return try await context.run(sequence.map { _ in 7 })
       }.exclusive(in: lock),
-      // Together they would need five of four.
+      // Both together need five of four permits.
       SimpleOperation.withContext { context in
         try await context.run(inner.limited(by: four, taking: 3))
       }
@@ -33,7 +33,7 @@ import Testing
       #expect(
         error?.description.contains("is held by an enclosing operation until it ends") == true)
     }
-    // What suffices for both is given.
+    // Two and two of four permits are granted.
     let both = SimpleOperation.withContext { context in
       try await context.run(inner.limited(by: four, taking: 2))
     }.limited(by: four, taking: 2)
@@ -45,7 +45,7 @@ import Testing
     let lock = Permits(1)
     let inner = SimpleOperation { 7 }.exclusive(in: lock)
     let clock = ManualClock()
-    // With an environment that is not plain the siblings share what they stand in.
+    // With an environment other than the default one, the siblings share a scope.
     let outcome = await ParallelOperation([inner, inner, inner])
       .run(in: OperationEnvironment(clock: clock))
     #expect(outcome.result == [7, 7, 7])
@@ -61,7 +61,7 @@ import Testing
     for count in 2...5 {
       let locks = (0..<count).map { Permits(1, name: "lock \($0)") }
       let gates = (0..<count).map { _ in Gate() }
-      // Each holds one and then wants the next one.
+      // Each run holds one lock and then requests the next one.
       let runs = (0..<count).map { index in
         SimpleOperation<Int>.withContext { context in
           try await gates[index].pass()
@@ -90,7 +90,7 @@ import Testing
     let lock = Permits(1, name: "lock")
     let pair = Permits(2, name: "pair")
     let gates = (0..<4).map { _ in Gate() }
-    // One holds both of the pair; another the lock.
+    // One run holds both permits of the pair, another one holds the lock.
     let holder = SimpleOperation<Int>.withContext { context in
       try await gates[0].pass()
       return try await context.run(SimpleOperation { 0 }.exclusive(in: lock))
@@ -101,7 +101,7 @@ import Testing
       return try await context.run(SimpleOperation { 1 }.limited(by: pair))
     }.exclusive(in: lock).start()
     await gates[1].waitForArrivals(1)
-    // Waits for both together, and stands before the others.
+    // Waits for both together, in front of the other requests.
     let both = SimpleOperation { 2 }.exclusive(in: pair, lock).start()
     await lock.waitForQueue(of: 1)
     gates[0].open()
@@ -129,7 +129,7 @@ import Testing
     }.exclusive(in: outer).start()
     let holder = SimpleOperation { try await gates[1].pass() }.exclusive(in: inner).start()
     for gate in gates { await gate.waitForArrivals(1) }
-    // Waits for both, and comes before the child of who holds one of them.
+    // Waits for both, in front of the request of the holder's child.
     let both = SimpleOperation { began.add("both") }.exclusive(in: outer, inner).start()
     await inner.waitForQueue(of: 1)
     gates[0].open()
@@ -159,7 +159,7 @@ import Testing
     await pair.waitForQueue(of: 1)
     gates[0].open()
     await pair.waitForQueue(of: 2)
-    // The one below comes before it now, and nobody else does.
+    // The nested request may overtake it now, and no other request may.
     let late = SimpleOperation { began.add("late") }.limited(by: pair).start()
     await pair.waitForQueue(of: 3)
     gates[2].open()
@@ -176,17 +176,18 @@ import Testing
     let pair = Permits(2, name: "pair")
     let lock = Permits(1, name: "lock")
     let gates = (0..<3).map { _ in Gate() }
-    // Holds one of the pair, and waits for the lock, below.
+    // Holds one permit of the pair, and its child waits for the lock.
     let first = SimpleOperation<Int>.withContext { context in
       try await gates[0].pass()
       return try await context.run(SimpleOperation { 1 }.exclusive(in: lock))
     }.limited(by: pair).start()
-    // Holds the other one, and needs nothing.
+    // Holds the other permit, and waits for nothing.
     let free = SimpleOperation<Int> {
       try await gates[1].pass()
       return 2
     }.limited(by: pair).start()
-    // Holds the lock, and waits for one of the pair: the free one's will do.
+    // Holds the lock, and its child waits for one permit of the pair, which the second run
+    // releases.
     let second = SimpleOperation<Int>.withContext { context in
       try await gates[2].pass()
       return try await context.run(SimpleOperation { 3 }.limited(by: pair))

@@ -50,7 +50,7 @@ import Testing
       #expect(machine.asked(request).answered.isEmpty)
     }
     #expect(machine.stepCount <= 20 * count, "\(machine.stepCount) steps")
-    // The last one waits for the first one.
+    // The last run waits for the first one.
     let request = PermitLedger.Request(
       [PermitClaim(permits: ends[0], number: 1)], below: holds[count])
     let answers = machine.asked(request).answered.map(\.answer)
@@ -108,7 +108,7 @@ import Testing
       effects.append(machine.cancelled(request))
     }
     do {
-      // Given its permits.
+      // Granted its permits.
       let request = requestOfOwnPermits()
       effects.append(machine.asked(request))
       effects.append(machine.gaveBack(request.claims[0]))
@@ -121,7 +121,7 @@ import Testing
       effects.append(machine.asked(request))
     }
     do {
-      // Below a hold that ends before.
+      // Below a hold that ends before the request.
       let claim = PermitClaim(permits: Self.permits(notingEndIn: gone), number: 1)
       let hold = PermitHold([claim], below: nil)
       let request = requestOfOwnPermits(below: hold)

@@ -59,7 +59,7 @@ struct PermitOracle {
 
   // MARK: Questions
 
-  /// The holds above a request or a hold, up to one that has ended.
+  /// Returns the holds above a request or a hold, up to the first ended hold.
   func chain(from hold: Int?) -> [Int] {
     var chain: [Int] = []
     var next = hold

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// Random programs of operations that take permits within one another.
+/// Random programs of nested operations that take permits.
 @Suite struct PermitProgramTests {
   @Test(arguments: 0..<60)
   func `E4: requests for permits in a fixed order are never refused, however nested`(seed: UInt64)
@@ -55,9 +55,10 @@ private struct PermitProgram {
 
   var areAllBack: Bool { permits.allSatisfy { $0.leftCount == $0.count && $0.waitingCount == 0 } }
 
-  /// An operation that takes permits, waits a little, and runs another one, which takes more.
+  /// Returns an operation that takes permits, yields, and runs another operation that takes
+  /// permits.
   ///
-  /// - Parameter first: The first permits that may be taken, where there is an order.
+  /// - Parameter first: The index of the first permits that may be taken in the ordered case.
   mutating func operation(from first: Int = 0, levels: Int = 3) -> AnyOperation<Int> {
     let pauses = Int.random(in: 0..<3, using: &randomness)
     guard levels > 0, first < permits.count else {
@@ -80,9 +81,9 @@ private struct PermitProgram {
     if several.count == 2, Bool.random(using: &randomness) {
       return AnyOperation(body.exclusive(in: permits[several[0]], permits[several[1]]))
     }
-    // The first one is taken first, and so stands outermost.
+    // The first permits are taken first, so their modifier is the outermost.
     return several.reversed().reduce(AnyOperation(body)) { operation, index in
-      // A barrier now and then; of several permits one is enough otherwise.
+      // Sometimes a barrier, otherwise one permit.
       Bool.random(using: &randomness)
         ? AnyOperation(operation.exclusive(in: permits[index]))
         : AnyOperation(operation.limited(by: permits[index]))

@@ -15,7 +15,7 @@ import Testing
         await setting.pause()
         crowd.leave()
       }.limited(by: permits)
-      // In two composites at once, wherever they stand.
+      // In two composites at the same time.
       let list = ParallelOperation((0..<50).map { _ in operation })
       let outcome = try await setting.run { await ParallelOperation(list, list).run() }
       #expect(outcome.result != nil)
@@ -41,7 +41,7 @@ import Testing
     let gate = Gate()
     let holder = SimpleOperation { try await gate.pass() }.limited(by: permits).start()
     await gate.waitForArrivals(1)
-    // The first one needs both, and nobody who needs only one overtakes it.
+    // The first request needs both permits, and no request for one overtakes it.
     var runs: [OperationRun<Void>] = []
     for index in 0..<10 {
       let operation = SimpleOperation { began.add(index) }
@@ -53,7 +53,7 @@ import Testing
     #expect(began.entries == [])
     gate.open()
     for run in [holder] + runs { _ = try await run.outcome.get() }
-    // Those between two that need both begin side by side.
+    // Requests for one permit between two requests for both begin concurrently.
     let groups = [[0], [1, 2], [3], [4, 5], [6], [7, 8], [9]]
     var rest = began.entries[...]
     for group in groups {
@@ -132,7 +132,7 @@ import Testing
     let gate = Gate()
     let holder = SimpleOperation { try await gate.pass() }.limited(by: permits).start()
     await gate.waitForArrivals(1)
-    // Needs both; the one behind it would be content with the one that is left.
+    // Needs both permits; for the next request, the remaining one is sufficient.
     let both = SimpleOperation {}.exclusive(in: permits).start()
     await permits.waitForQueue(of: 1)
     let one = SimpleOperation {}.limited(by: permits).start()
@@ -182,7 +182,7 @@ import Testing
           await lock.waitForQueue(of: 1)
           return run
         }
-        // When it has ended the waiter has the permit, but no thread yet.
+        // When the holder has ended, the waiter has the permit, but does not run yet.
         let run = try await context.run(holder.exclusive(in: lock))
         run.cancel()
         return await run.outcome.isCancelled
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  // MARK: Several
+  // MARK: Several permits
 
   @Test func `E3: permits of adjacent modifiers are taken together`() async throws {
     let (left, right) = (Permits(1, name: "left"), Permits(1, name: "right"))
@@ -206,7 +206,7 @@ import Testing
     ] {
       let run = both.start()
       await right.waitForQueue(of: 1)
-      // While it waits for the one it does not hold the other: that is only first in its queue.
+      // While it waits for one lock, it does not hold the other one; it is only first in its queue.
       #expect(left.leftCount == 1)
       run.cancel()
       #expect(await run.outcome.isCancelled)
@@ -255,7 +255,7 @@ import Testing
 }
 
 extension Permits {
-  /// Waits until so many wait for permits.
+  /// Waits until a number of requests wait for permits.
   func waitForQueue(of count: Int) async {
     while waitingCount < count { await Task.yield() }
   }

@@ -2,7 +2,7 @@ import CompositeOperations
 import Testing
 
 /// Simulates operations with nested permits on the state machine of the ledger. Operations that
-/// have their permits proceed in round-robin order.
+/// hold their permits proceed in round-robin order.
 struct PermitWorld {
   /// The permits that an operation takes, the outermost first.
   typealias Levels = [[PermitClaim]]

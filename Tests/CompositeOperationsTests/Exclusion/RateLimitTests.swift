@@ -15,13 +15,13 @@ import Testing
     for index in 4..<10 {
       await clock.waitForSleepers(1)
       clock.advance(by: .milliseconds(500))
-      // Another one may sleep before this one has read the clock.
+      // Another operation may sleep before this one has read the clock.
       while began.count <= index { await Task.yield() }
     }
     _ = try await run.outcome.get()
     let halves = began.entries.map { $0 / .milliseconds(500) }
     #expect(halves == [0, 0, 0, 0, 1, 2, 3, 4, 5, 6])
-    // After a pause there are as many at once as in a period, and no more.
+    // After a pause, as many operations begin at once as in one period.
     clock.advance(by: .seconds(100))
     let again = ParallelOperation((0..<5).map { _ in operation })
       .start(in: OperationEnvironment(clock: clock))

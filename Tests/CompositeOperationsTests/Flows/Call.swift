@@ -1,10 +1,10 @@
 import CompositeOperations
 
-/// A call of an interface with completion handlers, made on a stage.
+/// A call of an interface with completion handlers in a fixture.
 final class Call: Sendable {
   private let isCancelled = Flag()
 
-  /// - Parameter completion: Called once, some time later; with nil if the call was cancelled.
+  /// - Parameter completion: Called once after some time, with nil if the call was cancelled.
   init(
     on stage: Stage, _ name: String, completion: @escaping @Sendable (Outcome<Handle>?) -> Void
   ) {
@@ -19,7 +19,7 @@ final class Call: Sendable {
 }
 
 extension Stage {
-  /// A callback operation that opens a handle, and in flight while the call is.
+  /// Returns a callback operation that opens a handle and is in flight as long as the call.
   func calling(_ crew: String, _ number: Int) -> AnyOperation<Handle> {
     let name = "\(crew) \(number)"
     return AnyOperation(

@@ -4,7 +4,7 @@ extension Flow {
   static let all = lists + sequences + bodies
 
   static let bodies = [
-    Flow("a transfer that somebody wrote by hand", limits: ["block": 3]) { stage in
+    Flow("a transfer written as one body", limits: ["block": 3]) { stage in
       Transfer(stage: stage)
     } complaint: { outcome, stage in
       if outcome.result != 5 { return outcome.kind }
@@ -13,7 +13,8 @@ extension Flow {
   ]
 }
 
-/// Opens a source, falls back if there is no target, and copies blocks from the one to the other.
+/// Opens a source, falls back if there is no target, and copies blocks from the source to the
+/// target.
 private struct Transfer: ComposableOperation {
   let stage: Stage
 

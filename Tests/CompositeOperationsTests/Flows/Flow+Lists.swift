@@ -7,24 +7,27 @@ extension Flow {
     } complaint: { outcome, stage in
       guard let error = outcome.error as? ParallelOperationError else { return "no error" }
       if error.failures.map(\.index) != [7] { return "\(error)" }
-      // Those behind the broken page were in flight with it or never began.
+      // The pages after the broken one were in flight with it or never began.
       let begun = stage.begun(by: "page")
       if begun != (0..<begun.count).map({ "page \($0)" }) { return "began as \(begun)" }
-      if error.children.count != begun.count { return "\(error.children.count) in the evidence" }
-      // Of the seven before it, two at most were in flight with it.
+      if error.children.count != begun.count {
+        return "\(error.children.count) children in the error"
+      }
+      // At most two of the seven pages before it were in flight with it.
       let lost = error.children.prefix(7).count { $0.outcome.result == nil }
       return lost <= 2 ? nil : "\(lost) pages before the broken one are lost"
     },
-    Flow("a crawl that goes on at a broken page", limits: ["page": 3]) { stage in
+    Flow("a crawl that continues after a broken page", limits: ["page": 3]) { stage in
       crawl(stage, .runAll)
     } complaint: { outcome, stage in
       guard let error = outcome.error as? ParallelOperationError else { return "no error" }
       if error.failures.map(\.index) != [7] { return "\(error)" }
       let pages = error.children.compactMap { ($0.outcome.result as? Handle)?.name }
       let expected = (0..<12).filter { $0 != 7 }.map { "page \($0)" }
-      return pages == expected ? nil : "came to \(pages)"
+      return pages == expected ? nil : "the result is \(pages)"
     },
-    Flow("messages that are handled as they come", limits: ["message": 2, "handling": 1]) { stage in
+    Flow("messages that are handled when they arrive", limits: ["message": 2, "handling": 1]) {
+      stage in
       ParallelOperation(width: .limited(to: 2)) {
         AsyncStream { continuation in
           for index in 0..<7 { continuation.yield(index) }

@@ -2,7 +2,8 @@ import CompositeOperations
 
 extension Flow {
   static let sequences = [
-    Flow("list, fetch each, decide, try again, save", limits: ["fetch": 2, "attempt": 1]) { stage in
+    Flow("list, fetch each, decide, save with a retry", limits: ["fetch": 2, "attempt": 1]) {
+      stage in
       SequentialOperation(Sync(stage: stage))
     } complaint: { outcome, _ in
       guard let steps = outcome.result else { return outcome.kind }
@@ -13,7 +14,7 @@ extension Flow {
       let fetched = steps[1].result(as: [Handle].self)?.map(\.name)
       return fetched == (0..<5).map { "fetch \($0)" } ? nil : "fetched \(fetched ?? [])"
     },
-    Flow("a race of mirrors, and others to fall back to", limits: ["cache": 0]) { stage in
+    Flow("a race of mirrors with fallbacks", limits: ["cache": 0]) { stage in
       SequentialOperation(
         .fallingBack([
           RaceOperation([
@@ -52,10 +53,10 @@ extension Flow {
       return SequentialOperation(.retrying(attempt, attempts: 3))
     } complaint: { outcome, stage in
       if outcome.result?.map(\.name) != (0..<3).map({ "part \($0)" }) { return outcome.kind }
-      // What the failed attempts left is part of no outcome.
+      // The handles of failed attempts are part of no outcome.
       return stage.discarded.count == 4 ? nil : "discarded \(stage.discarded)"
     },
-    Flow("asking until it is ready, then two things at once", limits: ["ask": 1]) { stage in
+    Flow("polling until it is ready, then two operations at once", limits: ["ask": 1]) { stage in
       let ask = stage.work("ask") { $0 }
       return SequentialOperation(RepeatSequence(ask) { $0 < 4 }).then { asked in
         let reports = ParallelOperation((0..<4).map { stage.work("report", $0) { _ in asked } })
@@ -67,7 +68,7 @@ extension Flow {
   ]
 }
 
-/// Lists items, fetches each, decides, and saves; a first failure to save is forgiven.
+/// Lists items, fetches each and saves; the first failure to save is retried.
 private struct Sync: OperationSequence {
   let stage: Stage
 

@@ -1,20 +1,19 @@
 import CompositeOperations
 import Testing
 
-/// A composition as an application has it, and what is to be said of it whatever the order is in
-/// which its parts take their time.
+/// A composition as in an application, with checks of its outcome that hold under every schedule.
 struct Flow: Sendable, CustomTestStringConvertible {
   typealias Outcome = CompositeOperations.Outcome<any Sendable>
 
   let name: String
-  /// The most work that may be in flight at once, by crew.
+  /// The maximum number of operations in flight, by group.
   let limits: [String: Int]
-  /// What is wrong with how it ended; nil if nothing is. Not asked where somebody cancelled it.
+  /// Returns what is wrong with the outcome, or nil. Not called for a cancelled run.
   let complaint: @Sendable (Outcome, Stage) -> String?
   /// Starts a run of it.
   let start: @Sendable (Stage, OperationEnvironment) -> Started
 
-  /// A run of a flow, whatever that gives.
+  /// A run of a flow with any result type.
   struct Started: Sendable {
     let id: OperationID
     let outcome: @Sendable () async -> Outcome
@@ -29,7 +28,7 @@ struct Flow: Sendable, CustomTestStringConvertible {
     self.name = name
     self.limits = limits
     self.complaint = { outcome, stage in
-      // The outcome is one that `start` gave.
+      // The outcome comes from `start`.
       complaint(outcome.map { $0 as? Success }.unwrapped(), stage)
     }
     start = { stage, environment in
@@ -50,7 +49,7 @@ struct Flow: Sendable, CustomTestStringConvertible {
 }
 
 extension Outcome {
-  /// The outcome with a result that is there; without, an error.
+  /// The outcome with an unwrapped result; an error if the result is nil.
   fileprivate func unwrapped<Value>() -> Outcome<Value> where Success == Value? {
     switch self {
     case .result(let value): value.map(Outcome<Value>.result) ?? .error(TestError("another type"))

@@ -1,7 +1,7 @@
 import CompositeOperations
 import Testing
 
-/// Whole flows under many orders, and cancelled after every single job.
+/// Runs whole flows under many schedules, and cancels them after every job.
 @Suite struct FlowTests {
   @Test(arguments: Flow.all)
   func `P2, S3, O3: a flow ends under every schedule, and no value is lost`(flow: Flow) throws {
@@ -11,7 +11,7 @@ import Testing
       try #require(play.findings.isEmpty, "\(play)")
       stories.insert(play.stage.lines.map(\.text))
     }
-    // Else the orders would not be worth their name.
+    // Otherwise, the seeds would cover too few schedules.
     #expect(stories.count >= 20)
   }
 
@@ -39,8 +39,8 @@ import Testing
 }
 
 extension Play {
-  /// Whether it ended as cancelled if the cancellation came in time, and else as if there had been
-  /// none.
+  /// Whether the run ended as cancelled if the cancellation was in time, and otherwise as without a
+  /// cancellation.
   fileprivate func isRightlyEnded(comparedWith uncancelled: Play) -> Bool {
     guard let cancellation, let outcome else { return false }
     if cancellation < uncancelled.firstPossibleEnd { return outcome.isCancelled }

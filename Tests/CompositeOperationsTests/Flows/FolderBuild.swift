@@ -1,7 +1,8 @@
 import CompositeOperations
 import Foundation
 
-/// Builds a program of the C files of a folder: makes anew what is older than what it is made of.
+/// Builds a program from the C files of a folder, and creates only files that are older than their
+/// sources.
 struct FolderBuild: Sendable {
   let folder: URL
   /// Runs a command in the folder.
@@ -25,7 +26,7 @@ struct FolderBuild: Sendable {
     }
   }
 
-  /// Gives the name of a file, which is made if it is missing or older than one of the others.
+  /// Returns the name of a file, and creates the file if it is missing or older than another one.
   private func make(
     _ file: String, of others: [String], by command: [String]
   ) -> some ComposableOperation<String> {
@@ -42,7 +43,7 @@ struct FolderBuild: Sendable {
       ?? .distantPast
   }
 
-  /// A source and what it includes, directly or not.
+  /// Returns a source and the files that it includes, directly or indirectly.
   private func files(in source: String) throws -> [String] {
     var files = [source]
     var next = 0

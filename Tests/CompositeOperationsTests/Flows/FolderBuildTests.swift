@@ -6,7 +6,7 @@ private let hasBuildTools = ["/usr/bin/cc", "/usr/bin/make"].allSatisfy {
   FileManager.default.isExecutableFile(atPath: $0)
 }
 
-/// The build tool of an article beside `make -j2`.
+/// Compares the build tool of an article with `make -j2`.
 @Suite struct FolderBuildTests {
   private static let files = [
     "VERSION": "#define VERSION 1\n",
@@ -28,7 +28,7 @@ private let hasBuildTools = ["/usr/bin/cc", "/usr/bin/make"].allSatisfy {
     """,
   ]
 
-  @Test(.enabled(if: hasBuildTools, "It takes cc and make."))
+  @Test(.enabled(if: hasBuildTools, "requires /usr/bin/cc and /usr/bin/make"))
   func `the build tool of the article runs the same commands as make`() async throws {
     let folders = ["ours", "make"].map { name in
       FileManager.default.temporaryDirectory
@@ -50,7 +50,7 @@ private let hasBuildTools = ["/usr/bin/cc", "/usr/bin/make"].allSatisfy {
       let ours = try await build(folders[0])
       let theirs = try await make(folders[1])
       #expect(ours.sorted() == theirs.sorted(), "after a change of \(change ?? "nothing")")
-      // What is made of something comes behind it.
+      // A file is created after the files that it depends on.
       let copy = ours.firstIndex { $0.hasPrefix("cp") }
       let link = ours.firstIndex { $0.hasPrefix("cc -o") }
       #expect(copy == nil || copy == 0)
@@ -59,7 +59,7 @@ private let hasBuildTools = ["/usr/bin/cc", "/usr/bin/make"].allSatisfy {
     #expect(try await Self.status(of: folders[0]) == 1)
   }
 
-  /// The commands that the tool of the article runs, in the order in which they begin.
+  /// Returns the commands that the tool of the article runs, in the order in which they begin.
   private func build(_ folder: URL) async throws -> [String] {
     let commands = Log<String>()
     let build = FolderBuild(folder: folder) { command in

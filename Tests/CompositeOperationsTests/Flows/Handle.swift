@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// Something that somebody has to close: a connection, a file.
+/// A resource that has to be closed, such as a connection or a file.
 struct Handle: Sendable, Hashable, CustomStringConvertible {
   let number: Int
   let name: String
@@ -9,7 +9,7 @@ struct Handle: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Outcome<any Sendable> {
-  /// The handles that the receiver of the outcome finds in it, in results and in evidence.
+  /// The handles in the outcome, in results and in composite errors.
   var handles: [Handle] {
     switch self {
     case .result(let value): Handle.found(in: value)

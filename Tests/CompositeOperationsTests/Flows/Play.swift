@@ -1,22 +1,22 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// One run of a flow on a stage, from beginning to end.
+/// One complete run of a flow in a fixture.
 struct Play: Sendable {
   let flow: Flow
   let seed: UInt64
-  /// After which job somebody cancelled it; 0 is before the first, nil is never.
+  /// The job after which the run is cancelled: 0 is before the first job, nil is never.
   let cancellation: Int?
   let outcome: Flow.Outcome?
   let stage: Stage
-  /// The job before which nobody can have decided how it ends.
+  /// The first job in which the outcome can have been decided.
   let firstPossibleEnd: Int
-  /// The job after which it has been decided how it ends.
+  /// The job after which the outcome has been decided.
   let lastPossibleEnd: Int
-  /// What is wrong with it.
+  /// The violated rules.
   private(set) var findings: [String] = []
 
-  /// What somebody sees who waits for the outcome.
+  /// The state when a waiter receives the outcome.
   private struct Sight: Sendable {
     let outcome: Flow.Outcome
     let job: Int
@@ -31,7 +31,7 @@ struct Play: Sendable {
     self.stage = stage
     let watcher = EndWatcher(stage: stage)
     let recorder = RecordingObserver()
-    // Three ways through the engine: where nobody looks, with a clock of its own, and observed.
+    // Three paths through the engine: unobserved, with a custom clock, and observed.
     var environment = OperationEnvironment(executor: stage.executor)
     let isObserved = seed % 3 == 0
     if isObserved { environment.observers = [watcher, recorder] }
@@ -54,35 +54,35 @@ struct Play: Sendable {
 
   private mutating func judge(inFlight: Int) {
     guard let outcome else {
-      findings.append("it is stuck")
+      findings.append("the run does not end")
       return
     }
-    if inFlight != 0 { findings.append("\(inFlight) in flight when the outcome is there") }
-    if stage.clock.sleeperCount != 0 { findings.append("somebody sleeps on") }
+    if inFlight != 0 { findings.append("\(inFlight) in flight when the outcome is available") }
+    if stage.clock.sleeperCount != 0 { findings.append("a sleeper is left") }
     for (crew, limit) in flow.limits where stage.most(of: crew) > limit {
-      findings.append("\(stage.most(of: crew)) of \(crew) in flight, and not \(limit)")
+      findings.append("\(stage.most(of: crew)) of \(crew) in flight, more than \(limit)")
     }
     findings += handleFindings(outcome)
     if let cancellation, outcome.isCancelled {
       let late = stage.lines.filter { $0.job > cancellation && $0.text.hasSuffix(" begins") }
-      if !late.isEmpty { findings.append("\(late) although it was cancelled") }
+      if !late.isEmpty { findings.append("\(late) after the cancellation") }
     }
     let isAsPlanned = cancellation == nil || !outcome.isCancelled
     if isAsPlanned, let complaint = flow.complaint(outcome, stage) { findings.append(complaint) }
   }
 
-  /// Every handle is discarded, or received, or taken over by the flow itself: one of these, once.
+  /// Returns the handles that were not exactly once discarded, received or taken over by the flow.
   private func handleFindings(_ outcome: Flow.Outcome) -> [String] {
     let ends = stage.discarded + stage.takenOver + outcome.handles
     let counts = Dictionary(ends.map { ($0, 1) }, uniquingKeysWith: +)
     return stage.opened.compactMap { handle in
       let count = counts[handle, default: 0]
-      return count == 1 ? nil : "\(handle) came to \(count) ends"
+      return count == 1 ? nil : "\(handle) was discarded, received or taken over \(count) times"
     }
   }
 }
 
-/// Notes the job in which the outermost run ends.
+/// Records the job in which the outermost run ends.
 private final class EndWatcher: OperationObserver {
   private let stage: Stage
   private let jobs = Log<Int>()
@@ -97,7 +97,7 @@ private final class EndWatcher: OperationObserver {
 }
 
 extension Stage {
-  /// Runs everything, and moves the clock on whenever all that is left to do is to wait.
+  /// Runs all jobs, and advances the clock to the next deadline when no job is ready.
   fileprivate func playToTheEnd(afterJob: (Int) -> Void) {
     afterJob(0)
     while true {

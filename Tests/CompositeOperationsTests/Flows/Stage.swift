@@ -1,7 +1,8 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// Where a flow plays: it gives the bodies time and chance, and keeps books of what they do.
+/// The surroundings of a flow: an executor, a clock and random numbers for the bodies, and a record
+/// of what they do.
 final class Stage: Sendable {
   let executor: SeededExecutor
   let clock = ManualClock()
@@ -9,7 +10,7 @@ final class Stage: Sendable {
   private let books = Lock(Books())
 
   struct Line: Sendable, Equatable, CustomStringConvertible {
-    /// The job in which it was written, from 1.
+    /// The number of the job that wrote it, from 1.
     let job: Int
     let text: String
 
@@ -34,11 +35,11 @@ final class Stage: Sendable {
     randomness = .seeded(~seed)
   }
 
-  // MARK: What bodies do
+  // MARK: Actions of bodies
 
-  /// Notes that a piece of work begins.
+  /// Records the beginning of an operation.
   ///
-  /// - Returns: How many times work of this name has begun, with this one.
+  /// - Returns: The number of operations with this name that have begun, including this one.
   func begin(_ name: String, in crew: String) -> Int {
     books.withLock { books in
       books.write("\(name) begins")
@@ -56,9 +57,9 @@ final class Stage: Sendable {
     }
   }
 
-  /// Takes no time, or a moment, or some milliseconds of the clock.
+  /// Returns immediately, yields, or sleeps for some milliseconds of the clock.
   ///
-  /// - Parameter isStubborn: Whether it takes its time although it is cancelled.
+  /// - Parameter isStubborn: Whether it ignores a cancellation.
   func takeTime(isStubborn: Bool = false) async throws {
     var random = randomness
     switch Int.random(in: 0...4, using: &random) {
@@ -90,7 +91,7 @@ final class Stage: Sendable {
     }
   }
 
-  /// Notes that the flow itself looks after a handle from now on.
+  /// Records that the flow itself is responsible for a handle from now on.
   func takeOver(_ handle: Handle) {
     books.withLock { books in
       books.takenOver.append(handle)
@@ -100,7 +101,7 @@ final class Stage: Sendable {
 
   func jobEnded() { books.withLock { $0.jobs += 1 } }
 
-  // MARK: What the books say
+  // MARK: Record
 
   var jobs: Int { books.withLock { $0.jobs } }
   var lines: [Line] { books.withLock { $0.lines } }
@@ -109,11 +110,11 @@ final class Stage: Sendable {
   var takenOver: [Handle] { books.withLock { $0.takenOver } }
   var inFlight: Int { books.withLock { $0.now.values.reduce(0, +) } }
 
-  /// The most work of a crew that was in flight at once.
+  /// Returns the maximum number of operations of a group that were in flight at once.
   func most(of crew: String) -> Int { books.withLock { $0.most[crew, default: 0] } }
 
-  /// The names of the work of a crew that has begun, in order: a crew's work has names that begin
-  /// with the crew's.
+  /// Returns the names of the operations of a group that have begun, in order. Their names begin
+  /// with the name of the group.
   func begun(by crew: String) -> [String] {
     lines.map(\.text).filter { $0.hasPrefix(crew) && $0.hasSuffix(" begins") }
       .map { String($0.dropLast(" begins".count)) }

@@ -1,12 +1,12 @@
 import CompositeOperations
 
-/// A piece of work on a stage: it takes its time and comes to what its closure says.
+/// An operation in a fixture, which takes some time and ends as its closure does.
 struct Work<Success: Sendable>: ComposableOperation {
   let operationName: String
   let crew: String
   let stage: Stage
   let isStubborn: Bool
-  /// Made from how many times work of this name has begun.
+  /// Returns or throws the outcome of an attempt, from 1.
   let ending: @Sendable (_ attempt: Int) throws -> Success
 
   func perform(in context: OperationContext) async throws -> Success {
@@ -18,7 +18,7 @@ struct Work<Success: Sendable>: ComposableOperation {
 }
 
 extension Stage {
-  /// Work that comes to what a closure says.
+  /// Returns an operation that ends as a closure does.
   func work<Success: Sendable>(
     _ crew: String, _ number: Int = 0, isStubborn: Bool = false,
     _ ending: @escaping @Sendable (_ attempt: Int) throws -> Success
@@ -28,7 +28,7 @@ extension Stage {
       ending: ending)
   }
 
-  /// Work that opens a handle, after some failures.
+  /// Returns an operation that opens a handle, after a number of failures.
   func opening(
     _ crew: String, _ number: Int = 0, isStubborn: Bool = false, failures: Int = 0
   ) -> AnyOperation<Handle> {
@@ -39,7 +39,7 @@ extension Stage {
       }.discarding { self.discard($0) })
   }
 
-  /// Work that ends without a handle: in an error, or by stopping itself.
+  /// Returns an operation that ends in an error or cancels itself.
   func ending(_ crew: String, _ number: Int = 0, in error: any Error) -> AnyOperation<Handle> {
     AnyOperation(work(crew, number) { _ in throw error })
   }

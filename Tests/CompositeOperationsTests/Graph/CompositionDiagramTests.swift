@@ -12,7 +12,7 @@ import Testing
     func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? { nil }
   }
 
-  /// Nodes, and from where arrows lead to them, without what Mermaid wants around.
+  /// Returns a line for each node, with its name and the sources of its edges.
   private func lines(of operation: some ComposableOperation) -> [String] {
     let diagram = OperationDiagram(of: operation)
     return diagram.nodes.enumerated().map { index, node in

@@ -2,7 +2,8 @@ import CompositeOperations
 import Testing
 
 @Suite struct DiagramTests {
-  /// Two nodes that a third one needs, one of them for its outcome and twice, and two outputs.
+  /// A graph of three nodes with two outputs. The third node needs the other two, and one of them
+  /// twice, for its outcome.
   private static let graph = OperationGraph { graph in
     let one = graph.add(SimpleOperation { 1 }.named("one"))
     let two = graph.add(needing: one, named: "two") { one in SimpleOperation { one + 1 } }

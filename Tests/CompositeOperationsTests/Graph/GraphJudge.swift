@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// Judges what happened in a graph by the rules G1 to G5.
+/// Checks the events of a graph against the rules G1 to G5.
 struct GraphJudge {
   let trial: GraphTrial
   let isTotal: Bool
@@ -24,7 +24,8 @@ struct GraphJudge {
     if !isRight { findings.append(rule) }
   }
 
-  /// Whether somebody asks how a node ended, or how one did that cannot begin without it.
+  /// Whether the outcome of a node is needed, or the outcome of a node that cannot begin without
+  /// it.
   private func isTolerated(_ node: Int) -> Bool {
     trial.outputs.contains { $0.node == node && $0.asksForOutcome }
       || trial.nodes.enumerated().contains { index, other in
@@ -32,7 +33,7 @@ struct GraphJudge {
       }
   }
 
-  /// What those are told who ask for the outcome of a node that has ended or cannot begin.
+  /// Returns the outcome of a node that has ended or cannot begin, as other nodes receive it.
   private func told(of node: Int) -> GraphTrial.Shown {
     if let own = ended[node] { return own }
     let lost = trial.nodes[node].needs.filter { !$0.asksForOutcome }.map { told(of: $0.node) }
@@ -51,8 +52,8 @@ struct GraphJudge {
         needs.allSatisfy { need in
           if need.asksForOutcome { return true }
           if case .value? = ended[need.node] { return true } else { return false }
-        }, "G2: n\(node) began, and what it needs gave no result")
-      expect(!isTotal || !isStopped, "G2: n\(node) began when a failure had stopped everything")
+        }, "G2: n\(node) began without the results that it needs")
+      expect(!isTotal || !isStopped, "G2: n\(node) began after a failure had stopped the graph")
       expect(!isTotal || !isCancelled, "G4: n\(node) began although the graph was cancelled")
       let most = trial.width == .serial ? 1 : trial.width == .limited(to: 2) ? 2 : .max
       expect(running.count <= most, "G5: \(running.count) nodes are in flight")
@@ -60,7 +61,8 @@ struct GraphJudge {
       running.remove(node)
       if case .value = shown { given.insert(node) }
       ended[node] = isNodeCancelled ? .cancelled : shown
-      expect(!isNodeCancelled || isStopped || isCancelled, "G4: n\(node) was cancelled for nothing")
+      expect(
+        !isNodeCancelled || isStopped || isCancelled, "G4: n\(node) was cancelled without a reason")
       if isNodeCancelled { return }
       switch shown {
       case .value: return
@@ -87,23 +89,23 @@ struct GraphJudge {
       expect(isComplete && values == expected, "G1: \(values) of \(expected)")
     case .error(let error):
       let error = error as? OperationGraphError
-      expect(!isComplete, "G2: it failed, and nothing was missing")
+      expect(!isComplete, "G2: the graph failed, and no result was missing")
       let shown = error?.failures.map(\.index) ?? []
       expect(
         isTotal ? shown == failures : Set(shown).isSubset(of: failures), "G2: \(failures) failed")
-      // With several workers one that failed may be cancelled a moment later by another that did.
+      // On several workers, a node that failed can be cancelled by another failure before it ends.
       let isExact = isTotal || trial.mode == .runAll
       expect(!isExact || shown.count == failures.count, "G2: \(failures) failed")
       expect(
         !isExact || error?.consequences.map(\.index) == consequences,
         "G2: \(consequences) did not begin")
-      expect(!isExact || isToBlame, "G2: it failed, and no failure is to blame")
+      expect(!isExact || isToBlame, "G2: the graph failed without an unhandled failure")
     case .cancelled:
-      // As above: one that failed may have been cancelled by one that stopped by itself.
+      // As above: a node that failed can have been cancelled by a node that cancelled itself.
       let mayHideFailure = !isTotal && trial.mode == .cancelRemaining && !stops.isEmpty
       expect(
         isCancelled || !isComplete && (!isToBlame || mayHideFailure),
-        "G4: it was cancelled for nothing")
+        "G4: the graph was cancelled without a reason")
     }
     if !isStopped, !isCancelled {
       for (index, node) in trial.nodes.enumerated() where ended[index] == nil {
@@ -117,7 +119,7 @@ struct GraphJudge {
     mustBeGivenUpOnce(outcome)
   }
 
-  /// Whether a node failed that nobody asked about, or that left the graph without a result of its own.
+  /// Whether a node failed and no other node needs its outcome, or its failure prevents an output.
   private var isToBlame: Bool {
     var blamed = Set(failures)
     for (index, node) in trial.nodes.enumerated() where ended[index] == nil {
@@ -141,7 +143,7 @@ struct GraphJudge {
     }
   }
 
-  /// O3: a value is given up if nobody has seen it and nobody will.
+  /// O3: a value is discarded if no node has received it and no outcome contains it.
   private mutating func mustBeGivenUpOnce(_ outcome: Outcome<[GraphTrial.Shown]>) {
     for node in given {
       let times = discarded[node, default: 0]
@@ -151,17 +153,18 @@ struct GraphJudge {
       }
       let expected: Int? =
         switch outcome {
-        // With several workers one that came in time may be cancelled before that is noted.
+        // On several workers, a node can be cancelled between its return and the record of its
+        // outcome.
         case _ where !isTotal && isStopped: nil
         case _ where !isInTime: 1
         case .result: trial.outputs.contains { $0.node == node } || isSeen ? 0 : 1
         case .error: 0
-        // What others have seen is theirs.
+        // A value that another node has received belongs to that node.
         case .cancelled: isSeen ? 0 : 1
         }
       expect(
         times <= 1 && (expected == nil || expected == times),
-        "O3: the value of n\(node) was given up \(times) times")
+        "O3: the value of n\(node) was discarded \(times) times")
     }
   }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-/// Random graphs against the rules, which `GraphJudge` tells in plain code.
+/// Checks random graphs against the rules, which `GraphJudge` implements.
 @Suite struct GraphModelTests {
   @Test(arguments: [true, false])
   func `G1 to G5: random graphs follow the rules`(onOneWorker: Bool) async {
@@ -28,6 +28,6 @@ import Testing
       }
       seed += 1
     }
-    print("The judge has seen \(2 * (seed - first)) graphs, from seed \(first) on.")
+    print("checked \(2 * (seed - first)) graphs, beginning with seed \(first)")
   }
 }

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// Nodes that ask how others ended.
+/// Nodes that need the outcomes of other nodes.
 @Suite struct GraphOutcomeTests {
   @Test(arguments: Setting.all)
   func `G3: a node that needs an outcome runs in any case, and can handle a failure`(
@@ -36,7 +36,7 @@ import Testing
       }
       #expect(try await pipeline.run().get() == expected)
     }
-    // A failure comes before a cancellation, wherever it stands.
+    // A failure takes precedence over a cancellation, in any position.
     let both = OperationGraph(onFailure: mode) { graph in
       let one = graph.add(stopping)
       let other = graph.add(failing)

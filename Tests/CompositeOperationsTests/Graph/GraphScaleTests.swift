@@ -1,7 +1,7 @@
 import CompositeOperations
 import Testing
 
-/// Large graphs, which take time and memory in proportion to their nodes.
+/// Large graphs, whose time and memory are proportional to the number of nodes.
 @Suite struct GraphScaleTests {
   @Test func `G6: chains, fans and layers of 100,000 nodes run to their results`() async throws {
     let count = Scale.isSanitized ? 5_000 : 100_000

@@ -84,7 +84,7 @@ import Testing
         let needing = graph.add(needing: bad, named: "needing") { _ in noting("needing") }
         graph.add(needing: needing, named: "far") { _ in noting("far") }
         let good = graph.add(noting("good"))
-        return graph.add(needing: good, named: "behind") { _ in noting("behind") }
+        return graph.add(needing: good, named: "after") { _ in noting("after") }
       }
       let outcome = try await setting.run { await graph.run() }
       let error = try #require(outcome.error as? OperationGraphError)
@@ -93,8 +93,8 @@ import Testing
       #expect("\(error)" == "[0] bad: failed\ndid not begin: needing, far")
       #expect(!began.entries.contains("needing") && !began.entries.contains("far"))
       if mode == .runAll {
-        #expect(began.entries == ["good", "behind"])
-        #expect(error.nodes[4].outcome.result as? String == "behind")
+        #expect(began.entries == ["good", "after"])
+        #expect(error.nodes[4].outcome.result as? String == "after")
       }
     }
   }

@@ -1,7 +1,7 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// A random graph, how it is run, and what the rules say of what happened.
+/// A random graph, and how it is run.
 struct GraphTrial: Sendable {
   struct Need: Sendable {
     let node: Int
@@ -14,7 +14,7 @@ struct GraphTrial: Sendable {
     let needs: [Need]
     let end: End
     let turns: Int
-    /// Whether it stops when it sees that it is cancelled.
+    /// Whether it cancels itself when its task is cancelled.
     let noticesCancellation: Bool
   }
 
@@ -25,7 +25,7 @@ struct GraphTrial: Sendable {
     case cancelled
   }
 
-  /// How a node ended, as another one or the graph's error shows it.
+  /// The outcome of a node, as another node or the error of the graph shows it.
   enum Shown: Sendable, Equatable {
     case value(Int)
     case error(Int)
@@ -37,7 +37,7 @@ struct GraphTrial: Sendable {
   let outputs: [Need]
   let mode: FailureMode
   let width: OperationWidth
-  /// After how many jobs it is cancelled from outside.
+  /// The number of jobs after which the graph is cancelled from outside; nil for never.
   let cancellation: Int?
   let isObserved: Bool
 
@@ -66,7 +66,7 @@ struct GraphTrial: Sendable {
     isObserved = chance.percent(30)
   }
 
-  /// The graph, which gives the results of its outputs.
+  /// Returns the graph, which returns the results of its outputs.
   func operation(_ log: Log<Entry>) -> OperationGraph<[Shown]> {
     OperationGraph(width: width, onFailure: mode) { graph in
       var made: [GraphNode<Int>] = []
@@ -130,9 +130,9 @@ extension GraphTrial.Shown {
 }
 
 extension GraphTrial {
-  /// Runs it on one worker, or on all.
+  /// Runs the graph on one worker, or on all.
   ///
-  /// - Returns: What the rules do not allow.
+  /// - Returns: The violated rules.
   func findings(onOneWorker: Bool) async -> [String] {
     let log = Log<Entry>()
     let observer = RecordingObserver()
@@ -159,7 +159,7 @@ extension GraphTrial {
       let told = observer.events.count { event in
         if case .started = event.kind, event.name.hasPrefix("n") { true } else { false }
       }
-      // With several workers a node may be cancelled while its start is reported. Then its body does
+      // On several workers, a node can be cancelled while its start is reported. Its body then does
       // not begin.
       let cancelled = observer.events.count { event in
         if case .ended(.cancelled, late: nil) = event.kind {
@@ -171,7 +171,7 @@ extension GraphTrial {
       let most = judge.begun + (onOneWorker ? 0 : cancelled)
       judge.expect(
         (judge.begun...most).contains(told),
-        "\(told) beginnings were told of, and \(judge.begun) began")
+        "\(told) starts were reported, and \(judge.begun) nodes began")
     }
     return judge.findings.map { "\($0)\n\(self)\n\(log.entries)\n\(outcome)" }
   }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct LoggingTests {
-  /// Keeps the lines.
+  /// A log handler that keeps all lines.
   private struct Collector: OperationLogHandler {
     let lines = Log<OperationLogLine>()
     func write(_ line: OperationLogLine) { lines.add(line) }

@@ -23,7 +23,7 @@ import Testing
       await gate.waitForArrivals(1)
       await clock.waitForSleepers(1)
       clock.advance(by: .seconds(2))
-      // The body still stands at the gate.
+      // The body still waits at the gate.
       let error = await run.outcome.error as? TimeoutError
       #expect(error?.name == "slow" && error?.limit == .seconds(2))
       #expect(discarded.entries == [])
@@ -34,7 +34,7 @@ import Testing
         recorder.short == [
           "slow created", "slow started",
           "slow ended: error timeout: 'slow' took longer than 2.0 seconds",
-          "slow left a body behind: \(kind)",
+          "slow ended an abandoned body: \(kind)",
         ])
       while end == "value", discarded.count == 0 { await Task.yield() }
       #expect(discarded.entries == (end == "value" ? [7] : []))

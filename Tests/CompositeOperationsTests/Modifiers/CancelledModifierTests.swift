@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct CancelledModifierTests {
-  /// A body and what stands around it; each tells of its beginning.
+  /// Modifies a body. The body and the conditions of the modifiers report their beginning.
   private typealias Modified =
     @Sendable (SimpleOperation<Int>, _ begins: @escaping @Sendable () -> Void)
     -> any ComposableOperation<Int>

@@ -5,7 +5,7 @@ import Testing
 
 /// Timeouts around bodies that compute without suspending.
 @Suite struct ComputingBodyTests {
-  /// Ways in which a body that computes can be below a timeout.
+  /// The compositions that contain a computing body below a timeout.
   enum Form: CaseIterable, CustomTestStringConvertible {
     case simple, sequence, repetition, retry, parallel, graph, then
 
@@ -87,7 +87,7 @@ import Testing
       await Computation.alone {
         let clock = ManualClock()
         let begun = Crowd()
-        // The last one moves the clock: no other task of the pool could.
+        // The last body advances the clock, because no other task has a thread.
         let body = SimpleOperation<Int> {
           begun.enter()
           if begun.now == processorCount { clock.advance(by: .seconds(2)) }
@@ -146,7 +146,7 @@ import Testing
       } onCancel: {
         isBlocking.set()
         if isOver.wait(timeout: .now() + 60) == .timedOut {
-          Issue.record("Other timeouts waited for a handler.")
+          Issue.record("Other timeouts waited for a cancellation handler.")
         }
       }
       return 0
@@ -178,11 +178,12 @@ import Testing
       return Task.isCancelled
     }.timingOut(after: .seconds(1_000_000))
     for count in [1, 2, 4, 8, 16, 32] {
-      // Their tasks begin after the body has ended, one of them probably in the memory of its task.
+      // Their tasks begin after the body has ended. One of them probably reuses the memory of its
+      // task.
       let next = ParallelOperation([_](repeating: sibling, count: count))
       await Task {
         for index in 0..<200 {
-          // Ends by itself at about the time at which it is cancelled.
+          // Returns at about the time at which it is cancelled.
           let body = SimpleOperation {
             let end = ContinuousClock.now + limit * (1 + index % 8)
             while ContinuousClock.now < end {}

@@ -2,12 +2,12 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// Hands out numbered values and notes which of them are discarded.
+/// Creates numbered values and records which of them are discarded.
 private final class Handles: Sendable {
   private let opened = Log<Int>()
   private let discarded = Log<Int>()
 
-  /// An operation that opens a handle once somebody lets it, whether it is cancelled or not.
+  /// Returns an operation that opens a handle when a gate opens, whether it is cancelled or not.
   func opening(_ number: Int, after gate: Gate? = nil) -> any ComposableOperation<Int> {
     SimpleOperation {
       await gate?.passIgnoringCancellation()
@@ -115,7 +115,8 @@ private final class Handles: Sendable {
   {
     for wrap in Wrapping.allCases where !wrap.collects {
       let handles = Handles()
-      // On several processors it might be over before the other one begins, which then never does.
+      // Without this loop, it could end before the other child begins, which would then never
+      // begin.
       let stopping = SimpleOperation<Int> {
         while handles.open.isEmpty { await Task.yield() }
         throw CancellationError()
@@ -143,7 +144,7 @@ private final class Handles: Sendable {
     gate.open()
     #expect(await run.outcome.isCancelled)
     #expect(handles.gone == [1])
-    // Contenders that are not the same: only the one that wants it gets its value back.
+    // Contenders of different types: only the value of the one with a closure is discarded.
     let other = Handles()
     let late = Gate()
     let plain = SimpleOperation {
@@ -182,7 +183,7 @@ private final class Handles: Sendable {
       while !hasFailed.isSet { await Task.yield() }
       return []
     }
-    // On one worker the loser has ended when the winner looks.
+    // On one worker, the loser has ended when the winner reads the flag.
     let outcome = try await SeededExecutor(seed: 1).run {
       await RaceOperation([loser, winner]).run()
     }
@@ -241,7 +242,7 @@ private final class Handles: Sendable {
       return 0
     }
     let handles = Handles()
-    // Each is cancelled by its last operation, when the others have given their value.
+    // Each flow is cancelled by its last operation, after the others have returned their values.
     let flows: [any ComposableOperation<Int>] = [
       SequentialOperation(
         ClosureSequence(
@@ -296,11 +297,11 @@ private final class Handles: Sendable {
   }
 }
 
-/// The composites that two operations can be put into.
+/// The composites of two operations.
 private enum Wrapping: CaseIterable {
   case list, serial, mixed, pack, packOutcomes, outcomes, lazily, sequence, nested, race, observed
 
-  /// Whether a child that cancels itself is part of the result.
+  /// Whether the outcome of a child that cancels itself is part of the result.
   var collects: Bool { self == .packOutcomes || self == .outcomes }
 
   func operation(_ children: [any ComposableOperation<Int>]) -> any ComposableOperation {
@@ -322,7 +323,9 @@ private enum Wrapping: CaseIterable {
 }
 
 extension ComposableOperation {
-  /// Whether the run is cancelled, if somebody cancels it at a moment and then does something else.
+  /// Starts a run, cancels it when a closure returns, and then calls the closure that it returned.
+  ///
+  /// - Returns: Whether the run ended as cancelled.
   fileprivate func isCancelled(when moment: () async -> () -> Void) async -> Bool {
     let run = start()
     let afterwards = await moment()

@@ -33,7 +33,7 @@ import Testing
       return 7
     }.discarding { discarded.add($0) }.finally { outcome in
       seen.add(outcome.kind)
-      // It could not pass if it were cancelled.
+      // A cancelled closure could not pass the gate.
       try? await closing.pass()
       seen.add(Task.isCancelled ? "cancelled itself" : "closed")
     }.start()
@@ -74,7 +74,7 @@ import Testing
     }.run()
     #expect(outcome.isCancelled)
     #expect(seen.entries == [])
-    // What was cancelled while it waited has begun.
+    // An operation that is cancelled during its delay has begun.
     let clock = ManualClock()
     let run = operation.delayed(by: .seconds(1)).finally { _ in seen.add("closed anyhow") }
       .start(in: OperationEnvironment(clock: clock))

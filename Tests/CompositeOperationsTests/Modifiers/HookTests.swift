@@ -17,14 +17,14 @@ import Testing
         let operation = SimpleOperation.withContext { context in
           let outcome = await context.outcome(
             of: base.onStart { log.add("starts") }.onEnd { log.add("ended: \($0.kind)") })
-          log.add("goes on: \(outcome.kind)")
+          log.add("continues: \(outcome.kind)")
           return outcome.kind
         }
         let outcome = try await setting.run {
           await operation.run(in: OperationEnvironment(observers: observers))
         }
         #expect(outcome.result == kind)
-        #expect(log.entries.suffix(3) == ["starts", "ended: \(kind)", "goes on: \(kind)"])
+        #expect(log.entries.suffix(3) == ["starts", "ended: \(kind)", "continues: \(kind)"])
       }
     }
   }

@@ -46,7 +46,7 @@ import Testing
     ("second of fallingBack", modified { base in failing.fallingBack(to: base) }),
   ]
 
-  /// Operations that end after their cancellation.
+  /// A gate and operations that end only when it opens, even after their cancellation.
   private struct Fixture {
     let gate = Gate()
     let discarded = Log<Int>()
@@ -68,7 +68,8 @@ import Testing
       return ParallelOperation(children, width: .serial).map { $0.count }
     }
 
-    /// Cancels a run at the gate, opens the gate and returns the late outcome that the handle shows.
+    /// Cancels a run at the gate, opens the gate and returns the late outcome that the handle
+    /// shows.
     func late(
       of operation: some ComposableOperation<Int>,
       in environment: OperationEnvironment = OperationEnvironment()

@@ -62,7 +62,7 @@ import Testing
         #expect(Set(recorder.events.map(\.id)).count == depth, "\(name)")
       }
     }
-    // Of `then` the second operation is a child, too.
+    // The second operation of `then` is a child, too.
     let chain = RecordingObserver()
     _ = await base.then { _ in base }.run(in: OperationEnvironment(observers: [chain]))
     #expect(Set(chain.events.map(\.id)).count == 3)

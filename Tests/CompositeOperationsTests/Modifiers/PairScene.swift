@@ -1,7 +1,7 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// A modifier as the table of pairs has it.
+/// A modifier in the table of pairs.
 enum PairModifier: String, CaseIterable {
   case retrying, repeating, timingOut, delayed, fallingBack, finally
   case requiring, exclusive, throttled
@@ -21,9 +21,9 @@ enum PairModifier: String, CaseIterable {
   }
 }
 
-/// An operation with two modifiers, played by a clock that leaps from one deadline to the next.
+/// Runs an operation with two modifiers on a clock that advances from one deadline to the next.
 ///
-/// The operation takes two seconds; it fails the first time and gives 7 the second time.
+/// The operation takes two seconds. Its first run fails, and its second run returns 7.
 final class PairScene: Sendable {
   private let clock = ManualClock()
   private let lock = Permits(1)
@@ -31,7 +31,8 @@ final class PairScene: Sendable {
   private let askings = Log<Void>()
   private let closings = Log<Void>()
 
-  /// What becomes of it: the outcome, when, and how often what was to be done around it was done.
+  /// Returns the outcome, the time, and the counts of what the modifiers did, as text for the
+  /// table.
   static func tale(of inner: PairModifier, _ outer: PairModifier, on base: Base) -> String {
     let scene = PairScene()
     let operation = scene.modified(scene.modified(scene.base(base), by: inner), by: outer)
@@ -95,9 +96,9 @@ final class PairScene: Sendable {
     }
   }
 
-  // MARK: The play
+  // MARK: The run
 
-  /// - Returns: What came of it, and how long the lock was held.
+  /// - Returns: The outcome, and how long the lock was held.
   private func play(_ operation: any ComposableOperation<Int>) -> (String, held: Duration) {
     let executor = SeededExecutor(seed: 1)
     let end = Log<String>()
@@ -107,7 +108,7 @@ final class PairScene: Sendable {
     while true {
       executor.drain()
       if let outcome = end.entries.first { return (outcome, held) }
-      guard let deadline = clock.nextDeadline else { return ("it hangs", held) }
+      guard let deadline = clock.nextDeadline else { return ("does not end", held) }
       if lock.leftCount == 0 { held += clock.now.duration(to: deadline) }
       clock.advance(to: deadline)
     }

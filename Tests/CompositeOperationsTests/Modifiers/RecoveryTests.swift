@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct RecoveryTests {
-  /// Every way to recover, each making 8 of an error.
+  /// Returns an operation for each way to recover, which replaces an error with 8.
   private static func recovering(
     _ base: SimpleOperation<Int>, noting calls: Log<String>
   ) -> [any ComposableOperation<Int>] {
@@ -82,7 +82,7 @@ import Testing
       let base = ParallelOperation([AnyOperation(good), AnyOperation(bad)], width: .serial)
       let operations: [any ComposableOperation<[Int]>] = [
         base.ignoringErrors(with: []), base.fallingBack(to: SimpleOperation { [] }),
-        // Whoever is given the error has its values.
+        // The closure receives the error with its values.
         base.recovering { _ in [] }, base.catching { _ in SimpleOperation { [] } },
       ]
       #expect(await operations[way].kindOfRun() == "result []")

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct RepeatTests {
-  /// Counts its runs from 1.
+  /// Returns an operation that returns the number of its run, from 1.
   private static func counting(_ count: Log<Int>) -> SimpleOperation<Int> {
     SimpleOperation {
       count.add(0)

@@ -2,7 +2,8 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// An operation that fails a number of times before it gives its value, and counts its attempts.
+/// Creates an operation that fails a number of times before it returns its value, and counts its
+/// attempts.
 private final class Flaky: Sendable {
   private let attempts = Log<Int>()
 
@@ -44,7 +45,7 @@ private struct BusyError: RetryAdvising {
       error?.description
         == "attempt 1: failure 1\nattempt 2: failure 2\nattempt 3: failure 3")
     #expect(error?.representsCancellation == false)
-    // A description can be run again.
+    // The operation can be run again.
     #expect((await operation.run().error as? RetryError)?.errors.count == 3)
     #expect(flaky.attemptCount == 6)
   }
@@ -147,7 +148,7 @@ private struct BusyError: RetryAdvising {
         .retrying(attempts: 2)
       let outcome = await operation.run()
       if failures == 1 { #expect(outcome.result == [7, 8]) }
-      // An error that reaches its receiver is the receiver's, with all that it carries.
+      // An error that is the outcome is not discarded, with the values in it.
       #expect(discarded.entries == (failures == 1 ? [7] : []))
     }
   }
@@ -237,7 +238,8 @@ private struct BusyError: RetryAdvising {
       throw TestError("enough")
     }.run()
     #expect(outcome.kind == "error enough")
-    // Of the attempt before the last one, which the closure was not asked about any more.
+    // The value of the first attempt. The value in the last error is kept, because the closure may
+    // have rethrown that error.
     #expect(discarded.entries == [7])
     #expect(
       await attempt.retrying(upTo: 2) { _ in throw CancellationError() }.run().isCancelled)

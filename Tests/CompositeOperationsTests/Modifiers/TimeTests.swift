@@ -19,7 +19,7 @@ import Testing
     clock.advance(by: .seconds(1))
     #expect(await until.outcome.result != nil)
     #expect(began.entries == [.seconds(2), .seconds(3)])
-    // What takes no time, or is over, is not waited for: nobody moves the clock any more.
+    // A delay of zero or less ends without a wait: the clock is not advanced any further.
     for duration in [Duration.zero, .seconds(-1)] {
       _ = await operation.delayed(by: duration).run(in: environment)
       let moment = clock.now.advanced(by: duration)
@@ -94,7 +94,7 @@ import Testing
       let run = body.timingOut(after: .seconds(2)).start(in: OperationEnvironment(clock: clock))
       await clock.waitForSleepers(2)
       clock.advance(by: .seconds(2))
-      // The run is not over before its body is.
+      // The run does not end before its body.
       await gate.waitForArrivals(1)
       gate.open()
       let error = await run.outcome.error as? TimeoutError

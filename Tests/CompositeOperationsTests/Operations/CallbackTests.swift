@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 
 @Suite struct CallbackTests {
-  /// Keeps the finish handle of a callback operation for the test to use.
+  /// A callback operation whose finish handle the test calls.
   private final class Held: Sendable {
     private let finishes = Log<OperationFinish<Int>>()
     let arrived = Gate()

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// What ends members of a pool, and the pool.
+/// Ends of pool members and of pools.
 @Suite struct PoolEndTests {
   @Test func `W6: an operation that is cancelled while it waits ends immediately and never begins`()
     async
@@ -50,7 +50,7 @@ import Testing
         await withTaskCancellationHandler {
           _ = try? await gate.pass()
         } onCancel: {
-          // Somebody makes places while those that wait have not been cancelled yet.
+          // Adds places while the waiting operations have not been cancelled yet.
           pool.width = .adaptive
         }
       }

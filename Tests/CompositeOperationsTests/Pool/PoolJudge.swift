@@ -1,7 +1,7 @@
 import CompositeOperations
 
-/// What a pool does, in plain code: reads what happened on one thread, entry by entry, and says what the
-/// rules do not allow.
+/// A reference implementation of a pool. Reads the entries of a run on one thread, and finds the
+/// violated rules.
 struct PoolJudge {
   private enum Fate {
     case wantsRoom, waits, runs, unwelcome
@@ -16,9 +16,10 @@ struct PoolJudge {
   private var ends: [Int: PoolTrial.Ended] = [:]
   private var cancelled: Set<Int> = []
   private var cancelledSubmitters: Set<Int> = []
-  /// Who waits for a place and who for room, in the order of coming. Nil is where a barrier was that went
-  /// without having begun: those before it still begin before those behind it.
+  /// The operations that wait for a place, in FIFO order. Nil is the position of a barrier that
+  /// ended without having begun: operations before it still begin before operations after it.
   private var queue: [Int?] = []
+  /// The operations whose submitters wait for room, in FIFO order.
   private var line: [Int] = []
   private var running: Set<Int> = []
   private var limit: Int
@@ -42,7 +43,7 @@ struct PoolJudge {
     }
   }
 
-  /// Who has been taken and has not left.
+  /// The operations that have been taken and have not ended.
   var left: [Int] {
     fates.keys.filter { !trial.jobs[$0].isUnwelcome && ends[$0] == nil }.sorted()
   }
@@ -71,7 +72,7 @@ struct PoolJudge {
     case .returned(let index, let isCancelled):
       returned[index] = isCancelled
       expect(
-        isCancelled == cancelled.contains(index), "W6: \(index) was told \(isCancelled)")
+        isCancelled == cancelled.contains(index), "W6: \(index) saw a cancellation: \(isCancelled)")
     case .left(let index, let end): leave(index, end)
     case .cancelled(let index): cancel(index)
     case .submitterCancelled(let index):
@@ -91,7 +92,8 @@ struct PoolJudge {
       }
     case .drainBegan(let number): drains[number] = entryCount
     case .drained(let number):
-      expect(lastTimeEmpty >= drains[number] ?? .max, "W7: it was drained, and was not empty")
+      expect(
+        lastTimeEmpty >= drains[number] ?? .max, "W7: drain returned, and the pool was not empty")
       drains[number] = nil
     }
     advance()
@@ -174,7 +176,7 @@ struct PoolJudge {
 
   private var next: Int? {
     guard hasPlace else { return nil }
-    // Barriers that went, and those that are still there, end what may begin.
+    // Only operations before the first barrier, ended or waiting, can begin.
     let rest = queue.drop { $0 == nil }
     let front = rest.prefix { $0.map { !trial.jobs[$0].isBarrier } ?? false }.compactMap(\.self)
     guard let most = front.map({ trial.jobs[$0].priority }).max() else {
@@ -199,7 +201,7 @@ struct PoolJudge {
 
   mutating func finish(_ handles: [Int: PoolTrial.Ended]) {
     for (index, end) in handles {
-      // Nobody is told when a run ends that the delegate refused; it may have been cancelled before.
+      // The end of a run that the delegate refused is not reported, and the run can be cancelled.
       if ends[index] == nil, end == .cancelled, cancelled.contains(index) { continue }
       let expected = ends[index] ?? .unwelcome
       expect(end == expected, "W1: the handle of \(index) says \(end), and should \(expected)")

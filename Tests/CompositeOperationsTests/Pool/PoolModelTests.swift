@@ -1,6 +1,6 @@
 import Testing
 
-/// Random programs over pools against the rules, which `PoolJudge` tells in plain code.
+/// Checks random programs over pools against the rules, which `PoolJudge` implements.
 @Suite struct PoolModelTests {
   @Test func `W1 to W8: random programs on one worker follow the rules exactly`() async {
     for seed in 0..<UInt64(ModelSettings.scaled(10_000)) {
@@ -36,6 +36,6 @@ import Testing
       }
       seed += 1
     }
-    print("The judge has seen \(2 * (seed - first)) programs, from seed \(first) on.")
+    print("checked \(2 * (seed - first)) programs, beginning with seed \(first)")
   }
 }

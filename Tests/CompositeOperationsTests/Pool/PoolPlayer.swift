@@ -1,14 +1,14 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// Plays a program over a pool, from one thread or from several.
+/// Runs a program over a pool, from one thread or from several.
 final class PoolPlayer: Sendable {
   let trial: PoolTrial
   let log = Log<PoolTrial.Entry>()
   private let pool: OperationPool
   private let executor: SeededExecutor?
 
-  /// What is known of a job that has been submitted, or is about to be.
+  /// A job that has been submitted, or whose submitter waits.
   private struct Submitted: Sendable {
     var run: OperationRun<Int>?
     var submitter: Task<Void, Never>?
@@ -29,7 +29,7 @@ final class PoolPlayer: Sendable {
 
   var counts: (running: Int, waiting: Int) { (pool.runningCount, pool.waitingCount) }
 
-  /// Takes a step. Its entry comes first, because what it does may be noted at once.
+  /// Performs a step. Adds its entry first, because the step can add entries immediately.
   func take(_ step: PoolTrial.Step) {
     switch step {
     case .submit(let index) where trial.jobs[index].canWait:
@@ -89,7 +89,7 @@ final class PoolPlayer: Sendable {
       trial.operation(index, log), priority: job.priority, isBarrier: job.isBarrier)
   }
 
-  /// The ends that the handles tell, when everything has ended.
+  /// Waits for all runs and returns the outcomes of their handles.
   func ends() async -> [Int: PoolTrial.Ended] {
     for task in drains.withLock({ $0 }) { await task.value }
     var ends: [Int: PoolTrial.Ended] = [:]
@@ -103,9 +103,9 @@ final class PoolPlayer: Sendable {
 }
 
 extension PoolTrial {
-  /// Plays it on one thread, where everything is known.
+  /// Runs the program on one thread, where the order of all events is known.
   ///
-  /// - Returns: What the rules do not allow.
+  /// - Returns: The violated rules.
   func findingsOnOneWorker() async -> [String] {
     let executor = SeededExecutor(seed: seed)
     let player = PoolPlayer(self, executor: executor)
@@ -127,7 +127,7 @@ extension PoolTrial {
       }
     }
     repeat {
-      // Where nothing is left to do the next step comes at once.
+      // If no job is ready, the next step follows immediately.
       next = 0
       takeSteps(upTo: 0)
       executor.drain { job in
@@ -143,9 +143,9 @@ extension PoolTrial {
     return judge.findings.map { "\($0)\n\(self)\n\(player.log.entries)" }
   }
 
-  /// Plays it from several threads.
+  /// Runs the program from several threads.
   ///
-  /// - Returns: What the rules do not allow.
+  /// - Returns: The violated rules.
   func findingsOnAllWorkers() async -> [String] {
     let player = PoolPlayer(self)
     await withDiscardingTaskGroup { group in

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// Pools in which only so many may wait.
+/// Pools with a limited capacity.
 @Suite struct PoolRoomTests {
   @Test func `W3: an operation that cannot wait for room is refused`() async {
     for overflow in [OperationPool.Overflow.refuse, .wait] {
@@ -91,7 +91,7 @@ import Testing
       await pool.submit(PoolGuest(number: 1, begun: begun, gate: gate), isBarrier: true)
     }
     executor.drain()
-    // There is a place, and the barrier, which was there before, cannot have it.
+    // There is a free place, which the barrier, submitted earlier, cannot use.
     let late = submit(2)
     executor.drain()
     #expect((await late.outcome.error as? PoolRefusalError)?.reason == .full)

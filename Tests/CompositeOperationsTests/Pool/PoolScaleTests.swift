@@ -3,9 +3,9 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Many operations from many threads, counted exactly.
+/// Many operations from many threads, each counted once.
 @Suite struct PoolScaleTests {
-  /// A million, where the optimiser is on and no sanitizer.
+  /// A million in optimized builds without sanitizers.
   private static let count: Int = {
     #if DEBUG || SANITIZER
       40_000

@@ -1,7 +1,7 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// Notes when it begins, and waits at a gate.
+/// An operation that records its beginning and waits at a gate.
 struct PoolGuest: ComposableOperation {
   let number: Int
   let begun: Log<Int>
@@ -14,7 +14,8 @@ struct PoolGuest: ComposableOperation {
   }
 }
 
-/// A pool that is kept busy by one guest until the gate is opened, and the order of all guests.
+/// A pool whose first place one operation occupies until the gate is opened, and the order in which
+/// operations begin.
 struct PoolScene {
   let pool: OperationPool
   let gate = Gate()
@@ -36,7 +37,7 @@ struct PoolScene {
   }
 }
 
-/// Sees who comes and goes, and refuses what is of little importance.
+/// A delegate that records its calls, and refuses operations below normal priority.
 struct Doorman: OperationPoolDelegate {
   struct NotToday: Error {}
   let seen = Log<String>()

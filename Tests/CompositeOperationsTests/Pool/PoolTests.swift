@@ -27,7 +27,7 @@ import Testing
     async
   {
     enum Local {
-      @TaskLocal static var name = "nobody"
+      @TaskLocal static var name = "none"
     }
     let pool = OperationPool(width: .serial)
     @Sendable func isOnMainThread() -> Bool { Thread.isMainThread }
@@ -48,7 +48,7 @@ import Testing
     let waits = await pool.submit(SimpleOperation {}.named("waits"))
     while observer.events(of: "waits").count < 2 { await Task.yield() }
     let cancelled = await pool.submit(SimpleOperation {}.named("cancelled"))
-    cancelled.cancel(because: "nobody needs it")
+    cancelled.cancel(because: "it is not needed")
     _ = await cancelled.outcome
     await scene.end()
     func told(_ name: String) -> [String] {
@@ -61,9 +61,9 @@ import Testing
         "created", "waits for a place", "has waited for a place", "started", "ended: result()",
       ])
     #expect(
-      // It may have begun to wait before it was cancelled.
+      // It can have begun to wait before it was cancelled.
       told("cancelled").filter { !$0.contains("wait") }
-        == ["created", "asked to cancel because nobody needs it", "ended: cancelled"])
+        == ["created", "asked to cancel because it is not needed", "ended: cancelled"])
     #expect(await waits.outcome.result != nil)
   }
 

@@ -1,18 +1,18 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// A random program over a pool, and how it is run.
+/// A random program over a pool.
 struct PoolTrial: Sendable {
   enum End: Sendable { case value, error, cancellation }
 
   struct Job: Sendable {
     let end: End
     let turns: Int
-    /// Whether it stops when it sees that it is cancelled.
+    /// Whether it cancels itself when its task is cancelled.
     let noticesCancellation: Bool
     let priority: OperationPool.Priority
     let isBarrier: Bool
-    /// Whether whoever submits it can wait for room.
+    /// Whether its submitter can wait for room.
     let canWait: Bool
     /// Whether the delegate refuses it.
     let isUnwelcome: Bool
@@ -34,7 +34,7 @@ struct PoolTrial: Sendable {
     case began(Int)
     /// The body is about to return.
     case returned(Int, isCancelled: Bool)
-    /// The delegate was told of the end.
+    /// The delegate was notified of the end.
     case left(Int, Ended)
     case cancelled(Int)
     case submitterCancelled(Int)
@@ -45,7 +45,7 @@ struct PoolTrial: Sendable {
     case drained(Int)
   }
 
-  /// How a run ended.
+  /// The outcome of a run.
   enum Ended: Sendable, Equatable {
     case value(Int)
     case error
@@ -61,7 +61,7 @@ struct PoolTrial: Sendable {
   let order: OperationPool.Order
   let capacity: Int
   let overflow: OperationPool.Overflow
-  /// After how many jobs of the executor each step comes, at the earliest.
+  /// The minimum number of executor jobs before each step.
   let pauses: [Int]
 
   init(seed: UInt64) {
@@ -134,7 +134,7 @@ extension PoolTrial.Ended {
   }
 }
 
-/// Refuses whom the program says, and notes who leaves.
+/// A delegate that refuses the jobs that the program marks, and records the ends of the others.
 struct PoolDoorman: OperationPoolDelegate {
   struct Unwelcome: Error {}
 

@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// What can be said of a pool that several threads use.
+/// The rules that can be checked for a pool that several threads use.
 enum PoolWitness {
   static func findings(
     in entries: [PoolTrial.Entry], of trial: PoolTrial, _ ends: [Int: PoolTrial.Ended]
@@ -40,7 +40,7 @@ enum PoolWitness {
       case .value(let value): expect(began.contains(index) && value == index, "W1: \(value)")
       case .error: expect(began.contains(index) && job.end == .error, "W1: \(index) failed")
       case .cancelled:
-        expect(isAsked || job.end == .cancellation, "W6: \(index) is cancelled for nothing")
+        expect(isAsked || job.end == .cancellation, "W6: \(index) is cancelled without a reason")
       case .refused: expect(!began.contains(index), "W3: \(index) ran and was refused")
       case .unwelcome: expect(job.isUnwelcome && !began.contains(index), "W8: \(index)")
       }

@@ -52,7 +52,7 @@ import Testing
     let submitted = SimpleOperation { 1 }.named("work").exclusive(in: lock).submitted(to: pool)
     let error = await submitted.exclusive(in: lock).run().firstPermitError
     #expect(error?.reason == .circle)
-    // Whoever comes last closes the circle: the member, or the one who waits for it.
+    // The later of two requests completes the cycle: the member's, or the wait for the member.
     #expect([["end of work in a pool"], ["lock"]].contains(error?.held))
     #expect(await submitted.run().result == 1)
     let other = Permits(1)
@@ -60,7 +60,7 @@ import Testing
     #expect(lock.leftCount == 1 && other.leftCount == 1 && pool.runningCount == 0)
   }
 
-  /// Submits the next level, which it makes as it goes.
+  /// Creates and submits the next level.
   private struct Level: ComposableOperation {
     let number: Int
     let pool: OperationPool

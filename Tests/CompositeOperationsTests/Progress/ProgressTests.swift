@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct ProgressTests {
-  /// What a run tells of its progress, one text a call.
+  /// Returns the progress that a run reports, one text for each call.
   private func steps(
     of operation: some ComposableOperation, in setting: Setting = Setting.all[0]
   ) async throws -> [String] {
@@ -158,7 +158,7 @@ import Testing
       throw TestError("failed")
     }
     #expect(try await steps(of: failing) == ["75 %, 3 of 4"])
-    // The others are cancelled by the failure, and tried again with it.
+    // The failure cancels the other children, which are retried with it.
     let gate = Gate()
     let attempts = Log<Int>()
     let waiting = SimpleOperation { try await gate.pass() }
@@ -213,14 +213,14 @@ import Testing
   @Test func `V8: changes below the minimum fraction are not reported`() async {
     let calls = Log<Double>()
     var operation: any ComposableOperation<Int> = SimpleOperation { 1 }
-    // Each level halves the steps of the one below it.
+    // Each level halves the changes of the level below it.
     for _ in 0..<2_000 {
       let children: [any ComposableOperation<Int>] = [operation, SimpleOperation { 1 }]
       operation = ParallelOperation(children, width: .serial).map { $0[0] }
     }
     let told = AnyOperation(operation).onProgress { calls.add($0.fraction ?? -1) }
     #expect(await told.run().result == 1)
-    // Two steps a level, of the fifty outermost levels.
+    // Two changes for each of the fifty outermost levels.
     #expect((50...110).contains(calls.count))
     #expect(calls.entries == calls.entries.sorted() && calls.entries.last == 1)
   }
@@ -245,7 +245,7 @@ import Testing
       let list = ParallelOperation([heavy, AnyOperation(SimpleOperation { 1 })], width: .serial)
       #expect(try await steps(of: list).contains(percent), "\(count)")
     }
-    // So each of many levels searches no more than 64 others.
+    // Each of the levels searches at most 64 levels below it.
     let deep = levels(1_000, around: Leaf(asked: asked))
     _ = await deep.run(in: OperationEnvironment(observers: [RecordingObserver()]))
     #expect(asked.count < 200)

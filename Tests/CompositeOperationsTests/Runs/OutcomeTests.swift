@@ -84,7 +84,7 @@ import Testing
       },
       ParallelOperation([body, body, body], onFailure: .runAll),
       ParallelOperation([body, body, body], width: .serial, onFailure: .runAll),
-      // Long enough that its puller lets others have their turn in between.
+      // Long enough that its worker yields between two children.
       ParallelOperation(Array(repeating: body, count: 66), width: .serial, onFailure: .runAll),
       ParallelOperation(body, body, width: .serial, onFailure: .runAll),
       ParallelOperation(width: .serial, onFailure: .runAll) { [body, body, body] },
@@ -165,7 +165,7 @@ import Testing
   @Test func `O3: a cancellation takes precedence until the end, and has no effect after it`()
     async throws
   {
-    // Under one executor the body ends in its last job, so every earlier cancellation must win.
+    // On one worker, the body ends in its last job, so every earlier cancellation takes precedence.
     let operation = SimpleOperation {
       for _ in 0..<5 { await Task.yield() }
       return 7
@@ -263,7 +263,7 @@ import Testing
   }
 }
 
-/// What has a single child, and shows in an error how it ended.
+/// Operations with one child, whose error contains the outcome of the child.
 private enum Parent: CaseIterable {
   case body, list, mixed, pack, lazily, race, sequence
 
@@ -283,7 +283,7 @@ private enum Parent: CaseIterable {
     }
   }
 
-  /// Without a modifier that would run the composite as a child of its own.
+  /// Returns an operation that performs a composite itself, not as a child.
   private func parent(_ composite: some ComposableOperation) -> AnyOperation<Void> {
     AnyOperation(
       SimpleOperation.withContext { context in _ = try await composite.perform(in: context) })
@@ -305,9 +305,9 @@ extension ComposableOperation {
     return await run(in: environment).isCancelled
   }
 
-  /// Runs the operation on one worker, and cancels it after so many jobs.
+  /// Runs the operation on one worker, and cancels it after a number of jobs.
   ///
-  /// - Returns: How many jobs there were.
+  /// - Returns: The number of all jobs.
   fileprivate func jobs(with seed: UInt64, cancelledAfter cancelled: Int?) async -> Int {
     let executor = SeededExecutor(seed: seed)
     let run = start(in: OperationEnvironment(executor: executor))

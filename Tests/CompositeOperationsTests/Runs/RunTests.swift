@@ -206,7 +206,7 @@ import Testing
   }
 }
 
-/// The main queue, which on Linux is not always served by the main thread.
+/// Detects the main queue, which on Linux does not always run on the main thread.
 enum MainQueue {
   private static let key = DispatchSpecificKey<Bool>()
   static func mark() { DispatchQueue.main.setSpecific(key: key, value: true) }

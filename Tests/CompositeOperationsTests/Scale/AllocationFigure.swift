@@ -1,22 +1,22 @@
 import Foundation
 import Testing
 
-/// What one more operation of a shape allocates, as the program `AllocationCounts` counts it.
+/// The allocations of one more operation of a shape, as the program `AllocationCounts` counts them.
 struct AllocationFigure {
   let shape: String
   let allocations: Double
   let bytes: Double
 
-  /// The figures of all shapes with so many processors.
+  /// Returns the figures of all shapes for a number of processors.
   static func all(processors: Int) async throws -> [AllocationFigure] {
-    // In a program of its own, because other tests allocate in this one meanwhile.
+    // In a separate program, because other tests allocate in this one.
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     let counts = tests.deletingLastPathComponent().appendingPathComponent("AllocationCounts")
     try #require(
       FileManager.default.isExecutableFile(atPath: counts.path),
-      "\(counts.path) is missing; `swift build --build-tests` makes it.")
+      "\(counts.path) is missing; run `swift build --build-tests`")
     let end = try await Program(file: counts, arguments: ["\(processors)"]).run()
-    try #require(end.status == 0, "\(counts.path) ended in \(end.status):\n\(end.output)")
+    try #require(end.status == 0, "\(counts.path) exited with status \(end.status):\n\(end.output)")
     return try end.output.split(separator: "\n").map { try AllocationFigure(line: $0) }
   }
 

@@ -1,10 +1,10 @@
 import Testing
 
 @Suite(
-  .disabled(if: Scale.isSanitized, "Sanitizers bring an allocator of their own."),
+  .disabled(if: Scale.isSanitized, "Sanitizers replace the allocator."),
   .enabled(
     if: AllocationThreshold.isOfThisBuild,
-    "The thresholds are those of optimised code of Swift 6.3 on Linux with glibc, x86-64."))
+    "The thresholds are for optimized code of Swift 6.3 on Linux with glibc, x86-64."))
 struct AllocationTests {
   @Test(arguments: [1, 2])
   func `the allocations of an operation equal their thresholds`(
@@ -14,7 +14,7 @@ struct AllocationTests {
     let figures = try await AllocationFigure.all(processors: processors)
     try #require(
       figures.map(\.shape) == thresholds.map(\.shape),
-      "The shapes that were counted are not those that have thresholds.")
+      "the counted shapes differ from the shapes with thresholds")
     for (figure, threshold) in zip(figures, thresholds) {
       for problem in threshold.problems(of: figure) { Issue.record("\(problem)") }
     }

@@ -1,14 +1,14 @@
-/// How often one more operation of a shape allocates, and how many bytes.
+/// The allocations and bytes of one more operation of a shape.
 ///
-/// The shapes are in `Tests/AllocationCounts/Shapes.swift`. Allocations are exact; of the bytes one in
-/// fifty may come and go, because with every change the compiler decides anew how large the frames of
-/// asynchronous functions are.
+/// The shapes are in `Tests/AllocationCounts/Shapes.swift`. Allocations are exact. Bytes may differ
+/// by 2 %, because the compiler's sizes for frames of asynchronous functions vary with every
+/// change.
 struct AllocationThreshold: Sendable {
   let shape: String
   let allocations: Double
   let bytes: Double
 
-  // Without the optimiser it is the compiler that allocates, and says nothing of the engine.
+  // Without optimization, most allocations are the compiler's and not the engine's.
   #if !DEBUG && compiler(>=6.3) && !compiler(>=6.4) && canImport(Glibc) && arch(x86_64)
     static let isOfThisBuild = true
   #else
@@ -29,28 +29,28 @@ struct AllocationThreshold: Sendable {
     AllocationThreshold("then", 0, bytes: 0),
     AllocationThreshold("map", 0, bytes: 0),
     AllocationThreshold("context.run", 0, bytes: 0),
-    // The results, once in the slots and once in the array, and a state each.
+    // The results, once in the slots and once in the array, and one state for each.
     AllocationThreshold("child of any type", 0, bytes: 17),
     AllocationThreshold("child of one type", 0, bytes: 17),
     AllocationThreshold("child, a closure", 0, bytes: 17),
-    // The slots come in blocks of 256.
+    // The slots are allocated in blocks of 256.
     AllocationThreshold("child made lazily", 0.004, bytes: 17),
     AllocationThreshold("child made lazily, result used", 0, bytes: 0),
     AllocationThreshold("child observed", 2, bytes: 155),
-    // A task each, and a group for 128 of them.
+    // One task for each, and one group for 128 of them.
     AllocationThreshold("child that waits shortly", 5.037, bytes: 2_528),
     AllocationThreshold("child that waits long", 5.037, bytes: 2_528),
-    // A block less: their frames leave room in the task's first one, which has 984 bytes.
+    // One block less: their frames fit into the first block of the task, which has 984 bytes.
     AllocationThreshold("child of one type that waits", 4.037, bytes: 1_512),
     AllocationThreshold("child of any type that waits", 4.037, bytes: 1_512),
     AllocationThreshold("parallel of 2", 10, bytes: 2_523),
     AllocationThreshold("parallel of 8", 10, bytes: 2_625),
-    // One of them for the closure that lists its children for a diagram, and one for the box from
-    // which a loop frees them.
+    // One of them is for the closure that lists its children for a diagram, and one for the box
+    // from which a loop frees them.
     AllocationThreshold("parallel of 2 types", 17, bytes: 2_883),
     AllocationThreshold("list of 100 in a list", 10, bytes: 4_206),
     AllocationThreshold("race of 2", 16, bytes: 2_741),
-    // Its record; the history that grows is in the bytes.
+    // The record of the step. The growth of the history is only in the bytes.
     AllocationThreshold("step", 1, bytes: 65),
     AllocationThreshold("step without history", 1, bytes: 40),
     AllocationThreshold("sequence of 2 steps", 4, bytes: 168),
@@ -63,10 +63,10 @@ struct AllocationThreshold: Sendable {
     AllocationThreshold("race of 2, helped", 25, bytes: 6_237),
   ]
 
-  /// What is wrong with a figure, in sentences; nothing if it is the threshold.
+  /// Returns the differences between a figure and the threshold, as sentences.
   func problems(of figure: AllocationFigure) -> [String] {
     [
-      // Half of what the figures are rounded to.
+      // Half of the unit to which the figures are rounded.
       problem("allocations", of: figure.allocations, beside: allocations, slack: 0.000_5),
       problem("bytes", of: figure.bytes, beside: bytes, slack: max(0.5, bytes / 50)),
     ].compactMap(\.self)
@@ -78,8 +78,8 @@ struct AllocationThreshold: Sendable {
     if abs(found - threshold) <= slack { return nil }
     let advice =
       found > threshold
-      ? "Find what asks for more; if it is worth that, raise the threshold and say in the commit why"
-      : "Lower the threshold, so that it stays so"
+      ? "Avoid the cost, or raise the threshold and state the reason in the commit"
+      : "Lower the threshold, so that the gain is not lost again"
     return "\(shape): \(found) \(unit) per operation, and the threshold is \(threshold). "
       + "\(advice): see \"Allocations\" in CONTRIBUTING.md."
   }

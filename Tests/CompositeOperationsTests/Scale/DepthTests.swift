@@ -4,7 +4,7 @@ import Testing
 
 /// Many levels of nested operations on a stack of 512 KiB.
 ///
-/// Each test has a process of its own, because a stack overflow ends the process.
+/// Each test runs in a separate process, because a stack overflow ends the process.
 @Suite struct DepthTests {
   @Test(arguments: Nesting.allCases)
   func `C4: 10,000 levels run, fail and are freed on 512 KiB`(nesting: Nesting) async {
@@ -64,7 +64,7 @@ import Testing
           kept = recorder.events.first { $0.name == "leaf" }
           #expect(kept?.path.names.count == levels)
         }
-        // It keeps the places of all runs above.
+        // It keeps the places of all its ancestors.
         kept = nil
       }
     }
@@ -186,7 +186,7 @@ import Testing
   }
 }
 
-/// Levels of one kind around an operation.
+/// Returns an operation with nested levels of one kind around it.
 private func deep(
   _ nesting: Nesting, _ leaf: some ComposableOperation<Int>
 ) -> AnyOperation<Int> {

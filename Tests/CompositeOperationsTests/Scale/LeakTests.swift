@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Synchronization
 import Testing
 
-/// Counts how many of its tokens are alive.
+/// Counts its live tokens.
 private final class Census: Sendable {
   final class Token: Sendable {
     private let census: Census
@@ -20,7 +20,7 @@ private final class Census: Sendable {
   func token() -> Token { Token(self) }
 }
 
-/// An operation, a value and whatever a body captures, each with a token.
+/// An operation that keeps a token and returns another one.
 private struct Tracked: ComposableOperation {
   let census: Census
   let token: Census.Token
@@ -66,7 +66,7 @@ private struct Tracked: ComposableOperation {
     for _ in 0..<50 {
       for operation in Self.operations(census) { _ = await AnyOperation(operation).run() }
     }
-    // A task may let go of its closure a moment after it has told its end.
+    // A task can release its closure shortly after it has reported its end.
     while census.count > 0 { await Task.yield() }
     #expect(census.count == 0)
   }

@@ -6,9 +6,9 @@ import Testing
   import Glibc
 #endif
 
-@Suite(.disabled(if: Scale.isSanitized, "The sanitizers themselves take memory that grows."))
+@Suite(.disabled(if: Scale.isSanitized, "Sanitizers need growing memory themselves."))
 struct MemoryTests {
-  // Each in a process of its own, so that nothing else takes memory meanwhile.
+  // Each test runs in a separate process, in which nothing else allocates memory.
   #if os(Linux)
     @Test func `S5: a million steps use constant memory`() async {
       await #expect(processExitsWith: .success) {
@@ -114,9 +114,10 @@ struct MemoryTests {
               SimpleOperation<Void> { throw TestError("failed") }
                 .retrying(attempts: 2, backoff: .constant(long)))
           }
-        // Ends the race when the other one waits.
+        // Ends the race when the other contender waits.
         let ends = AnyOperation(SimpleOperation { for _ in 0..<5 { await Task.yield() } })
-        // Swift Testing keeps a part of each error that is thrown; a wait that is left takes 500 bytes or more.
+        // Swift Testing keeps a part of each error that is thrown. A leaked wait takes 500 bytes or
+        // more.
         await expectNoGrowth(of: "a cancelled wait", within: manyTimes / 20 * 250) { count in
           for _ in 0..<(count / 20) {
             #expect(await RaceOperation([wait, ends]).run().result != nil)
@@ -172,7 +173,7 @@ struct MemoryTests {
         let outcome = await ParallelOperation(children).run()
         let growth = residentBytes() - before
         #expect(outcome.result?.last == 999_999)
-        // The results, once in the slots and once in the array, and a state each.
+        // The results, once in the slots and once in the array, and one state for each.
         #expect(growth < 1_000_000 * 20, "\(growth) bytes")
       }
     }
@@ -191,17 +192,19 @@ private struct Numbered: ComposableOperation {
     private let manyTimes = 1_000_000
   #endif
 
-  /// Runs something some times and then a million times, and expects that the second does not need more
-  /// memory than the first; or, if it does, that three million times do not need more again.
+  /// Runs a closure some times and then a million times, and expects that the second run does not
+  /// need more memory than the first one. If it does, expects that a run of three million times
+  /// does not need more than the second one.
   ///
-  /// - Parameter limit: How many bytes are none: more of them where chance says how many wait at once.
+  /// - Parameter limit: The number of bytes that does not count as growth. Must be higher if the
+  ///   number of concurrent waits is random.
   private func expectNoGrowth(
     of thing: String, after first: Int = 10_000, within limit: Int = 1_000_000,
     _ run: (Int) async -> Void
   ) async {
     await run(first)
     var growth = 0
-    // What malloc sets aside for one more thread is as much as the limit, but not a second time.
+    // The arena of malloc for one more thread is as large as the limit, but grows only once.
     for count in [manyTimes, 3 * manyTimes] {
       let before = peakBytes()
       await run(count)

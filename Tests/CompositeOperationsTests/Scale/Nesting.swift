@@ -1,13 +1,13 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// The ways to put an operation into another one whose type does not depend on the inner type.
+/// The compositions that contain an operation and whose type does not depend on its type.
 enum Nesting: String, CaseIterable, Sendable {
-  // Composites, which hold the operation as it is.
+  // Composites, which contain the operation directly.
   case parallel, serial, mixed, pack, collecting, lazily, growing, race, graph
   // Sequences.
   case retrySequence, repeatSequence, linear, fallback, closureSequence
-  // Modifiers and closures, which hold it through an `AnyOperation`.
+  // Modifiers and closures, which contain it in an `AnyOperation`.
   case map, then, body, erased, named, retrying, repeating, recovering, fallingBack, finally
   case timingOut, abandoning, prioritized, exclusive, requiring, discarding, onEnd
 
@@ -28,7 +28,7 @@ enum Nesting: String, CaseIterable, Sendable {
     }
   }
 
-  /// Erased, because nested generic types would be as deep as the operations.
+  /// Takes an erased operation, because nested generic types would be as deep as the operations.
   private func wrap(_ inner: AnyOperation<Int>) -> any ComposableOperation<Int> {
     switch self {
     case .parallel, .serial, .mixed, .race, .fallback, .linear, .closureSequence, .erased: inner

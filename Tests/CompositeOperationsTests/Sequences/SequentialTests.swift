@@ -2,7 +2,8 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// Answers with its operations one after another, whatever they come to, and notes what it is asked.
+/// Returns its operations one after another, whatever their outcomes, and records the finished
+/// steps that it is called with.
 private struct Scripted: OperationSequence {
   let operations: [any ComposableOperation]
   var log = Log<String>()

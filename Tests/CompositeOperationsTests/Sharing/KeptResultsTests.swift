@@ -34,7 +34,7 @@ import Testing
     let runs = SharedRuns<Int, Token>(keepingResultsFor: .seconds(1))
     let gone = Log<Void>()
     var mostKept = 0
-    // On one worker, so that nothing of a run is left when it has ended.
+    // On one worker, so that a run has been released when it has ended.
     let executor = SeededExecutor(seed: 1)
     let environment = OperationEnvironment(clock: clock, executor: executor)
     for key in 1...5_000 {
@@ -44,10 +44,10 @@ import Testing
       clock.advance(by: .milliseconds(100))
       mostKept = max(mostKept, key - gone.count)
     }
-    #expect(mostKept < 100, "ten are not over at any time")
+    #expect(mostKept < 100, "only ten results are unexpired at any time")
   }
 
-  /// Notes when it is gone.
+  /// Records its deallocation.
   private final class Token: Sendable {
     private let gone: Log<Void>
     init(_ gone: Log<Void>) { self.gone = gone }
@@ -74,7 +74,7 @@ import Testing
       let fresh = fetch.start(in: environment)
       executor.drain()
       #expect(runs.runningCount == 2)
-      // The one that began first ends last.
+      // The run that began first ends last.
       for gate in gates.reversed() {
         gate.open()
         executor.drain()
@@ -93,7 +93,7 @@ import Testing
     let kept = SimpleOperation { 1 }.discarding { discarded.add($0) }.shared(in: runs, for: 1)
     let failing = SimpleOperation<Int> { throw TestError("failed") }
     let environment = OperationEnvironment(clock: ManualClock())
-    // The value is in the evidence, which nobody sees.
+    // The value is in a composite error that no closure receives.
     _ = await ParallelOperation([AnyOperation(kept), AnyOperation(failing)], width: .serial)
       .map { $0.count }.ignoringErrors(with: 0).run(in: environment)
     #expect(discarded.count == 0)

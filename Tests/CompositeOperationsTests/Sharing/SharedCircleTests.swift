@@ -19,7 +19,7 @@ import Testing
     let one = SimpleOperation { 1 }.shared(in: runs, for: 7)
     let others: [@Sendable () -> AnyOperation<Int>] = [
       { AnyOperation(one) },
-      // Deep below, in composites.
+      // Nested in composites.
       { AnyOperation(ParallelOperation([one.retrying(attempts: 2)]).map { $0[0] }) },
     ]
     for other in others {
@@ -59,7 +59,7 @@ import Testing
     let runs = SharedRuns<Int, Int>()
     let lock = Permits(1, name: "lock")
     let locked = SimpleOperation { 1 }.exclusive(in: lock).shared(in: runs, for: 1)
-    // On one worker the run closes the circle, because whoever began it waits for it by then.
+    // On one worker, the run completes the cycle, because its first caller already waits for it.
     let error = try await SeededExecutor(seed: 1).run {
       await locked.exclusive(in: lock).run().firstPermitError
     }
@@ -70,7 +70,7 @@ import Testing
         """)
     #expect(lock.leftCount == 1 && runs.runningCount == 0)
 
-    // Who holds them and comes later is refused, and the run goes on.
+    // A later caller that holds the permits is refused, and the run continues.
     let gate = Gate()
     let executor = SeededExecutor(seed: 1)
     let environment = OperationEnvironment(executor: executor)

@@ -1,7 +1,7 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// Gives how often it has run, when a gate lets it.
+/// Waits at a gate, and returns the number of its run, from 1.
 struct SharedCount: ComposableOperation {
   let begun: Log<Int>
   var gate = Gate(isOpen: true)

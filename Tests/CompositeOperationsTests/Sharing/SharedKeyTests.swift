@@ -5,7 +5,7 @@ import Testing
 /// Keys whose hash values, comparisons, descriptions and `deinit` use shared runs and permits
 /// themselves. Under a lock of the package each of these would trap or deadlock.
 @Suite struct SharedKeyTests {
-  /// Actions that run whenever code of a key runs.
+  /// Actions that are called whenever code of a key runs.
   private final class Reentry: Sendable {
     let actions = Log<@Sendable () -> Void>()
     let calls = Log<String>()
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  /// Calls when it is freed.
+  /// Calls the actions when it is deallocated.
   private final class End: Sendable {
     private let reentry: Reentry
     init(_ reentry: Reentry) { self.reentry = reentry }
@@ -44,7 +44,7 @@ import Testing
       return left.number == right.number
     }
 
-    // The same for all, so that all are compared.
+    // Equal for all keys, so that all keys are compared.
     func hash(into hasher: inout Hasher) { reentry.call("hash") }
   }
 
@@ -66,7 +66,7 @@ import Testing
     await gate.waitForArrivals(4)
     for handle in handles.suffix(4) { handle.cancel() }
     for handle in handles.suffix(4) { #expect(await handle.outcome.isCancelled) }
-    // A caller that comes now begins another run.
+    // A caller after this starts another run.
     runs.forget(Key(1, reentry))
     let fresh = wanted(1).start(in: environment)
     await gate.waitForArrivals(5)
@@ -76,7 +76,7 @@ import Testing
     }
     #expect(await fresh.outcome.result == 1)
     while runs.runningCount > 0 { await Task.yield() }
-    // Kept, over, forgotten one by one and together.
+    // Results are kept, expire, and are forgotten one by one and together.
     for _ in 0..<2 {
       #expect(await wanted(2).run(in: environment).result == 2)
       clock.advance(by: .seconds(2))
@@ -86,7 +86,7 @@ import Testing
     runs.forgetAll()
     while runs.runningCount > 0 { await Task.yield() }
     #expect(Set(reentry.calls.entries).isSuperset(of: ["hash", "==", "deinit"]))
-    // The runs and the keys would keep each other.
+    // Breaks the retain cycle of the runs and the keys.
     reentry.actions.clear()
   }
 
@@ -109,7 +109,7 @@ import Testing
     let executor = SeededExecutor(seed: 1)
     let environment = OperationEnvironment(clock: ManualClock(), executor: executor)
     let run = ParallelOperation(wanted).start(in: environment)
-    // Until each of the 30 waits.
+    // Runs all ready jobs, so that each of the 30 callers waits.
     executor.drain()
     #expect(runs.runningCount == 5)
     gate.open()
@@ -127,7 +127,7 @@ import Testing
     await gate.waitForArrivals(1)
     let waiter = SimpleOperation {}.exclusive(in: lock).start()
     await lock.waitForQueue(of: 1)
-    // Uses the ledger of permits, because a request waits for these.
+    // Uses the ledger of permits, because a request waits for them.
     reentry.actions.add { _ = lock.waitingCount + lock.leftCount }
     let inner = SimpleOperation { 1 }.shared(in: runs, for: Key(1, reentry))
     let outer = SimpleOperation.withContext { context in try await context.run(inner) }
@@ -148,7 +148,7 @@ import Testing
     for run in [holder, waiter] { _ = try await run.outcome.get() }
   }
 
-  /// Takes permits below, and has a name that runs code.
+  /// Takes permits in a child, and has a name that runs code.
   private struct DescribedOperation: ComposableOperation {
     let reentry: @Sendable () -> Void
     let permits: Permits

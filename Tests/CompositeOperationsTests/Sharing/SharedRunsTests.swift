@@ -101,7 +101,7 @@ import Testing
     #expect(seen.entries == [.high])
   }
 
-  /// Shares the next level, which it makes as it goes.
+  /// Creates and shares the next level.
   private struct Level: ComposableOperation {
     let number: Int
     let runs: SharedRuns<Int, Int>
@@ -142,7 +142,7 @@ import Testing
       count.shared(in: runs, for: 1).start(in: OperationEnvironment(executor: executor))
     }
     executor.drain()
-    // One of them began the run, chance says which.
+    // One of them started the run; which one depends on the seed.
     for index in [0, 2] {
       handles[index].cancel()
       executor.drain()

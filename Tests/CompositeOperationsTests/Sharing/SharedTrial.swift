@@ -1,7 +1,7 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// Some who want the same or something else, and leave or not, in a random order on one worker.
+/// Random callers of shared runs, some of which are cancelled, in a random order on one worker.
 struct SharedTrial: Sendable {
   enum Entry: Sendable {
     case asked(Int)
@@ -24,7 +24,7 @@ struct SharedTrial: Sendable {
   /// How many hash values the keys have.
   let hashCount: Int
   let turns: Int
-  /// Who is cancelled after how many jobs.
+  /// The number of jobs after which each cancelled caller is cancelled, by the index of the caller.
   let cancellations: [Int: Int]
 
   init(seed: UInt64) {
@@ -81,9 +81,9 @@ struct SharedTrial: Sendable {
     var going: [Int: Int] = [:]
     var ended: [Int: Bool] = [:]
     var got: [Int: Int?] = [:]
-    /// Who will get the value of which run.
+    /// The run whose value each caller will receive.
     var settled: [Int: Int] = [:]
-    /// The runs that nobody waited for any more while they were going on.
+    /// The active runs that have lost all their callers.
     var unwanted: Set<Int> = []
     func isWanted(_ key: Int) -> Bool {
       asking.contains { keys[$0] == key && !cancelled.contains($0) && settled[$0] == nil }
@@ -93,12 +93,14 @@ struct SharedTrial: Sendable {
       case .asked(let index): asking.insert(index)
       case .began(let key, let run):
         let others = going.filter { $0.value == key && ended[$0.key] == nil }.keys
-        expect(isWanted(key), "H2: run \(run) began for nobody")
-        // One that nobody waits for any more may still be on its way out.
+        expect(isWanted(key), "H2: run \(run) began without a caller")
+        // A run without callers may still be ending.
         expect(others.allSatisfy { unwanted.contains($0) }, "H1: two runs of \(key)")
         going[run] = key
       case .ended(let key, let run, let isCancelled):
-        expect(isCancelled == unwanted.contains(run), "H2: run \(run) of \(key) is \(isCancelled)")
+        expect(
+          isCancelled == unwanted.contains(run),
+          "H2: run \(run) of \(key) is cancelled: \(isCancelled)")
         ended[run] = isCancelled
         if isCancelled { continue }
         for index in asking where keys[index] == key && !cancelled.contains(index) {

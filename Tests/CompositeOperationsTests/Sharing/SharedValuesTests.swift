@@ -2,14 +2,14 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// What becomes of values that several have.
+/// The discarding of values that several callers receive.
 @Suite struct SharedValuesTests {
   @Test func `H2: a value that no caller keeps is discarded once`() async {
     let discarded = Log<Int>()
     let runs = SharedRuns<Int, Int>()
     let gate = Gate()
     let base = SimpleOperation {
-      // Gives its value although it is cancelled.
+      // Returns its value although it is cancelled.
       _ = try? await gate.pass()
       return 1
     }.discarding { discarded.add($0) }
@@ -20,7 +20,7 @@ import Testing
     while discarded.count == 0 { await Task.yield() }
     #expect(discarded.entries == [1])
 
-    // Two have it, and both give it up in the end.
+    // Two callers receive it, and both discard it in the end.
     let executor = SeededExecutor(seed: 1)
     let (ready, late) = (Gate(), Gate())
     let wanted = SimpleOperation {
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// Cancels a run when it has ended and nobody has been told.
+  /// Cancels a run when it has ended, before its callers receive the outcome.
   private struct CancellingAtTheEnd: OperationObserver {
     let run = Log<OperationRun<Int>>()
     let reasons = Log<String?>()
@@ -133,12 +133,12 @@ import Testing
     gate.open()
     executor.drain()
     for (number, run) in ignoring.enumerated() { #expect(await run.outcome.result == [number]) }
-    // The third one still has the error, and the value in it.
+    // The third caller still has the error, and the value in it.
     #expect(discarded.entries == [])
     let error = await keeping.outcome.error as? ParallelOperationError
     #expect(error?.children.first?.outcome.result as? Int == 1)
 
-    // Who comes now runs it again.
+    // Later callers start another run.
     let all = (0..<3).map { number in shared.ignoringErrors(with: [number]).start(in: environment) }
     executor.drain()
     for (number, run) in all.enumerated() { #expect(await run.outcome.result == [number]) }

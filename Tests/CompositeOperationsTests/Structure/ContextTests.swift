@@ -123,7 +123,7 @@ import Testing
       AnyOperation(leaf.prioritized(at: .low)),
       AnyOperation(leaf.prioritized(at: .high)),
     ])
-    // Nobody opens the gate: the test ends only if everybody is cancelled.
+    // The gate stays closed, so the test ends only if all leaves are cancelled.
     let run = operation.start()
     await gate.waitForArrivals(6)
     run.cancel()
@@ -137,8 +137,8 @@ import Testing
   }
 
   @Test func `C3: cancel handlers run without a lock`() async {
-    // The handlers cancel the run again, ask for its outcome and finish operations: under a lock of
-    // ours any of that would never return.
+    // The handlers cancel the run again and finish operations. Under a lock of the package, these
+    // calls would deadlock.
     let gate = Gate()
     let begun = Log<Int>()
     let handled = Log<Int>()
@@ -160,7 +160,7 @@ import Testing
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(handled.count == 40)
-    // The run and its handlers would keep each other.
+    // Breaks the retain cycle of the run and its handlers.
     box.clear()
   }
 
@@ -176,7 +176,7 @@ import Testing
     canceller.runs.add(run)
     run.cancel(because: "first")
     #expect(await run.outcome.isCancelled)
-    // The run and its observer would keep each other.
+    // Breaks the retain cycle of the run and its observer.
     canceller.runs.clear()
   }
 
@@ -205,14 +205,14 @@ import Testing
   @Test func `C5: the time that a child computes has no effect under a seeded executor`()
     async throws
   {
-    /// Which child begins and ends when, and the results.
+    /// Returns the order in which children begin and end, and the results.
     func story(ofSeed seed: UInt64, steps: Int, isLazy: Bool) async throws -> [Int] {
       let log = Log<Int>()
       let children = (0..<40).map { index in
         SimpleOperation {
           log.add(index)
           var value = UInt64(index)
-          // One that computes for longer than any other task should have to wait for its turn.
+          // One child computes for longer than another task should have to wait.
           for _ in 0..<(index == 3 ? steps : 0) {
             value = (value ^ (value >> 29)) &* 6_364_136_223_846_793_005
           }

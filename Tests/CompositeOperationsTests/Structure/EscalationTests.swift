@@ -4,7 +4,7 @@ import Testing
 
 /// A priority that is raised while operations wait.
 @Suite struct EscalationTests {
-  /// The forms of composition that run code in a task of its own.
+  /// The compositions that run code in a separate task.
   enum Form: CaseIterable, CustomTestStringConvertible {
     case abandoning, abandoningByClock, condition, finally, prioritized, list, madeLazily
 

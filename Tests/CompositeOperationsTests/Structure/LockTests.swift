@@ -2,11 +2,13 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// Checks that no user code runs under a lock of the package. Each case puts values, errors, operations, observers,
-/// handlers or closures into a feature that stores them, and makes the feature drop them. They record when they are
-/// called, described or freed.
+/// Checks that no user code runs under a lock of the package.
+///
+/// Each case puts values, errors, operations, observers, handlers or closures into a feature that
+/// stores them, and makes the feature release them. They record when they are called, described or
+/// deallocated.
 @Suite struct LockTests {
-  /// A feature that stores user code, and a way in which it drops it.
+  /// A feature that stores user code, and a way in which it releases it.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     /// The user code that must have run at the end.
@@ -31,7 +33,7 @@ import Testing
   func `C3: no user code runs under a lock, not even a deinit`(case one: Case) async {
     let code = UserCodeRecorder()
     await one.run(code)
-    // Tasks release what they keep shortly after they have ended.
+    // Tasks can release their values shortly after they have ended.
     for _ in 0..<10_000 where code.count(of: one.runs) == 0 { await Task.yield() }
     #expect(code.count(of: one.runs) > 0, "the case runs no user code")
     #expect(code.underLock == [])
@@ -47,7 +49,7 @@ import Testing
     #expect(HeldLocks.count == 0)
   }
 
-  /// Runs an operation to its end, observed and not.
+  /// Runs an operation, unobserved and observed, and waits for its end.
   private static func run(
     _ code: UserCodeRecorder, _ operation: some ComposableOperation, cancelledAt gate: Gate? = nil
   ) async {
@@ -149,7 +151,7 @@ import Testing
       }
       #expect(await operation.run().error is OperationNeverFinishedError)
     },
-    Case("values of a second finish and of one that is too late") { code in
+    Case("values of a second finish and of a late finish") { code in
       let callback = Callback()
       let run = callback.operation.observed(by: UserObserver(code)).start()
       let finish = await callback.finish()
@@ -298,7 +300,7 @@ import Testing
 
   // MARK: Shared runs
 
-  /// A key that records when it is described or freed. It is hashed and compared under a lock, as documented.
+  /// A key that records when it is described or deallocated.
   private final class Key: Hashable, CustomStringConvertible, Sendable {
     let number: Int
     let value: UserValue
@@ -439,7 +441,7 @@ import Testing
   // MARK: Observers
 
   private static let observers: [Case] = [
-    Case("observers that keep events, and give them away") { code in
+    Case("observers that keep events and return them") { code in
       let recorder = RecordingObserver()
       let (trace, progress, counters) = (TraceRecorder(), ProgressObserver(), OperationCounters())
       let logger = OperationLogger(SilentHandler(), level: .trace)
@@ -474,12 +476,12 @@ import Testing
   ]
 }
 
-/// Takes the lines of a log and does nothing with them.
+/// Ignores all lines of a log.
 private struct SilentHandler: OperationLogHandler {
   func write(_ line: OperationLogLine) {}
 }
 
-/// Gives a child, and then an error.
+/// Returns a child, and then throws an error.
 private struct FailingSource: AsyncSequence, AsyncIteratorProtocol, Sendable {
   let code: UserCodeRecorder
   private var hasGiven = false

@@ -2,9 +2,9 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// A cancellation that arrives while the engine starts a task of its own for a body.
+/// A cancellation while the engine starts a separate task for a body.
 @Suite struct StartCancellationTests {
-  /// The forms of composition that run a body in a task of its own.
+  /// The compositions that run a body in a separate task.
   enum Form: CaseIterable, CustomTestStringConvertible {
     case abandoning, abandoningByClock, condition, deep, prioritized
 
@@ -51,8 +51,8 @@ import Testing
   }
 }
 
-/// Runs each job on the thread that enqueues it, except the first, and calls a closure after the second job, when that
-/// is suspended or over and the task that has enqueued it does not know it yet.
+/// Runs each job except the first one on the thread that enqueues it. Calls a closure after the
+/// second job, which has then suspended or ended before its enqueuing task continues.
 private final class InterruptingExecutor: TaskExecutor, Sendable {
   private struct State: Sendable {
     var count = 0

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Records calls of user code, and whether the calling thread holds a lock of the package.
 ///
-/// Debug builds count the locks that a thread holds. In every build the user code can also call the library back,
-/// which traps or deadlocks if the feature holds its lock.
+/// Debug builds count the locks that a thread holds. In every build, the user code can also call
+/// the library, which traps or deadlocks if the feature holds its lock.
 final class UserCodeRecorder: Sendable {
   private struct Record: Sendable {
     var calls: [String: Int] = [:]
@@ -18,15 +18,15 @@ final class UserCodeRecorder: Sendable {
   /// The user code that ran under a lock.
   var underLock: [String] { record.withLock { $0.underLock.sorted() } }
 
-  /// How often some user code ran.
+  /// Returns the number of calls of some user code.
   func count(of what: String) -> Int { record.withLock { $0.calls[what, default: 0] } }
 
-  /// Sets what all user code calls back.
+  /// Sets a closure that all user code calls.
   func callBack(_ body: @escaping @Sendable () -> Void) { setCallback(body) }
   func stopCallingBack() { setCallback(nil) }
 
   private func setCallback(_ body: (@Sendable () -> Void)?) {
-    // The previous one is freed without the lock, because it may hold values that record.
+    // The previous closure is freed outside the lock, because it can contain values that record.
     _ = callback.withLock { callback in
       defer { callback = body }
       return callback
@@ -35,7 +35,7 @@ final class UserCodeRecorder: Sendable {
 
   /// Records a call of user code.
   func runs(_ what: String) {
-    // Read first: the locks of this class are counted, too.
+    // Read before taking the lock of this class, which is counted, too.
     let isUnderLock = HeldLocks.count > 0
     record.withLock { record in
       record.calls[what, default: 0] += 1
@@ -48,7 +48,7 @@ final class UserCodeRecorder: Sendable {
   }
 }
 
-/// A value, an error or a key that records when it is described or freed.
+/// A value, an error or a key that records when it is described or deallocated.
 final class UserValue: Error, Hashable, CustomStringConvertible, Sendable {
   private let code: UserCodeRecorder
 

@@ -3,15 +3,15 @@ import Testing
 
 /// Bodies that compute without suspending. Each occupies a thread of Swift's pool.
 enum Computation {
-  /// Computes until a condition holds.
+  /// Computes until a condition is true.
   ///
-  /// A broken engine may never make it hold: then this records an issue after a minute, so that the test fails and does
-  /// not hang.
+  /// In a broken engine the condition can remain false. After a minute this records an issue and
+  /// returns, so that the test fails instead of hanging.
   static func run(until isOver: () -> Bool) {
     let end = ContinuousClock.now + .seconds(60)
     while !isOver() {
       if ContinuousClock.now < end { continue }
-      Issue.record("A body computed in vain.")
+      Issue.record("The condition of a computing body is still false after 60 s.")
       return
     }
   }
@@ -24,11 +24,11 @@ enum Computation {
 
   private static let mutex = AsyncMutex()
 
-  /// Runs a test whose bodies occupy threads until others have begun.
+  /// Runs a test whose bodies occupy threads until other bodies have begun.
   ///
-  /// One test at a time: several together could occupy every thread and deadlock. They run at a
-  /// high priority, for which Swift's pool has threads of its own on Linux. Otherwise other tests
-  /// would wait for these threads, and these tests for the threads of others.
+  /// Only one such test runs at a time, because several could occupy every thread and deadlock. It
+  /// runs at a high priority, for which Swift's pool has separate threads on Linux. Otherwise, it
+  /// could deadlock with other tests that occupy threads.
   static func alone<Value: Sendable>(
     _ body: @escaping @Sendable () async -> Value
   ) async -> Value {
@@ -38,7 +38,7 @@ enum Computation {
   }
 }
 
-/// A lock that tasks wait for without blocking a thread, first come, first served.
+/// A FIFO lock that tasks wait for without blocking a thread.
 private final class AsyncMutex: Sendable {
   private let state = Lock((isLocked: false, waiters: [CheckedContinuation<Void, Never>]()))
 

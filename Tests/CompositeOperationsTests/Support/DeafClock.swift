@@ -1,6 +1,6 @@
 import CompositeOperationsTestKit
 
-/// A clock whose sleepers sleep to their end, cancelled or not.
+/// A clock whose sleepers ignore their cancellation.
 struct DeafClock: Clock {
   typealias Instant = ManualClock.Instant
 
@@ -12,7 +12,7 @@ struct DeafClock: Clock {
 
   func waitForSleepers(_ count: Int) async { await gate.waitForArrivals(count) }
 
-  /// Lets an hour pass, and wakes everybody.
+  /// Advances the clock by an hour and wakes all sleepers.
   func advance() {
     clock.advance(by: .seconds(3600))
     gate.open()

@@ -1,6 +1,6 @@
 import CompositeOperationsTestKit
 
-/// A clock whose `sleep` fails.
+/// A clock whose `sleep` throws.
 struct FailingClock: Clock {
   typealias Instant = ManualClock.Instant
 
@@ -10,7 +10,7 @@ struct FailingClock: Clock {
 
   /// - Parameters:
   ///   - error: The error that `sleep` throws.
-  ///   - gate: Where `sleep` waits before it throws; nil to throw at once.
+  ///   - gate: The gate that `sleep` waits at before it throws; nil to throw immediately.
   init(_ error: any Error = TestError("the clock stopped"), after gate: Gate? = nil) {
     self.error = error
     self.gate = gate ?? Gate(isOpen: true)

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Reads exports with the parsers that the owners of the formats publish: those of the Python packages
-/// opentelemetry-proto and prometheus_client, where they are installed.
+/// Reads exports with the official parsers of their formats, from the Python packages
+/// opentelemetry-proto and prometheus_client.
 enum FormatChecker {
   enum Format: String { case otlp, prometheus }
 
   private static let script = Checkout.path(
     of: "Tests/CompositeOperationsTests/Support/check-formats.py")
 
-  /// The interpreter that `COMPOSITE_PYTHON` names, else the first `python3`.
+  /// The interpreter in `COMPOSITE_PYTHON`, or the first `python3` in `PATH`.
   private static let python: URL? = {
     let environment = ProcessInfo.processInfo.environment
     if let path = environment["COMPOSITE_PYTHON"] { return URL(fileURLWithPath: path) }
@@ -23,11 +23,11 @@ enum FormatChecker {
     return try await Program(file: python, arguments: [script, "modules"]).run().status == 0
   }
 
-  /// What the parser finds in a text, a line each.
+  /// Parses a text and returns the lines that the parser prints.
   ///
-  /// - Throws: What it has against the text.
+  /// - Throws: A `TestError` with the message of the parser if the text is invalid.
   static func findings(in text: String, _ format: Format) async throws -> [String] {
-    guard let python else { throw TestError("There is no python3.") }
+    guard let python else { throw TestError("python3 was not found in PATH; set COMPOSITE_PYTHON") }
     let file = TemporaryFile(".txt")
     try file.write(text)
     let end = try await Program(

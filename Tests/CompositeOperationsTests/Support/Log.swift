@@ -2,19 +2,19 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Synchronization
 
-/// A list that bodies add to from wherever they run.
+/// A list that bodies on any thread add entries to.
 final class Log<Entry: Sendable>: Sendable {
   private let lock = Lock<[Entry]>([])
 
   var entries: [Entry] { lock.withLock { $0 } }
   var count: Int { entries.count }
-  /// Adds an entry that is made when its place in the list is certain.
+  /// Adds an entry that is created under the lock, when its place in the list is certain.
   func add(_ entry: @Sendable () -> Entry) { lock.withLock { $0.append(entry()) } }
   func add(_ entry: Entry) { lock.withLock { $0.append(entry) } }
   func clear() { lock.withLock { $0 = [] } }
 }
 
-/// How many are inside at once, and the most there were.
+/// Counts the bodies inside a section, and the maximum that was inside at once.
 final class Crowd: Sendable {
   private let lock = Lock((now: 0, most: 0))
 
@@ -32,7 +32,7 @@ final class Crowd: Sendable {
 }
 
 extension Outcome {
-  /// What an outcome is, for messages and comparisons.
+  /// The outcome as text, for messages and comparisons.
   var kind: String {
     switch self {
     case .result(let value): "result \(value)"
@@ -43,7 +43,7 @@ extension Outcome {
 }
 
 extension OperationEvent {
-  /// The event in short, without identities.
+  /// The event as short text, without identities.
   var short: String {
     switch kind {
     case .created: "\(name) created"
@@ -52,14 +52,14 @@ extension OperationEvent {
     case .waitingBegan(let wait): "\(name) waits for \(wait)"
     case .waitingEnded(let wait): "\(name) has waited for \(wait)"
     case .retryScheduled(let attempt, let delay, let error):
-      "\(name) is tried again, attempt \(attempt) after \(delay): \(error)"
+      "\(name) is retried, attempt \(attempt) after \(delay): \(error)"
     case .progressed(let completed, let total, let unit):
       "\(name) is at \(completed) of \(total ?? -1) \(unit ?? "-")"
     case .childrenExpected(let children): "\(name) expects \(children)"
     case .logged(let level, let line): "\(name) says \(level) \(line)"
     case .cancellationRequested(let reason): "\(name) asked to cancel: \(reason ?? "-")"
     case .finishedAgain(let outcome): "\(name) finished again: \(outcome.kind)"
-    case .abandonedBodyEnded(let outcome): "\(name) left a body behind: \(outcome.kind)"
+    case .abandonedBodyEnded(let outcome): "\(name) ended an abandoned body: \(outcome.kind)"
     case .ended(let outcome, let late):
       "\(name) ended: \(outcome.kind)" + (late.map { ", late: \($0.kind)" } ?? "")
     }
@@ -67,16 +67,17 @@ extension OperationEvent {
 }
 
 extension RecordingObserver {
-  /// What composites expect is left out: it is of use for the progress alone.
+  /// The events as short text, without the expected children, which only progress needs.
   var short: [String] {
     events.filter { if case .childrenExpected = $0.kind { false } else { true } }.map(\.short)
   }
 }
 
-/// The most earlier children that a child began before.
+/// Returns the maximum number of earlier children that a child has overtaken.
 ///
-/// Children are taken in order, but a thread may stop between taking a child and running its first
-/// line. So on several processors a child may overtake those that are in flight, and no others.
+/// Children are taken in order, but a thread can be preempted between taking a child and running
+/// its first line. On several processors, a child can therefore overtake children in flight, but no
+/// others.
 func mostOvertaken(_ indices: [Int]) -> Int {
   var missing = Set(indices)
   var most = 0

@@ -1,13 +1,13 @@
 import CompositeOperations
 import Synchronization
 
-/// Counts how often the names of operations are computed.
+/// Counts the computations of operation names.
 final class NameCount: Sendable {
   private let asked = Atomic(0)
 
   var count: Int { asked.load(ordering: .acquiring) }
 
-  /// An operation that counts the requests for its name here, and ends as a body does.
+  /// Returns an operation with the outcome of a body that counts the computations of its name here.
   func operation(
     named name: String = "counted", _ body: @escaping @Sendable () async throws -> Int
   ) -> any ComposableOperation<Int> {

@@ -1,7 +1,7 @@
 import CompositeOperations
 
 extension Outcome {
-  /// The first error of permits, in whatever evidence it stands.
+  /// The first permit error, from any depth of composite errors.
   var firstPermitError: PermitError? {
     var error = error
     while let composite = error {

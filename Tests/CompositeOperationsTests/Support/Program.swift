@@ -1,11 +1,11 @@
 import Foundation
 import TestPrograms
 
-/// A program that a test runs to its end.
+/// A program that a test runs and awaits.
 struct Program {
   struct End {
     let status: Int32
-    /// Of both kinds.
+    /// The combined standard output and standard error.
     let output: String
   }
 
@@ -13,7 +13,7 @@ struct Program {
   var arguments: [String] = []
 
   func run() async throws -> End {
-    // A file, not a pipe: nobody has to read it while the program runs.
+    // A file needs no reader while the program runs; a pipe would.
     let log = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try Data().write(to: log)
     defer { try? FileManager.default.removeItem(at: log) }

@@ -1,4 +1,4 @@
-/// How far the tests at full size go. A sanitizer takes many times the stack, the memory and the time.
+/// The size of scale tests. Sanitizers need many times the stack, the memory and the time.
 enum Scale {
   #if SANITIZER
     static let isSanitized = true

@@ -1,12 +1,12 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// How a test's bodies behave and where they run: the rules hold for all of it.
+/// A combination of how the bodies of a test behave and where they run. The rules hold for all.
 struct Setting: Sendable, CustomStringConvertible {
   enum Workers: Sendable {
     /// A seeded executor.
     case one(seed: UInt64)
-    /// Swift's own thread pool.
+    /// Swift's thread pool.
     case all
   }
 
@@ -36,12 +36,12 @@ struct Setting: Sendable, CustomStringConvertible {
     }
   }
 
-  /// What a body of this setting does before its work.
+  /// Suspends the body before its work if the bodies of this setting suspend.
   func pause() async {
     if suspends { await Task.yield() }
   }
 
-  /// An operation that gives a value, after a pause if the setting has one.
+  /// Returns an operation that returns a value, after a pause if the setting has one.
   func giving<Value: Sendable>(_ value: Value) -> SimpleOperation<Value> {
     SimpleOperation {
       await pause()
@@ -49,7 +49,7 @@ struct Setting: Sendable, CustomStringConvertible {
     }
   }
 
-  /// An operation that fails.
+  /// Returns an operation that throws an error.
   func failing<Value: Sendable>(
     _ error: any Error = TestError("failed"), giving type: Value.Type = Int.self
   ) -> SimpleOperation<Value> {
@@ -59,7 +59,7 @@ struct Setting: Sendable, CustomStringConvertible {
     }
   }
 
-  /// An operation that stops by itself, without an error.
+  /// Returns an operation that cancels itself.
   func stopping<Value: Sendable>(giving type: Value.Type = Int.self) -> SimpleOperation<Value> {
     failing(CancellationError(), giving: type)
   }
@@ -70,5 +70,5 @@ struct TestError: Error, Equatable, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// Cancels the current task from inside, as a body can.
+/// Cancels the current task, as a body can.
 func cancelCurrentTask() { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }

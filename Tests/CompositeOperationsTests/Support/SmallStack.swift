@@ -1,8 +1,8 @@
 import CompositeOperations
 import Foundation
 
-/// An executor of one thread with a stack of 512 KiB, as all threads but the main one have on Apple's
-/// platforms.
+/// An executor with one thread and a stack of 512 KiB, the size of all threads except the main
+/// thread on Apple's platforms.
 final class SmallStack: TaskExecutor {
   private let jobs = NSCondition()
   private let state = Lock(State())
@@ -12,7 +12,7 @@ final class SmallStack: TaskExecutor {
     var isOver = false
   }
 
-  /// Runs a body on a thread of its own, and frees there what the body leaves.
+  /// Runs a body on the executor's thread, and frees its values there.
   ///
   /// - Parameter body: Receives the environment for the runs that it starts.
   static func run(_ body: @escaping @Sendable (OperationEnvironment) async -> Void) async {
@@ -42,13 +42,13 @@ final class SmallStack: TaskExecutor {
   private func work() {
     while let ready = nextJobs() {
       for job in ready {
-        // A job that was enqueued here is run once: it has been taken out of the list.
+        // Each job runs only once, because it has been removed from the list.
         unsafe job.runSynchronously(on: asUnownedTaskExecutor())
       }
     }
   }
 
-  /// Waits for jobs; nil when the body is over.
+  /// Waits for jobs and returns them; nil when the body has ended.
   private func nextJobs() -> [UnownedJob]? {
     jobs.lock()
     defer { jobs.unlock() }

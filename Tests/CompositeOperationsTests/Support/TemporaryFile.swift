@@ -1,6 +1,6 @@
 import Foundation
 
-/// A name for a file that goes away with this.
+/// The path of a temporary file, which is removed when this object is deallocated.
 final class TemporaryFile: Sendable {
   let path: String
 
@@ -16,7 +16,7 @@ final class TemporaryFile: Sendable {
     get throws { try String(contentsOfFile: path, encoding: .utf8) }
   }
 
-  /// In bytes.
+  /// The size of the file in bytes.
   var size: Int {
     get throws {
       try URL(fileURLWithPath: path).resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0

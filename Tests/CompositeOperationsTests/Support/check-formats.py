@@ -1,9 +1,9 @@
-"""Reads what the library exports with the parsers that the formats' owners publish.
+"""Reads the exports of the library with the official parsers of their formats.
 
 usage: check-formats.py modules|otlp|prometheus [FILE]
 
-otlp takes lines of OTLP/JSON and prints the name and the status of every span; prometheus takes the text format
-and prints every sample. Fails at the first thing that is not as it should be.
+otlp reads lines of OTLP/JSON and prints the name and the status of every span. prometheus reads the text format
+and prints every sample. Both fail at the first error.
 """
 
 import base64
@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 
 def in_base64(span, key, count):
-    """OTLP/JSON has identities in hexadecimal digits, and the general mapping of protobuf in base64."""
+    """OTLP/JSON encodes identities in hexadecimal digits, the general JSON mapping of protobuf in base64."""
     text = span[key]
     if not re.fullmatch("[0-9a-f]{%d}" % (2 * count), text) or set(text) == {"0"}:
         raise SystemExit(f"{key} is not {count} bytes in hexadecimal digits, not all zero: {text!r}")
@@ -25,13 +25,13 @@ def in_base64(span, key, count):
 
 
 def check_spelling(span):
-    """What json_format reads in more spellings than the specification of OTLP allows."""
+    """Checks values that json_format reads in more spellings than the specification of OTLP allows."""
     for key in "startTimeUnixNano", "endTimeUnixNano":
         if not (isinstance(span[key], str) and span[key].isdecimal()):
-            raise SystemExit(f"{key} is no decimal string: {span[key]!r}")
+            raise SystemExit(f"{key} is not a decimal string: {span[key]!r}")
     for value in span["kind"], span.get("status", {}).get("code", 0):
         if not isinstance(value, int):
-            raise SystemExit(f"An enumeration is no number: {value!r}")
+            raise SystemExit(f"enumeration is not a number: {value!r}")
 
 
 def check_otlp(lines):
@@ -49,18 +49,18 @@ def check_otlp(lines):
             json.dumps(request), ExportTraceServiceRequest(), ignore_unknown_fields=False)
         for resource in parsed.resource_spans:
             if [a.key for a in resource.resource.attributes] != ["service.name"]:
-                raise SystemExit(f"The resource is {resource.resource}")
+                raise SystemExit(f"unexpected resource: {resource.resource}")
             for scope in resource.scope_spans:
                 for span in scope.spans:
                     if not 0 < span.start_time_unix_nano <= span.end_time_unix_nano:
-                        raise SystemExit(f"The times are out of order: {span}")
+                        raise SystemExit(f"times are out of order: {span}")
                     print(json.dumps([span.name, span.status.code, span.status.message]))
 
 
 def check_prometheus(text):
     for family in text_string_to_metric_families(text):
         if family.type not in ("counter", "gauge", "histogram") or not family.documentation:
-            raise SystemExit(f"The family is not described: {family}")
+            raise SystemExit(f"family has no type or no description: {family}")
         for sample in family.samples:
             print(json.dumps([sample.name, sample.labels, sample.value]))
 

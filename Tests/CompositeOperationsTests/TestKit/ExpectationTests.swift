@@ -7,7 +7,7 @@ import Testing
     [.result(7), .error(TestError("broken")), .cancelled]
   }
 
-  /// Says what an expectation threw, or that it was met.
+  /// Returns the message of an unmet expectation, or "met".
   private func message(_ expect: () throws -> Void) -> String {
     do {
       try expect()
@@ -59,7 +59,7 @@ import Testing
       error?.description == "\(#fileID):\(line): expected the result 8, but saw the result 7")
   }
 
-  /// A flow of which many things can be said.
+  /// Records a flow with retries, permits and a limited width.
   private func record() async -> RecordingObserver {
     let recorder = RecordingObserver()
     let gate = Gate()
@@ -132,9 +132,9 @@ import Testing
         .hasPrefix(
           "expected \"save starts\" after \"tell starts\", but did not see it. Recorded events:\n"))
     #expect(
-      message { try recorder.expectOrder(.started("nobody"), .started("save")) }
-        .hasPrefix("expected \"nobody starts\", but did not see it."))
-    // One event is one thing.
+      message { try recorder.expectOrder(.started("missing"), .started("save")) }
+        .hasPrefix("expected \"missing starts\", but did not see it."))
+    // One event does not match two patterns.
     #expect(message { try recorder.expectOrder(.started("tell"), .started("tell")) } != "met")
   }
 
@@ -144,7 +144,7 @@ import Testing
     let recorder = await record()
     try recorder.expectAtMost(3, inFlight: "save")
     try recorder.expectAtMost(1, inFlight: "fetch")
-    try recorder.expectAtMost(0, inFlight: "nobody")
+    try recorder.expectAtMost(0, inFlight: "missing")
     #expect(
       message { try recorder.expectAtMost(2, inFlight: "save") }
         .hasPrefix("expected at most 2 concurrent runs of save, but saw 3. Recorded events:\n"))
@@ -216,7 +216,7 @@ import Testing
     let recorder = RecordingObserver()
     let list = ParallelOperation((0..<30).map { _ in SimpleOperation { 1 } })
     _ = await list.observed(by: recorder).run()
-    let text = message { try recorder.expect(.started("nobody")) }
+    let text = message { try recorder.expect(.started("missing")) }
     #expect(text.split(separator: "\n").count == 52)
     #expect(text.hasSuffix("  … and \(recorder.events.count - 50) more"))
   }

@@ -1,6 +1,6 @@
 import CompositeOperations
 
-/// Runs jobs on the calling thread in the order in which they came.
+/// Runs jobs on the calling thread in FIFO order.
 final class InOrderExecutor: TaskExecutor {
   private let jobs = Lock<[UnownedJob]>([])
 
@@ -11,7 +11,7 @@ final class InOrderExecutor: TaskExecutor {
 
   func drain() {
     while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-      // A job is run once: it has been taken out of the list.
+      // Each job runs only once, because it has been removed from the list.
       unsafe job.runSynchronously(on: asUnownedTaskExecutor())
     }
   }

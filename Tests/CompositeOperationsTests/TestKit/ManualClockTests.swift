@@ -3,13 +3,13 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct ManualClockTests {
-  /// Lays down sleepers, as tasks of one executor, and notes who wakes.
+  /// Starts sleepers as tasks of one executor, and records the ones that wake.
   private struct Dormitory {
     let clock = ManualClock()
     let executor = SeededExecutor(seed: 1)
     let woken = Log<String>()
 
-    /// - Returns: The sleeper's task, when it sleeps or has woken.
+    /// Starts a sleeper, and returns its task when it sleeps or has woken.
     @discardableResult func sleep(_ name: String, seconds: Int) -> Task<Void, Never> {
       let task = Task(executorPreference: executor) { [clock, woken] in
         do {
@@ -66,7 +66,8 @@ import Testing
     let clock = ManualClock()
     let woken = Log<Int>()
     let executor = InOrderExecutor()
-    // Lain down in this order; the number tells when to wake, then who of those who wake then.
+    // The sleepers start in this order. The first digit is the deadline, the second digit is the
+    // order among the sleepers with this deadline.
     for number in [31, 11, 21, 12, 32, 22, 13] {
       Task(executorPreference: executor) {
         try await clock.sleep(until: .seconds(number / 10))
@@ -159,7 +160,7 @@ import Testing
 }
 
 extension ManualClock.Instant {
-  /// The moment so many seconds after the beginning of a clock.
+  /// The instant a number of seconds after the beginning of a clock.
   fileprivate static func seconds(_ count: Int) -> Self {
     ManualClock().now.advanced(by: .seconds(count))
   }

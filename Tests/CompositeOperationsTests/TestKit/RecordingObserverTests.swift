@@ -21,7 +21,7 @@ import Testing
       ])
     #expect(
       recorder.events(of: "a").map(\.short) == ["a created", "a started", "a ended: result 1"])
-    #expect(recorder.events(of: "nobody").isEmpty)
+    #expect(recorder.events(of: "missing").isEmpty)
     #expect(recorder.outcomes.map(\.name) == ["a", "b", "steps"])
     #expect(recorder.outcomes.prefix(2).map(\.outcome.kind) == ["result 1", "error b"])
     _ = await steps.run()

@@ -41,7 +41,7 @@ import Testing
     #expect(await run.outcome.result == 1)
   }
 
-  /// What a run that is cancelled while it waits comes to too late; nil if it stops.
+  /// A run that is cancelled while it waits, with its late outcome; nil if it stops.
   private struct Cancelled: Sendable {
     let late: String?
     let run: @Sendable (Gate) -> ScriptedRun<Int>
@@ -68,7 +68,7 @@ import Testing
       Cancelled(late: "result 7") {
         .result(7).after(.seconds(4)).behind($0).ignoringCancellation()
       },
-      // It minds its cancellation again when it has passed the gate.
+      // After the gate, it no longer ignores its cancellation.
       Cancelled(late: nil) { .result(7).behind($0).ignoringCancellation().after(.seconds(9)) },
     ]
     for (number, cancelled) in cases.enumerated() {

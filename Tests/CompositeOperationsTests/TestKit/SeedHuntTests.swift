@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct SeedHuntTests {
-  /// Fails if the last of three that run side by side comes first.
+  /// Throws if three concurrent operations run in reverse order.
   @Sendable private static func race(in environment: OperationEnvironment) async throws {
     let log = Log<Int>()
     let runners = (0..<3).map { number in
@@ -79,12 +79,12 @@ import Testing
     let log = Log<String>()
     let waiting = await #expect(throws: SeedHuntError.self) {
       try await SeedHunt(seeds: 3..<9).run { _ in
-        do { try await gate.pass() } catch { log.add("given up") }
+        do { try await gate.pass() } catch { log.add("cancelled") }
       }
     }
     #expect(waiting?.seed == 3)
     #expect((waiting?.underlying as? SeededExecutorStuckError)?.isAtLimit == false)
-    #expect(log.entries == ["given up"])
+    #expect(log.entries == ["cancelled"])
     let polling = await #expect(throws: SeedHuntError.self) {
       try await SeedHunt(seeds: 3..<9, jobs: 1_000).run { environment in
         while true { try await environment.clock.sleep(for: .seconds(1)) }
@@ -144,7 +144,7 @@ import Testing
   }
 }
 
-/// For a process of its own: other tests read the environment too.
+/// Call this only in a separate process, because other tests read the environment, too.
 private func setSeedOfEnvironment(_ text: String) {
   unsafe setenv("COMPOSITE_OPERATIONS_SEED", text, 1)
 }

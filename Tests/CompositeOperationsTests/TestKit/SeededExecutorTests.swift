@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct SeededExecutorTests {
-  /// The order in which tasks of one executor get their turns.
+  /// Returns the order in which tasks of one executor run.
   private func order(ofSeed seed: UInt64) -> [String] {
     let log = Log<String>()
     let executor = SeededExecutor(seed: seed)
@@ -31,7 +31,7 @@ import Testing
       }
       orders.insert(order)
     }
-    // There are 369,600 orders in all, so that a hundred seeds hardly meet.
+    // There are 369,600 possible orders, so that a hundred seeds rarely have equal ones.
     #expect(orders.count >= 99)
     #expect(SeededExecutor(seed: 42).seed == 42)
   }
@@ -66,7 +66,7 @@ import Testing
     Task(executorPreference: executor) {
       log.add("before")
       await gate.passIgnoringCancellation()
-      log.add("behind")
+      log.add("after")
     }
     let first = executor.drain()
     #expect(first >= 1)
@@ -74,7 +74,7 @@ import Testing
     #expect(executor.drain() == 0)
     gate.open()
     #expect(executor.drain() >= 1)
-    #expect(log.entries == ["before", "behind"])
+    #expect(log.entries == ["before", "after"])
   }
 
   @Test func `the closure after each job receives its number, and can create new jobs`() {

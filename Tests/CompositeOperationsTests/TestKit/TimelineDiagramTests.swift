@@ -14,7 +14,7 @@ import Testing
     try TimelineTest(["---r", "-^", "--r"], composing: parallel)
       .expect("-^", children: ["-x", "-^", "-x"])?.expectError(ParallelOperationError.self)
     try TimelineTest(["---r", "-;"], composing: parallel).expect("-;", children: ["-x", "-;"])
-    // Who does not mind its cancellation is waited for.
+    // A child that ignores its cancellation is awaited.
     try TimelineTest(["=====r", "-^"], composing: parallel)
       .expect("-----^", children: ["-!---r", "-^"])
     try TimelineTest(["=--r", "^"], composing: parallel).expect("-^", children: ["!x", "^"])
@@ -42,9 +42,9 @@ import Testing
     try TimelineTest(["-r", "====r"], composing: parallel)
       .expect("--!-x", children: ["-r", "--!-r"])
     try TimelineTest(["-r"], composing: parallel).expect("x", children: [""])
-    // Nothing would happen until then.
+    // Without the cancellation, nothing would happen.
     try TimelineTest(["-"], composing: parallel).expect("---x", children: ["---x"])
-    // It has ended before.
+    // The composite has ended before the cancellation.
     #expect(throws: TimelineMismatchError.self) {
       try TimelineTest(["-r"], composing: parallel).expect("--x")
     }
@@ -90,7 +90,7 @@ import Testing
       .expect("--------r", children: ["-^.--^.-r"])
     try TimelineTest(["^|^|r"]) { $0[0].retrying(attempts: 3) }.expect("r", children: ["[^^r]"])
     try TimelineTest(["-^|-;"]) { $0[0].retrying(attempts: 3) }.expect("--;", children: ["-^;"])
-    // Cancelled in a pause.
+    // Cancelled during a delay.
     try TimelineTest(["-^|r"]) { $0[0].retrying(attempts: 2, backoff: .constant(.seconds(5))) }
       .expect("---x", children: ["-^"])
   }
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  /// A timeline that cannot be read, where, and a word of why.
+  /// An invalid timeline, with the position and a part of the reason in its error.
   private struct Unclear: Sendable {
     let child: String
     let composite: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The events of a trace in Chrome's format, read by another reader than our writer.
+/// The events of a trace in Chrome's format, decoded by code that is independent of the encoder.
 struct ChromeEvents {
   struct Event: Decodable {
     struct Arguments: Decodable {
@@ -32,7 +32,7 @@ struct ChromeEvents {
 
   let events: [Event]
 
-  /// - Parameter text: An array of events, or an object that has one.
+  /// - Parameter text: An array of events, or an object that contains one.
   init(_ text: some StringProtocol) throws {
     let data = Data(text.utf8)
     if text.hasPrefix("[") {
@@ -48,7 +48,7 @@ struct ChromeEvents {
   var waits: [Event] { events.filter { $0.ph == "X" && $0.cat == "wait" } }
   var instants: [Event] { events.filter { $0.ph == "i" } }
 
-  /// Slices of one thread that overlap without one being in the other.
+  /// The slices of one thread that overlap without being nested.
   var crossings: [String] {
     var crossings: [String] = []
     for slices in Dictionary(grouping: runs + waits, by: \.tid).values {
@@ -64,7 +64,7 @@ struct ChromeEvents {
 }
 
 extension ChromeEvents.Event {
-  /// In whole nanoseconds.
+  /// The start and the end in whole nanoseconds, and the name.
   fileprivate var span: (Int, Int, String) {
     let start = Int(((ts ?? 0) * 1_000).rounded())
     return (start, start + Int(((dur ?? 0) * 1_000).rounded()), name)

@@ -1,13 +1,15 @@
 import CompositeOperations
 
-/// A trace that a test makes run by run, with times in milliseconds.
+/// A trace that a test builds run by run, with times in milliseconds.
 struct HandMadeTrace {
   private(set) var spans: [OperationTrace.Span] = []
 
+  /// Adds a run.
+  ///
   /// - Parameters:
-  ///   - start: When it started; nil for its creation, and -1 for never.
-  ///   - last: When it ended; nil if it goes on.
-  /// - Returns: Its place in the trace.
+  ///   - start: The time of its start; nil for the time of its creation, and -1 for never.
+  ///   - last: The time of its end; nil if it has not ended.
+  /// - Returns: Its index in the trace.
   @discardableResult
   mutating func add(
     _ name: String, below parent: Int? = nil, _ created: Int, start: Int? = nil, to last: Int?,
@@ -31,10 +33,10 @@ struct HandMadeTrace {
     return spans.count - 1
   }
 
-  /// Begins at the end of 2023, so that every picture of it is the same.
+  /// The trace, which begins at the end of 2023, so that all images of it are equal.
   var trace: OperationTrace { OperationTrace(beginning: 1_703_980_800_000_000_000, spans: spans) }
 
-  /// Runs one after the other, or one below the other.
+  /// Returns a trace of sequential or nested runs.
   static func chain(of count: Int, isNested: Bool) -> OperationTrace {
     var made = HandMadeTrace()
     for index in 0..<count {

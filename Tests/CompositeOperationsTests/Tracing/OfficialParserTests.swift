@@ -3,8 +3,8 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-/// By the definitions of the formats themselves, where their parsers are installed: `COMPOSITE_PYTHON` names a
-/// Python that has the packages opentelemetry-proto and prometheus_client.
+/// Checks exports with the official parsers of their formats, if these are installed.
+/// `COMPOSITE_PYTHON` names a Python with the packages opentelemetry-proto and prometheus_client.
 @Suite(
   .enabled("Python has no opentelemetry-proto and prometheus_client here") {
     try await FormatChecker.isAvailable()
@@ -46,14 +46,14 @@ struct OfficialParserTests {
     let list = ParallelOperation((0..<1_000).map { index in SimpleOperation { index } })
     _ = await list.observed(by: file).run()
     let gate = Gate()
-    let run = SimpleOperation { try await gate.pass() }.named("goes on").observed(by: file).start()
+    let run = SimpleOperation { try await gate.pass() }.named("active").observed(by: file).start()
     await gate.waitForArrivals(1)
     try file.close()
     run.cancel()
     let found = try await spans(in: target.text)
     #expect(try target.text.split(separator: "\n").count > 3)
     #expect(found.count == 1_001 + 1 + (await TraceScene.trace.spans.count))
-    #expect(found.last?.name == "goes on")
+    #expect(found.last?.name == "active")
   }
 
   @Test func `the parser refuses an invalid request`() async throws {

@@ -83,7 +83,7 @@ import Testing
 
   @Test func `no identity consists only of zeros`() async throws {
     let id = try #require(await TraceScene.trace.spans.first?.id)
-    // What makes the sum of seed and number zero, of which everything else is made.
+    // A seed for which the sum of seed and number is zero. Identifiers are computed from this sum.
     let number = try #require(UInt64("\(id)".dropFirst()))
     let seed = TraceSeed(high: 0 &- number, low: 0 &- number)
     #expect(seed.traceID(of: id) == "00000000000000000000000000000001")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A request in OpenTelemetry's protocol, read by another reader than our writer.
+/// A request in OpenTelemetry's protocol, decoded by code that is independent of the encoder.
 struct OpenTelemetryRequest: Decodable {
   struct ResourceSpans: Decodable {
     let resource: Resource

@@ -2,7 +2,7 @@ import CompositeOperations
 import Foundation
 import Testing
 
-/// What a page of a timeline holds, read as a browser reads it.
+/// The data of a timeline page, extracted as a browser does.
 struct TimelineContents: Decodable {
   let title: String
   let ids: [Int]
@@ -22,10 +22,10 @@ struct TimelineContents: Decodable {
   let path: [Int64]
   let concurrency: [Double]
 
-  /// Everything between two tags, which have to be there once.
+  /// Returns the text between two tags, which must occur exactly once.
   static func part(of page: String, from start: String, to end: String) throws -> String {
     let parts = page.components(separatedBy: start)
-    try #require(parts.count == 2, "\(start) stands there \(parts.count - 1) times")
+    try #require(parts.count == 2, "\(start) occurs \(parts.count - 1) times")
     return try #require(parts[1].components(separatedBy: end).first)
   }
 
@@ -36,7 +36,7 @@ struct TimelineContents: Decodable {
     self = try JSONDecoder().decode(Self.self, from: Data(json.utf8))
   }
 
-  /// Runs of one row at one time, which nobody could tell from one another.
+  /// The runs that overlap in one row.
   var overlaps: [String] {
     var found: [String] = []
     let byRow = Dictionary(grouping: rows.indices, by: { rows[$0] })

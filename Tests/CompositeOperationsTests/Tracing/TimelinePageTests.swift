@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct TimelinePageTests {
-  /// Texts that would end a script, an element, a value or a line, or that cannot stand in XML at all.
+  /// Texts that would end a script, an element, a value or a line, or that are invalid in XML.
   static let nastyTexts = [
     "</script><script>alert(1)</script>", "<!--<script>", "]]>", "\"quoted\" & 'single' \\",
     "\u{0}\u{1b}[31m\u{7f}\u{85}\u{fffe}\u{ffff}", "line\u{2028}line\u{2029}line\r\nline\tline",
@@ -101,7 +101,8 @@ import Testing
     }
   }
 
-  /// What a random composite did, on one worker, so that events come in the order of their times.
+  /// Returns the trace of a random composite on one worker, so that events are in the order of
+  /// their times.
   private static func randomTrace(seed: UInt64) async -> OperationTrace {
     var generator = TreeGenerator(seed: seed)
     let recorder = Recorder(cancellationPoint: nil)
@@ -110,7 +111,7 @@ import Testing
     var environment = OperationEnvironment(observers: [tracer], executor: executor)
     environment.clock = recorder.clock
     let run = Builder(recorder: recorder).operation(generator.tree(of: 12)).start(in: environment)
-    // Some wait until they are cancelled.
+    // Some trees wait until they are cancelled.
     executor.drain { job in if job == 60 { run.cancel() } }
     run.cancel()
     executor.drain()

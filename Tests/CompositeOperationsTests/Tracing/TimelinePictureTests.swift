@@ -7,7 +7,7 @@ import Testing
 #endif
 
 @Suite struct TimelinePictureTests {
-  /// Counts elements; nil where the text is no XML.
+  /// Counts the elements of an XML text.
   private final class Reader: NSObject, XMLParserDelegate {
     var counts: [String: Int] = [:]
     var text = ""
@@ -34,7 +34,7 @@ import Testing
     made.add("two", below: list, 1, start: -1, to: nil, lane: 1, waits: [(.rate, 2, nil)])
     let reader = try #require(Reader.read(made.trace.svg))
     #expect(reader.counts["g"] == 3)
-    // That of the picture, and that of each run.
+    // The titles of the picture and of each run.
     #expect(reader.counts["title"] == 4)
     for text in ["list", "✕ one #2", "error: no", "waited for its turn", "not ended", "20 ms"] {
       #expect(reader.text.contains(text), "\(text)")
@@ -87,7 +87,7 @@ import Testing
     made.add("run", 0, to: milliseconds)
     let texts = made.trace.svg.components(separatedBy: "</text>")
     let found = labels.filter { label in texts.contains { $0.hasSuffix(">\(label)") } }
-    // There is no room for a label at the end.
+    // The label at the end may have no room.
     #expect(found.count >= labels.count - 1, "\(found)")
   }
 }

@@ -52,7 +52,7 @@ import Testing
     let files = [try TraceFile(chrome.path), try TraceFile(lines.path)]
     let gate = Gate()
     let run = ParallelOperation([
-      SimpleOperation {}.named("done"), SimpleOperation { try await gate.pass() }.named("goes on"),
+      SimpleOperation {}.named("done"), SimpleOperation { try await gate.pass() }.named("active"),
     ]).named("list").observed(by: files[0], files[1]).start()
     await gate.waitForArrivals(1)
     for file in files { try file.close() }
@@ -63,7 +63,7 @@ import Testing
     let outcomes = written.runs.map { "\($0.name) \($0.args.outcome ?? "")" }
     #expect(
       outcomes.sorted().filter { $0.hasSuffix("unfinished") } == [
-        "goes on unfinished", "list unfinished",
+        "active unfinished", "list unfinished",
       ])
     #expect(written.crossings == [])
     let spans = try spans(lines)
@@ -75,7 +75,7 @@ import Testing
     let file = try TraceFile(chrome.path)
     let otherFile = try TraceFile(lines.path)
     for _ in 0..<1_000 { _ = await SimpleOperation {}.observed(by: file, otherFile).run() }
-    // As it is before it is closed. The array may lack its end.
+    // The contents before the file is closed, when the array has no end yet.
     let written = try ChromeEvents(chrome.text + "]").runs.count
     #expect((744...1_000).contains(written))
     #expect(try spans(lines).count == written)

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite struct TraceLanesTests {
-  /// Identities, in the order of their creation.
+  /// Returns identities in the order of their creation.
   private func ids(_ count: Int) async -> [OperationID] {
     let recorder = TraceRecorder()
     for _ in 0..<count { _ = await SimpleOperation {}.observed(by: recorder).run() }
@@ -31,12 +31,12 @@ import Testing
     var lanes = TraceLanes()
     #expect(lanes.place(.run(ids[0]), at: .seconds(1), below: nil) == 0)
     #expect(lanes.leave(.run(ids[0]), lane: 0, at: .seconds(5)).time == .seconds(5))
-    // Its event came late.
+    // The event of this run arrived late.
     #expect(lanes.place(.run(ids[1]), at: .seconds(4), below: nil) == 1)
     #expect(lanes.place(.run(ids[2]), at: .seconds(5), below: nil) == 0)
     #expect(lanes.place(.run(ids[3]), at: .seconds(6), below: (ids[1], 1)) == 1)
     _ = lanes.leave(.run(ids[3]), lane: 1, at: .seconds(8))
-    // Something below it has left later than it says it does itself.
+    // A run below it has left later than its own time.
     #expect(lanes.leave(.run(ids[1]), lane: 1, at: .seconds(7)).time == .seconds(8))
   }
 

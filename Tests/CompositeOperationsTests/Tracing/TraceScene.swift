@@ -1,12 +1,12 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// A flow that has something of all that a trace tells, in an order that is always the same.
+/// A flow with every kind of trace entry, in a deterministic order.
 enum TraceScene {
-  /// What a format has to escape.
+  /// A text with characters that formats have to escape.
   static let oddText = "\"odd\" \\ / \u{0}\u{1B}\u{7F}\r\n\t é🙂\u{2028}"
 
-  /// Runs it to its end.
+  /// Runs the flow and waits for its end.
   static func run(observedBy observer: some OperationObserver) async {
     let clock = ManualClock()
     let executor = SeededExecutor(seed: 1)

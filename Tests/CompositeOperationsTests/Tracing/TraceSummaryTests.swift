@@ -2,7 +2,7 @@ import CompositeOperations
 import Testing
 
 @Suite struct TraceSummaryTests {
-  /// A flow whose second step takes longest on its second attempt, beside one that is quick.
+  /// A flow whose second step takes longest in its second attempt, beside a quick step.
   private static let flow: OperationTrace = {
     var made = HandMadeTrace()
     let sync = made.add("sync", 10, to: 110)
@@ -31,7 +31,8 @@ import Testing
   @Test func `the busy time counts running leaves without their waits, even if these overlap`() {
     let summary = Self.flow.summary
     #expect(summary.wallTime == .milliseconds(100))
-    // 20 of user, 10 of quick, 20 of the first call, and of the second 38 less 2 before it started and 14 of waits.
+    // 20 of user, 10 of quick, 20 of the first call, and 22 of the second call: 38 less 2 before
+    // its start and 14 of waits.
     #expect(summary.busyTime == .milliseconds(20 + 10 + 20 + 22))
     #expect(summary.waitTime == .milliseconds(16 + 20))
   }
@@ -62,12 +63,12 @@ import Testing
   @Test func `a run that ends after its parent is not on the path`() {
     var made = HandMadeTrace()
     let limited = made.add("limited", 0, to: 10)
-    made.add("left behind", below: limited, 1, to: 30)
+    made.add("abandoned", below: limited, 1, to: 30)
     made.add("other", 12, to: 40)
     #expect(made.trace.summary.criticalPath.map(\.name) == ["other"])
     var alone = HandMadeTrace()
     let parent = alone.add("limited", 0, to: 10)
-    alone.add("left behind", below: parent, 1, to: 30)
+    alone.add("abandoned", below: parent, 1, to: 30)
     #expect(alone.trace.summary.criticalPath.map(\.name) == ["limited"])
   }
 
@@ -75,12 +76,12 @@ import Testing
   func `the longest waits include waits for the start if no other reason is known`() {
     var made = HandMadeTrace()
     made.add("slow to start", 0, start: 5, to: 50)
-    made.add("in line", 0, start: 8, to: 50, lane: 1, waits: [(.place, 0, 8)])
-    made.add("for ever", 20, to: nil, lane: 2, waits: [(.conditions(["a", "b"]), 30, nil)])
+    made.add("queued", 0, start: 8, to: 50, lane: 1, waits: [(.place, 0, 8)])
+    made.add("endless", 20, to: nil, lane: 2, waits: [(.conditions(["a", "b"]), 30, nil)])
     let waits = made.trace.summary.longestWaits
     #expect(
       waits.map { "\($0.name) \($0.kind.map { "\($0)" } ?? "start") \($0.duration)" } == [
-        "for ever a, b 0.02 seconds", "in line a place 0.008 seconds",
+        "endless a, b 0.02 seconds", "queued a place 0.008 seconds",
         "slow to start start 0.005 seconds",
       ])
   }
