@@ -20,8 +20,12 @@ final class ConditionEvaluation: Sendable {
   ) async -> ConditionVerdicts {
     let evaluation = ConditionEvaluation(plan, verdicts, in: context)
     await withTaskCancellationHandler {
-      evaluation.start(verdicts)
-      await evaluation.wait()
+      await withTaskPriorityEscalationHandler {
+        evaluation.start(verdicts)
+        await evaluation.wait()
+      } onPriorityEscalated: { _, priority in
+        for task in evaluation.tasks { task.escalatePriority(to: priority) }
+      }
     } onCancel: {
       evaluation.cancel()
     }
@@ -42,12 +46,8 @@ final class ConditionEvaluation: Sendable {
   }
 
   private func wait() async {
-    await withTaskPriorityEscalationHandler {
-      await withCheckedContinuation { waiter in
-        machine.withLock { $0.waited(waiter) }?.resume()
-      }
-    } onPriorityEscalated: { _, priority in
-      for task in tasks { task.escalatePriority(to: priority) }
+    await withCheckedContinuation { waiter in
+      machine.withLock { $0.waited(waiter) }?.resume()
     }
   }
 

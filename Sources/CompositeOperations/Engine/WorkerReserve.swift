@@ -86,15 +86,15 @@ struct WorkerReserve: ~Copyable, Sendable {
     alarm.branchBegan()
     let worker = LinkedTask<Void, Never>()
     await withTaskCancellationHandler {
-      let task = worker.start(on: nil, work)
-      if attendsAlarm {
-        detachedWorker.withLock { $0 = task }
-        hasDetachedWorker.store(true, ordering: .releasing)
-      }
       await withTaskPriorityEscalationHandler {
+        let task = worker.start(on: nil, work)
+        if attendsAlarm {
+          detachedWorker.withLock { $0 = task }
+          hasDetachedWorker.store(true, ordering: .releasing)
+        }
         if attendsAlarm { await alarm.wait() } else { await task.value }
       } onPriorityEscalated: { _, priority in
-        task.escalatePriority(to: priority)
+        worker.escalatePriority(to: priority)
       }
     } onCancel: {
       worker.cancel()

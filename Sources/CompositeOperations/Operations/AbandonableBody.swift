@@ -40,15 +40,12 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     let abandonable = AbandonableBody(scope: context.scope, within: limit)
     let task = LinkedTask<Void, Never>()
     let clockError = await withTaskCancellationHandler {
-      task.start(on: Task.preferredExecutor) {
-        guard abandonable.machine.withLock({ $0.began() }) else { return }
-        let end: End
-        do { end = .success(try await body(context.onFreshStack)) } catch { end = .failure(error) }
-        // The timer may fire late, and a body that never suspends may have delayed the sleeping task.
-        if abandonable.isTimeOver { abandonable.leave(nil) }
-        abandonable.ended(end)
+      await withTaskPriorityEscalationHandler {
+        task.start(on: Task.preferredExecutor) { await abandonable.run(body, in: context) }
+        return await abandonable.waitUntilOver(for: task)
+      } onPriorityEscalated: { _, priority in
+        task.escalatePriority(to: priority)
       }
-      return await abandonable.waitUntilOver(for: task)
     } onCancel: {
       abandonable.leave(task)
     }
@@ -58,6 +55,19 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     return nil
   }
 
+  /// Runs the body in its task, unless it has been abandoned.
+  private func run(
+    _ body: @Sendable (OperationContext) async throws -> HeldResult<Success>,
+    in context: OperationContext
+  ) async {
+    guard machine.withLock({ $0.began() }) else { return }
+    let end: End
+    do { end = .success(try await body(context.onFreshStack)) } catch { end = .failure(error) }
+    // The timer may fire late, and a body that never suspends may have delayed the sleeping task.
+    if isTimeOver { leave(nil) }
+    ended(end)
+  }
+
   /// Waits until the body has ended or is abandoned.
   ///
   /// - Returns: The error that the clock threw, if any.
@@ -65,12 +75,12 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     if let deadline {
       let departure = Departure { self.leave(task) }
       DeadlineTimer.shared.add(departure, at: deadline)
-      await wait(for: task)
+      await wait()
       DeadlineTimer.shared.remove(departure)
       return nil
     }
     guard let alarm = limit?.alarm else {
-      await wait(for: task)
+      await wait()
       return nil
     }
     return await withTaskGroup(of: (any Error)?.self) { group in
@@ -89,19 +99,15 @@ final class AbandonableBody<Success: Sendable>: Sendable {
         }
         return failure
       }
-      await wait(for: task)
+      await wait()
       group.cancelAll()
       return await group.next() ?? nil
     }
   }
 
-  private func wait(for task: LinkedTask<Void, Never>) async {
-    await withTaskPriorityEscalationHandler {
-      await withCheckedContinuation { waiter in
-        machine.withLock { $0.waited(waiter) }?.resume()
-      }
-    } onPriorityEscalated: { _, priority in
-      task.escalatePriority(to: priority)
+  private func wait() async {
+    await withCheckedContinuation { waiter in
+      machine.withLock { $0.waited(waiter) }?.resume()
     }
   }
 

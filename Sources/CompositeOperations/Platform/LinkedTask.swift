@@ -1,12 +1,15 @@
-/// An unstructured task that is cancelled with the task that starts it, even between its start and the
-/// registration of a cancellation handler.
+/// An unstructured task that is cancelled and escalated with the task that starts it, even while it
+/// is being started.
 ///
-/// Register a handler that calls ``cancel()`` first, and start the task inside it. The body does not begin before the
-/// handle of the task is known, so each call of ``cancel()`` that has returned is visible to the body.
+/// Register the handlers that call ``cancel()`` and ``escalatePriority(to:)`` first, and start the
+/// task inside them. The body does not begin before the handle of the task is known, so each call
+/// of ``cancel()`` that has returned is visible to the body.
 final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
   private struct State: Sendable {
     var task: Task<Success, Failure>?
     var isCancelled = false
+    /// A priority to apply when the handle of the task is known.
+    var escalation: TaskPriority?
     /// The task itself, which began before its handle was known.
     var waiter: CheckedContinuation<Void, Never>?
   }
@@ -22,14 +25,26 @@ final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
   }
 
   func escalatePriority(to priority: TaskPriority) {
-    state.withLock(\.task)?.escalatePriority(to: priority)
+    let task = state.withLock { state in
+      if state.task == nil { state.escalation = priority }
+      return state.task
+    }
+    task?.escalatePriority(to: priority)
+  }
+
+  /// Called by the creator before it creates the task.
+  ///
+  /// The handler of a cancellation that has arrived may be queued for a later call.
+  private func inheritCancellation() {
+    if Task.isCancelled { state.withLock { $0.isCancelled = true } }
   }
 
   private func link(_ task: Task<Success, Failure>) {
-    let waiter = state.withLock { state in
+    let (waiter, escalation) = state.withLock { state in
       state.task = task
-      return state.waiter.take()
+      return (state.waiter.take(), state.escalation)
     }
+    if let escalation { task.escalatePriority(to: escalation) }
     waiter?.resume()
   }
 
@@ -53,6 +68,7 @@ extension LinkedTask where Failure == any Error {
   func run(
     at priority: TaskPriority?, _ body: @escaping @Sendable () async throws -> Success
   ) async throws -> Success {
+    inheritCancellation()
     let task = UnstructuredTasks.startThrowing(at: priority) {
       await self.waitForLink()
       return try await body()
@@ -69,6 +85,7 @@ extension LinkedTask where Failure == Never {
   @discardableResult func start(
     on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Success
   ) -> Task<Success, Never> {
+    inheritCancellation()
     let task = UnstructuredTasks.start(on: executor) {
       await self.waitForLink()
       return await body()

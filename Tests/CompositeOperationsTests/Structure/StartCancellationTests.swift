@@ -49,6 +49,26 @@ import Testing
     // A body that has not begun by then need not begin.
     #expect(!seen.entries.contains(false))
   }
+
+  @Test(arguments: [Form.abandoning, .abandoningByClock, .condition, .deep])
+  func `C2: a priority raised during the start of a task of its own reaches the body`(form: Form)
+    async
+  {
+    let gate = Gate()
+    let seen = Log<TaskPriority>()
+    let operation = form(
+      SimpleOperation {
+        await gate.passIgnoringCancellation()
+        seen.add(Task.currentPriority)
+      })
+    let executor = InterruptingExecutor()
+    let task = Task(executorPreference: executor, priority: .background) { await operation.run() }
+    executor.runFirstJob { task.escalatePriority(to: .high) }
+    gate.open()
+    #expect(executor.count > 1)
+    #expect(await task.value.result != nil)
+    #expect(seen.entries == [.high])
+  }
 }
 
 /// Runs each job except the first one on the thread that enqueues it. Calls a closure after the
