@@ -5,52 +5,55 @@ import Foundation
 import Testing
 
 @Suite struct ProcessCancellationTests {
-  @Test(.timeLimit(.minutes(10)))
-  func `X1: a cancellation takes precedence over programs that have not been started`() async throws
-  {
-    let folder = try TestFolder()
-    let calls = folder.path(of: "calls")
-    #expect(unsafe mkfifo(calls, 0o600) == 0)
-    // The pipe has no writer, so its readers block.
-    let silence = folder.path(of: "silence")
-    #expect(unsafe mkfifo(silence, 0o600) == 0)
-    let mark = UUID().uuidString
-    let sleeperIsReady = Gate()
-    // On SIGTERM, prints how many of the other programs have been started.
-    let sleeper = shell(
-      """
-      trap 'grep -ls "m[a]rk-$1" /proc/[0-9]*/cmdline | wc -l; echo > "$2"; exit 0' TERM
-      echo ready; while :; do sleep 0.01; done
-      """, mark, calls
-    ).ending(within: .seconds(3_600))
-      .onOutputLine { _ in sleeperIsReady.open() }
-      .start()
-    try await sleeperIsReady.pass()
-    // A long argument makes each start slow.
-    let ballast = String(repeating: "x", count: 100_000)
-    let count = 1_000
-    func one(_ script: String) -> ProcessOperation {
-      shell(script + "; read line < \"$2\"", calls, silence, "mark-\(mark)", ballast)
-        .sendingOutput(to: .discarded).sendingErrorOutput(to: .discarded)
+  #if os(Linux)
+    @Test(.timeLimit(.minutes(10)))
+    func `X1: a cancellation takes precedence over programs that have not been started`()
+      async throws
+    {
+      let folder = try TestFolder()
+      let calls = folder.path(of: "calls")
+      #expect(unsafe mkfifo(calls, 0o600) == 0)
+      // The pipe has no writer, so its readers block.
+      let silence = folder.path(of: "silence")
+      #expect(unsafe mkfifo(silence, 0o600) == 0)
+      let mark = UUID().uuidString
+      let sleeperIsReady = Gate()
+      // On SIGTERM, prints how many of the other programs have been started.
+      let sleeper = shell(
+        """
+        trap 'grep -ls "m[a]rk-$1" /proc/[0-9]*/cmdline | wc -l; echo > "$2"; exit 0' TERM
+        echo ready; while :; do sleep 0.01; done
+        """, mark, calls
+      ).ending(within: .seconds(3_600))
+        .onOutputLine { _ in sleeperIsReady.open() }
+        .start()
+      try await sleeperIsReady.pass()
+      // A long argument makes each start slow.
+      let ballast = String(repeating: "x", count: 100_000)
+      let count = 1_000
+      func one(_ script: String) -> ProcessOperation {
+        shell(script + "; read line < \"$2\"", calls, silence, "mark-\(mark)", ballast)
+          .sendingOutput(to: .discarded).sendingErrorOutput(to: .discarded)
+      }
+      // A later program makes the call, so that all others are waiting for their start by then.
+      let programs = (0..<count).map { one($0 == count / 10 ? "echo > \"$1\"" : ":") }
+      let call = opened(calls, O_RDWR)
+      defer { close(call) }
+      let batch = ParallelOperation(programs, width: .limited(to: count)).start()
+      // On a new thread: a busy pool might run this only after all programs have been started.
+      await onNewThread {
+        readByte(from: call)
+        sleeper.cancel()
+        readByte(from: call)
+        batch.cancel()
+      }
+      #expect(await sleeper.outcome.isCancelled)
+      #expect(await batch.outcome.isCancelled)
+      let lines = try #require(await sleeper.late?.result?.output.lines)
+      let startedBefore = try #require(lines.last.flatMap { Int($0) })
+      #expect(1..<(count / 2) ~= startedBefore)
     }
-    // A later program makes the call, so that all others are waiting for their start by then.
-    let programs = (0..<count).map { one($0 == count / 10 ? "echo > \"$1\"" : ":") }
-    let call = opened(calls, O_RDWR)
-    defer { close(call) }
-    let batch = ParallelOperation(programs, width: .limited(to: count)).start()
-    // On a new thread: a busy pool might run this only after all programs have been started.
-    await onNewThread {
-      readByte(from: call)
-      sleeper.cancel()
-      readByte(from: call)
-      batch.cancel()
-    }
-    #expect(await sleeper.outcome.isCancelled)
-    #expect(await batch.outcome.isCancelled)
-    let lines = try #require(await sleeper.late?.result?.output.lines)
-    let startedBefore = try #require(lines.last.flatMap { Int($0) })
-    #expect(1..<(count / 2) ~= startedBefore)
-  }
+  #endif
 
   @Test(.timeLimit(.minutes(10)))
   func `X1: process groups that are cancelled together have all ended`() async throws {

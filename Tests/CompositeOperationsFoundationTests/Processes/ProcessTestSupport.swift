@@ -87,8 +87,10 @@ func wrote(_ text: String, to descriptor: Int32) -> Bool {
   unsafe write(descriptor, text, text.utf8.count) == text.utf8.count
 }
 
-/// Blocks the thread until a byte is read.
+/// Blocks the thread until a byte is read, or five minutes have passed.
 func readByte(from descriptor: Int32) {
+  var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  if unsafe poll(&request, 1, 300_000) != 1 { return }
   var byte: UInt8 = 0
   _ = unsafe read(descriptor, &byte, 1)
 }
