@@ -5,7 +5,7 @@ BEGIN { step = 100 }
 function show(line) { print line; fflush() }
 
 /^Building for|^Build complete/ { show($0); next }
-/^[^ ]*:[0-9]+:[0-9]+: (error|warning): |^error: / { show($0); isDetail = 3; next }
+/^\/.*:[0-9]+:([0-9]+:)? (error|warning): |^[a-z-]*:? ?(fatal )?error: / { show($0); isDetail = 3; next }
 # The lines below an issue explain it.
 /^✘ (Test .* recorded|Suite|Test case)/ { show($0); isDetail = 3; next }
 /^(✔|✘) Test run with/ { show($0); next }
