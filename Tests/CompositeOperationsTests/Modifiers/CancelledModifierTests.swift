@@ -77,4 +77,68 @@ import Testing
       }
     }
   }
+
+  /// Compositions of an operation behind a closure that cancels the task.
+  private static let closures:
+    [(name: String, behind: @Sendable (SimpleOperation<Int>) -> any ComposableOperation<Int>)] = [
+      (
+        "then",
+        { next in
+          SimpleOperation {}.then {
+            cancelCurrentTask()
+            return next
+          }
+        }
+      ),
+      (
+        "catching",
+        { next in
+          SimpleOperation<Int> { throw TestError("failed") }.catching { _ in
+            cancelCurrentTask()
+            return next
+          }
+        }
+      ),
+      (
+        "sequence",
+        { next in
+          SequentialOperation(
+            ClosureSequence { previous in
+              cancelCurrentTask()
+              return previous == nil ? next : nil
+            }
+          ).map { _ in 0 }
+        }
+      ),
+      (
+        "onStart",
+        { next in next.onStart { cancelCurrentTask() } }
+      ),
+      (
+        "lazy children",
+        { next in
+          ParallelOperation(width: .serial) {
+            cancelCurrentTask()
+            return [next]
+          }.map { $0[0] }
+        }
+      ),
+    ]
+
+  @Test(arguments: closures.map(\.name))
+  func `O2: no body begins behind a closure that cancels the task`(name: String) async throws {
+    let behind = try #require(Self.closures.first { $0.name == name }).behind
+    let began = Log<Void>()
+    let body = SimpleOperation {
+      began.add(())
+      return 1
+    }
+    for environment in [
+      OperationEnvironment(), OperationEnvironment(observers: [RecordingObserver()]),
+    ] {
+      let outcome = await behind(body).start(in: environment).outcome
+      #expect(outcome.isCancelled, "\(outcome)")
+    }
+    #expect(began.entries.isEmpty)
+  }
 }
