@@ -2,34 +2,51 @@
 /// is being started.
 ///
 /// Register the handlers that call ``cancel()`` and ``escalatePriority(to:)`` first, and start the
-/// task inside them. The body does not begin before the handle of the task is known, so each call
-/// of ``cancel()`` that has returned is visible to the body.
+/// task inside them. Each call of ``cancel()`` that has returned is visible to the body: the new
+/// task registers itself before its body, because it may begin before its creator has its handle.
 final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
   private struct State: Sendable {
     var task: Task<Success, Failure>?
+    /// The task, between its beginning and the moment when its handle is known.
+    var begun: BegunTask?
     var isCancelled = false
-    /// A priority to apply when the handle of the task is known.
+    /// A priority to apply when the task begins or its handle is known.
     var escalation: TaskPriority?
-    /// The task itself, which began before its handle was known.
-    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  /// A reference by which other threads cancel and escalate a task. Both functions are also
+  /// functions of `Task`, so that they may be called outside the task.
+  @safe private struct BegunTask: @unchecked Sendable {
+    let task: UnsafeCurrentTask
+
+    init(_ task: UnsafeCurrentTask) { unsafe self.task = task }
+
+    func cancel() { unsafe task.cancel() }
+    func escalatePriority(to priority: TaskPriority) {
+      unsafe task.escalatePriority(to: priority)
+    }
   }
 
   private let state = Lock(State())
 
   func cancel() {
-    let task = state.withLock { state in
+    let (task, begun) = state.withLock { state in
       state.isCancelled = true
-      return state.task
+      return (state.task, state.begun)
     }
-    task?.cancel()
+    if let task { task.cancel() } else { begun?.cancel() }
   }
 
   func escalatePriority(to priority: TaskPriority) {
-    let task = state.withLock { state in
-      if state.task == nil { state.escalation = priority }
-      return state.task
+    let (task, begun) = state.withLock { state in
+      if state.task == nil, state.begun == nil { state.escalation = priority }
+      return (state.task, state.begun)
     }
-    task?.escalatePriority(to: priority)
+    if let task {
+      task.escalatePriority(to: priority)
+    } else {
+      begun?.escalatePriority(to: priority)
+    }
   }
 
   /// Called by the creator before it creates the task.
@@ -40,26 +57,24 @@ final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
   }
 
   private func link(_ task: Task<Success, Failure>) {
-    let (waiter, escalation) = state.withLock { state in
+    // The references are released outside the lock.
+    let (begun, escalation, isCancelled) = state.withLock { state in
       state.task = task
-      return (state.waiter.take(), state.escalation)
+      return (state.begun.take(), state.escalation.take(), state.isCancelled)
     }
+    if begun == nil, isCancelled { task.cancel() }
     if let escalation { task.escalatePriority(to: escalation) }
-    waiter?.resume()
   }
 
   /// Called by the new task before its body.
-  private func waitForLink() async {
-    if !state.withLock({ $0.task != nil }) {
-      await withCheckedContinuation { waiter in
-        let isLinked = state.withLock { state in
-          if state.task == nil { state.waiter = waiter }
-          return state.task != nil
-        }
-        if isLinked { waiter.resume() }
-      }
+  private func begin() {
+    let begun = unsafe BegunTask(UnsafeCurrentTask.own)
+    let (isCancelled, escalation) = state.withLock { state in
+      if state.task == nil { state.begun = begun }
+      return (state.isCancelled, state.escalation.take())
     }
-    if state.withLock(\.isCancelled) { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+    if isCancelled { begun.cancel() }
+    if let escalation { begun.escalatePriority(to: escalation) }
   }
 }
 
@@ -70,7 +85,7 @@ extension LinkedTask where Failure == any Error {
   ) async throws -> Success {
     inheritCancellation()
     let task = UnstructuredTasks.startThrowing(at: priority) {
-      await self.waitForLink()
+      self.begin()
       return try await body()
     }
     link(task)
@@ -81,13 +96,16 @@ extension LinkedTask where Failure == any Error {
 extension LinkedTask where Failure == Never {
   /// Starts the task. To be called once.
   ///
-  /// - Parameter executor: The preferred executor; nil for Swift's thread pool.
+  /// - Parameters:
+  ///   - executor: The preferred executor; nil for Swift's thread pool.
+  ///   - isImmediate: Whether the task runs on the calling thread until it first suspends.
   @discardableResult func start(
-    on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Success
+    on executor: (any TaskExecutor)?, isImmediate: Bool = false,
+    _ body: @escaping @Sendable () async -> Success
   ) -> Task<Success, Never> {
     inheritCancellation()
-    let task = UnstructuredTasks.start(on: executor) {
-      await self.waitForLink()
+    let task = UnstructuredTasks.start(on: executor, isImmediate: isImmediate) {
+      self.begin()
       return await body()
     }
     link(task)
