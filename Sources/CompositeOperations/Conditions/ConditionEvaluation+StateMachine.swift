@@ -20,15 +20,21 @@ extension ConditionEvaluation {
     }
 
     private(set) var verdicts: ConditionVerdicts
-    private var questions: [Int: Question] = [:]
+    /// The evaluation of each condition; nil if it has no task.
+    private var questions: [Question?]
     /// Kept until the evaluation is freed, so that no task is freed under the lock.
-    private var tasksByIndex: [Int: LinkedTask<Void, Never>] = [:]
+    private var tasksByIndex: [LinkedTask<Void, Never>?]
     private var waiter: Waiter?
     private var isCancelled = false
 
-    init(_ verdicts: ConditionVerdicts) { self.verdicts = verdicts }
+    /// - Parameter count: The number of conditions.
+    init(_ verdicts: ConditionVerdicts, count: Int) {
+      self.verdicts = verdicts
+      questions = Array(repeating: nil, count: count)
+      tasksByIndex = Array(repeating: nil, count: count)
+    }
 
-    var tasks: [LinkedTask<Void, Never>] { Array(tasksByIndex.values) }
+    var tasks: [LinkedTask<Void, Never>] { tasksByIndex.compactMap { $0 } }
 
     private var isOver: Bool { isCancelled || verdicts.isDecided }
 
@@ -69,7 +75,7 @@ extension ConditionEvaluation {
         let irrelevant = verdicts.answered(index, verdict)
         if !verdicts.isDecided { return .stop(leave(irrelevant), nil) }
         // The verdict is certain, so no other condition matters.
-        return .stop(leave(Array(questions.keys)), waiter.take())
+        return .stop(leave(Array(questions.indices)), waiter.take())
       case .left: return .report
       case nil, .waiting, .ended:
         preconditionFailure("ended: condition \(index) is not running")
@@ -81,7 +87,7 @@ extension ConditionEvaluation {
     /// - Returns: The tasks to cancel, and the waiter if it waits.
     mutating func left() -> (tasks: [LinkedTask<Void, Never>], waiter: Waiter?) {
       isCancelled = true
-      return (leave(Array(questions.keys)), waiter.take())
+      return (leave(Array(questions.indices)), waiter.take())
     }
 
     /// - Returns: The tasks to cancel.

@@ -20,6 +20,16 @@
   let nodes: [Node]
   /// The indices of the conditions of the operation.
   let required: [Int]
+  /// The indices of the conditions that never suspend.
+  let immediate: [Int]
+  /// The indices of the conditions that may suspend.
+  let suspending: [Int]
+  /// The indices of the conditions that are composed of no others, and so have a verdict.
+  let empty: [Int]
+  /// How many operands each condition has.
+  let operandCounts: [Int]
+  /// How many conditions have each condition as an operand.
+  let parentCounts: [Int]
 
   /// - Parameter conditions: The conditions that the operation requires.
   init(_ conditions: [Condition]) {
@@ -47,6 +57,15 @@
       preconditionFailure("a condition plan must have a root")
     }
     self.required = required
+    immediate = nodes.indices.filter {
+      if case .immediate = nodes[$0].kind { true } else { false }
+    }
+    suspending = nodes.indices.filter {
+      if case .operation = nodes[$0].kind { true } else { false }
+    }
+    empty = nodes.indices.filter { nodes[$0].isComposed && nodes[$0].operands.isEmpty }
+    operandCounts = nodes.map { $0.operands.count }
+    parentCounts = nodes.map { $0.parents.count }
   }
 
   /// A condition that is being added to a plan.
@@ -84,6 +103,13 @@
 }
 
 extension ConditionPlan.Node {
+  var isComposed: Bool {
+    switch kind {
+    case .immediate, .operation: false
+    case .not, .all, .any: true
+    }
+  }
+
   /// The indices of the operands.
   var operands: [Int] {
     switch kind {

@@ -29,14 +29,13 @@ struct ConditionVerdicts: Sendable {
   init(_ plan: ConditionPlan) {
     self.plan = plan
     states = Array(repeating: nil, count: plan.nodes.count)
-    openOperands = plan.nodes.map(\.operands.count)
-    openParents = plan.nodes.map(\.parents.count)
-    // An `all` or `any` without operands has a verdict from the start.
-    for (index, node) in plan.nodes.enumerated() where states[index] == nil {
-      switch node.kind {
-      case .all([], _): _ = settle(index, as: .proceed)
-      case .any([]): _ = settle(index, as: .fail(.noneMet([])))
-      case .immediate, .operation, .not, .all, .any: break
+    openOperands = plan.operandCounts
+    openParents = plan.parentCounts
+    for index in plan.empty where states[index] == nil {
+      if case .all = plan.nodes[index].kind {
+        _ = settle(index, as: .proceed)
+      } else {
+        _ = settle(index, as: .fail(.noneMet([])))
       }
     }
   }

@@ -54,15 +54,17 @@ extension ComposableOperation {
   @usableFromInline let below: (any ConditionRequiring<Base.Success>)?
   /// The plan of the evaluation; nil if all conditions are closures that do not suspend.
   @usableFromInline let plan: ConditionPlan?
+  /// The conditions if there is no plan.
+  @usableFromInline let immediate: [ImmediateCondition]
 
   @usableFromInline init(base: Base, conditions: [Condition]) {
     self.base = base
     below = base as? any ConditionRequiring<Base.Success>
     self.conditions = ((below?.conditions ?? []) + conditions).distinct
-    let areImmediate = self.conditions.allSatisfy { condition in
-      if case .immediate = condition.kind { true } else { false }
-    }
+    let immediate = self.conditions.compactMap(ImmediateCondition.init)
+    let areImmediate = immediate.count == self.conditions.count
     plan = areImmediate ? nil : ConditionPlan(self.conditions)
+    self.immediate = areImmediate ? immediate : []
   }
 
   @inlinable nonisolated(nonsending) func performHeld(
@@ -71,7 +73,7 @@ extension ComposableOperation {
     if let plan {
       try await plan.evaluate(in: context)
     } else {
-      try conditions.evaluateAtOnce()
+      try immediate.evaluate()
     }
     return try await performEvaluated(in: context)
   }
@@ -86,15 +88,28 @@ extension RequiringOperation: ConditionRequiring {
   }
 }
 
-extension [Condition] {
-  /// Evaluates conditions that are closures which do not suspend.
+/// A condition that is a closure which does not suspend.
+// A copy of a whole condition takes longer than a call of its closure.
+@usableFromInline struct ImmediateCondition: Sendable {
+  fileprivate let name: String
+  fileprivate let isMet: @Sendable () throws -> Bool
+
+  fileprivate init?(_ condition: Condition) {
+    guard case .immediate(let isMet) = condition.kind else { return nil }
+    name = condition.name
+    self.isMet = isMet
+  }
+}
+
+extension [ImmediateCondition] {
+  /// Evaluates the conditions.
   ///
   /// - Throws: The first failure, or else a ``Skipped`` if a condition is not met.
-  @usableFromInline func evaluateAtOnce() throws {
+  @usableFromInline func evaluate() throws {
     var skipped: Skipped?
-    for condition in self {
-      guard case .immediate(let isMet) = condition.kind else { continue }
-      switch Verdict(asking: isMet, of: condition.name) {
+    let conditions = span
+    for index in conditions.indices {
+      switch Verdict(asking: conditions[index].isMet, of: conditions[index].name) {
       case .proceed: break
       case .skip(let reason): skipped = skipped ?? reason
       case .fail(let error): throw error
@@ -116,9 +131,9 @@ extension ConditionPlan {
     in context: OperationContext
   ) async throws {
     var verdicts = ConditionVerdicts(self)
-    for (index, node) in nodes.enumerated() where verdicts.matters(index) {
-      guard case .immediate(let isMet) = node.kind else { continue }
-      _ = verdicts.answered(index, Verdict(asking: isMet, of: node.name))
+    for index in immediate where verdicts.matters(index) {
+      guard case .immediate(let isMet) = nodes[index].kind else { continue }
+      _ = verdicts.answered(index, Verdict(asking: isMet, of: nodes[index].name))
     }
     if !verdicts.isDecided, !Task.isCancelled {
       verdicts = await context.waiting(for: .conditions(verdicts.undecidedNames)) {

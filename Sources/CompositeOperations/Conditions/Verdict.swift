@@ -12,11 +12,11 @@ enum Verdict: Sendable {
   /// The verdict of a closure.
   ///
   /// - Parameter name: The name of the condition.
-  init(asking isMet: () throws -> Bool, of name: String) {
+  init(asking isMet: () throws -> Bool, of name: @autoclosure () -> String) {
     do {
-      self.init(try isMet(), of: name)
+      self = try isMet() ? .proceed : .skip(Skipped(notMet: name()))
     } catch {
-      self.init(throwing: error, of: name)
+      self.init(throwing: error, of: name())
     }
   }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite struct StartCancellationTests {
   /// The compositions that run a body in a separate task.
   enum Form: CaseIterable, CustomTestStringConvertible {
-    case abandoning, abandoningByClock, condition, deep, prioritized
+    case abandoning, abandoningByClock, conditions, deep, prioritized
 
     var testDescription: String { "\(self)" }
 
@@ -17,7 +17,10 @@ import Testing
         AnyOperation(
           body.timingOut(
             until: ManualClock().now.advanced(by: .seconds(1)), on: ManualClock(), .abandoning))
-      case .condition: AnyOperation(SimpleOperation {}.requiring(Condition(body.map { true })))
+      case .conditions:
+        AnyOperation(
+          SimpleOperation {}.requiring(
+            Condition(body.map { true }), Condition("other") { @Sendable () async in true }))
       case .deep:
         (0..<60).reduce(AnyOperation(body)) { inner, _ in
           AnyOperation(ParallelOperation([inner]).map { _ in })
@@ -50,7 +53,7 @@ import Testing
     #expect(!seen.entries.contains(false))
   }
 
-  @Test(arguments: [Form.abandoning, .abandoningByClock, .condition, .deep])
+  @Test(arguments: [Form.abandoning, .abandoningByClock, .conditions, .deep])
   func `C2: a priority raised during the start of a task of its own reaches the body`(form: Form)
     async
   {
