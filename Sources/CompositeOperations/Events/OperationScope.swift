@@ -32,7 +32,7 @@ internal import Synchronization
   private let joined: Atomic<Int32>
   /// The first cancellation through the handle.
   private let cancellation = AtomicLazyReference<HandleCancellation>()
-  private let waiters = Lock(Waiters())
+  private let storedWaiters = AtomicLazyReference<Waiters>()
 
   /// The permits that this run and the enclosing runs hold.
   let hold: PermitHold?
@@ -72,6 +72,8 @@ internal import Synchronization
   }
 
   var isObserved: Bool { environment.isObserved }
+
+  private var waiters: Waiters { storedWaiters.load() ?? storedWaiters.storeIfNil(Waiters()) }
 
   /// Returns whether the observers of the calling modifier already observe this run. The modifiers
   /// of a run call this one after another, the outermost first.
