@@ -36,7 +36,7 @@ struct AllocationThreshold: Sendable {
     // The slots are allocated in blocks of 256.
     AllocationThreshold("child made lazily", 0.004, bytes: 17),
     AllocationThreshold("child made lazily, result used", 0, bytes: 0),
-    AllocationThreshold("child observed", 2, bytes: 155),
+    AllocationThreshold("child observed", 2, bytes: 147),
     // One task for each, and one group for 128 of them.
     AllocationThreshold("child that waits shortly", 5.037, bytes: 2_528),
     AllocationThreshold("child that waits long", 5.037, bytes: 2_528),
