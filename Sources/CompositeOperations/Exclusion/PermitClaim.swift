@@ -14,16 +14,19 @@
   ///
   /// - Returns: Whether all of them were taken. Otherwise none was.
   @usableFromInline package static func tryToTake(_ claims: [PermitClaim]) -> Bool {
-    for (index, claim) in claims.enumerated() where !claim.permits.tryToTake(claim.number) {
-      giveBack(claims[..<index])
+    // A span, because a loop over the array would retain each claim.
+    let all = claims.span
+    for index in all.indices where !all[index].permits.tryToTake(all[index].number) {
+      giveBack(Array(claims[..<index]))
       return false
     }
     return true
   }
 
-  static func giveBack(_ claims: some Sequence<PermitClaim>) {
-    for claim in claims where !claim.permits.tryToGiveBack(claim.number) {
-      PermitLedger.giveBack(claim)
+  static func giveBack(_ claims: [PermitClaim]) {
+    let all = claims.span
+    for index in all.indices where !all[index].permits.tryToGiveBack(all[index].number) {
+      PermitLedger.giveBack(all[index])
     }
   }
 }
