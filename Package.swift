@@ -19,20 +19,22 @@ let package = Package(
     .library(
       name: "CompositeOperationsFoundation", targets: ["CompositeOperationsFoundation"]),
     .library(name: "CompositeOperationsTestKit", targets: ["CompositeOperationsTestKit"]),
+    .library(name: "OperationTracing", targets: ["OperationTracing"]),
     .library(name: "RecordOperations", targets: ["RecordOperations"]),
-    .executable(name: "DevApp", targets: ["DevApp"]),
   ],
   targets: [
-    .target(name: "CompositeOperations", swiftSettings: strict),
+    .target(name: "SystemSupport", dependencies: ["CProcesses"], swiftSettings: strict),
+    .target(name: "CProcesses"),
+    .target(name: "CompositeOperations", dependencies: ["SystemSupport"], swiftSettings: strict),
+    .target(
+      name: "OperationTracing", dependencies: ["CompositeOperations", "SystemSupport"],
+      swiftSettings: strict),
     .target(
       name: "CompositeOperationsFoundation",
-      dependencies: ["CompositeOperations", "CProcesses", "SystemFiles"], swiftSettings: strict),
-    .target(
-      name: "SystemFiles", dependencies: ["CompositeOperations", "CProcesses"],
+      dependencies: ["CompositeOperations", "CProcesses", "OperationTracing", "SystemSupport"],
       swiftSettings: strict),
-    .target(name: "CProcesses"),
     .target(
-      name: "RecordOperations", dependencies: ["CompositeOperations", "CSQLite", "SystemFiles"],
+      name: "RecordOperations", dependencies: ["CompositeOperations", "CSQLite", "SystemSupport"],
       swiftSettings: strict),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
@@ -40,29 +42,38 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "DevApp",
-      dependencies: ["CompositeOperations", "CompositeOperationsFoundation", "RecordOperations"],
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsFoundation", "OperationTracing",
+        "RecordOperations",
+      ],
       path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
-      dependencies: ["CompositeOperations", "CompositeOperationsFoundation", "HeapUse"],
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsFoundation", "HeapUse", "OperationTracing",
+      ],
       path: "DevApp/Benchmarks",
       exclude: ["Heap", "Peers", "README.md", "exact", "records", "without-events.patch"]),
     .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),
     .testTarget(
       name: "CompositeOperationsTests",
-      dependencies: ["CompositeOperations", "CompositeOperationsTestKit", "TestPrograms"],
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsTestKit", "OperationTracing", "SystemSupport",
+        "TestPrograms",
+      ],
       exclude: ["Support/check-formats.py"], swiftSettings: strict),
     .testTarget(
       name: "CompositeOperationsFoundationTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
-        "LoopbackServer", "TestPrograms",
+        "LoopbackServer", "OperationTracing", "SystemSupport", "TestPrograms",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "RecordOperationsTests",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsTestKit", "RecordOperations", "TestPrograms",
+        "CompositeOperations", "CompositeOperationsTestKit", "RecordOperations", "SystemSupport",
+        "TestPrograms",
       ],
       swiftSettings: strict),
     // Tests kill it.

@@ -4,6 +4,7 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 import Foundation
+import OperationTracing
 
 // MARK: Folders
 

@@ -1,5 +1,6 @@
 public import CompositeOperations
 public import Foundation
+public import OperationTracing
 
 // Applications show the `localizedDescription` of an error. With these conformances it is the
 // description; otherwise it would be "The operation could not be completed" for every error.

@@ -3,6 +3,7 @@ import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Foundation
 import LoopbackServer
+import OperationTracing
 import Testing
 
 @Suite struct ExporterTests {

@@ -1,5 +1,6 @@
 import CompositeOperations
 import Dispatch
+import OperationTracing
 
 extension Shape {
   /// A fan-out with observers, beside the same without.

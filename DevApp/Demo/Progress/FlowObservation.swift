@@ -1,4 +1,5 @@
 import CompositeOperations
+import OperationTracing
 
 /// The observation of a flow: the requested trace files, and the progress display.
 final class FlowObservation {

@@ -1,3 +1,5 @@
+package import SystemSupport
+
 /// An event of a run, as an ``OperationObserver`` receives it.
 ///
 /// The first event of a run is ``Kind/created``, and the last one ``Kind/ended(_:late:)``. Only
@@ -108,9 +110,9 @@ public struct OperationEvent: Sendable {
   package var isOfModifier: Bool { place.share.isOfModifier }
 
   /// The kind as a step, if it is one.
-  let step: Step?
-  let place: OperationPlace
-  let time: EventTime
+  package let step: Step?
+  package let place: OperationPlace
+  package let time: EventTime
 
   init(kind: Kind, step: Step? = nil, place: OperationPlace, time: EventTime = .now) {
     self.kind = kind
@@ -125,7 +127,7 @@ extension OperationEvent {
   ///
   /// A `switch` over a ``Kind``, which can hold values of any type, first copies the whole kind. A
   /// `switch` over this type does not.
-  enum Step: UInt8, Sendable {
+  package enum Step: UInt8, Sendable {
     case created, started, childStarted
     /// Ended in a result, without a late outcome.
     case endedInResult
@@ -137,7 +139,7 @@ extension OperationEvent: CustomStringConvertible {
   public var description: String { "\(path) \(id) \(what)" }
 
   /// A description of the kind, without the run.
-  var what: String {
+  package var what: String {
     switch kind {
     case .created: "created"
     case .started: "started"

@@ -5,7 +5,7 @@ internal import Synchronization
 /// An operation is a value that can run many times. Each run has its own identity, and later runs
 /// have greater ones.
 public struct OperationID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  let number: UInt64
+  package let number: UInt64
 
   private static let last = Atomic<UInt64>(0)
 

@@ -33,17 +33,17 @@ public struct OperationPath: Sendable, CustomStringConvertible {
 ///
 /// Separate from the scope, which holds the observers: an observer that stores events would
 /// otherwise retain itself.
-final class OperationPlace: Sendable {
+package final class OperationPlace: Sendable {
   /// The place of a scope without a run, which reports no events.
-  static let nowhere = OperationPlace(below: nil, name: "")
+  package static let nowhere = OperationPlace(below: nil, name: "")
 
-  let id = OperationID()
-  let parent: OperationPlace?
-  let name: String
+  package let id = OperationID()
+  package let parent: OperationPlace?
+  package let name: String
   /// The number of the attempt that the run is, from 1.
-  var attempt: Int { Int(shortAttempt) }
+  package var attempt: Int { Int(shortAttempt) }
   private let shortAttempt: Int32
-  let share: ProgressShare
+  package let share: ProgressShare
 
   init(
     below parent: OperationPlace?, name: String, attempt: Int = 1,

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// The context of a running operation, through which it runs other operations as children.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 extension OperationScope {
   /// Creates a scope for a run of an operation, with the observers of its modifiers.
   ///

@@ -1,5 +1,7 @@
+internal import SystemSupport
+
 /// An error that is composed of other errors and whose description contains theirs.
-protocol EvidenceDescribing: Error, CustomStringConvertible {
+package protocol EvidenceDescribing: Error, CustomStringConvertible {
   /// The causes of the error, the first cause first.
   var branches: [ErrorBranch] { get }
 
@@ -11,20 +13,20 @@ protocol EvidenceDescribing: Error, CustomStringConvertible {
 }
 
 /// One of the causes of an error.
-struct ErrorBranch {
+package struct ErrorBranch {
   /// The label of the cause, such as the name of a child; nil if it needs none.
-  var label: String?
-  var cause: Cause
+  package var label: String?
+  package var cause: Cause
 
-  enum Cause {
+  package enum Cause {
     case error(any Error)
     case text(String)
   }
 }
 
 extension EvidenceDescribing {
-  var nothing: String { "cancelled" }
-  var aftermath: [String] { [] }
+  package var nothing: String { "cancelled" }
+  package var aftermath: [String] { [] }
 
   // Deeper levels are of no use to a reader, and thousands of them would take too much stack and
   // time.

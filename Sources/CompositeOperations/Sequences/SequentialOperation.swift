@@ -36,7 +36,7 @@ public struct SequentialOperation<Steps: OperationSequence>: ComposableOperation
 }
 
 extension SequentialOperation: OutlineBearing {
-  var outline: OperationOutline { (sequence as? any StepsKnowing)?.outline ?? .start([]) }
+  package var outline: OperationOutline { (sequence as? any StepsKnowing)?.outline ?? .start([]) }
 }
 
 /// A sequence that knows some of its steps before it runs.

@@ -47,7 +47,7 @@ extension SequentialOperationError: ValueCarrying {
 }
 
 extension SequentialOperationError: EvidenceDescribing {
-  var branches: [ErrorBranch] {
+  package var branches: [ErrorBranch] {
     var branches = steps.compactMap { step in
       step.error.map { error in
         ErrorBranch(label: "step \(step.index), \(step.name)", cause: .error(error))
@@ -57,5 +57,7 @@ extension SequentialOperationError: EvidenceDescribing {
     return branches
   }
 
-  var nothing: String { "cancelled after \(steps.count) \(steps.count == 1 ? "step" : "steps")" }
+  package var nothing: String {
+    "cancelled after \(steps.count) \(steps.count == 1 ? "step" : "steps")"
+  }
 }

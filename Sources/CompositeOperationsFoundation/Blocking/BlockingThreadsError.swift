@@ -1,4 +1,5 @@
 internal import CompositeOperations
+internal import SystemSupport
 
 /// The error of a blocking function for which there was no thread and the system did not create
 /// one.

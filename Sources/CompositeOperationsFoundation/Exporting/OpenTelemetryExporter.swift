@@ -1,5 +1,7 @@
 public import CompositeOperations
 public import Foundation
+public import OperationTracing
+internal import SystemSupport
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking

@@ -1,4 +1,5 @@
 internal import CompositeOperations
+internal import OperationTracing
 
 extension OpenTelemetryStream {
   /// Tracks the runs in progress, and the queue of ended runs to send.

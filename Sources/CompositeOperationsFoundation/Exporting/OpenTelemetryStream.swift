@@ -1,4 +1,5 @@
 public import CompositeOperations
+internal import OperationTracing
 
 /// An observer that sends runs to an OpenTelemetry collector as they end.
 ///

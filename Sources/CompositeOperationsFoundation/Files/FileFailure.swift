@@ -1,5 +1,6 @@
 internal import CompositeOperations
 internal import Foundation
+internal import SystemSupport
 
 /// Converts system errors to errors that name the file.
 struct FileFailure: Sendable {

@@ -1,6 +1,6 @@
 public import CompositeOperations
 public import Foundation
-internal import SystemFiles
+internal import SystemSupport
 
 /// An operation that moves or renames a file or a folder.
 ///

@@ -1,4 +1,5 @@
 internal import CompositeOperations
+internal import SystemSupport
 
 #if canImport(Glibc)
   internal import Glibc

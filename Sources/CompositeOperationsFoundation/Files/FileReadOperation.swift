@@ -1,6 +1,6 @@
 public import CompositeOperations
 public import Foundation
-internal import SystemFiles
+internal import SystemSupport
 
 #if canImport(Glibc)
   internal import Glibc

@@ -1,6 +1,6 @@
 public import CompositeOperations
 public import Foundation
-internal import SystemFiles
+internal import SystemSupport
 
 /// An operation that writes a file atomically: the file has either its old or its new contents.
 ///

@@ -1,5 +1,5 @@
 internal import CompositeOperations
-internal import SystemFiles
+internal import SystemSupport
 
 /// Removes a file, or a folder with its contents.
 ///

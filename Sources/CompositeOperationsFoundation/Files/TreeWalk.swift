@@ -1,5 +1,5 @@
 internal import CompositeOperations
-internal import SystemFiles
+internal import SystemSupport
 
 /// Visits the contents of a folder in the order of the names, with a folder before its contents.
 ///

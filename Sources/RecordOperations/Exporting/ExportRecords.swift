@@ -1,5 +1,5 @@
 public import CompositeOperations
-internal import SystemFiles
+internal import SystemSupport
 
 /// An operation that writes the records of a query to a file.
 ///

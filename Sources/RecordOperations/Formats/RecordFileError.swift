@@ -1,5 +1,5 @@
 internal import CompositeOperations
-internal import SystemFiles
+internal import SystemSupport
 
 /// An error for a file that records cannot be read from or written to.
 public struct RecordFileError: Error, CustomStringConvertible {

@@ -70,7 +70,10 @@ extension Example {
         isInExtension = false
       }
     }
-    let imports = ["CompositeOperations", "CompositeOperationsTestKit", "Foundation", "Testing"]
+    let imports = [
+      "CompositeOperations", "CompositeOperationsTestKit", "Foundation", "OperationTracing",
+      "Testing",
+    ]
     return (imports.map { "import \($0)" } + outside + inside + ["}", ""]).joined(separator: "\n")
   }
 

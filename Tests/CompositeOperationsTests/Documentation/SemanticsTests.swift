@@ -41,7 +41,7 @@ import Testing
       let code = try Checkout.text(of: file)?.replacing(/(?m)\/\/.*$/, with: "") ?? ""
       return code.contains(/\bTask(\.detached|\.immediate)? ?[({]/)
     }
-    #expect(makers == ["Sources/CompositeOperations/Platform/UnstructuredTasks.swift"])
+    #expect(makers == ["Sources/CompositeOperations/Concurrency/UnstructuredTasks.swift"])
   }
 }
 

@@ -70,6 +70,7 @@ extension ModelReport {
       case .cancelled: if isInFinally { seen.insert(.cancelledDuringFinally) }
       case .checkedCancellation, .ended, .computationTimedOut, .discarded, .made, .sourceFailed,
         .asked, .answered, .called, .calledWithError, .abandonableBodyCheckedCancellation,
+        .abandonedBodyWasNotCancelled,
         .received, .cancels:
         break
       }

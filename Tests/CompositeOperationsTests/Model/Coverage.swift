@@ -46,7 +46,8 @@ struct Coverage {
       case .cancelled: isCancelled = true
       case .ended, .checkedCancellation, .made, .asked, .called, .closureEnded, .calledWithError,
         .finallyBegan, .finallyEnded, .computationTimedOut, .conditionAsked, .conditionAnswered,
-        .abandonableBodyBegan, .abandonableBodyCheckedCancellation, .abandonableBodyEnded,
+        .abandonableBodyBegan, .abandonableBodyCheckedCancellation, .abandonedBodyWasNotCancelled,
+        .abandonableBodyEnded,
         .received, .cancels:
         break
       }

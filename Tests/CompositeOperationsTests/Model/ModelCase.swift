@@ -119,6 +119,7 @@ struct ModelCase: Sendable {
       if cancellation.isBeforeTheStart { recorder.cancel(cancel) }
       recorder.prepareCancellation(cancel)
       await task.value
+      await recorder.waitForAbandonedBodies()
       recorder.forgetCancellation()
     }
     return ends.entries.first

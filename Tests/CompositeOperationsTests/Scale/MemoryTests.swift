@@ -1,5 +1,6 @@
 import CompositeOperations
 import CompositeOperationsTestKit
+import OperationTracing
 import Testing
 
 #if os(Linux)

@@ -1,5 +1,6 @@
 import CompositeOperations
 import CompositeOperationsTestKit
+import OperationTracing
 import Testing
 
 /// Checks that no user code runs under a lock of the package.

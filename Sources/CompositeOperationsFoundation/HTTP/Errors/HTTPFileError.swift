@@ -1,4 +1,5 @@
 internal import CompositeOperations
+internal import SystemSupport
 
 /// The error of a file that an upload cannot read, or a download cannot write.
 public struct HTTPFileError: HTTPRequestError, CustomStringConvertible {

@@ -1,6 +1,6 @@
 internal import CompositeOperations
 internal import Foundation
-internal import SystemFiles
+internal import SystemSupport
 
 #if canImport(Glibc)
   internal import Glibc

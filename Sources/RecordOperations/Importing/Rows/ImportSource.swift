@@ -1,4 +1,4 @@
-internal import SystemFiles
+internal import SystemSupport
 
 #if canImport(Glibc)
   internal import Glibc

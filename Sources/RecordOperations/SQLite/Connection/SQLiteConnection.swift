@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import SystemFiles
+internal import SystemSupport
 
 /// A connection to a file.
 ///

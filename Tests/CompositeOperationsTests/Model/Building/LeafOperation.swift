@@ -38,8 +38,18 @@ extension Recorder {
     let outcome = await outcome(of: leaf, node, isFirstRun) {
       .abandonableBodyCheckedCancellation(ticket: ticket, isCancelled: $0)
     }
+    if leaf.waiting == .cancellation { await waitForCancellation(ofAbandoned: ticket) }
     add { .abandonableBodyEnded(ticket: ticket, outcome, isCancelled: $0) }
     return try outcome.get()
+  }
+
+  /// Waits until a body is cancelled if its run has already ended without it.
+  private func waitForCancellation(ofAbandoned ticket: Int) async {
+    let end = ContinuousClock.now + computationTimeout
+    while isAbandoned(ticket), !Task.isCancelled {
+      if ContinuousClock.now >= end { return add(.abandonedBodyWasNotCancelled(ticket: ticket)) }
+      await Task.yield()
+    }
   }
 
   private func outcome(

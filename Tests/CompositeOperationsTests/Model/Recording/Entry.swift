@@ -43,6 +43,8 @@ enum Entry: Sendable, Equatable {
   case abandonableBodyBegan(Int, ticket: Int, isCancelled: Bool)
   /// Such a body checked after a suspension whether it is cancelled.
   case abandonableBodyCheckedCancellation(ticket: Int, isCancelled: Bool)
+  /// Such a body was abandoned, and has not been cancelled within the computation timeout.
+  case abandonedBodyWasNotCancelled(ticket: Int)
   /// Such a body has ended.
   case abandonableBodyEnded(ticket: Int, ShownOutcome, isCancelled: Bool)
   /// A body receives the outcome of a child.
@@ -108,6 +110,8 @@ extension Entry: CustomStringConvertible {
       "the abandonable body of n\(node) began, ticket \(ticket)\(flag.note)"
     case .abandonableBodyCheckedCancellation(let ticket, let flag):
       "ticket \(ticket) checked for a cancellation\(flag.note)"
+    case .abandonedBodyWasNotCancelled(let ticket):
+      "body \(ticket) was abandoned, and not cancelled"
     case .abandonableBodyEnded(let ticket, let outcome, let flag):
       "ticket \(ticket) ended as \(outcome)\(flag.note)"
     case .received(let node, let child, let outcome, let flag):

@@ -19,11 +19,13 @@ final class Recorder: Sendable {
     var callsUnderLock = 0
     /// The leaves that have begun.
     var begun: Set<Int> = []
+    var abandonableBodies = AbandonableBodies()
     /// The number of entries after which the run is cancelled.
     var cancellationPoint: Int?
     var cancel: (@Sendable () -> Void)?
 
     mutating func add(_ entry: Entry, at tick: Int) {
+      abandonableBodies.read(entry)
       recording.entries.append(entry)
       recording.ticks.append(tick)
       recording.jobs.append(job)
@@ -74,6 +76,16 @@ final class Recorder: Sendable {
   /// - Returns: Whether it begins for the first time.
   func beginsFirst(_ node: Int) -> Bool { state.withLock { $0.begun.insert(node).inserted } }
 
+  /// Whether a body still runs, although its run has ended.
+  func isAbandoned(_ ticket: Int) -> Bool {
+    state.withLock { $0.abandonableBodies.abandoned.contains(ticket) }
+  }
+
+  /// Waits for the abandoned bodies that still run.
+  func waitForAbandonedBodies() async {
+    while state.withLock({ !$0.abandonableBodies.abandoned.isEmpty }) { await Task.yield() }
+  }
+
   func add(_ entry: Entry) { add { _ in entry } }
 
   /// Adds an entry that contains whether the current task is cancelled.
@@ -112,6 +124,26 @@ final class Recorder: Sendable {
 
   /// Releases the run after its end. Otherwise, the run and the recorder would retain each other.
   func forgetCancellation() { state.withLock { $0.cancel = nil } }
+}
+
+/// The bodies that their runs may abandon, and that have begun and not ended.
+private struct AbandonableBodies: Sendable {
+  /// The tickets of the bodies whose runs wait for them, by node.
+  private var awaited: [Int: Int] = [:]
+  /// The tickets of the bodies whose runs have ended.
+  private(set) var abandoned: Set<Int> = []
+
+  mutating func read(_ entry: Entry) {
+    switch entry {
+    case .abandonableBodyBegan(let node, let ticket, _): awaited[node] = ticket
+    case .abandonableBodyEnded(let ticket, _, _):
+      abandoned.remove(ticket)
+      awaited = awaited.filter { $0.value != ticket }
+    case .ended(let node, _, _):
+      if let ticket = awaited.removeValue(forKey: node) { abandoned.insert(ticket) }
+    default: break
+    }
+  }
 }
 
 /// The entries of a run, with their times.

@@ -55,6 +55,12 @@ extension Oracle {
     if isCancelled { markAbandoned(body) }
   }
 
+  /// With several workers, the body has waited for its cancellation.
+  mutating func abandonedBodyWasNotCancelled(_ ticket: Int) {
+    let name = abandonableBodies[ticket]?.name ?? "a body"
+    expect(false, "T3: \(name) was abandoned, but never cancelled")
+  }
+
   /// Records that a cancelled body has been abandoned, although its run may show this later.
   private mutating func markAbandoned(_ body: AbandonableBodyRun) {
     expect(

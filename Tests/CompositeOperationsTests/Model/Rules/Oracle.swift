@@ -96,6 +96,7 @@ struct Oracle {
       abandonableBodyBegan(node, ticket, isCancelled)
     case .abandonableBodyCheckedCancellation(let ticket, let isCancelled):
       abandonableBodyCheckedCancellation(ticket, isCancelled)
+    case .abandonedBodyWasNotCancelled(let ticket): abandonedBodyWasNotCancelled(ticket)
     case .abandonableBodyEnded(let ticket, let outcome, let isCancelled):
       abandonableBodyEnded(ticket, outcome, isCancelled)
     case .received(let node, let child, let outcome, let isCancelled):

@@ -1,0 +1,47 @@
+/// The error of an operation that was retried, with the error of every attempt.
+///
+/// Its description has one line for each attempt.
+public struct RetryError: Error, Sendable {
+  /// The errors of all attempts, in order; at least one. If the last attempt was cancelled and has
+  /// a late error, the late error is the last one.
+  public var errors: [any Error] { storedErrors.value }
+  private let storedErrors: StackSafe<[any Error]>
+
+  /// Whether the run was cancelled between two attempts, or while one of them ran.
+  public let representsCancellation: Bool
+
+  var shares: [Shares] = []
+
+  init(errors: [any Error], representsCancellation: Bool) {
+    storedErrors = StackSafe(errors)
+    self.representsCancellation = representsCancellation
+  }
+}
+
+extension RetryError: CancellationRepresenting {}
+
+extension RetryError: ValueCarrying {
+  func discardOwnValues() {}
+  var carriedErrors: [any Error] { errors }
+}
+
+extension RetryError: EvidenceDescribing {
+  package var branches: [ErrorBranch] {
+    errors.enumerated().map { number, error in
+      ErrorBranch(label: "attempt \(number + 1)", cause: .error(error))
+    }
+  }
+}
+
+/// An error that advises when to retry, such as the answer "try again after 30 seconds" of a
+/// server.
+///
+/// ```swift
+/// struct ServerIsBusy: RetryAdvising {
+///   let retryDelay: Duration?
+/// }
+/// ```
+public protocol RetryAdvising: Error {
+  /// The minimum delay before the next attempt; nil for no advice.
+  var retryDelay: Duration? { get }
+}

@@ -1,0 +1,64 @@
+/// An operation that runs other operations in parallel and returns their results in order.
+///
+/// ```swift
+/// let issues = ParallelOperation(repositories.map { FetchIssues(repository: $0) })
+/// let (profile, news) = try await ParallelOperation(FetchProfile(user), FetchNews()).run().get()
+/// ```
+///
+/// By default, as many children run at once as the machine has processors, and any number of them
+/// may wait; an ``OperationWidth`` sets another limit. The first child that fails cancels the
+/// others; with ``FailureMode/runAll``, all of them run. Either way, the composite ends when every
+/// child that began has ended. Its error, a ``ParallelOperationError``, shows how each child ended.
+///
+/// The first row that applies determines the outcome:
+///
+/// | outcome | condition |
+/// |---|---|
+/// | cancelled | the composite was cancelled from outside, however its children ended |
+/// | error | a child ended in an error |
+/// | cancelled | a child cancelled itself |
+/// | result | every child ended in a result |
+public struct ParallelOperation<Success: Sendable>: ComposableOperation {
+  /// Runs the children.
+  ///
+  /// Throws a ``ParallelOperationError`` if the composite has no result.
+  @usableFromInline typealias Performing =
+    nonisolated(nonsending) @Sendable (OperationContext, FailureMode) async throws
+    -> HeldResult<Success>
+
+  /// Returns the children of a composite that knows them before it runs.
+  @usableFromInline typealias Listing = @Sendable () -> [any ComposableOperation]
+
+  let performing: Performing
+  /// The failure mode that was given, if one was.
+  let mode: FailureMode?
+  let listing: Listing?
+
+  @usableFromInline init(
+    listing: Listing? = nil, onFailure mode: FailureMode?, performing: @escaping Performing
+  ) {
+    self.performing = performing
+    self.mode = mode
+    self.listing = listing
+  }
+
+  public var operationName: String { "ParallelOperation" }
+
+  public nonisolated(nonsending) func perform(
+    in context: OperationContext
+  ) async throws -> Success {
+    try await performHeld(in: context).value
+  }
+
+  @concurrent public func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Success> {
+    // This check preserves the hop off the caller's actor, which a plain forward would lose.
+    if Task.isCancelled { throw CancellationError() }
+    return try await performing(context, mode ?? .cancelRemaining)
+  }
+}
+
+extension ParallelOperation: OutlineBearing {
+  package var outline: OperationOutline { listing.map { .parallel($0()) } ?? .start([]) }
+}

@@ -1,0 +1,223 @@
+internal import Synchronization
+internal import SystemSupport
+
+/// The identity, the environment and the state of one run.
+///
+/// A run has a scope only if it needs one: if it has observers, an environment that is not plain,
+/// or a handle. Other runs do not pay for it.
+@usableFromInline final class OperationScope: Sendable {
+  let place: OperationPlace
+  let environment: OperationEnvironment
+  /// The outermost enclosing run; nil if this is it. Only that run has a handle, and therefore a
+  /// cancellation reason.
+  private let outermost: OperationScope?
+
+  private enum State: UInt8, AtomicRepresentable {
+    case running
+    /// Cancelled by its handle while it was running.
+    case cancelled
+    /// The body has returned, and the outcome is decided.
+    case ended
+  }
+
+  /// Whether observers have been notified of the cancellation.
+  private enum Report: UInt8, AtomicRepresentable { case none, inProgress, made }
+
+  /// Whether the run has finished, and whether tasks wait for that.
+  private enum Completion: UInt8, AtomicRepresentable { case pending, awaited, finished }
+
+  private let state = Atomic(State.running)
+  private let cancellationReport = Atomic(Report.none)
+  private let completion = Atomic(Completion.pending)
+  /// The number of modifiers that have not run yet and whose observers already observe this run.
+  private let joined: Atomic<Int32>
+  /// The first cancellation through the handle.
+  private let cancellation = AtomicLazyReference<HandleCancellation>()
+  private let storedWaiters = AtomicLazyReference<Waiters>()
+
+  /// The permits that this run and the enclosing runs hold.
+  let hold: PermitHold?
+
+  init(
+    parent: OperationScope?, name: String, environment: consuming OperationEnvironment, joined: Int,
+    hold: PermitHold?, attempt: Int, share: ProgressShare
+  ) {
+    self.joined = Atomic(Int32(clamping: joined))
+    outermost = parent.map { $0.outermost ?? $0 }
+    self.environment = environment
+    self.hold = hold
+    // A parent without observers has no name.
+    place = OperationPlace(
+      below: parent?.isObserved == true ? parent?.place : nil, name: name, attempt: attempt,
+      share: share)
+  }
+
+  /// Creates a scope for a part of a run that holds permits or has another environment. Its
+  /// identity is the run's, if the run has a scope.
+  private init(
+    within run: OperationScope?, holding hold: PermitHold?, in environment: OperationEnvironment
+  ) {
+    joined = Atomic(run?.joined.exchange(0, ordering: .relaxed) ?? 0)
+    outermost = run.map { $0.outermost ?? $0 }
+    self.environment = environment
+    self.hold = hold
+    place = run?.place ?? .nowhere
+  }
+
+  convenience init(within run: OperationScope?, holding hold: PermitHold) {
+    self.init(within: run, holding: hold, in: run?.environment ?? OperationEnvironment())
+  }
+
+  convenience init(within run: OperationScope?, in environment: OperationEnvironment) {
+    self.init(within: run, holding: run?.hold, in: environment)
+  }
+
+  var isObserved: Bool { environment.isObserved }
+
+  private var waiters: Waiters { storedWaiters.load() ?? storedWaiters.storeIfNil(Waiters()) }
+
+  /// Returns whether the observers of the calling modifier already observe this run. The modifiers
+  /// of a run call this one after another, the outermost first.
+  func takeJoinedObservers() -> Bool {
+    guard joined.load(ordering: .relaxed) > 0 else { return false }
+    joined.wrappingSubtract(1, ordering: .relaxed)
+    return true
+  }
+
+  // MARK: The end
+
+  /// Whether the handle cancelled the run while it was running.
+  var isCancelled: Bool { state.load(ordering: .acquiring) == .cancelled }
+
+  /// Whether the body has returned. Operations that it runs after that are not its children.
+  var hasEnded: Bool { state.load(ordering: .acquiring) == .ended }
+
+  /// Cancels the run unless it has been cancelled or has ended.
+  ///
+  /// - Returns: Whether this call cancelled the run. The caller then cancels the task.
+  func cancel(because reason: String?) -> Bool {
+    guard state.load(ordering: .acquiring) == .running else { return false }
+    // The first call sets the reason, before the state becomes `cancelled`.
+    _ = cancellation.storeIfNil(HandleCancellation(reason: reason))
+    return state.compareExchange(
+      expected: .running, desired: .cancelled, ordering: .acquiringAndReleasing
+    ).exchanged
+  }
+
+  /// Decides the outcome. A later cancellation has no effect.
+  ///
+  /// - Returns: Whether the handle cancelled the run before.
+  func decideEnd() -> Bool {
+    state.exchange(.ended, ordering: .acquiringAndReleasing) == .cancelled
+  }
+
+  // MARK: Events
+
+  /// Notifies observers of an event.
+  ///
+  /// - Parameters:
+  ///   - step: The same as `kind`, if it is one of these.
+  ///   - time: When it happened. Simultaneous events can share one reading of the clock, which
+  ///     costs more than everything else that is done for an event.
+  // Not inlined: its temporaries would enlarge the frames of its callers, and with them the first
+  // allocation of their tasks.
+  @inline(never)
+  func report(
+    _ kind: consuming OperationEvent.Kind, step: OperationEvent.Step? = nil,
+    at time: @autoclosure () -> EventTime = .now
+  ) {
+    guard isObserved else { return }
+    environment.tellObservers(
+      of: OperationEvent(kind: kind, step: step, place: place, time: time()))
+  }
+
+  // MARK: The report of a cancellation
+
+  /// Notifies observers of the cancellation, once. If the calling thread is cancelling tasks, this
+  /// is deferred until it has cancelled them.
+  func reportCancellation() {
+    guard claimReport() else { return }
+    CancellationReports.make { [self] in notifyOfCancellation() }
+  }
+
+  /// Notifies observers of the cancellation now, unless another call has begun to. Called before
+  /// the end of the run is reported.
+  func reportCancellationBeforeEnd() {
+    if claimReport() { notifyOfCancellation() }
+  }
+
+  /// Whether a thread is notifying observers of the cancellation, or is about to.
+  var isReportingCancellation: Bool {
+    cancellationReport.load(ordering: .acquiring) == .inProgress
+  }
+
+  /// Waits until observers have been notified of the cancellation.
+  nonisolated(nonsending) func waitForReport() async {
+    await withCheckedContinuation { waiter in
+      let isMade = waiters.withLock { waiters in
+        if cancellationReport.load(ordering: .acquiring) == .made { return true }
+        waiters.waitsForReport(waiter)
+        return false
+      }
+      if isMade { waiter.resume() }
+    }
+  }
+
+  private func claimReport() -> Bool {
+    cancellationReport.compareExchange(
+      expected: .none, desired: .inProgress, ordering: .acquiringAndReleasing
+    ).exchanged
+  }
+
+  private func notifyOfCancellation() {
+    report(.cancellationRequested(reason: cancellationReason))
+    let waiter = waiters.withLock { waiters in
+      cancellationReport.store(.made, ordering: .releasing)
+      return waiters.reportWasMade()
+    }
+    waiter?.resume()
+  }
+
+  private var cancellationReason: String? {
+    (outermost ?? self).cancellation.load()?.reason
+  }
+
+  // MARK: Waiting for the end
+
+  /// Resumes the tasks that wait for the end. Called when the observers of the run have been
+  /// notified of it.
+  func finished() {
+    let before = completion.exchange(.finished, ordering: .acquiringAndReleasing)
+    guard before == .awaited else { return }
+    for waiter in waiters.withLock({ $0.finished() }) { waiter.resume() }
+  }
+
+  /// Waits until the run has finished or the calling task is cancelled.
+  ///
+  /// - Returns: Whether the run has finished.
+  nonisolated(nonsending) func waitUntilFinished() async -> Bool {
+    if completion.load(ordering: .acquiring) == .finished { return true }
+    let number = waiters.withLock { $0.registerForEnd() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        waiters.withLock { waiters -> CancellableWaiters.Waiter? in
+          if let waiter = waiters.waitsForEnd(waiter, as: number) { return waiter }
+          // A run that finishes after this exchange finds the waiter.
+          let before = completion.compareExchange(
+            expected: .pending, desired: .awaited, ordering: .acquiringAndReleasing)
+          return before.original == .finished ? waiters.cancelled(number) : nil
+        }?.resume()
+      }
+    } onCancel: {
+      waiters.withLock { $0.cancelled(number) }?.resume()
+    }
+    return completion.load(ordering: .acquiring) == .finished
+  }
+}
+
+/// A cancellation through the handle of a run.
+private final class HandleCancellation: Sendable {
+  let reason: String?
+
+  init(reason: String?) { self.reason = reason }
+}

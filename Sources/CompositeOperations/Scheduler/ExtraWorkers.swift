@@ -1,0 +1,68 @@
+internal import Synchronization
+internal import SystemSupport
+
+/// The number of extra workers in the process, in addition to the callers' own workers. It is
+/// less than the number of processors, so that nested composites do not oversubscribe them.
+///
+/// The count is a hint. No outcome and no order of results depends on it: a run that gets no extra
+/// worker has a ``StandbyWorker``.
+enum ExtraWorkers {
+  /// The duration in nanoseconds above which operations justify waking another processor.
+  static let worthwhile: Int64 = 5_000
+
+  private static let count = Atomic(0)
+
+  /// Acquires an extra worker, unless all are in use. ``release()`` returns it.
+  static func acquire() -> Bool {
+    var now = count.load(ordering: .relaxed)
+    while now < Processors.count - 1 {
+      let (isDone, seen) = count.weakCompareExchange(
+        expected: now, desired: now + 1, ordering: .relaxed)
+      if isDone { return true }
+      now = seen
+    }
+    return false
+  }
+
+  static func release() { count.wrappingSubtract(1, ordering: .relaxed) }
+}
+
+/// A hint from the recent durations of operations of one type, which decides whether a short list
+/// of them gets an extra worker at once.
+///
+/// Types may share an entry, because a wrong hint costs only about a millisecond.
+@safe struct WorkHint: Sendable {
+  private static let size = 256
+  private static let most = 64
+
+  // Raw memory, which is never freed. Each entry is atomic.
+  private nonisolated(unsafe) static let entries: UnsafeMutablePointer<Atomic<Int>> = {
+    let entries = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: size)
+    for index in 0..<size { unsafe (entries + index).initialize(to: Atomic(0)) }
+    return unsafe entries
+  }()
+
+  private nonisolated(unsafe) let entry: UnsafeMutablePointer<Atomic<Int>>
+
+  /// The hint for operations that never get an extra worker.
+  static var unknown: WorkHint { WorkHint(for: Never.self) }
+
+  init(for type: Any.Type) {
+    let address = UInt(bitPattern: ObjectIdentifier(type))
+    unsafe entry = unsafe Self.entries + Int((address >> 4 ^ address >> 12) % UInt(Self.size))
+  }
+
+  /// Whether recent operations of the type justified an extra worker.
+  var isHeavy: Bool { unsafe entry.pointee.load(ordering: .relaxed) > 0 }
+
+  /// Records how many nanoseconds an operation took.
+  func note(_ nanoseconds: Int64) {
+    let now = unsafe entry.pointee.load(ordering: .relaxed)
+    if nanoseconds > ExtraWorkers.worthwhile {
+      // Limited, because a light operation also takes long when its thread is interrupted.
+      if now < Self.most { unsafe entry.pointee.wrappingAdd(4, ordering: .relaxed) }
+    } else if now > 0 {
+      unsafe entry.pointee.wrappingSubtract(1, ordering: .relaxed)
+    }
+  }
+}

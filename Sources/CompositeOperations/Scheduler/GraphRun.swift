@@ -1,0 +1,260 @@
+internal import Synchronization
+internal import SystemSupport
+
+/// One run of a graph.
+///
+/// A **puller** runs a node, then a dependent that has become ready, and so on. If there is none,
+/// it takes a node from the queue. A **feeder** starts pullers as immediate tasks, as a ``Crew``
+/// does: they run on the feeder's thread until a node suspends. The feeder waits while no node is
+/// ready. There is one feeder for each processor as soon as a second one can be useful. If a node
+/// occupies the thread of the first feeder, a ``StandbyWorker`` starts the others.
+@safe final class GraphRun: StandbyWorker, @unchecked Sendable {
+  typealias Group = WorkerReserve.Group
+  private typealias Stop = WorkerReserve.Stop
+
+  /// The state of a task that starts pullers.
+  private final class Feeder: Sendable {
+    let stack = PullerStack()
+    /// Held by a shard that starts pullers in place of its feeder.
+    let feeding = Turnstile()
+  }
+
+  private let board: GraphBoard
+  private let context: OperationContext
+  private let isReproducible: Bool
+  private let feederCount: Int
+  /// Whether other feeders save time however short the nodes are.
+  private let isLong: Bool
+  private let hasAllFeeders = Atomic(false)
+  /// The recent durations of nodes of the first node's type; nil if there are no nodes.
+  private let hint: WorkHint?
+  private let firstFeeder = Feeder()
+
+  init(_ board: GraphBoard, limit: Int, in context: OperationContext) {
+    self.board = board
+    self.context = context
+    isReproducible = Task.hasPreferredExecutor
+    isLong = board.plan.count >= 256
+    feederCount = min(Processors.count, limit, board.plan.count)
+    hint = board.plan.nodes.first.map { WorkHint(for: type(of: $0.work)) }
+  }
+
+  /// Runs the nodes until the run stops, and returns when all that began have ended.
+  nonisolated(nonsending) func run() async {
+    await withTaskCancellationHandler {
+      // Nodes can be left only if a node has cancelled its own task.
+      repeat { await lead() } while !board.isOver && !board.isStopped && !Task.isCancelled
+    } onCancel: {
+      board.cancel()
+    }
+  }
+
+  private nonisolated(nonsending) func lead() async {
+    if context.isTooDeep {
+      await UnstructuredTasks.run { [self] in await lead(in: context.onFreshStack) }
+    } else {
+      await lead(in: context)
+    }
+  }
+
+  private nonisolated(nonsending) func lead(in context: OperationContext) async {
+    hasAllFeeders.store(false, ordering: .relaxed)
+    board.reserve.begin()
+    try? await withThrowingDiscardingTaskGroup { group in
+      let hasStandby = !isReproducible && feederCount > 1 && !board.plan.isChain && isUnused
+      if hasStandby { add(to: &group) }
+      await feed(firstFeeder, into: &group, in: context) { group in
+        if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
+        if board.reserve.claimAlarm() {
+          group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
+            await board.reserve.alarm.wait()
+            if board.isStopped { throw Stop() }
+          }
+        }
+        addFeeders(feederCount - 1, to: &group)
+      }
+      if hasStandby { retire() }
+      board.reserve.leaderBeginsNoMore()
+    }
+    await board.reserve.waitUntilOver()
+  }
+
+  private func addFeeders(_ count: Int, to group: inout Group) {
+    for _ in 0..<max(0, count) {
+      board.reserve.alarm.branchBegan()
+      group.addTask { [self] in
+        defer { board.reserve.alarm.branchEnded() }
+        try await withThrowingDiscardingTaskGroup { group in await feedBeside(into: &group) }
+      }
+    }
+  }
+
+  /// Feeds beside the first feeder, on another stack.
+  private nonisolated(nonsending) func feedBeside(into group: inout Group) async {
+    await feed(Feeder(), into: &group, in: context.onFreshStack.oneDeeper) { _ in }
+  }
+
+  // MARK: Feeding
+
+  /// Starts pullers until no further node becomes ready.
+  ///
+  /// - Parameter notAlone: Called when other feeders can be useful: when a puller has returned the
+  ///   thread, or at once if the nodes are many or long.
+  private nonisolated(nonsending) func feed(
+    _ feeder: Feeder, into group: inout Group, in context: OperationContext,
+    notAlone: (inout Group) -> Void
+  ) async {
+    var slice = Slice(isReproducible: isReproducible)
+    var begun = 0
+    while !Task.isCancelled, await board.queue.waitForReady() {
+      if slice.isOver {
+        await Task.yield()
+        slice = Slice(isReproducible: isReproducible)
+      }
+      if begun == 0, isWorthHelping { notAlone(&group) }
+      if begun < Shard.direct {
+        beginPuller(of: feeder, in: slice, into: &group, context)
+        if !board.isOver { notAlone(&group) }
+      } else {
+        beginShard(of: feeder, in: slice, into: &group, context)
+        await feeder.feeding.waitUntilIdle()
+      }
+      begun += 1
+    }
+  }
+
+  /// Whether other feeders start before it is known how long the nodes of this run take.
+  private var isWorthHelping: Bool {
+    !board.plan.isChain && (isLong || !isReproducible && hint?.isHeavy == true)
+  }
+
+  /// Starts a puller if a node is ready. It runs on the current stack until a node suspends.
+  private func beginPuller(
+    of feeder: Feeder, in slice: Slice, into group: inout Group, _ context: OperationContext
+  ) {
+    guard let node = board.queue.takeWithPlace() else { return }
+    // Each woken feeder wakes the next one before it runs a node.
+    if board.queue.hasReady { board.queue.wakeOne() }
+    let number = feeder.stack.pullerBegins()
+    group.addImmediateTask { [self] in
+      try await pull(from: node, as: number, of: feeder, in: slice, context)
+    }
+    feeder.stack.pullerReturned()
+  }
+
+  /// Starts a nested group, which continues to start pullers until it is full.
+  private func beginShard(
+    of feeder: Feeder, in slice: Slice, into group: inout Group, _ context: OperationContext
+  ) {
+    board.reserve.alarm.branchBegan()
+    group.addImmediateTask { [self] in
+      defer { board.reserve.alarm.branchEnded() }
+      try await withThrowingDiscardingTaskGroup { shard in
+        await feeder.feeding.enter()
+        defer { feeder.feeding.leave() }
+        var slice = slice
+        var begun = 0
+        while begun < Shard.size, !Task.isCancelled, await board.queue.waitForReady() {
+          if slice.isOver {
+            await Task.yield()
+            slice = Slice(isReproducible: isReproducible)
+          }
+          beginPuller(of: feeder, in: slice, into: &shard, context)
+          begun += 1
+        }
+      }
+    }
+  }
+
+  // MARK: Pulling
+
+  /// Runs nodes one after another, in the place that the caller has taken.
+  private nonisolated(nonsending) func pull(
+    from first: Int, as number: UInt64, of feeder: Feeder, in slice: Slice,
+    _ context: OperationContext
+  ) async throws {
+    // An unretained reference, to check for cancellation. It is valid, because this task runs here.
+    let task = unsafe UnsafeCurrentTask.own
+    var slice = slice
+    var pace = Pace(from: slice.start)
+    var finished = 0
+    defer { board.finished(finished) }
+    var current: Int? = first
+    // Read once per node, for its end and for the start of the next one: no user code runs in
+    // between, unless the puller yields.
+    var isCancelled = unsafe task.isCancelled
+    while let node = current {
+      if board.isStopped || isCancelled { return board.queue.giveBack(node) }
+      do {
+        let disposal = try await board.plan.nodes[node].body(board, node, context)
+        isCancelled = unsafe task.isCancelled
+        if board.isObserved {
+          // The body has recorded how the node ended.
+        } else if isCancelled {
+          board.endedLate(node, disposal: disposal)
+        } else {
+          board.endedInResult(node, disposal: disposal)
+        }
+      } catch {
+        isCancelled = unsafe task.isCancelled
+        await threw(error, node, wasCancelled: isCancelled, in: context)
+      }
+      if board.stop(behind: node) {
+        board.queue.leave()
+        throw Stop()
+      }
+      current = board.release(behind: node, finished: &finished) ?? board.queue.takeOrLeave()
+      guard let next = current, pace.isTimeToLook() else { continue }
+      let each = pace.look(longest: Pace.mixedStride)
+      if let each, !isLong { hint?.note(each) }
+      let isHeavy = each.map { $0 > ExtraWorkers.worthwhile } ?? true
+      let isOnStack = feeder.stack.holds(number)
+      let wantsHelp = isHeavy && board.queue.hasReady
+      if wantsHelp, hasAllFeeders.load(ordering: .relaxed) { board.queue.wakeOne() }
+      let isOver = slice.isOver || isReproducible
+      if isOnStack {
+        // Returns to the feeder, which starts other feeders or yields the thread.
+        if isOver || wantsHelp { return board.queue.giveBack(next) }
+      } else if isOver {
+        await Task.yield()
+        isCancelled = unsafe task.isCancelled
+        slice = Slice(isReproducible: isReproducible)
+      }
+    }
+  }
+
+  /// Records the error that a node has thrown.
+  private nonisolated(nonsending) func threw(
+    _ error: any Error, _ node: Int, wasCancelled: Bool, in context: OperationContext
+  ) async {
+    guard board.isObserved else {
+      return board.ended(node, with: error, wasCancelled: wasCancelled)
+    }
+    let slot = board.slot(of: node)
+    let work = board.plan.nodes[node].work
+    board.ended(node, in: await work.endingUnmade(with: error, into: slot, in: context))
+  }
+
+  // MARK: The standby worker
+
+  override var pullerOnStack: UInt64 { firstFeeder.stack.current }
+
+  override var hasWorkForAnother: Bool {
+    !hasAllFeeders.load(ordering: .relaxed) && board.queue.canBegin
+  }
+
+  /// Starts the other feeders.
+  override nonisolated(nonsending) func help(isCounted: Bool) async throws {
+    if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
+    await board.reserve.work(
+      isOutermost: true, isStopped: { board.isStopped },
+      doing: { [self] in
+        try? await withThrowingDiscardingTaskGroup { group in
+          addFeeders(feederCount - 2, to: &group)
+          await feedBeside(into: &group)
+        }
+        board.reserve.alarm.branchEnded()
+      })
+    if board.isStopped { throw Stop() }
+  }
+}
