@@ -37,8 +37,8 @@ public struct FinishedStep: Sendable {
   @usableFromInline init(
     operation: any ComposableOperation, throwing error: any Error, wasCancelled: Bool, at index: Int
   ) {
-    let end = RunEnd<Never>(throwing: error, wasCancelled: wasCancelled)
-    self.init(operation: operation, error: end.outcomeDiscardingLate.error, at: index)
+    let completion = Completion<Never>.error(error, wasCancelled: wasCancelled)
+    self.init(operation: operation, error: completion.outcomeDiscardingLate.error, at: index)
   }
 
   /// The operation of the step.

@@ -33,14 +33,3 @@ extension OperationContext {
     return try await scope.waiting(for: wait(), body)
   }
 }
-
-extension OperationScope {
-  /// Performs a body and reports that the run waits meanwhile.
-  nonisolated(nonsending) func waiting<Value>(
-    for wait: OperationEvent.Wait, _ body: nonisolated(nonsending) () async throws -> Value
-  ) async rethrows -> Value {
-    report(.waitingBegan(for: wait))
-    defer { report(.waitingEnded(for: wait)) }
-    return try await body()
-  }
-}

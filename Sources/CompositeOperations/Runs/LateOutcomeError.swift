@@ -58,12 +58,9 @@ extension Error {
     }
   }
 
-  /// The error that a modifier throws if its child was cancelled and threw this error; nil for a
-  /// plain cancellation.
-  @usableFromInline var reasonToStop: (any Error)? {
-    if self is CancellationError { return nil }
-    return meansCancellation ? self : LateOutcomeError(self)
-  }
+  /// The error that a modifier throws if its child was cancelled and threw this error: one that
+  /// represents a cancellation.
+  var asCancellation: any Error { meansCancellation ? self : LateOutcomeError(self) }
 
   /// This error without a late value, which is discarded. For `map` and `then`, whose closure would
   /// have received the value.

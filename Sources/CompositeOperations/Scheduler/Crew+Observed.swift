@@ -33,7 +33,7 @@ extension Crew {
       case .mixed(let place):
         disposal = try await unsafe place[index].perform(into: list.slot(at: index), in: context)
       }
-      unsafe endObserved(&puller, in: task) { .value(disposal: disposal, wasCancelled: $0) }
+      unsafe endObserved(&puller, in: task) { .value((), disposal: disposal, wasCancelled: $0) }
     }
   }
 
@@ -49,7 +49,7 @@ extension Crew {
     scope.report(.created, step: .created, at: time)
     puller.attended.begin(scope)
     if scope.begin(isTaskCancelled: unsafe task.isCancelled, at: time) {
-      return scope.bodyContext(depth: context.depth)
+      return OperationContext(ofBodyIn: scope, depth: context.depth)
     }
     tellEnd(.neverBegan, of: &puller)
     return nil
@@ -57,17 +57,18 @@ extension Crew {
 
   /// Decides how the running child ended, and reports it.
   ///
-  /// - Parameter ending: Returns the ending of a child that was cancelled, or was not.
+  /// - Parameter completion: Returns the completion of a child that was cancelled, or was not.
   @inline(never) func endObserved(
-    _ puller: inout Puller, in task: UnsafeCurrentTask, _ ending: (_ wasCancelled: Bool) -> Ending
+    _ puller: inout Puller, in task: UnsafeCurrentTask,
+    _ completion: (_ wasCancelled: Bool) -> Completion<Void>
   ) {
     let isTaskCancelled = unsafe task.isCancelled
-    let wasCancelled = puller.attended.decideEnd() || isTaskCancelled
-    tellEnd(ending(wasCancelled), of: &puller)
+    let wasCancelled = puller.attended.markEnded() || isTaskCancelled
+    tellEnd(completion(wasCancelled), of: &puller)
   }
 
-  private func tellEnd(_ ending: Ending, of puller: inout Puller) {
-    puller.attended.ending = ending
+  private func tellEnd(_ completion: Completion<Void>, of puller: inout Puller) {
+    puller.attended.completion = completion
     if puller.attended.watch.letGo() { tellEnd(of: &puller) } else { puller.stage = .telling }
   }
 
@@ -80,22 +81,24 @@ extension Crew {
 
   /// Reports how the child ended, and records it. No thread reports its cancellation any more.
   private func tellEnd(of puller: inout Puller) {
-    let (scope, ending) = puller.attended.end()
+    let (scope, completion) = puller.attended.end()
     let child = puller.child
-    scope.tell(ending) { list.value(at: child) }
+    scope.reportEnd(completion) { list.value(at: child) }
+    completion.discardLateOutcome()
     puller.stage = .pulling
-    childEnded(&puller, isToStop: note(ending, of: child))
+    childEnded(&puller, isToStop: note(completion, of: child))
   }
 
   /// Records how a child ended.
   ///
   /// - Returns: Whether the run must stop.
-  private func note(_ ending: Ending, of child: Int) -> Bool {
-    if let error = ending.error { return board.ended(child, in: .error, error: error) }
-    if !ending.isCancelled { return board.endedInResult(child, disposal: ending.disposal) }
+  private func note(_ completion: Completion<Void>, of child: Int) -> Bool {
+    if let error = completion.error { return board.ended(child, in: .error, error: error) }
+    if !completion.isCancelled { return board.endedInResult(child, disposal: completion.disposal) }
     // The late outcome has been discarded. Its value is still in its slot.
-    if ending.hasLateValue { return board.endedLate(child, disposal: nil) }
-    return board.ended(child, in: ending.wasCancelled ? .cancelledWithComposite : .cancelledItself)
+    if completion.hasLateValue { return board.endedLate(child, disposal: nil) }
+    return board.ended(
+      child, in: completion.wasCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 }
 
@@ -105,7 +108,7 @@ extension Crew {
     let watch = Watch()
     private var scope: OperationScope?
     /// How the child ended, until that has been reported.
-    var ending: Ending?
+    var completion: Completion<Void>?
 
     func begin(_ scope: OperationScope) {
       self.scope = scope
@@ -115,13 +118,13 @@ extension Crew {
     /// Decides the outcome of the child.
     ///
     /// - Returns: Whether the run's handle cancelled it before.
-    func decideEnd() -> Bool { scope?.decideEnd() == true }
+    func markEnded() -> Bool { scope?.markEnded() == true }
 
-    func end() -> (OperationScope, Ending) {
-      guard let scope = scope.take(), let ending = ending.take() else {
-        preconditionFailure("end() was called without a running child and its ending")
+    func end() -> (OperationScope, Completion<Void>) {
+      guard let scope = scope.take(), let completion = completion.take() else {
+        preconditionFailure("end() was called without a running child and its completion")
       }
-      return (scope, ending)
+      return (scope, completion)
     }
   }
 }

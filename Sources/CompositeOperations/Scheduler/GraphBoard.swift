@@ -146,16 +146,16 @@ internal import Synchronization
   }
 
   /// Records how an observed node ended.
-  @usableFromInline func ended(_ node: Int, in ending: Ending) {
-    if let error = ending.error {
+  @usableFromInline func ended(_ node: Int, in completion: Completion<Void>) {
+    if let error = completion.error {
       lost(node, in: .error, error)
-    } else if !ending.isCancelled {
-      endedInResult(node, disposal: ending.disposal)
-    } else if ending.hasLateValue {
+    } else if !completion.isCancelled {
+      endedInResult(node, disposal: completion.disposal)
+    } else if completion.hasLateValue {
       // The value has been discarded. It is still in its slot.
       endedLate(node, disposal: nil)
     } else {
-      lost(node, in: ending.wasCancelled ? .cancelledWithGraph : .cancelledItself)
+      lost(node, in: completion.wasCancelled ? .cancelledWithGraph : .cancelledItself)
     }
   }
 

@@ -232,7 +232,7 @@ internal import SystemSupport
     }
     let slot = board.slot(of: node)
     let work = board.plan.nodes[node].work
-    board.ended(node, in: await work.endingUnmade(with: error, into: slot, in: context))
+    board.ended(node, in: await work.completeUnmade(with: error, into: slot, in: context))
   }
 
   // MARK: The standby worker

@@ -15,11 +15,11 @@ extension GraphWork {
   func drop(_ slot: ResultSlot) { _ = slot.move(as: Success.self) }
 
   /// Reports the run of a node whose operation could not be created to the observers.
-  nonisolated(nonsending) func endingUnmade(
+  nonisolated(nonsending) func completeUnmade(
     with error: any Error, into slot: ResultSlot, in context: OperationContext
-  ) async -> Ending {
+  ) async -> Completion<Void> {
     let operation = NeverMade<Success>(operationName: name, error: error)
-    return await operation.observedEnding(into: slot, in: context)
+    return await operation.completeAsChild(into: slot, in: context)
   }
 }
 
@@ -75,13 +75,13 @@ extension ComposableOperation {
     as node: Int, of board: GraphBoard, in context: OperationContext
   ) async {
     let slot = board.slot(of: node)
-    let ending =
+    let completion =
       if let name = board.plan.nodes[node].work.ownName {
-        await named(name).observedEnding(into: slot, in: context)
+        await named(name).completeAsChild(into: slot, in: context)
       } else {
-        await observedEnding(into: slot, in: context)
+        await completeAsChild(into: slot, in: context)
       }
-    if ending.error != nil { board.failed(node, as: operationName) }
-    board.ended(node, in: ending)
+    if completion.error != nil { board.failed(node, as: operationName) }
+    board.ended(node, in: completion)
   }
 }

@@ -59,13 +59,13 @@ extension SourceRun {
   private nonisolated(nonsending) func attend(
     _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
   ) async -> Bool {
-    let ending = await begun.child.observedEnding(into: begun.place.slot, in: context)
-    if let error = ending.error { return lost(begun, in: .error, error) }
-    if !ending.isCancelled { return await unsafe succeeded(begun, ending.disposal, as: task) }
+    let completion = await begun.child.completeAsChild(into: begun.place.slot, in: context)
+    if let error = completion.error { return lost(begun, in: .error, error) }
+    if !completion.isCancelled { return await unsafe succeeded(begun, completion.disposal, as: task) }
     // The late outcome has been discarded. Its value is still in its slot.
-    if ending.hasLateValue { return lostLate(begun, nil) }
+    if completion.hasLateValue { return lostLate(begun, nil) }
     return lost(
-      begun, in: ending.wasCancelled ? .cancelledWithComposite : .cancelledItself)
+      begun, in: completion.wasCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 
   private nonisolated(nonsending) func succeeded(

@@ -67,12 +67,13 @@
   @usableFromInline nonisolated(nonsending) func attendStep(
     _ operation: some ComposableOperation, at index: Int, disposal: inout Disposal?
   ) async -> FinishedStep {
-    let end = await context.end(of: operation)
-    disposal = end.disposal
-    if case .result(let value) = end.outcome {
+    let completion = await context.complete(operation)
+    disposal = completion.disposal
+    if case .result(let value) = completion.outcome {
       return FinishedStep(operation: operation, result: value, at: index)
     }
-    return FinishedStep(operation: operation, error: end.outcomeDiscardingLate.error, at: index)
+    let error = completion.outcomeDiscardingLate.error
+    return FinishedStep(operation: operation, error: error, at: index)
   }
 
   /// Ends the run as the last step ended.

@@ -4,7 +4,7 @@ extension SharedRuns {
   /// Removed values are returned, so that they are freed outside the lock. Keys are neither hashed
   /// nor compared here, because that is user code.
   struct StateMachine: Sendable {
-    typealias Continuation = CheckedContinuation<RunEnd<Success>, Never>
+    typealias Continuation = CheckedContinuation<Completion<Success>, Never>
 
     /// A waiter of a run.
     struct Seat: Sendable {
@@ -80,7 +80,7 @@ extension SharedRuns {
       case registered
       case waits(Continuation)
       /// The run ended before the waiter waited.
-      case told(RunEnd<Success>)
+      case told(Completion<Success>)
     }
 
     enum Joining: Sendable {
@@ -204,14 +204,14 @@ extension SharedRuns {
     }
 
     /// - Returns: The end of the run, if it has ended.
-    mutating func waited(_ waiter: Int, _ continuation: Continuation) -> RunEnd<Success>? {
+    mutating func waited(_ waiter: Int, _ continuation: Continuation) -> Completion<Success>? {
       switch waiters[waiter] {
       case .registered:
         waiters[waiter] = .waits(continuation)
         return nil
-      case .told(let end):
+      case .told(let completion):
         waiters[waiter] = nil
-        return end
+        return completion
       case .waits, .none: preconditionFailure("waited: the waiter already waits")
       }
     }
@@ -225,7 +225,7 @@ extension SharedRuns {
         leaving.continuation = own
         waiters[seat.waiter] = nil
       } else {
-        waiters[seat.waiter] = .told(RunEnd(.cancelled))
+        waiters[seat.waiter] = .told(.neverBegan)
       }
       if let flight = flights[seat.flight], flight.waiters.isEmpty {
         leaving.run = flight.run
@@ -268,13 +268,13 @@ extension SharedRuns {
 
     /// - Returns: The continuation to resume; nil if the waiter does not wait yet. It then receives
     ///   the end as soon as it does.
-    mutating func told(_ waiter: Int, _ end: RunEnd<Success>) -> Continuation? {
+    mutating func told(_ waiter: Int, _ completion: Completion<Success>) -> Continuation? {
       switch waiters[waiter] {
       case .waits(let continuation):
         waiters[waiter] = nil
         return continuation
       case .registered:
-        waiters[waiter] = .told(end)
+        waiters[waiter] = .told(completion)
         return nil
       case .told, .none: preconditionFailure("told: the waiter already has an outcome")
       }

@@ -38,7 +38,7 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
 
   // MARK: Sharing
 
-  @usableFromInline nonisolated(nonsending) func end(
+  @usableFromInline nonisolated(nonsending) func held(
     of operation: some ComposableOperation<Success>, for key: Key, in context: OperationContext
   ) async throws -> HeldResult<Success> {
     var sought = StateMachine.SoughtKey(key)
@@ -69,12 +69,12 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     var environment = context.environment
     environment.executor = environment.executor ?? Task.preferredExecutor
     let clock = environment.clock
-    let scope = OperationScope(of: operation, in: environment, holding: hold)
+    let scope = operation.makeScope(in: environment, holding: hold)
     let run = OperationRun(in: scope) { [self] in
-      let ending = await scope.typedEnding(of: operation, depth: 0)
-      ended(flight, in: ending, by: clock)
+      let completion = await operation.complete(in: scope, depth: 0)
+      ended(flight, in: completion, by: clock)
       hold.end()
-      return ending
+      return completion
     }
     if let priority = machine.withLock({ $0.started(flight, run) }) { run.raise(to: priority) }
   }
@@ -84,17 +84,17 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   }
 
   private func ended(
-    _ flight: Int, in ending: TypedEnding<Success>, by clock: any Clock<Duration>
+    _ flight: Int, in completion: Completion<Success>, by clock: any Clock<Duration>
   ) {
     let isOver = keepingTime > .zero ? clock.isOver(in: keepingTime) : nil
-    let ended = machine.withLock { $0.ended(flight, in: ending.outcome, until: isOver) }
+    let ended = machine.withLock { $0.ended(flight, in: completion.outcome, until: isOver) }
     let flight = ended.flight
     // In the order of arrival.
     let waiters = flight.waiters.sorted()
-    let isKept = isOver != nil && flight.isCurrent && ending.outcome.result != nil
-    let end = RunEnd(ending).shared(among: waiters.count, isKept: isKept)
+    let isKept = isOver != nil && flight.isCurrent && completion.outcome.result != nil
+    let shared = completion.shared(among: waiters.count, isKept: isKept)
     for waiter in waiters {
-      machine.withLock { $0.told(waiter, end) }?.resume(returning: end)
+      machine.withLock { $0.told(waiter, shared) }?.resume(returning: shared)
     }
     forgetExpired()
   }
@@ -113,30 +113,30 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   ) async throws -> HeldResult<Success> {
     try await context.waiting(for: .sharedResult("\(seat.key)")) {
       var refusal: PermitError?
-      if let hold = context.scope?.hold {
+      if let hold = context.scope?.permits {
         // Other operations, including the shared run, may wait for the permits that are held here.
         do { try await seat.hold.waitUntilEnd(below: hold) } catch {
           refusal = error as? PermitError
           leave(seat)
         }
       }
-      let end = await end(for: seat)
+      let completion = await completion(for: seat)
       if let refusal {
-        end.giveUp()
+        completion.discard()
         throw refusal
       }
-      return HeldResult(try end.get(), disposal: end.disposal)
+      return try completion.held()
     }
   }
 
-  private nonisolated(nonsending) func end(
+  private nonisolated(nonsending) func completion(
     for seat: StateMachine.Seat
-  ) async -> RunEnd<Success> {
+  ) async -> Completion<Success> {
     await withTaskCancellationHandler {
       await withTaskPriorityEscalationHandler {
         await withCheckedContinuation { continuation in
-          if let end = machine.withLock({ $0.waited(seat.waiter, continuation) }) {
-            continuation.resume(returning: end)
+          if let completion = machine.withLock({ $0.waited(seat.waiter, continuation) }) {
+            continuation.resume(returning: completion)
           }
         }
       } onPriorityEscalated: { _, priority in
@@ -150,22 +150,25 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   private func leave(_ seat: StateMachine.Seat) {
     let leaving = machine.withLock { $0.left(seat) }
     leaving.run?.cancel(because: "the last waiter has left")
-    leaving.continuation?.resume(returning: RunEnd(.cancelled))
+    leaving.continuation?.resume(returning: .neverBegan)
   }
 }
 
-extension RunEnd {
-  /// Returns the end for several waiters, each of which may discard its value. Discards the value
-  /// if there are no waiters.
+extension Completion {
+  /// Returns the completion for several waiters, each of which may discard its value. Discards the
+  /// value if there are no waiters.
   ///
   /// - Parameter isKept: Whether later callers may get the value. It is then never discarded.
-  fileprivate func shared(among count: Int, isKept: Bool) -> RunEnd {
-    if count == 0, !isKept { giveUp() }
-    let error = outcome.error?.shared(among: count)
-    return RunEnd(
-      error.map(Outcome.error) ?? outcome,
-      disposal: isKept ? nil : disposal.map { disposalOfShare(of: $0, among: count) },
-      reason: reason?.shared(among: count))
+  fileprivate func shared(among count: Int, isKept: Bool) -> Completion {
+    if count == 0, !isKept { discard() }
+    let body: Body =
+      switch body {
+      case .neverBegan: .neverBegan
+      case .value(let value, let disposal):
+        .value(value, isKept ? nil : disposal.map { disposalOfShare(of: $0, among: count) })
+      case .error(let error): .error(error.shared(among: count))
+      }
+    return Completion(body: body, wasCancelled: wasCancelled, isCancelled: isCancelled)
   }
 }
 

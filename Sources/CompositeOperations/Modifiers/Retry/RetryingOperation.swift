@@ -99,11 +99,11 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
   ) async throws -> HeldResult<Base.Success> {
     // The clock is read only if there is a budget.
     let stopwatch = policy.budget == nil ? nil : Stopwatch(context.clock)
-    let end = await context.end(of: base)
-    switch end.outcome {
-    case .result(let value): return HeldResult(value, disposal: end.disposal)
+    let completion = await context.complete(base)
+    switch completion.outcome {
+    case .result(let value): return HeldResult(value, disposal: completion.disposal)
     case .error(let error): return try await retry(after: error, in: context, since: stopwatch)
-    case .cancelled: throw end.reason ?? CancellationError()
+    case .cancelled: throw completion.errorToPassOn
     }
   }
 
@@ -134,14 +134,14 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
         if !isCancellation { errors.append(error) }
         throw RetryError(errors: errors, representsCancellation: isCancellation)
       }
-      let end = await context.end(ofAny: operation, attempt: attempt)
-      switch end.outcome {
+      let completion = await context.complete(any: operation, attempt: attempt)
+      switch completion.outcome {
       case .result(let value):
         // No caller receives the errors of the earlier attempts.
-        giveUp(errors)
-        return HeldResult(value, disposal: end.disposal)
+        discard(errors)
+        return HeldResult(value, disposal: completion.disposal)
       case .error(let error): errors.append(error)
-      case .cancelled: throw cancellation(because: end.reason, after: errors)
+      case .cancelled: throw cancellation(completion, after: errors)
       }
     }
     throw RetryError(errors: errors, representsCancellation: false)
@@ -156,7 +156,7 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
       throw RetryError(errors: errors, representsCancellation: true)
     } catch {
       // The closure has received the last error, and may have rethrown it.
-      giveUp(errors.dropLast())
+      discard(errors.dropLast())
       throw error
     }
   }
@@ -165,29 +165,29 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
   /// the attempt is passed on, and the errors before it are discarded. A late error is added to
   /// these errors.
   private func cancellation(
-    because reason: (any Error)?, after errors: [any Error]
+    _ completion: Completion<Base.Success>, after errors: [any Error]
   ) -> any Error {
-    switch reason?.late(as: Base.Success.self) {
+    switch completion.lateOutcome {
     case .result:
-      giveUp(errors)
-      return reason ?? CancellationError()
+      discard(errors)
+      return completion.errorToPassOn
     case .error(let error):
       return RetryError(errors: errors + [error], representsCancellation: true)
     case .cancelled, nil: return RetryError(errors: errors, representsCancellation: true)
     }
   }
 
-  private func giveUp(_ errors: some Sequence<any Error>) {
+  private func discard(_ errors: some Sequence<any Error>) {
     for error in errors { error.discardCarriedValues() }
   }
 }
 
 extension OperationContext {
   /// Runs a child whose type is only known at run time.
-  fileprivate nonisolated(nonsending) func end<Success: Sendable>(
-    ofAny child: any ComposableOperation<Success>, attempt: Int
-  ) async -> RunEnd<Success> {
-    await end(of: child, asAttempt: attempt)
+  fileprivate nonisolated(nonsending) func complete<Success: Sendable>(
+    any child: any ComposableOperation<Success>, attempt: Int
+  ) async -> Completion<Success> {
+    await complete(child, asAttempt: attempt)
   }
 
   /// Reports an event to the observers of the run, unless it has ended.
