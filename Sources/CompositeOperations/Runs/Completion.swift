@@ -73,13 +73,13 @@
   }
 
   /// The error that the run ends in.
-  var error: (any Error)? {
+  @inlinable var error: (any Error)? {
     if case .error(let error) = body, !isCancelled { return error }
     return nil
   }
 
   /// Discards the value of the outcome; nil if there is none or it needs no cleanup.
-  @usableFromInline var disposal: Disposal? {
+  @inlinable var disposal: Disposal? {
     if case .value(_, let disposal) = body, !isCancelled { return disposal }
     return nil
   }
@@ -154,6 +154,28 @@
     case .error(let error): isCancelled ? error.asCancellation : error
     case .value(let value, let disposal): LateOutcomeError(value, disposal: disposal)
     case .neverBegan: CancellationError()
+    }
+  }
+}
+
+extension Completion<Void> {
+  /// The outcome with the value that is in a slot.
+  func outcome<Success>(_ value: () -> Success) -> Outcome<Success> {
+    if isCancelled { return .cancelled }
+    switch body {
+    case .value: return .result(value())
+    case .error(let error): return .error(error)
+    case .neverBegan: return .cancelled
+    }
+  }
+
+  /// The late outcome with the value that is in a slot.
+  func lateOutcome<Success>(_ value: () -> Success) -> Outcome<Success>? {
+    guard isCancelled else { return nil }
+    switch body {
+    case .value: return .result(value())
+    case .error(let error): return error.late(as: Success.self)
+    case .neverBegan: return nil
     }
   }
 }

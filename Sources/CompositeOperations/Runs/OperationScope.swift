@@ -156,9 +156,8 @@ internal import SystemSupport
   func reportEnd(_ completion: Completion<Void>, value: () -> any Sendable) {
     // The handle cancels the run before it cancels the task, so this may run in between.
     if completion.wasCancelled { reportCancellationBeforeEnd() }
-    let completion = completion.map(value)
     report(
-      .ended(completion.outcome, late: completion.lateOutcome),
+      .ended(completion.outcome(value), late: completion.lateOutcome(value)),
       step: completion.isResult ? .endedInResult : nil)
   }
 

@@ -97,7 +97,7 @@ struct RecoveringOperation<Base: ComposableOperation>: SeparateRun {
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     let completion = await context.complete(base)
-    if case .error(let error) = completion.outcome { return try await recover(error, context) }
+    if let error = completion.error { return try await recover(error, context) }
     return try completion.held()
   }
 }

@@ -100,11 +100,10 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
     // The clock is read only if there is a budget.
     let stopwatch = policy.budget == nil ? nil : Stopwatch(context.clock)
     let completion = await context.complete(base)
-    switch completion.outcome {
-    case .result(let value): return HeldResult(value, disposal: completion.disposal)
-    case .error(let error): return try await retry(after: error, in: context, since: stopwatch)
-    case .cancelled: throw completion.errorToPassOn
+    if let error = completion.error {
+      return try await retry(after: error, in: context, since: stopwatch)
     }
+    return try completion.held()
   }
 
   @usableFromInline nonisolated(nonsending) func retry(
