@@ -73,9 +73,9 @@ extension ComposableOperation {
     guard scope.begin(isTaskCancelled: Task.isCancelled) else { return .neverBegan }
     do {
       let context = OperationContext(ofBodyIn: scope, depth: depth)
-      let disposal = try await perform(into: slot, in: context)
+      let cleanup = try await perform(into: slot, in: context)
       let isTaskCancelled = Task.isCancelled
-      return .value((), disposal: disposal, wasCancelled: scope.markEnded() || isTaskCancelled)
+      return .value((), cleanup: cleanup, wasCancelled: scope.markEnded() || isTaskCancelled)
     } catch {
       let isTaskCancelled = Task.isCancelled
       return .error(error, wasCancelled: scope.markEnded() || isTaskCancelled)

@@ -12,7 +12,7 @@ public enum FailureMode: Sendable {
   /// Every child runs, however the others end.
   case runAll
 
-  @usableFromInline var goal: ParallelBoard.Goal {
+  @usableFromInline var goal: ParallelRunState.Goal {
     switch self {
     case .cancelRemaining: .everyResult
     case .runAll: .everyEnd

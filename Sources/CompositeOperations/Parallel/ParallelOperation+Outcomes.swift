@@ -20,7 +20,7 @@ extension ParallelOperation {
     ) { context, mode in
       do {
         let held = try await performing(context, mode)
-        return HeldResult(held.value.map(Outcome.result), disposal: held.disposal)
+        return HeldResult(held.value.map(Outcome.result), cleanup: held.cleanup)
       } catch let error as ParallelOperationError where error.sourceError == nil {
         guard let outcomes = error.outcomes(of: Value.self) else { throw error }
         return HeldResult(outcomes) { error.discardCarriedValues() }

@@ -21,7 +21,7 @@ extension PoolAdmission {
   }
 
   /// The waiters to resume outside the lock.
-  struct Wakening: Sendable {
+  struct Resumptions: Sendable {
     /// The first waiter needs no array: usually it is the only one.
     private var first: Waiter?
     private var firstDecision = Decision.begin

@@ -128,7 +128,7 @@ struct PoolQueue: Sendable {
   var next: PoolAdmission.Ticket? {
     let epoch = firstEpoch
     if let line = epochs[epoch].lines.first {
-      return slots[order == .firstIn ? line.first : line.last].member
+      return slots[order == .fifo ? line.first : line.last].member
     }
     return epochs[epoch].barrier < 0 ? nil : slots[epochs[epoch].barrier].member
   }

@@ -6,7 +6,7 @@
   @usableFromInline enum Body: Sendable {
     case neverBegan
     /// The value, in time or late, and the closure that discards it.
-    case value(Value, Disposal?)
+    case value(Value, Cleanup?)
     case error(any Error)
   }
 
@@ -31,10 +31,10 @@
 
   /// O3: a cancellation takes precedence over the value of the body.
   @inlinable static func value(
-    _ value: Value, disposal: Disposal?, wasCancelled: Bool
+    _ value: Value, cleanup: Cleanup?, wasCancelled: Bool
   ) -> Completion {
     Completion(
-      body: .value(value, disposal), wasCancelled: wasCancelled, isCancelled: wasCancelled)
+      body: .value(value, cleanup), wasCancelled: wasCancelled, isCancelled: wasCancelled)
   }
 
   /// O3 and O4: a cancellation takes precedence over an error, and some errors represent one.
@@ -49,7 +49,7 @@
     let body: Completion<New>.Body =
       switch body {
       case .neverBegan: .neverBegan
-      case .value(let value, let disposal): .value(transform(value), disposal)
+      case .value(let value, let cleanup): .value(transform(value), cleanup)
       case .error(let error): .error(error)
       }
     return Completion<New>(body: body, wasCancelled: wasCancelled, isCancelled: isCancelled)
@@ -79,8 +79,8 @@
   }
 
   /// Discards the value of the outcome; nil if there is none or it needs no cleanup.
-  @inlinable var disposal: Disposal? {
-    if case .value(_, let disposal) = body, !isCancelled { return disposal }
+  @inlinable var cleanup: Cleanup? {
+    if case .value(_, let cleanup) = body, !isCancelled { return cleanup }
     return nil
   }
 
@@ -108,7 +108,7 @@
   @usableFromInline func discardLateOutcome() {
     guard isCancelled else { return }
     switch body {
-    case .value(_, let disposal): disposal?()
+    case .value(_, let cleanup): cleanup?()
     case .error(let error): error.discardCarriedValues()
     case .neverBegan: break
     }
@@ -122,7 +122,7 @@
 
   /// Discards the value or the values that the error carries, in time or late.
   func discard() {
-    disposal?()
+    cleanup?()
     error?.discardCarriedValues()
     discardLateOutcome()
   }
@@ -134,8 +134,8 @@
   /// - Throws: The error of the run. If it was cancelled, an error with the late outcome or the
   ///   reason of a skip, or `CancellationError`.
   @inlinable func held() throws -> HeldResult<Value> {
-    if case .value(let value, let disposal) = body, !isCancelled {
-      return HeldResult(value, disposal: disposal)
+    if case .value(let value, let cleanup) = body, !isCancelled {
+      return HeldResult(value, cleanup: cleanup)
     }
     throw errorToPassOn
   }
@@ -152,7 +152,7 @@
   @usableFromInline var errorToPassOn: any Error {
     switch body {
     case .error(let error): isCancelled ? error.asCancellation : error
-    case .value(let value, let disposal): LateOutcomeError(value, disposal: disposal)
+    case .value(let value, let cleanup): LateOutcomeError(value, cleanup: cleanup)
     case .neverBegan: CancellationError()
     }
   }

@@ -57,31 +57,31 @@ private struct NeverMade<Success: Sendable>: ComposableOperation {
 extension ComposableOperation {
   /// Performs the operation as a node of a graph.
   @inlinable nonisolated(nonsending) func perform(
-    as node: Int, of board: GraphBoard, in context: OperationContext
-  ) async throws -> Disposal? {
-    if board.isObserved {
-      await performObserved(as: node, of: board, in: context)
+    as node: Int, of runState: GraphRunState, in context: OperationContext
+  ) async throws -> Cleanup? {
+    if runState.isObserved {
+      await performObserved(as: node, of: runState, in: context)
       return nil
     }
     do {
-      return try await perform(into: board.slot(of: node), in: context)
+      return try await perform(into: runState.slot(of: node), in: context)
     } catch {
-      if !Task.isCancelled { board.failed(node, as: operationName) }
+      if !Task.isCancelled { runState.failed(node, as: operationName) }
       throw error
     }
   }
 
   @usableFromInline nonisolated(nonsending) func performObserved(
-    as node: Int, of board: GraphBoard, in context: OperationContext
+    as node: Int, of runState: GraphRunState, in context: OperationContext
   ) async {
-    let slot = board.slot(of: node)
+    let slot = runState.slot(of: node)
     let completion =
-      if let name = board.plan.nodes[node].work.ownName {
+      if let name = runState.plan.nodes[node].work.ownName {
         await named(name).completeAsChild(into: slot, in: context)
       } else {
         await completeAsChild(into: slot, in: context)
       }
-    if completion.error != nil { board.failed(node, as: operationName) }
-    board.ended(node, in: completion)
+    if completion.error != nil { runState.failed(node, as: operationName) }
+    runState.ended(node, in: completion)
   }
 }

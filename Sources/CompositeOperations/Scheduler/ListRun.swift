@@ -1,13 +1,13 @@
 /// One run over a list of children with results of one type: the memory for the results, and the
-/// board that records which of them exist.
+/// runState that records which of them exist.
 @safe @usableFromInline struct ListRun<Value: Sendable>: ~Copyable {
-  @usableFromInline let board: ParallelBoard
-  // A slot holds a value if and only if the board says so of its child. `results` and `outcomes`
+  @usableFromInline let runState: ParallelRunState
+  // A slot holds a value if and only if the runState says so of its child. `results` and `outcomes`
   // consume the run, so values are moved out once.
   @usableFromInline let slots: UnsafeMutablePointer<Value>
 
-  @inlinable init(count: Int, limit: Int, goal: ParallelBoard.Goal) {
-    board = ParallelBoard(count: count, limit: limit, goal: goal)
+  @inlinable init(count: Int, limit: Int, goal: ParallelRunState.Goal) {
+    runState = ParallelRunState(count: count, limit: limit, goal: goal)
     unsafe slots = .allocate(capacity: count)
   }
 
@@ -18,7 +18,7 @@
     _ children: ContiguousArray<Child>, in context: OperationContext
   ) async {
     guard let place = unsafe children.place else { return }
-    await board.run(unsafe ChildList(place, results: slots), in: context)
+    await runState.run(unsafe ChildList(place, results: slots), in: context)
     withExtendedLifetime(children) {}
   }
 
@@ -28,13 +28,13 @@
     in context: OperationContext
   ) async {
     guard let place = unsafe children.place else { return }
-    await board.run(unsafe ChildList(place, results: slots), in: context)
+    await runState.run(unsafe ChildList(place, results: slots), in: context)
     withExtendedLifetime(children) {}
   }
 
   /// Returns the results in the order of the children. Every child must have ended in a result.
   @inlinable consuming func results() -> [Value] {
-    let count = board.count
+    let count = runState.count
     // With a capacity of 0, the initializer would write to the storage that all empty arrays share.
     if count == 0 { return [] }
     return unsafe [Value](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -45,9 +45,9 @@
 
   /// Returns how every child ended, in order.
   @inlinable consuming func outcomes() -> [Outcome<Value>] {
-    let errors = board.errors
-    return (0..<board.count).map { index in
-      switch board.state(of: index) {
+    let errors = runState.errors
+    return (0..<runState.count).map { index in
+      switch runState.state(of: index) {
       case .result: return .result(unsafe (slots + index).move())
       case .lateResult:
         unsafe (slots + index).deinitialize(count: 1)

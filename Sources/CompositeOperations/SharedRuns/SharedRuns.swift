@@ -164,8 +164,8 @@ extension Completion {
     let body: Body =
       switch body {
       case .neverBegan: .neverBegan
-      case .value(let value, let disposal):
-        .value(value, isKept ? nil : disposal.map { disposalOfShare(of: $0, among: count) })
+      case .value(let value, let cleanup):
+        .value(value, isKept ? nil : cleanup.map { cleanupOfShare(of: $0, among: count) })
       case .error(let error): .error(error.shared(among: count))
       }
     return Completion(body: body, wasCancelled: wasCancelled, isCancelled: isCancelled)

@@ -51,7 +51,7 @@ import Testing
     let lock = Permits(1, name: "lock")
     let submitted = SimpleOperation { 1 }.named("work").exclusive(in: lock).submitted(to: pool)
     let error = await submitted.exclusive(in: lock).run().firstPermitError
-    #expect(error?.reason == .circle)
+    #expect(error?.reason == .deadlock)
     // The later of two requests completes the cycle: the member's, or the wait for the member.
     #expect([["end of work in a pool"], ["lock"]].contains(error?.held))
     #expect(await submitted.run().result == 1)

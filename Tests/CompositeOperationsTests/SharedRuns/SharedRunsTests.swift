@@ -128,7 +128,7 @@ import Testing
     }
     let outcome = await ParallelOperation(growing: [adding.shared(in: runs, for: 1)]).run()
     let error = (outcome.error as? ParallelOperationError)?.failures.first?.outcome.error
-    #expect((error as? ChildNotAddedError)?.reason == .nothingGrows)
+    #expect((error as? ChildNotAddedError)?.reason == .noGrowingComposite)
   }
 
   @Test(arguments: 0..<10 as Range<UInt64>)

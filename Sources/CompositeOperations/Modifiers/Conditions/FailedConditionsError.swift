@@ -22,7 +22,7 @@ extension FailedConditionsError: ValueCarrying {
   var carriedErrors: [any Error] { errors }
 }
 
-extension FailedConditionsError: EvidenceDescribing {
+extension FailedConditionsError: ErrorTreeDescribing {
   package var branches: [ErrorBranch] {
     zip(names, errors).map { name, error in ErrorBranch(label: name, cause: .error(error)) }
   }

@@ -17,7 +17,7 @@ extension NoConditionMetError: ValueCarrying {
   var carriedErrors: [any Error] { errors }
 }
 
-extension NoConditionMetError: EvidenceDescribing {
+extension NoConditionMetError: ErrorTreeDescribing {
   package var branches: [ErrorBranch] {
     errors.map { ErrorBranch(label: "no condition was met", cause: .error($0)) }
   }

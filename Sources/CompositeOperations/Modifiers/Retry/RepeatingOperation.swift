@@ -64,7 +64,7 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
   ) async throws -> HeldResult<Base.Success> {
     let held = try await context.complete(base).held()
     if times == 1 || isDone(held.value) { return held }
-    held.disposal?()
+    held.cleanup?()
     return try await performAgain(in: context)
   }
 
@@ -81,7 +81,7 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
       let held = try await context.complete(base).held()
       left -= 1
       if left == 0 || isDone(held.value) { return held }
-      held.disposal?()
+      held.cleanup?()
     }
   }
 }

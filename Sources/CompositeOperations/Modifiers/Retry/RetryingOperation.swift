@@ -138,7 +138,7 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
       case .result(let value):
         // No caller receives the errors of the earlier attempts.
         discard(errors)
-        return HeldResult(value, disposal: completion.disposal)
+        return HeldResult(value, cleanup: completion.cleanup)
       case .error(let error): errors.append(error)
       case .cancelled: throw cancellation(completion, after: errors)
       }

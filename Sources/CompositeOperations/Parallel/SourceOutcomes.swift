@@ -1,6 +1,6 @@
 /// The evidence of a run over a source: all children, or, if results are not kept, the children
 /// without a result.
-struct SourceEvidence<Value: Sendable>: ParallelEvidence {
+struct SourceOutcomes<Value: Sendable>: ChildOutcomes {
   private struct Entry: Sendable {
     let index: Int
     let name: String
@@ -49,6 +49,6 @@ struct SourceEvidence<Value: Sendable>: ParallelEvidence {
     entries[position].origin
   }
 
-  func discardResults() { record.disposals.disposeInOrder() }
+  func discardResults() { record.cleanups.runInOrder() }
   var errors: [any Error] { record.losses.compactMap(\.error) }
 }

@@ -1,7 +1,7 @@
 internal import SystemSupport
 
 /// A time slice: how long a worker keeps its thread before it yields to other tasks.
-struct Slice: Sendable {
+struct TimeSlice: Sendable {
   /// The length of a slice, in nanoseconds.
   private static let length: Int64 = 5_000_000
 
@@ -23,7 +23,7 @@ struct Slice: Sendable {
 /// long, long while they are short.
 ///
 /// A measurement reads the clock, which takes longer than an empty child.
-struct Pace: Sendable {
+struct SamplingInterval: Sendable {
   /// The time between two measurements below which the stride grows, in nanoseconds.
   private static let unhurried: Int64 = 50_000
   static let longestStride: Int32 = 256
@@ -54,7 +54,7 @@ struct Pace: Sendable {
   /// Returns the mean nanoseconds per child since the last call; nil if no clock may be read.
   ///
   /// - Parameter longest: The most children until the next call.
-  mutating func look(longest: Int32 = Pace.longestStride) -> Int64? {
+  mutating func look(longest: Int32 = SamplingInterval.longestStride) -> Int64? {
     defer { untilLook = stride }
     if lastLook == .max { return nil }
     let now = MonotonicTime.now

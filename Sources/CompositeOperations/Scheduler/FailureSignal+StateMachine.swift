@@ -1,11 +1,11 @@
-extension Alarm {
-  /// The number of branches that can still ring, and the task that waits.
+extension FailureSignal {
+  /// The number of branches that can still raise, and the task that waits.
   struct StateMachine: Sendable {
     typealias Waiter = TaskWaiter
 
     private enum State {
       case silent(branches: Int, Waiter?)
-      case rung
+      case raised
     }
 
     private var state = State.silent(branches: 0, nil)
@@ -13,7 +13,7 @@ extension Alarm {
     mutating func branchBegan() {
       switch state {
       case .silent(let branches, let waiter): state = .silent(branches: branches + 1, waiter)
-      case .rung: break
+      case .raised: break
       }
     }
 
@@ -28,18 +28,18 @@ extension Alarm {
       case .silent(let branches, let waiter):
         state = .silent(branches: branches - 1, waiter)
         return nil
-      case .rung:
+      case .raised:
         return nil
       }
     }
 
-    /// - Returns: The waiter, if this is the first ring.
-    mutating func rung() -> Waiter? {
+    /// - Returns: The waiter, if this is the first raise.
+    mutating func raised() -> Waiter? {
       switch state {
       case .silent(_, let waiter):
-        state = .rung
+        state = .raised
         return waiter
-      case .rung:
+      case .raised:
         return nil
       }
     }
@@ -47,12 +47,12 @@ extension Alarm {
     /// - Returns: The waiter itself, if there is nothing to wait for.
     mutating func waited(_ waiter: Waiter) -> Waiter? {
       switch state {
-      case .silent(branches: 0, _), .rung: return waiter
+      case .silent(branches: 0, _), .raised: return waiter
       case .silent(let branches, nil):
         state = .silent(branches: branches, waiter)
         return nil
       case .silent(_, .some):
-        preconditionFailure("wait() was called while another task waits for the alarm")
+        preconditionFailure("wait() was called while another task waits for the failureSignal")
       }
     }
   }

@@ -1,28 +1,28 @@
 internal import Synchronization
 
 /// A closure that discards a value that reaches no outcome. For the engine.
-public typealias Disposal = @Sendable () -> Void
+public typealias Cleanup = @Sendable () -> Void
 
-extension [Int: Disposal] {
+extension [Int: Cleanup] {
   /// Discards the values in the order of their indices.
-  func disposeInOrder() {
+  func runInOrder() {
     // Discarding the value of a composite discards the values of its children, which may be
     // composites too.
-    for (_, disposal) in sorted(by: { $0.key < $1.key }) { NestedCalls.make(.discard, disposal) }
+    for (_, cleanup) in sorted(by: { $0.key < $1.key }) { NestedCalls.make(.discard, cleanup) }
   }
 }
 
 /// Returns a closure that discards the values of a composite's children; nil if there are none.
 ///
 /// - Parameters:
-///   - disposals: The disposals of the values, by the index of the child.
+///   - cleanups: The cleanups of the values, by the index of the child.
 ///   - errors: The errors of the children, which may carry values.
-func disposal(ofAll disposals: [Int: Disposal], and errors: [any Error] = []) -> Disposal? {
+func cleanup(ofAll cleanups: [Int: Cleanup], and errors: [any Error] = []) -> Cleanup? {
   let errors = errors.filter { $0 is any ValueCarrying }
-  if disposals.isEmpty, errors.isEmpty { return nil }
-  let all = StackSafe((disposals: disposals, errors: errors))
+  if cleanups.isEmpty, errors.isEmpty { return nil }
+  let all = StackSafe((cleanups: cleanups, errors: errors))
   return {
-    all.value.disposals.disposeInOrder()
+    all.value.cleanups.runInOrder()
     for error in all.value.errors { error.discardCarriedValues() }
   }
 }
@@ -31,10 +31,10 @@ func disposal(ofAll disposals: [Int: Disposal], and errors: [any Error] = []) ->
 /// value.
 ///
 /// - Parameters:
-///   - disposal: Discards the value.
+///   - cleanup: Discards the value.
 ///   - count: The number of shares.
-func disposalOfShare(of disposal: @escaping Disposal, among count: Int) -> Disposal {
-  let (shares, whole) = (Shares(count), StackSafe(disposal))
+func cleanupOfShare(of cleanup: @escaping Cleanup, among count: Int) -> Cleanup {
+  let (shares, whole) = (Shares(count), StackSafe(cleanup))
   return { if shares.isLast() { NestedCalls.make(.discard, whole.value) } }
 }
 

@@ -1,7 +1,7 @@
 internal import SystemSupport
 
 /// Children of an observed run: each is a run that reports its own events.
-extension Crew {
+extension ParallelScheduler {
   /// Runs children. If the task is cancelled, reports that for the running child.
   nonisolated(nonsending) func pullObserved(_ puller: Puller) async throws {
     let observed = Observed()
@@ -21,19 +21,19 @@ extension Crew {
   ) async throws {
     while let index = take(&puller, isCancelled: unsafe task.isCancelled) {
       guard let context = unsafe beginObserved(&puller, in: task) else { return }
-      var disposal: Disposal?
+      var cleanup: Cleanup?
       switch list.children {
       case .uniform(let type, _, _):
         // A list of one child, because each child has its own context.
         var only: ListedOperation? = list.listed(at: index)
         try await type.performListed(in: context) { left in
-          disposal = left
+          cleanup = left
           return only.take()
         }
       case .mixed(let place):
-        disposal = try await unsafe place[index].perform(into: list.slot(at: index), in: context)
+        cleanup = try await unsafe place[index].perform(into: list.slot(at: index), in: context)
       }
-      unsafe endObserved(&puller, in: task) { .value((), disposal: disposal, wasCancelled: $0) }
+      unsafe endObserved(&puller, in: task) { .value((), cleanup: cleanup, wasCancelled: $0) }
     }
   }
 
@@ -93,19 +93,19 @@ extension Crew {
   ///
   /// - Returns: Whether the run must stop.
   private func note(_ completion: Completion<Void>, of child: Int) -> Bool {
-    if let error = completion.error { return board.ended(child, in: .error, error: error) }
-    if !completion.isCancelled { return board.endedInResult(child, disposal: completion.disposal) }
+    if let error = completion.error { return runState.ended(child, in: .error, error: error) }
+    if !completion.isCancelled { return runState.endedInResult(child, cleanup: completion.cleanup) }
     // The late outcome has been discarded. Its value is still in its slot.
-    if completion.hasLateValue { return board.endedLate(child, disposal: nil) }
-    return board.ended(
+    if completion.hasLateValue { return runState.endedLate(child, cleanup: nil) }
+    return runState.ended(
       child, in: completion.wasCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 }
 
-extension Crew {
+extension ParallelScheduler {
   /// The state of the observed child that a puller runs.
   final class Observed {
-    let watch = Watch()
+    let watch = CancellationRelay()
     private var scope: OperationScope?
     /// How the child ended, until that has been reported.
     var completion: Completion<Void>?
@@ -129,8 +129,8 @@ extension Crew {
   }
 }
 
-extension Crew.Puller {
-  fileprivate var attended: Crew.Observed {
+extension ParallelScheduler.Puller {
+  fileprivate var attended: ParallelScheduler.Observed {
     guard let observed else { preconditionFailure("the run has no observers") }
     return observed
   }

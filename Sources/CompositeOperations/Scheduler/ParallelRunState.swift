@@ -3,7 +3,7 @@ internal import SystemSupport
 
 /// The shared state of the pullers of one parallel run: the children that are left, the free
 /// places, how each child ended, and whether the run has stopped.
-@safe @usableFromInline final class ParallelBoard: Sendable {
+@safe @usableFromInline final class ParallelRunState: Sendable {
   /// Whether the run stops early: at the first end without a result, never, or at the first result.
   @usableFromInline enum Goal: Sendable { case everyResult, everyEnd, firstResult }
 
@@ -24,7 +24,7 @@ internal import SystemSupport
   private let places: Atomic<Int>
   private let helpers: Atomic<Int>
   private let failures = Lock<[Failure]>([])
-  private let held = Lock<[Int: Disposal]>([:])
+  private let held = Lock<[Int: Cleanup]>([:])
   private let hasHeld = Atomic(false)
   private let firstResult = Atomic(-1)
 
@@ -141,22 +141,22 @@ internal import SystemSupport
   /// Records a result that came in time.
   ///
   /// - Returns: Whether the run must stop. The caller then throws, so that its group is cancelled.
-  @inline(__always) func endedInResult(_ index: Int, disposal: Disposal?) -> Bool {
+  @inline(__always) func endedInResult(_ index: Int, cleanup: Cleanup?) -> Bool {
     unsafe states[index] = .result
-    if let disposal { hold(disposal, for: index) }
+    if let cleanup { hold(cleanup, for: index) }
     return goal == .firstResult && won(index)
   }
 
-  private func hold(_ disposal: @escaping Disposal, for index: Int) {
+  private func hold(_ cleanup: @escaping Cleanup, for index: Int) {
     hasHeld.store(true, ordering: .relaxed)
-    held.withLock { $0[index] = disposal }
+    held.withLock { $0[index] = cleanup }
   }
 
   /// Records a result that came after the cancellation, and discards it.
   ///
   /// - Returns: Whether the run must stop. The caller then throws, so that its group is cancelled.
-  func endedLate(_ index: Int, disposal: Disposal?) -> Bool {
-    disposal?()
+  func endedLate(_ index: Int, cleanup: Cleanup?) -> Bool {
+    cleanup?()
     return ended(index, in: .lateResult)
   }
 
@@ -190,11 +190,11 @@ internal import SystemSupport
 
   /// Stops the run.
   ///
-  /// Not inlined, because it is rare: the temporaries of the alarm would enlarge the frame of every
+  /// Not inlined, because it is rare: the temporaries of the failureSignal would enlarge the frame of every
   /// puller beyond the first slab of its task.
   @inline(never) private func stop() -> Bool {
     hasStopped.store(true, ordering: .relaxed)
-    reserve.alarm.ring()
+    reserve.failureSignal.raise()
     return true
   }
 
@@ -225,8 +225,8 @@ internal import SystemSupport
   }
 
   /// The closures that discard results, by index, for results that no caller receives.
-  var disposals: [Int: Disposal] { held.withLock { $0 } }
+  var cleanups: [Int: Cleanup] { held.withLock { $0 } }
 
   /// Whether some of the results must be discarded if they are not returned.
-  @usableFromInline var holdsDisposals: Bool { hasHeld.load(ordering: .relaxed) }
+  @usableFromInline var holdsCleanups: Bool { hasHeld.load(ordering: .relaxed) }
 }

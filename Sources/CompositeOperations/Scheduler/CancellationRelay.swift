@@ -1,6 +1,6 @@
 /// A relay that reports the cancellation of a puller's task for the child that the puller runs,
 /// unless the child has ended before.
-final class Watch: Sendable {
+final class CancellationRelay: Sendable {
   private enum State {
     case nobody
     case watching(OperationScope)

@@ -2,7 +2,7 @@
 ///
 /// A position is an index into the children that the evidence shows. ``name(at:)`` runs user code;
 /// the other requirements do not, and take constant time.
-protocol ParallelEvidence: Sendable {
+protocol ChildOutcomes: Sendable {
   var count: Int { get }
 
   /// The index of a child in the list of the composite.
@@ -32,7 +32,7 @@ protocol ParallelEvidence: Sendable {
   var errors: [any Error] { get }
 }
 
-extension ParallelEvidence {
+extension ChildOutcomes {
   func child(at position: Int) -> ParallelOperationError.Child {
     ParallelOperationError.Child(
       index: index(at: position), name: name(at: position), outcome: outcome(at: position),
@@ -49,20 +49,21 @@ extension ParallelEvidence {
 }
 
 /// The evidence of a run over a list.
-struct ListEvidence<Value: Sendable>: ParallelEvidence {
+struct ListEvidence<Value: Sendable>: ChildOutcomes {
   let typedOutcomes: [Outcome<Value>]
   let states: [ChildState]
   let causes: [Int]
-  var disposals: [Int: Disposal]
+  var cleanups: [Int: Cleanup]
   private let makeName: @Sendable (Int) -> String
 
   init(
-    _ outcomes: [Outcome<Value>], on board: ParallelBoard, name: @escaping @Sendable (Int) -> String
+    _ outcomes: [Outcome<Value>], on runState: ParallelRunState,
+    name: @escaping @Sendable (Int) -> String
   ) {
     typedOutcomes = outcomes
-    states = (0..<board.count).map(board.state)
-    causes = board.causes
-    disposals = board.disposals
+    states = (0..<runState.count).map(runState.state)
+    causes = runState.causes
+    cleanups = runState.cleanups
     makeName = name
   }
 
@@ -80,7 +81,7 @@ struct ListEvidence<Value: Sendable>: ParallelEvidence {
     states[position].origin
   }
 
-  func discardResults() { disposals.disposeInOrder() }
+  func discardResults() { cleanups.runInOrder() }
   var errors: [any Error] { typedOutcomes.compactMap { $0.error } }
 }
 
@@ -101,26 +102,27 @@ extension ListRun {
   @inlinable consuming func heldResults(
     name: @escaping @Sendable (Int) -> String
   ) throws -> HeldResult<[Value]> {
-    let board = board
-    if board.isComplete {
-      return HeldResult(results(), disposal: board.holdsDisposals ? board.disposalOfAll : nil)
+    let runState = runState
+    if runState.isComplete {
+      return HeldResult(results(), cleanup: runState.holdsCleanups ? runState.cleanupOfAll : nil)
     }
-    throw ParallelOperationError(outcomes: outcomes(), on: board, name: name)
+    throw ParallelOperationError(outcomes: outcomes(), on: runState, name: name)
   }
 }
 
 extension ParallelOperationError {
   /// Creates the error of a run over a list.
   @usableFromInline init<Value: Sendable>(
-    outcomes: [Outcome<Value>], on board: ParallelBoard, name: @escaping @Sendable (Int) -> String
+    outcomes: [Outcome<Value>], on runState: ParallelRunState,
+    name: @escaping @Sendable (Int) -> String
   ) {
-    self.init(evidence: ListEvidence(outcomes, on: board, name: name))
+    self.init(evidence: ListEvidence(outcomes, on: runState, name: name))
   }
 }
 
-extension ParallelBoard {
+extension ParallelRunState {
   /// Discards the values and errors of all children; nil if there is nothing to discard.
-  @usableFromInline var disposalOfAll: Disposal? {
-    disposal(ofAll: disposals, and: Array(errors.values))
+  @usableFromInline var cleanupOfAll: Cleanup? {
+    cleanup(ofAll: cleanups, and: Array(errors.values))
   }
 }

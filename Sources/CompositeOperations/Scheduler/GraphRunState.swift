@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The shared state of the pullers of one graph run: the results, how every node ended, and which
 /// nodes are ready.
-@safe @usableFromInline final class GraphBoard: Sendable {
+@safe @usableFromInline final class GraphRunState: Sendable {
   /// The state of a node: one byte per node.
   enum NodeState: UInt8, Sendable {
     case notBegun
@@ -30,7 +30,7 @@ internal import Synchronization
   /// Whether a node ended without a result. Set before the node counts down its dependents.
   private let hasLosses = Atomic(false)
   private let failures = Lock(GraphFailures())
-  private let held = Lock<[Int: Disposal]>([:])
+  private let held = Lock<[Int: Cleanup]>([:])
 
   // Raw memory, so that running a node retains nothing. Only the task that runs a node writes the
   // slot and the state of the node, before it counts down the dependents. A dependent reads them
@@ -109,7 +109,7 @@ internal import Synchronization
   /// Prevents further nodes from starting, and cancels those that run.
   func stop() {
     cancel()
-    reserve.alarm.ring()
+    reserve.failureSignal.raise()
   }
 
   /// Prevents further nodes from starting. Those that run have been cancelled from outside.
@@ -120,9 +120,9 @@ internal import Synchronization
 
   // MARK: Ends of nodes
 
-  func endedInResult(_ node: Int, disposal: Disposal?) {
+  func endedInResult(_ node: Int, cleanup: Cleanup?) {
     unsafe states[node] = .result
-    if let disposal { held.withLock { $0[node] = disposal } }
+    if let cleanup { held.withLock { $0[node] = cleanup } }
   }
 
   /// Records the name of the operation of a node that fails, for the error.
@@ -130,8 +130,8 @@ internal import Synchronization
     failures.withLock { $0.called(node, name) }
   }
 
-  func endedLate(_ node: Int, disposal: Disposal?) {
-    disposal?()
+  func endedLate(_ node: Int, cleanup: Cleanup?) {
+    cleanup?()
     unsafe states[node] = .lateResult
     hasLosses.store(true, ordering: .relaxed)
   }
@@ -150,10 +150,10 @@ internal import Synchronization
     if let error = completion.error {
       lost(node, in: .error, error)
     } else if !completion.isCancelled {
-      endedInResult(node, disposal: completion.disposal)
+      endedInResult(node, cleanup: completion.cleanup)
     } else if completion.hasLateValue {
       // The value has been discarded. It is still in its slot.
-      endedLate(node, disposal: nil)
+      endedLate(node, cleanup: nil)
     } else {
       lost(node, in: completion.wasCancelled ? .cancelledWithGraph : .cancelledItself)
     }
@@ -279,5 +279,5 @@ internal import Synchronization
   var causes: [Int] { failures.withLock { $0.nodes } }
 
   /// The closures that discard results, by node, for results that no caller receives.
-  var disposals: [Int: Disposal] { held.withLock { $0 } }
+  var cleanups: [Int: Cleanup] { held.withLock { $0 } }
 }

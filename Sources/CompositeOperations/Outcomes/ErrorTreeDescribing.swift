@@ -1,7 +1,7 @@
 internal import SystemSupport
 
 /// An error that is composed of other errors and whose description contains theirs.
-package protocol EvidenceDescribing: Error, CustomStringConvertible {
+package protocol ErrorTreeDescribing: Error, CustomStringConvertible {
   /// The causes of the error, the first cause first.
   var branches: [ErrorBranch] { get }
 
@@ -24,7 +24,7 @@ package struct ErrorBranch {
   }
 }
 
-extension EvidenceDescribing {
+extension ErrorTreeDescribing {
   package var nothing: String { "cancelled" }
   package var aftermath: [String] { [] }
 
@@ -49,7 +49,7 @@ extension EvidenceDescribing {
 extension ErrorBranch.Cause {
   fileprivate func description(belowLevels levels: Int) -> String {
     switch self {
-    case .error(let evidence as any EvidenceDescribing): evidence.asEntry(belowLevels: levels)
+    case .error(let evidence as any ErrorTreeDescribing): evidence.asEntry(belowLevels: levels)
     case .error(let error): "\(error)"
     case .text(let text): text
     }

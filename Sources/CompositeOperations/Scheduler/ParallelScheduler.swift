@@ -12,12 +12,12 @@ internal import Synchronization
 ///
 /// The crew is itself the standby worker of the caller's worker, so that a run of a few light
 /// children creates no further object.
-@safe final class Crew: StandbyWorker, @unchecked Sendable {
+@safe final class ParallelScheduler: StandbyWorker, @unchecked Sendable {
   typealias Group = WorkerReserve.Group
   typealias Stop = WorkerReserve.Stop
 
   let list: ChildList
-  let board: ParallelBoard
+  let runState: ParallelRunState
   /// The context of the children.
   let context: OperationContext
   let isObserved: Bool
@@ -28,49 +28,49 @@ internal import Synchronization
   /// The standby worker of a worker other than the caller's, unless it has been started.
   fileprivate let spare = StandbyPlace<LaneStandby>()
 
-  init(_ list: ChildList, board: ParallelBoard, in context: OperationContext) {
+  init(_ list: ChildList, runState: ParallelRunState, in context: OperationContext) {
     self.list = list
-    self.board = board
+    self.runState = runState
     self.context = context
     isObserved = context.scope?.isObserved == true
     isReproducible = Task.hasPreferredExecutor
-    hint = board.laneCount > 1 ? WorkHint(for: list.firstType) : .unknown
+    hint = runState.laneCount > 1 ? WorkHint(for: list.firstType) : .unknown
   }
 
   /// Runs the children until the run stops, and returns when all that began have ended.
   // Inlined, as are its callees: each additional asynchronous call takes a hundredth of a run of
   // two children.
   @inline(__always) nonisolated(nonsending) func run() async {
-    if isObserved, board.goal != .firstResult {
-      context.expectChildren(weighing: list.weight(of: board.count))
+    if isObserved, runState.goal != .firstResult {
+      context.expectChildren(weighing: list.weight(of: runState.count))
     }
     if context.isTooDeep { await leadOnFreshStack() } else { await lead() }
     // Children can be left only if a child has cancelled its own task.
-    while board.goesOn, !Task.isCancelled { await leadOnFreshStack() }
+    while runState.goesOn, !Task.isCancelled { await leadOnFreshStack() }
   }
 
   private nonisolated(nonsending) func leadOnFreshStack() async {
-    let fresh = Crew(list, board: board, in: context.onFreshStack)
+    let fresh = ParallelScheduler(list, runState: runState, in: context.onFreshStack)
     await UnstructuredTasks.run { await fresh.lead() }
   }
 
   /// Runs the caller's worker, which starts the others.
   @inline(__always) private nonisolated(nonsending) func lead() async {
-    board.reserve.begin()
+    runState.reserve.begin()
     try? await withThrowingDiscardingTaskGroup { group in
       let hasExtraWorkers = wantsExtraWorkers && beginExtraWorkers(in: &group)
       await feed(lane: 0, into: &group, isOutermost: true, isLater: hasExtraWorkers)
-      board.reserve.leaderBeginsNoMore()
+      runState.reserve.leaderBeginsNoMore()
     }
-    await board.reserve.waitUntilOver()
+    await runState.reserve.waitUntilOver()
   }
 
   /// Adds a task that waits for a failure to the outermost group, unless there is one.
-  private func attendAlarm(in group: inout Group) {
-    guard board.reserve.claimAlarm() else { return }
+  private func awaitFailureSignal(in group: inout Group) {
+    guard runState.reserve.claimFailureSignal() else { return }
     group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
-      await board.reserve.alarm.wait()
-      if board.isStopped { throw Stop() }
+      await runState.reserve.failureSignal.wait()
+      if runState.isStopped { throw Stop() }
     }
   }
 
@@ -80,11 +80,11 @@ internal import Synchronization
   ///
   /// False in a reproducible run, which must not depend on other runs. Also false in a race, where
   /// a contender that computes until it is cancelled must not keep the others from starting.
-  private var isCounting: Bool { !isReproducible && board.goal != .firstResult }
+  private var isCounting: Bool { !isReproducible && runState.goal != .firstResult }
 
   /// Whether extra workers start before it is known how long the children of this run take.
   private var wantsExtraWorkers: Bool {
-    board.laneCount > 1 && (isLong || hint.isHeavy || !isCounting)
+    runState.laneCount > 1 && (isLong || hint.isHeavy || !isCounting)
   }
 
   /// Starts as many extra workers as there is work for.
@@ -92,16 +92,16 @@ internal import Synchronization
   /// - Returns: Whether it has started any.
   @inline(never) private func beginExtraWorkers(in group: inout Group) -> Bool {
     var hasBegun = false
-    while board.hasWorkForHelper, !isCounting || ExtraWorkers.acquire() {
-      guard let lane = board.takeLane() else {
+    while runState.hasWorkForHelper, !isCounting || ExtraWorkers.acquire() {
+      guard let lane = runState.takeLane() else {
         if isCounting { ExtraWorkers.release() }
         break
       }
-      attendAlarm(in: &group)
+      awaitFailureSignal(in: &group)
       hasBegun = true
-      board.reserve.alarm.branchBegan()
+      runState.reserve.failureSignal.branchBegan()
       group.addTask { [self] in
-        defer { board.reserve.alarm.branchEnded() }
+        defer { runState.reserve.failureSignal.branchEnded() }
         try await work(on: lane, isCounted: isCounting)
       }
     }
@@ -110,7 +110,7 @@ internal import Synchronization
 
   private nonisolated(nonsending) func work(on lane: Int, isCounted: Bool) async throws {
     try await withThrowingDiscardingTaskGroup { group in
-      let spare = isCounting && board.hasWorkForHelper ? addSpare(to: &group, behind: lane) : nil
+      let spare = isCounting && runState.hasWorkForHelper ? addSpare(to: &group, behind: lane) : nil
       await feed(lane: lane, into: &group, isOutermost: false)
       if let spare { retire(spare) }
       if isCounted { ExtraWorkers.release() }
@@ -119,26 +119,26 @@ internal import Synchronization
 
   // MARK: The standby workers
 
-  override var pullerOnStack: UInt64 { board.pullerOnStack(of: 0) }
+  override var pullerOnStack: UInt64 { runState.pullerOnStack(of: 0) }
 
-  override var hasWorkForAnother: Bool { board.hasWorkForAnother }
+  override var hasWorkForAnother: Bool { runState.hasWorkForAnother }
 
   override nonisolated(nonsending) func help(isCounted: Bool) async throws {
     try await help(isCounted: isCounted, isOutermost: true)
   }
 
   fileprivate nonisolated(nonsending) func help(isCounted: Bool, isOutermost: Bool) async throws {
-    guard let lane = board.takeLane() else {
+    guard let lane = runState.takeLane() else {
       if isCounted { ExtraWorkers.release() }
       return
     }
-    await board.reserve.work(
-      isOutermost: isOutermost, isStopped: { board.isStopped },
+    await runState.reserve.work(
+      isOutermost: isOutermost, isStopped: { runState.isStopped },
       doing: { [self] in
         try? await work(on: lane, isCounted: isCounted)
-        board.reserve.alarm.branchEnded()
+        runState.reserve.failureSignal.branchEnded()
       })
-    if board.isStopped { throw Stop() }
+    if runState.isStopped { throw Stop() }
   }
 
   /// Adds a standby worker for a worker other than the caller's, unless there is one.
@@ -157,7 +157,7 @@ internal import Synchronization
 
   /// Starts a standby worker if there is one and the process has room for another worker.
   func startStandby() {
-    guard board.hasWorkForHelper, isStandingBy || spare.isOccupied, ExtraWorkers.acquire() else {
+    guard runState.hasWorkForHelper, isStandingBy || spare.isOccupied, ExtraWorkers.acquire() else {
       return
     }
     if start(isCounted: true) { return }
@@ -174,21 +174,21 @@ internal import Synchronization
   @inline(__always) private nonisolated(nonsending) func feed(
     lane: Int, into group: inout Group, isOutermost: Bool, isLater: Bool = true
   ) async {
-    var slice = Slice(isReproducible: isReproducible)
+    var slice = TimeSlice(isReproducible: isReproducible)
     var begun = 0
-    let hasStandby = isOutermost && isCounting && board.hasWorkForHelper && isUnused
+    let hasStandby = isOutermost && isCounting && runState.hasWorkForHelper && isUnused
     if hasStandby { add(to: &group) }
-    while board.goesOn, board.hasPlace, !Task.isCancelled {
+    while runState.goesOn, runState.hasPlace, !Task.isCancelled {
       if begun > 0, slice.isOver {
         await Task.yield()
-        slice = Slice(isReproducible: isReproducible)
+        slice = TimeSlice(isReproducible: isReproducible)
         continue
       }
       if begun < Shard.direct {
         let pace = pace(isLater: isLater || begun > 0, in: slice)
         beginPuller(on: lane, in: slice, at: pace, into: &group)
       } else {
-        if isOutermost { attendAlarm(in: &group) }
+        if isOutermost { awaitFailureSignal(in: &group) }
         beginShard(on: lane, in: slice, into: &group)
       }
       begun += 1
@@ -201,32 +201,33 @@ internal import Synchronization
   ///
   /// - Parameter isLater: Whether other work has taken time since the slice began. Waking another
   ///   processor takes so long that the first child would look heavy, which would wake it again.
-  private func pace(isLater: Bool, in slice: Slice) -> Pace {
-    !isLater || isLong ? Pace(from: slice.start) : Pace(isReproducible: isReproducible)
+  private func pace(isLater: Bool, in slice: TimeSlice) -> SamplingInterval {
+    !isLater || isLong
+      ? SamplingInterval(from: slice.start) : SamplingInterval(isReproducible: isReproducible)
   }
 
   /// Starts a puller if a place is free. It runs on the current stack until a child suspends.
   private func beginPuller(
-    on lane: Int, in slice: Slice, at pace: Pace, into group: inout Group
+    on lane: Int, in slice: TimeSlice, at pace: SamplingInterval, into group: inout Group
   ) {
-    guard board.takePlace() else { return }
-    let number = board.pullerBegins(on: lane)
+    guard runState.takePlace() else { return }
+    let number = runState.pullerBegins(on: lane)
     group.addImmediateTask { [self] in
-      defer { board.leavePlace() }
+      defer { runState.leavePlace() }
       let puller = Puller(number, on: lane, in: slice, at: pace)
       if isObserved { try await pullObserved(puller) } else { try await pull(puller) }
     }
-    board.pullerReturned(to: lane)
+    runState.pullerReturned(to: lane)
   }
 
   /// Starts a nested group of pullers.
-  private func beginShard(on lane: Int, in slice: Slice, into group: inout Group) {
-    board.reserve.alarm.branchBegan()
+  private func beginShard(on lane: Int, in slice: TimeSlice, into group: inout Group) {
+    runState.reserve.failureSignal.branchBegan()
     group.addImmediateTask { [self] in
-      defer { board.reserve.alarm.branchEnded() }
+      defer { runState.reserve.failureSignal.branchEnded() }
       try await withThrowingDiscardingTaskGroup { shard in
         var begun = 0
-        while begun < Shard.size, board.goesOn, board.hasPlace, !Task.isCancelled {
+        while begun < Shard.size, runState.goesOn, runState.hasPlace, !Task.isCancelled {
           let pace = pace(isLater: true, in: slice)
           beginPuller(on: lane, in: slice, at: pace, into: &shard)
           begun += 1
@@ -264,49 +265,49 @@ internal import Synchronization
   ) async throws {
     switch list.children {
     case .uniform(let type, _, _):
-      try await type.performListed(in: context) { disposal in
-        guard let index = unsafe next(&puller, after: disposal, in: task) else { return nil }
+      try await type.performListed(in: context) { cleanup in
+        guard let index = unsafe next(&puller, after: cleanup, in: task) else { return nil }
         return list.listed(at: index)
       }
     case .mixed(let place):
       var child = unsafe next(&puller, after: nil, in: task)
       while let index = child {
         let slot = list.slot(at: index)
-        let disposal = try await unsafe place[index].perform(into: slot, in: context)
-        child = unsafe next(&puller, after: disposal, in: task)
+        let cleanup = try await unsafe place[index].perform(into: slot, in: context)
+        child = unsafe next(&puller, after: cleanup, in: task)
       }
     }
   }
 }
 
-extension ParallelBoard {
+extension ParallelRunState {
   /// Runs the children and returns when all that began have ended.
   @usableFromInline nonisolated(nonsending) func run(
     _ list: ChildList, in context: OperationContext
   ) async {
     // Without children there are no lanes.
-    if count > 0 { await Crew(list, board: self, in: context.oneDeeper).run() }
+    if count > 0 { await ParallelScheduler(list, runState: self, in: context.oneDeeper).run() }
   }
 }
 
-extension Crew {
+extension ParallelScheduler {
   /// Whether an extra worker saves time however short the children are.
-  var isLong: Bool { board.count >= ParallelBoard.longCount }
+  var isLong: Bool { runState.count >= ParallelRunState.longCount }
 }
 
 /// The standby worker of a worker other than the caller's.
 private final class LaneStandby: StandbyWorker, @unchecked Sendable {
-  private let crew: Crew
+  private let crew: ParallelScheduler
   private let lane: Int
 
-  init(of crew: Crew, behind lane: Int) {
+  init(of crew: ParallelScheduler, behind lane: Int) {
     self.crew = crew
     self.lane = lane
   }
 
-  override var pullerOnStack: UInt64 { crew.board.pullerOnStack(of: lane) }
+  override var pullerOnStack: UInt64 { crew.runState.pullerOnStack(of: lane) }
 
-  override var hasWorkForAnother: Bool { crew.board.hasWorkForAnother }
+  override var hasWorkForAnother: Bool { crew.runState.hasWorkForAnother }
 
   override nonisolated(nonsending) func help(isCounted: Bool) async throws {
     crew.spare.remove(self)
