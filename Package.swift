@@ -28,7 +28,7 @@ let package = Package(
     .target(name: "CompositeOperations", dependencies: ["SystemSupport"], swiftSettings: strict),
     .target(
       name: "OperationTracing", dependencies: ["CompositeOperations", "SystemSupport"],
-      swiftSettings: strict),
+      resources: [.embedInCode("Timeline/Page")], swiftSettings: strict),
     .target(
       name: "CompositeOperationsFoundation",
       dependencies: ["CompositeOperations", "CProcesses", "OperationTracing", "SystemSupport"],

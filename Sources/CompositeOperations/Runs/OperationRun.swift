@@ -54,7 +54,7 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// Modifiers pass on the late outcome of their operation. `map` and `then` pass on errors only,
   /// and a body does not pass on the late outcome of a child. The closure of
   /// ``ComposableOperation/discarding(_:)`` has already been called with a late value.
-  public var late: Outcome<Success>? {
+  public var lateOutcome: Outcome<Success>? {
     get async { await task.value.lateOutcome }
   }
 
@@ -71,7 +71,7 @@ public struct OperationRun<Success: Sendable>: Sendable {
       guard await scope.waitUntilFinished() else { return nil }
       let completion = await task.value
       let end = OperationEvent.Kind.ended(
-        completion.outcome.map { $0 }, late: completion.lateOutcome.map { $0.map { $0 } })
+        completion.outcome.map { $0 }, lateOutcome: completion.lateOutcome.map { $0.map { $0 } })
       return OperationEvent(kind: end, place: scope.place)
     }
   }

@@ -157,7 +157,7 @@ internal import SystemSupport
     // The handle cancels the run before it cancels the task, so this may run in between.
     if completion.wasCancelled { reportCancellationBeforeEnd() }
     report(
-      .ended(completion.outcome(value), late: completion.lateOutcome(value)),
+      .ended(completion.outcome(value), lateOutcome: completion.lateOutcome(value)),
       step: completion.isResult ? .endedInResult : nil)
   }
 

@@ -18,7 +18,7 @@ import Testing
     let skipping = SimpleOperation<Int> { throw Skipped(because: "enough") }
     let run = skipping.submitted(to: pool).start(in: environment)
     #expect(await run.outcome.isCancelled)
-    #expect(await run.late?.error is Skipped)
+    #expect(await run.lateOutcome?.error is Skipped)
     pool.close(.runningWhatWaits)
     let refused = await numbers.run(in: environment).error as? ParallelOperationError
     #expect(refused?.failures.first?.outcome.error is PoolRefusalError)

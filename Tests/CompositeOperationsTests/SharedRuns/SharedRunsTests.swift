@@ -50,7 +50,7 @@ import Testing
         let outcome = await handle.outcome
         if kind == 0 { #expect(outcome.error as? TestError == TestError("failed")) }
         if kind > 0 { #expect(outcome.isCancelled) }
-        if kind == 2 { #expect(await handle.late?.error is Skipped) }
+        if kind == 2 { #expect(await handle.lateOutcome?.error is Skipped) }
       }
     }
   }

@@ -63,7 +63,7 @@ import Testing
         run.cancel(because: "enough")
       }
       _ = await run.outcome
-      _ = await run.late
+      _ = await run.lateOutcome
       code.stopCallingBack()
     }
   }

@@ -194,3 +194,15 @@ extension OperationContext {
     if let scope, scope.isObserved, !scope.hasEnded { scope.report(kind()) }
   }
 }
+
+/// The time on a clock since the stopwatch was created.
+@usableFromInline struct Stopwatch: Sendable {
+  private let read: @Sendable () -> Duration
+
+  @usableFromInline init(_ clock: some Clock<Duration>) {
+    let start = clock.now
+    read = { start.duration(to: clock.now) }
+  }
+
+  var elapsed: Duration { read() }
+}
