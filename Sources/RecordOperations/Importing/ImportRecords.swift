@@ -40,7 +40,7 @@ public import CompositeOperations
 /// for any failure after a transaction was committed. Otherwise it throws a ``RecordError`` if the
 /// database fails, and a ``RecordFileError`` if the file as a whole cannot be imported. If a run is
 /// cancelled after a transaction was committed, the error is the one in
-/// ``CompositeOperations/OperationRun/late``.
+/// ``CompositeOperations/OperationRun/lateOutcome``.
 public struct ImportRecords: ComposableOperation {
   /// The type of the records, which is the name of the table.
   public let type: String

@@ -2,7 +2,7 @@ public import CompositeOperations
 
 /// An error for records that could not be saved or deleted, with the result of each.
 ///
-/// A cancelled run has this error as ``CompositeOperations/OperationRun/late``, with what was done
+/// A cancelled run has this error as ``CompositeOperations/OperationRun/lateOutcome``, with what was done
 /// before.
 public struct RecordBatchError: Error, Sendable {
   /// The saved records, in their current state.

@@ -141,7 +141,7 @@ import Testing
     let named = DescribedOperation(reentry: { reentry.call("name") }, permits: other)
     let pool = OperationPool()
     let refused = await named.submitted(to: pool).exclusive(in: other).run().firstPermitError
-    #expect(refused?.reason == .circle)
+    #expect(refused?.reason == .deadlock)
     #expect(reentry.calls.entries.contains("name"))
     reentry.actions.clear()
     gate.open()

@@ -556,7 +556,7 @@ import Testing
     run.cancel()
     #expect(await run.outcome.isCancelled)
     try writer.close()
-    let error = try #require(await run.late?.error as? RecordImportError)
+    let error = try #require(await run.lateOutcome?.error as? RecordImportError)
     #expect(error.cause is CancellationError && error.recordCount == 4)
     #expect("\(error)" == "\(pipe): cancelled; 4 records were imported before")
     #expect(try await database.all(RecordQuery("T")).count == 4)

@@ -35,7 +35,7 @@ import Testing
     case .available: #expect(outcome.result?.isEmpty == true)
     case .noAccount, .restricted:
       #expect(outcome.isCancelled)
-      let reason = "\(await run.late as Any)"
+      let reason = "\(await run.lateOutcome as Any)"
       #expect(reason.contains("account"), "\(reason)")
     case .temporarilyUnavailable, .couldNotDetermine:
       #expect((outcome.error as? AccountError)?.status == status)

@@ -126,7 +126,7 @@ import Testing
     run.cancel()
     gate.open()
     #expect(await run.outcome.isCancelled)
-    let late = await run.late?.error as? RecordQueryError
+    let late = await run.lateOutcome?.error as? RecordQueryError
     #expect(late?.records.count == 2)
   }
 

@@ -334,7 +334,7 @@ import Testing
     run.cancel()
     gate.open()
     #expect(await run.outcome.isCancelled)
-    let late = try #require(await run.late?.error as? RecordBatchError)
+    let late = try #require(await run.lateOutcome?.error as? RecordBatchError)
     #expect(late.saved.map(\.id.name) == ["0", "1"])
     #expect(late.failures.map { $0.record?.name } == ["2", "3"])
     #expect(late.unsent.map(\.name) == ["4"])
@@ -350,7 +350,7 @@ import Testing
     await clock.waitForSleepers(1)
     run.cancel()
     #expect(await run.outcome.isCancelled)
-    let late = try #require(await run.late?.error as? RecordBatchError)
+    let late = try #require(await run.lateOutcome?.error as? RecordBatchError)
     #expect(late.failures.map(\.name) == ["unavailable", "unavailable"])
   }
 
