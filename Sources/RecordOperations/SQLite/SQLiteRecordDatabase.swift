@@ -1,3 +1,5 @@
+internal import CompositeOperations
+
 /// A database of records in an SQLite file: a type is a table, a record a row, and a field a
 /// column.
 ///
@@ -47,7 +49,7 @@ public final class SQLiteRecordDatabase: RecordDatabase {
   private let writer: SQLiteWorker
   private let readers: SQLiteReaders
   /// Serializes writers, and the start of explicit transactions: only one of them waits for a lock.
-  let turn = RecordTurn()
+  let writerMutex = AsyncMutex()
 
   /// The limits of ``options``.
   public var limits: RecordLimits { options.limits }
@@ -86,7 +88,7 @@ public final class SQLiteRecordDatabase: RecordDatabase {
   }
 
   /// The number of writers that run or wait.
-  package var writerCount: Int { turn.count }
+  package var writerCount: Int { writerMutex.count }
 
   /// Checks that this task is not in a transaction of the file, for whose end a request would wait.
   ///
@@ -123,8 +125,8 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
     try checkNoTransaction()
-    try await turn.take()
-    defer { turn.giveBack() }
+    try await writerMutex.acquire()
+    defer { writerMutex.release() }
     return try await writer.run(body)
   }
 

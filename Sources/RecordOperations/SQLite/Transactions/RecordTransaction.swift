@@ -9,11 +9,11 @@ public final class RecordTransaction: RecordDatabase {
   private let path: String
   private let options: SQLiteOptions
   /// Serializes the start of transactions with the writers of the database.
-  private let beginning: RecordTurn
+  private let writerMutex: AsyncMutex
   /// The enclosing transaction or savepoint; nil for the transaction itself.
   private let outer: RecordTransaction?
   /// Held by a request, and by a savepoint while it is open.
-  private let turn = RecordTurn()
+  private let requestMutex = AsyncMutex()
   private let hasEnded = Lock(false)
 
   /// The transactions and savepoints of this task, outermost first. The task may outlive them.
@@ -23,7 +23,7 @@ public final class RecordTransaction: RecordDatabase {
     worker = database.worker(for: .writing)
     path = database.path
     options = database.options
-    beginning = database.turn
+    writerMutex = database.writerMutex
     outer = nil
   }
 
@@ -31,7 +31,7 @@ public final class RecordTransaction: RecordDatabase {
     worker = outer.worker
     path = outer.path
     options = outer.options
-    beginning = outer.beginning
+    writerMutex = outer.writerMutex
     self.outer = outer
   }
 
@@ -43,8 +43,8 @@ public final class RecordTransaction: RecordDatabase {
   // MARK: Lifecycle
 
   func begin() async throws {
-    try await beginning.take()
-    defer { beginning.giveBack() }
+    try await writerMutex.acquire()
+    defer { writerMutex.release() }
     try await worker.run { try $0.begin(.writing) }
   }
 
@@ -66,8 +66,8 @@ public final class RecordTransaction: RecordDatabase {
   func commit() async throws {
     hasEnded.withLock { $0 = true }
     // Remaining requests come first, and find that it has ended.
-    try await turn.take()
-    defer { turn.giveBack() }
+    try await requestMutex.acquire()
+    defer { requestMutex.release() }
     try await worker.run { connection in
       try connection.checkTransaction()
       try connection.commit()
@@ -110,8 +110,8 @@ public final class RecordTransaction: RecordDatabase {
     in context: OperationContext, _ body: @Sendable (RecordTransaction) throws -> Body
   ) async throws -> Body.Success {
     try checkUse()
-    try await turn.take()
-    defer { turn.giveBack() }
+    try await requestMutex.acquire()
+    defer { requestMutex.release() }
     let part = RecordTransaction(in: self)
     try await worker.run { connection in
       try connection.checkTransaction()
@@ -121,8 +121,8 @@ public final class RecordTransaction: RecordDatabase {
       let result = try await part.entered { try await context.run(try body(part)) }
       try Task.checkCancellation()
       part.hasEnded.withLock { $0 = true }
-      try await part.turn.take()
-      defer { part.turn.giveBack() }
+      try await part.requestMutex.acquire()
+      defer { part.requestMutex.release() }
       try await worker.run { connection in
         try connection.checkTransaction()
         try connection.endPart()
@@ -186,8 +186,8 @@ public final class RecordTransaction: RecordDatabase {
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
     try checkUse()
-    try await turn.take()
-    defer { turn.giveBack() }
+    try await requestMutex.acquire()
+    defer { requestMutex.release() }
     try checkUse()
     return try await worker.run { connection in
       // It may have ended while this request waited.
