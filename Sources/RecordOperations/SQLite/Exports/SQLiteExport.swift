@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// The rows of a query, in the form of a file.
 struct SQLiteExport {
   private let connection: SQLiteConnection

@@ -168,10 +168,10 @@ struct SQLiteConditions {
   private func texts(ofElement value: FieldValue) throws -> [String] {
     switch value {
     case .integer(let number):
-      let double = Double(exactly: number).map { JSONText.number($0) }
+      let double = Double(exactly: number)?.elementText
       return ["\(number)"] + [double].compactMap(\.self) + (number == 0 ? ["-0.0"] : [])
     case .double(let number):
-      guard let whole = Int64(exactly: number) else { return [JSONText.number(number)] }
+      guard let whole = Int64(exactly: number) else { return [number.elementText] }
       return try texts(ofElement: .integer(whole))
     // The delete rule of a reference does not affect its equality.
     case .reference(let reference):

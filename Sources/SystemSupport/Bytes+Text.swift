@@ -1,6 +1,6 @@
 extension [UInt8] {
   /// Appends an integer in decimal digits.
-  mutating func appendNumber(_ number: Int64) {
+  package mutating func appendNumber(_ number: Int64) {
     if number < 0 { append(UInt8(ascii: "-")) }
     var rest = number.magnitude
     var digits = InlineArray<20, UInt8>(repeating: 0)
@@ -15,10 +15,10 @@ extension [UInt8] {
 
   /// Appends a number as Swift prints it: with as many digits as are needed to read back the same
   /// number, and with `.0` if it is an integer.
-  mutating func appendNumber(_ number: Double) { self += number.description.utf8 }
+  package mutating func appendNumber(_ number: Double) { self += number.description.utf8 }
 
   /// Appends bytes in padded base64, as specified by RFC 4648.
-  mutating func appendBase64(_ content: Span<UInt8>) {
+  package mutating func appendBase64(_ content: Span<UInt8>) {
     if content.isEmpty { return }
     append(addingCapacity: (content.count + 2) / 3 * 4) { output in
       var index = 0
@@ -36,49 +36,7 @@ extension [UInt8] {
     }
   }
 
-  /// Appends a JSON string, as specified by RFC 8259. Only the required escapes are written.
-  @inline(__always)
-  mutating func appendJSONString(_ text: Span<UInt8>) {
-    let end = text.firstIndexToEscape(from: 0)
-    guard end == text.count else { return appendEscaping(text, from: end) }
-    append(addingCapacity: text.count + 2) { output in
-      output.append(.quote)
-      output.append(text)
-      output.append(.quote)
-    }
-  }
-
-  /// - Parameter place: The first index that may need an escape.
-  private mutating func appendEscaping(_ text: Span<UInt8>, from place: Int) {
-    append(.quote)
-    defer { append(.quote) }
-    var start = 0
-    var end = place
-    while true {
-      append(text.extracting(start..<end))
-      if end == text.count { return }
-      appendEscape(of: text[end])
-      start = end + 1
-      end = text.firstIndexToEscape(from: start)
-    }
-  }
-
-  private mutating func appendEscape(of byte: UInt8) {
-    append(.backslash)
-    switch byte {
-    case .quote, .backslash: append(byte)
-    case .lineFeed: append(UInt8(ascii: "n"))
-    case .carriageReturn: append(UInt8(ascii: "r"))
-    case .tab: append(UInt8(ascii: "t"))
-    default:
-      self += "u00".utf8
-      append(Self.hexadecimal[Int(byte >> 4)])
-      append(Self.hexadecimal[Int(byte & 0xF)])
-    }
-  }
-
   private static let padding = UInt8(ascii: "=")
-  private static let hexadecimal = Array("0123456789abcdef".utf8)
   private static let base64 = Base64Digits()
 }
 
