@@ -1,3 +1,4 @@
+internal import SQLiteSupport
 internal import SystemSupport
 
 #if canImport(FoundationEssentials)

@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -36,7 +38,7 @@ struct SQLiteConditions {
           """
         ))
     }
-    let limit = connection.valueLimit
+    let limit = connection.parameterLimit
     if values.count > limit {
       throw RecordError(
         .invalid("the query compares with \(values.count) values; at most \(limit) are allowed"))

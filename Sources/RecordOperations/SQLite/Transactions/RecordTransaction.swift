@@ -1,4 +1,5 @@
 public import CompositeOperations
+internal import SQLiteSupport
 
 /// A transaction of a database, or a savepoint within one: a database for the operations in it.
 ///
@@ -45,7 +46,7 @@ public final class RecordTransaction: RecordDatabase {
   func begin() async throws {
     try await writerMutex.acquire()
     defer { writerMutex.release() }
-    try await worker.run { try $0.begin(.writing) }
+    try await worker.run { try $0.begin(.immediate) }
   }
 
   /// Runs a body as part of the transaction.
@@ -78,9 +79,9 @@ public final class RecordTransaction: RecordDatabase {
   /// Rolls back, unless it was committed.
   func abandon() async {
     hasEnded.withLock { $0 = true }
-    await worker.finish { connection in
-      connection.rollBack("ROLLBACK")
-      connection.cutLog()
+    await worker.runIfOpen { connection in
+      connection.rollBack()
+      connection.truncateWAL()
     }
     await worker.close()
   }
@@ -115,7 +116,7 @@ public final class RecordTransaction: RecordDatabase {
     let part = RecordTransaction(in: self)
     try await worker.run { connection in
       try connection.checkTransaction()
-      try connection.beginPart()
+      try connection.beginSavepoint("part")
     }
     do {
       let result = try await part.entered { try await context.run(try body(part)) }
@@ -125,12 +126,12 @@ public final class RecordTransaction: RecordDatabase {
       defer { part.requestMutex.release() }
       try await worker.run { connection in
         try connection.checkTransaction()
-        try connection.endPart()
+        try connection.releaseSavepoint("part")
       }
       return result
     } catch {
       part.hasEnded.withLock { $0 = true }
-      await worker.finish { $0.undoPart() }
+      await worker.runIfOpen { $0.rollBackSavepoint("part") }
       throw error
     }
   }
@@ -218,20 +219,5 @@ extension SQLiteConnection {
   fileprivate func checkTransaction() throws {
     if isInTransaction { return }
     throw RecordError(.storage("the transaction has already been rolled back by an error"))
-  }
-
-  fileprivate func begin(_ kind: Transaction) throws { try run(kind.rawValue) }
-
-  fileprivate func commit() throws {
-    try run("COMMIT")
-    schema.committed()
-  }
-
-  fileprivate func beginPart() throws { try run("SAVEPOINT \"part\"") }
-  fileprivate func endPart() throws { try run("RELEASE \"part\"") }
-
-  fileprivate func undoPart() {
-    rollBack("ROLLBACK TO \"part\"")
-    rollBack("RELEASE \"part\"")
   }
 }

@@ -16,8 +16,8 @@ package struct MountTable {
   /// machines or through another mount, even if this mount is read-only.
   private static let localTypes: Set<Substring> = [
     "btrfs", "cramfs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs", "hfs", "hfsplus",
-    "iso9660",
-    "jfs", "msdos", "ntfs3", "reiserfs", "romfs", "squashfs", "tmpfs", "udf", "vfat", "xfs", "zfs",
+    "iso9660", "jfs", "msdos", "ntfs3", "reiserfs", "romfs", "squashfs", "tmpfs", "udf", "vfat",
+    "xfs", "zfs",
   ]
 
   private let lines: [Substring]

@@ -7,21 +7,21 @@
 #endif
 
 /// The properties of a file that determine how it is opened.
-struct SQLiteFile {
-  let path: String
+package struct SQLiteFile {
+  package let path: String
 
   /// - Parameter path: The path of the file, absolute or relative to the working directory.
-  init(_ path: String) {
+  package init(_ path: String) {
     // This prefix keeps SQLite from giving a name a special meaning, such as `:memory:` or a URI.
     self.path = path.hasPrefix("/") || path.hasPrefix("./") ? path : "./" + path
   }
 
-  enum Kind {
+  package enum Kind {
     case missing, file, folder, other
     case unknown(code: Int32)
   }
 
-  var kind: Kind {
+  package var kind: Kind {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
       return errno == ENOENT ? .missing : .unknown(code: errno)
@@ -33,10 +33,10 @@ struct SQLiteFile {
     }
   }
 
-  var isMissing: Bool { if case .missing = kind { true } else { false } }
+  package var isMissing: Bool { if case .missing = kind { true } else { false } }
 
   /// Returns whether both paths name the same file.
-  func isSame(as other: SQLiteFile) -> Bool {
+  package func isSame(as other: SQLiteFile) -> Bool {
     var (one, two) = (stat(), stat())
     return unsafe path == other.path
       || stat(path, &one) == 0 && stat(other.path, &two) == 0 && one.st_dev == two.st_dev
@@ -50,7 +50,7 @@ struct SQLiteFile {
   var isWritable: Bool { isAllowed(W_OK, path) && hasWritableFolder }
 
   /// Whether this process may create files in the folder.
-  var hasWritableFolder: Bool { isAllowed(W_OK | X_OK, folder) }
+  package var hasWritableFolder: Bool { isAllowed(W_OK | X_OK, folder) }
 
   /// Checks the effective user, as the system does when it opens the file.
   private func isAllowed(_ access: Int32, _ path: String) -> Bool {
@@ -92,10 +92,10 @@ struct SQLiteFile {
   }
 
   /// Whether a WAL has changes that may not be in the file yet.
-  var hasLog: Bool { logSize > 0 }
+  package var hasWAL: Bool { walSize > 0 }
 
   /// The size of the WAL file, in bytes; 0 if it does not exist.
-  var logSize: Int { status("-wal").map { Int($0.st_size) } ?? 0 }
+  package var walSize: Int { status("-wal").map { Int($0.st_size) } ?? 0 }
 
   private func status(_ suffix: String) -> stat? {
     var status = stat()
@@ -108,7 +108,7 @@ struct SQLiteFile {
   }
 
   /// The URI that opens the file as immutable.
-  var immutableAddress: String {
+  var immutableURI: String {
     let digits = Array("0123456789ABCDEF")
     let escaped = path.utf8.reduce(into: "") { text, byte in
       switch byte {

@@ -38,7 +38,7 @@ internal import CSQLite
       { context, attempts in
         guard let context = unsafe context else { return 0 }
         return unsafe Unmanaged<SQLiteHandle>.fromOpaque(context).takeUnretainedValue()
-          .waitsOn(attempts) ? 1 : 0
+          .waitsForLock(afterAttempts: attempts) ? 1 : 0
       }, this)
   }
 
@@ -51,7 +51,7 @@ internal import CSQLite
   ///
   /// - Parameter attempts: The number of earlier attempts to get this lock.
   /// - Returns: Whether to try again.
-  private func waitsOn(_ attempts: Int32) -> Bool {
+  private func waitsForLock(afterAttempts attempts: Int32) -> Bool {
     guard waitsForLocks else { return false }
     let now = ContinuousClock.now
     if attempts == 0 { busySince = now }
@@ -59,5 +59,17 @@ internal import CSQLite
     // In milliseconds. The first waits are short, because most locks are.
     sqlite3_sleep(min(attempts + 1, 20))
     return true
+  }
+}
+
+extension SQLiteError {
+  /// Creates an error from the last error of a connection.
+  init(_ code: Int32, of handle: SQLiteHandle, sql: String = "") {
+    let extended = unsafe sqlite3_extended_errcode(handle.pointer)
+    let text = unsafe sqlite3_errmsg(handle.pointer).map { unsafe String(cString: $0) }
+    // The code of the connection is the one of its last call, which may be another call.
+    self.init(
+      code: extended & 0xFF == code & 0xFF ? extended : code, message: text ?? "", sql: sql,
+      file: handle.file)
   }
 }

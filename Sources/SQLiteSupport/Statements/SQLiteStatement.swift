@@ -15,7 +15,7 @@ internal import CSQLite
   ///
   /// - Throws: A ``SQLiteError`` if the SQL is invalid, is not a single statement, or names
   ///   something that does not exist.
-  convenience init(_ sql: String, on handle: SQLiteHandle, isKept: Bool) throws {
+  convenience init(_ sql: String, on handle: SQLiteHandle, isCached: Bool) throws {
     var pointer: OpaquePointer?
     var length = 0
     var text = sql
@@ -24,7 +24,7 @@ internal import CSQLite
         var end: UnsafePointer<CChar>?
         let code = unsafe sqlite3_prepare_v3(
           handle.pointer, characters.baseAddress, Int32(clamping: characters.count),
-          isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0, &pointer, &end)
+          isCached ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0, &pointer, &end)
         if let end = unsafe end, let start = characters.baseAddress {
           length = unsafe start.distance(to: end)
         }

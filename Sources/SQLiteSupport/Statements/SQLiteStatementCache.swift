@@ -18,7 +18,7 @@ struct SQLiteStatementCache {
   ///
   /// - Parameter make: Prepares a statement. It is not cached if one with the same SQL is in use.
   /// - Throws: The error of `make`.
-  mutating func take(_ sql: String, _ make: () throws -> SQLiteStatement) rethrows -> Entry {
+  mutating func checkOut(_ sql: String, _ make: () throws -> SQLiteStatement) rethrows -> Entry {
     if let entry = entries[sql] {
       guard entry.isInUse else {
         entry.isInUse = true
@@ -27,19 +27,19 @@ struct SQLiteStatementCache {
       return Entry(try make())
     }
     let entry = Entry(try make())
-    if entries.count >= Self.capacity { removeOldest() }
+    if entries.count >= Self.capacity { removeLeastRecentlyUsed() }
     entries[sql] = entry
     return entry
   }
 
-  mutating func giveBack(_ entry: Entry) {
+  mutating func checkIn(_ entry: Entry) {
     useCount += 1
     entry.lastUse = useCount
     entry.isInUse = false
   }
 
-  private mutating func removeOldest() {
-    let oldest = entries.filter { !$0.value.isInUse }.min { $0.value.lastUse < $1.value.lastUse }
-    if let oldest { entries[oldest.key] = nil }
+  private mutating func removeLeastRecentlyUsed() {
+    let entry = entries.filter { !$0.value.isInUse }.min { $0.value.lastUse < $1.value.lastUse }
+    if let entry { entries[entry.key] = nil }
   }
 }

@@ -17,19 +17,19 @@ extension SQLiteConnection {
   /// lock is not available. A connection that has opened the file but not read it yet holds no
   /// lock. It will find that the file is not a database; otherwise it would write records into a
   /// file without a name.
-  func removeUnusedFile() {
-    guard let madeFile, !isInTransaction else { return }
+  package func removeUnusedFile() {
+    guard let createdFile, !isInTransaction else { return }
     // The file leaves WAL mode here. The next request opens or creates it again.
-    hasFailed = true
-    uninterrupted {
+    isUnusable = true
+    ignoringCancellation {
       withoutWaiting {
         do {
           // Fails if there is another connection.
-          let journal = try first("PRAGMA journal_mode = DELETE") { $0.text(at: 0) }
+          let journal = try fetchOne("PRAGMA journal_mode = DELETE") { $0.text(at: 0) }
           guard journal == "delete" else { return }
-          try run("BEGIN EXCLUSIVE")
+          try execute("BEGIN EXCLUSIVE")
           guard try isEmpty,
-            try OpenFolder.working.status(of: FileName(file)).identity == madeFile
+            try OpenFolder.working.status(of: FileName(file)).identity == createdFile
           else { return }
           try OpenFolder.working.removeFile(FileName(file))
           unsafe composite_sqlite_invalidate(handle.pointer)
@@ -43,7 +43,7 @@ extension SQLiteConnection {
     get throws {
       let numbers = try [
         "SELECT count(*) FROM sqlite_schema", "PRAGMA user_version", "PRAGMA application_id",
-      ].map { sql in try first(sql) { $0.integer(at: 0) } }
+      ].map { sql in try fetchOne(sql) { $0.integer(at: 0) } }
       return numbers == [0, 0, 0]
     }
   }
@@ -57,10 +57,10 @@ extension SQLiteFile {
   ///
   /// - Returns: The identity of the file; nil if it was not created, for example because the file
   ///   system has no links.
-  func make() -> FileStatus.Identity? {
+  func create(permissions: UInt32) -> FileStatus.Identity? {
     let temporary = ReplacementFile.name(beside: path)
     do {
-      let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+      let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: permissions)
       defer { try? OpenFolder.working.removeFile(FileName(temporary)) }
       let status = Result { try file.status }
       try file.close()

@@ -4,22 +4,33 @@
 package enum SQLiteName {
   /// Returns a quoted name.
   ///
-  /// - Throws: A ``RecordError`` if it contains a NUL, at which SQLite would stop reading.
+  /// - Throws: A ``SQLiteError`` if it contains a NUL, at which SQLite would stop reading.
   package static func quoted(_ name: String) throws -> String {
-    guard !name.utf8.contains(0) else {
-      throw RecordError(.invalid("the name \(name.debugDescription) contains a NUL"))
-    }
+    try check(name)
     return "\"" + doubling("\"", in: name) + "\""
   }
 
   /// Returns a string literal, for triggers, which cannot have bound values.
   ///
-  /// - Throws: A ``RecordError`` if it contains a NUL, at which SQLite would stop reading.
-  static func literal(_ text: String) throws -> String {
-    guard !text.utf8.contains(0) else {
-      throw RecordError(.invalid("the name \(text.debugDescription) contains a NUL"))
-    }
+  /// - Throws: A ``SQLiteError`` if it contains a NUL, at which SQLite would stop reading.
+  package static func literal(_ text: String) throws -> String {
+    try check(text)
     return "'" + doubling("'", in: text) + "'"
+  }
+
+  /// Returns a blob literal, for expressions without bound values.
+  package static func literal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return bytes.reduce(into: "x'") {
+      $0.append(digits[Int($1 >> 4)])
+      $0.append(digits[Int($1 & 15)])
+    } + "'"
+  }
+
+  private static func check(_ name: String) throws(SQLiteError) {
+    guard name.utf8.contains(0) else { return }
+    throw SQLiteError(
+      .invalidName, "the name \(name.debugDescription) contains a NUL", file: "")
   }
 
   /// Works on scalars: for `String`, a quote followed by a combining accent is a different
@@ -35,7 +46,7 @@ package enum SQLiteName {
   }
 
   /// Returns a name in the form that SQLite compares: with the letters A to Z in lower case.
-  static func folded(_ name: String) -> [UInt8] {
+  package static func folded(_ name: String) -> [UInt8] {
     name.utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
   }
 }

@@ -6,9 +6,16 @@ final class SQLiteRequest<Response: Sendable>: Sendable {
   typealias Waiter = CheckedContinuation<Response, any Error>
 
   private let body: @Sendable (SQLiteConnection) throws -> Response
+  private let convertError: @Sendable (SQLiteError) -> any Error
   private let machine = Lock(StateMachine())
 
-  init(_ body: @escaping @Sendable (SQLiteConnection) throws -> Response) { self.body = body }
+  init(
+    convertingErrors convertError: @escaping @Sendable (SQLiteError) -> any Error,
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
+  ) {
+    self.body = body
+    self.convertError = convertError
+  }
 
   /// Registers the continuation of the task.
   ///
@@ -55,12 +62,12 @@ final class SQLiteRequest<Response: Sendable>: Sendable {
       defer { opened.handle.isCancelled = { false } }
       result = .success(try body(opened))
     } catch let error as SQLiteError {
-      result = .failure(error.translated)
+      result = .failure(error.kind == .interrupted ? CancellationError() : convertError(error))
     } catch {
       result = .failure(error)
     }
     end().resume(with: result)
-    return connection?.hasFailed == true ? nil : connection
+    return connection?.isUnusable == true ? nil : connection
   }
 
   private func end() -> Waiter {

@@ -22,20 +22,17 @@ extension SQLiteStatement {
 
   /// Passes the bytes of text or a blob to a body, without copying them. A number has the bytes of
   /// its text, and null has none.
+  @inlinable
   package func withBytes<Result, Failure: Error>(
     at index: Int, _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let isBlob = storageClass(at: index) == .blob
-    return try unsafe withUnsafeBytes(at: index, isBlob: isBlob) { bytes throws(Failure) in
-      try unsafe body(bytes.bytes)
-    }
+    // The body ends before the next step.
+    try unsafe body(unsafeBytes(at: index, isBlob: storageClass(at: index) == .blob).bytes)
   }
 
-  /// Passes the bytes of a blob, or of the text of any other value, to a body. They are valid only
-  /// in the body.
-  @unsafe func withUnsafeBytes<Result, Failure: Error>(
-    at index: Int, isBlob: Bool, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  /// Returns the bytes of a blob, or of the text of any other value. They are valid until the next
+  /// step.
+  @unsafe package func unsafeBytes(at index: Int, isBlob: Bool) -> UnsafeRawBufferPointer {
     let index = Int32(index)
     let address: UnsafeRawPointer? =
       isBlob
@@ -43,9 +40,7 @@ extension SQLiteStatement {
       : unsafe UnsafeRawPointer(sqlite3_column_text(pointer, index))
     // The order matters: requesting text may convert the value, and change the number of bytes.
     let count = Int(unsafe sqlite3_column_bytes(pointer, index))
-    // The bytes are valid until the next step, and the body ends before.
-    return try unsafe body(
-      UnsafeRawBufferPointer(start: address, count: address == nil ? 0 : count))
+    return unsafe UnsafeRawBufferPointer(start: address, count: address == nil ? 0 : count)
   }
 
   /// Returns a copy of the bytes of text or a blob.
