@@ -16,7 +16,7 @@ internal import SystemSupport
   private final class Feeder: Sendable {
     let stack = PullerStack()
     /// Held by a shard that starts pullers in place of its feeder.
-    let feeding = Turnstile()
+    let feeding = AsyncMutex()
   }
 
   private let runState: GraphRunState
@@ -150,8 +150,8 @@ internal import SystemSupport
     group.addImmediateTask { [self] in
       defer { runState.reserve.failureSignal.branchEnded() }
       try await withThrowingDiscardingTaskGroup { shard in
-        await feeder.feeding.enter()
-        defer { feeder.feeding.leave() }
+        await feeder.feeding.acquireIgnoringCancellation()
+        defer { feeder.feeding.release() }
         var slice = slice
         var begun = 0
         while begun < Shard.size, !Task.isCancelled, await runState.queue.waitForReady() {

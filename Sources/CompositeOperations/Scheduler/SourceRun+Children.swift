@@ -87,8 +87,8 @@ extension SourceRun {
   private nonisolated(nonsending) func consume(
     _ begun: Begun, _ cleanup: Cleanup?, by consume: Consumer, as task: UnsafeCurrentTask
   ) async -> Bool {
-    await consumption.enter()
-    defer { consumption.leave() }
+    await consumption.acquireIgnoringCancellation()
+    defer { consumption.release() }
     if unsafe isStopped || task.isCancelled { return lostLate(begun, cleanup) }
     do {
       try await consume(begun.place.slot)

@@ -61,8 +61,8 @@ extension SourceRun {
     group.addImmediateTask {
       defer { self.reserve.failureSignal.branchEnded() }
       try await withThrowingDiscardingTaskGroup { shard in
-        await feeder.feeding.enter()
-        defer { feeder.feeding.leave() }
+        await feeder.feeding.acquireIgnoringCancellation()
+        defer { feeder.feeding.release() }
         var begun = 0
         while begun < Shard.size, await self.isFoodLeft() {
           self.beginPuller(on: feeder, in: &shard, context)
@@ -148,7 +148,7 @@ extension SourceRun {
     let isOutermost: Bool
     let stack = PullerStack()
     /// Held by a shard that starts pullers in place of its feeder.
-    let feeding = Turnstile()
+    let feeding = AsyncMutex()
 
     init(of run: SourceRun, isOutermost: Bool) {
       self.run = run

@@ -45,7 +45,7 @@ final class SourceRun: Sendable {
   let source: ChildSource
   let goal: ParallelRunState.Goal
   let results: Results
-  let consumption = Turnstile()
+  let consumption = AsyncMutex()
   let places: Atomic<Int>
   let hasStopped = Atomic(false)
   let begun = Atomic(0)

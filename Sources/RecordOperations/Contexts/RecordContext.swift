@@ -18,7 +18,7 @@ public final class RecordContext: Sendable {
   private let isShared: Bool
   private let state = Lock(StateMachine())
   /// Held during a save.
-  private let turn = RecordTurn()
+  private let saveMutex = AsyncMutex()
   private let listeners = Lock<[Int: AsyncStream<ContextChanges>.Continuation]>([:])
 
   /// The maximum number of rounds of one save, where each round merges with saves of other writers.
@@ -145,8 +145,8 @@ public final class RecordContext: Sendable {
   ///   limits, or records cannot be looked up; `CancellationError`.
   @discardableResult
   public func save(merging policy: MergePolicy = .error) async throws -> ContextChanges {
-    try await turn.take()
-    defer { turn.giveBack() }
+    try await saveMutex.acquire()
+    defer { saveMutex.release() }
     let (pending, remade) = state.withLock { $0.beginSaving() }
     if pending.isEmpty { return ContextChanges() }
     do {

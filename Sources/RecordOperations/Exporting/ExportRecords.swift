@@ -1,4 +1,5 @@
 public import CompositeOperations
+internal import SQLiteSupport
 internal import SystemSupport
 
 /// An operation that writes the records of a query to a file.
@@ -134,7 +135,7 @@ public struct ExportRecords: ComposableOperation {
     let worker = database.worker(for: .reading)
     do {
       let file = try await worker.run { connection in
-        try connection.transaction(.reading) {
+        try connection.transaction(.deferred) {
           let rows = try SQLiteExport(query, columns: columns, limit: limit, on: connection)
           return try write(rows, to: target, connection, context)
         }

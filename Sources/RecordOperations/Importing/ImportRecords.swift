@@ -1,4 +1,5 @@
 public import CompositeOperations
+internal import SQLiteSupport
 
 /// An operation that imports the records of a file into a table.
 ///
@@ -148,8 +149,8 @@ public struct ImportRecords: ComposableOperation {
       if connection.isCancelled { throw CancellationError() }
     }
     defer { source.close() }
-    if source.size ?? .max > SQLiteConnection.ordinaryLogSize { connection.copyLog() }
-    defer { connection.cutLog() }
+    if source.size ?? .max > SQLiteConnection.autocheckpointSize { connection.checkpointWAL() }
+    defer { connection.truncateWAL() }
     var table = SQLiteImport(
       of: path, into: type, existing, references, addsColumns: addsColumns,
       database.options.access, on: connection)
@@ -167,7 +168,7 @@ public struct ImportRecords: ComposableOperation {
       // Read outside of a transaction: a pipe may block, and other writers should not wait for it.
       var next = try source.next(atMost: rowsPerTransaction ?? .max)
       while next != nil {
-        committed += try connection.transaction(.writing) {
+        committed += try connection.transaction(.immediate) {
           var room = rowsPerTransaction ?? .max
           var count = 0
           while let rows = next {

@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 extension SQLiteRecordDatabase {
   /// Saves and deletes records, in one transaction.
   ///

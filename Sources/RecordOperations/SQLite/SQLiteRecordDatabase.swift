@@ -1,3 +1,6 @@
+internal import CompositeOperations
+package import SQLiteSupport
+
 /// A database of records in an SQLite file: a type is a table, a record a row, and a field a
 /// column.
 ///
@@ -45,9 +48,9 @@ public final class SQLiteRecordDatabase: RecordDatabase {
   public let options: SQLiteOptions
 
   private let writer: SQLiteWorker
-  private let readers: SQLiteReaders
+  private let readers: SQLiteWorkerPool
   /// Serializes writers, and the start of explicit transactions: only one of them waits for a lock.
-  let turn = RecordTurn()
+  let writerMutex = AsyncMutex()
 
   /// The limits of ``options``.
   public var limits: RecordLimits { options.limits }
@@ -62,11 +65,9 @@ public final class SQLiteRecordDatabase: RecordDatabase {
   public init(_ path: String, _ options: SQLiteOptions = SQLiteOptions()) {
     self.path = path
     self.options = options
-    writer = SQLiteWorker("SQLite writer") {
-      try SQLiteConnection.open(path, for: .writing, options)
-    }
-    readers = SQLiteReaders(capacity: options.readers) {
-      try SQLiteConnection.open(path, for: .reading, options)
+    writer = Self.worker("SQLite writer", for: .writing, path, options)
+    readers = SQLiteWorkerPool(capacity: options.readers) { index in
+      Self.worker("reader \(index)", for: .reading, path, options)
     }
   }
 
@@ -80,13 +81,19 @@ public final class SQLiteRecordDatabase: RecordDatabase {
 
   /// Returns a worker with a connection of its own, for a long transaction of several requests.
   package func worker(for purpose: SQLiteConnection.Purpose) -> SQLiteWorker {
-    SQLiteWorker("SQLite worker") { [path, options] in
-      try SQLiteConnection.open(path, for: purpose, options)
+    Self.worker("SQLite worker", for: purpose, path, options)
+  }
+
+  private static func worker(
+    _ name: String, for purpose: SQLiteConnection.Purpose, _ path: String, _ options: SQLiteOptions
+  ) -> SQLiteWorker {
+    SQLiteWorker(name, convertingErrors: \.translated) {
+      try SQLiteConnection.open(path, for: purpose, options.configuration)
     }
   }
 
   /// The number of writers that run or wait.
-  package var writerCount: Int { turn.count }
+  package var writerCount: Int { writerMutex.count }
 
   /// Checks that this task is not in a transaction of the file, for whose end a request would wait.
   ///
@@ -110,7 +117,7 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
     try await readers.run { connection in
-      try connection.transaction(.reading) { try body(connection) }
+      try connection.transaction(.deferred) { try body(connection) }
     }
   }
 
@@ -123,8 +130,8 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
     try checkNoTransaction()
-    try await turn.take()
-    defer { turn.giveBack() }
+    try await writerMutex.acquire()
+    defer { writerMutex.release() }
     return try await writer.run(body)
   }
 
@@ -136,7 +143,7 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
     try await withWriter { connection in
-      try connection.transaction(.writing) { try body(connection) }
+      try connection.transaction(.immediate) { try body(connection) }
     }
   }
 }

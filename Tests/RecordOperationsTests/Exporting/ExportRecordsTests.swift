@@ -2,6 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Foundation
 import RecordOperations
+import SQLiteSupport
 import Testing
 
 @Suite struct ExportRecordsTests {
@@ -222,7 +223,7 @@ import Testing
         .recordCount
       _ = try await ImportRecords("U", into: database, from: file, as: format).run().get()
       let same = try await database.read { connection in
-        try connection.rows("SELECT 1 FROM T JOIN U USING (k) WHERE CAST(T.a AS BLOB) IS U.a") {
+        try connection.fetchAll("SELECT 1 FROM T JOIN U USING (k) WHERE CAST(T.a AS BLOB) IS U.a") {
           _ in
           1
         }.count

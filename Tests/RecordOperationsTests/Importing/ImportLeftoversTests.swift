@@ -1,6 +1,7 @@
 import CompositeOperations
 import Foundation
 import RecordOperations
+import SQLiteSupport
 import Testing
 
 /// The files on the disk after an import.
@@ -36,11 +37,11 @@ import Testing
     async throws
   {
     _ = try await database.save(record("first", type: "Other"))
-    _ = try await database.write { try $0.run("CREATE TABLE T (a TEXT)") }
+    _ = try await database.write { try $0.execute("CREATE TABLE T (a TEXT)") }
     // A small cache causes large transactions to be written to the log before they end.
-    _ = try await database.write { try $0.run("PRAGMA cache_size = 10") }
+    _ = try await database.write { try $0.execute("PRAGMA cache_size = 10") }
     if termination == .fullDisk {
-      _ = try await database.write { try $0.first("PRAGMA max_page_count = 2500") { _ in } }
+      _ = try await database.write { try $0.fetchOne("PRAGMA max_page_count = 2500") { _ in } }
     }
     let row = String(repeating: "x", count: 4_000) + "\n"
     let rows = "a\n" + String(repeating: row, count: 3_000)

@@ -2,6 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Foundation
 import RecordOperations
+import SQLiteSupport
 import Testing
 
 @Suite struct ImportRecordsTests {
@@ -30,7 +31,7 @@ import Testing
   private func rows(_ type: String = "T", _ columns: String...) async throws -> [String] {
     let expression = columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")
     return try await database.read { connection in
-      try connection.rows("SELECT \(expression) FROM \"\(type)\" ORDER BY rowid") {
+      try connection.fetchAll("SELECT \(expression) FROM \"\(type)\" ORDER BY rowid") {
         $0.text(at: 0) ?? ""
       }
     }
@@ -609,7 +610,7 @@ import Testing
     // The import opens the pipe first, and then occupies the writer of this database.
     let writer = try #require(FileHandle(forWritingAtPath: pipe))
     let other = SQLiteRecordDatabase(database.path, SQLiteOptions(busyTimeout: .milliseconds(1)))
-    try await other.write { try $0.run("INSERT INTO T VALUES (1)") }
+    try await other.write { try $0.execute("INSERT INTO T VALUES (1)") }
     try writer.write(contentsOf: Data("a\n2\n".utf8))
     try writer.close()
     #expect(await run.outcome.result?.recordCount == 1)

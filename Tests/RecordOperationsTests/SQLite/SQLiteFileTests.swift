@@ -1,14 +1,15 @@
 import Foundation
 import RecordOperations
+import SQLiteSupport
 import Testing
 
 @Suite struct SQLiteFileTests {
   /// Creates a file with a table of a thousand rows.
   private func make(_ folder: TemporaryFolder, log: Bool = true) throws {
     let connection = try otherConnection(folder.file())
-    if !log { try connection.run("PRAGMA journal_mode = DELETE") }
-    try connection.run("CREATE TABLE Book (id TEXT PRIMARY KEY NOT NULL, text TEXT)")
-    try connection.run(
+    if !log { try connection.execute("PRAGMA journal_mode = DELETE") }
+    try connection.execute("CREATE TABLE Book (id TEXT PRIMARY KEY NOT NULL, text TEXT)")
+    try connection.execute(
       """
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
       INSERT INTO Book SELECT i, printf('%100d', i) FROM n
@@ -94,7 +95,9 @@ import Testing
     await database.close()
     #expect(try bytes(folder) == before)
     try await database.save(DatabaseRecord("Book", "new"))
-    let journal = try await database.read { try $0.first("PRAGMA journal_mode") { $0.text(at: 0) } }
+    let journal = try await database.read { connection in
+      try connection.fetchOne("PRAGMA journal_mode") { $0.text(at: 0) }
+    }
     #expect(journal == "wal")
   }
 
@@ -144,7 +147,7 @@ import Testing
         folder.file(), SQLiteOptions(durability: durability))
       let settings = try await database.write { connection in
         try ["synchronous", "foreign_keys", "recursive_triggers", "trusted_schema"].map { name in
-          try connection.first("PRAGMA \(name)") { $0.integer(at: 0) }
+          try connection.fetchOne("PRAGMA \(name)") { $0.integer(at: 0) }
         }
       }
       #expect(settings == [Int64(expected), 1, 1, 0])
@@ -154,13 +157,13 @@ import Testing
   @Test func `functions in the schema of a file run only if the schema is trusted`() async throws {
     let folder = try TemporaryFolder()
     let creator = try SQLiteConnection.open(
-      folder.file(), for: .writing, SQLiteOptions(trustsSchema: true))
-    try creator.run("CREATE TABLE T (id TEXT PRIMARY KEY, a TEXT CHECK (json_valid(a)))")
+      folder.file(), for: .writing, SQLiteConfiguration(trustsSchema: true))
+    try creator.execute("CREATE TABLE T (id TEXT PRIMARY KEY, a TEXT CHECK (json_valid(a)))")
     var record = DatabaseRecord("T", "1")
     record["a"] = "x"
     let strict = SQLiteRecordDatabase(folder.file())
     let (code, text) = await strict.refusal(of: record)
-    let isHarmless = try creator.first(
+    let isHarmless = try creator.fetchOne(
       "SELECT max(flags & 0x200000) FROM pragma_function_list WHERE name = 'json_valid'"
     ) { $0.integer(at: 0) != 0 }
     if isHarmless == false {
@@ -176,7 +179,7 @@ import Testing
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     try await database.save(DatabaseRecord("Book", "1"))
-    _ = try await database.write { try $0.first("PRAGMA max_page_count = 20") { _ in } }
+    _ = try await database.write { try $0.fetchOne("PRAGMA max_page_count = 20") { _ in } }
     let records = (0..<100).map { number in
       var record = DatabaseRecord("Book", "new \(number)")
       record["text"] = .string(String(repeating: "x", count: 4_000))

@@ -1,6 +1,7 @@
 import CompositeOperations
 import Foundation
 import RecordOperations
+import SQLiteSupport
 import Testing
 
 /// Databases that can be read but not written.
@@ -95,7 +96,7 @@ import Testing
       let (folder, copy) = (try TemporaryFolder(), try TemporaryFolder())
       try Self.make(folder)
       let connection = try otherConnection(folder.file())
-      try connection.run("INSERT INTO Row VALUES ('c')")
+      try connection.execute("INSERT INTO Row VALUES ('c')")
       for suffix in ["", "-wal"] {
         try FileManager.default.copyItem(
           atPath: folder.file() + suffix, toPath: copy.file() + suffix)
@@ -141,7 +142,7 @@ import Testing
         INSERT INTO Row WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000)
         SELECT i, zeroblob(1000) FROM n
         """, "PRAGMA cache_size = 1", "BEGIN", "UPDATE Row SET a = zeroblob(999)",
-      ] { try connection.run(sql) }
+      ] { try connection.execute(sql) }
       for suffix in ["", "-journal"] {
         try FileManager.default.copyItem(
           atPath: folder.file() + suffix, toPath: copy.file() + suffix)

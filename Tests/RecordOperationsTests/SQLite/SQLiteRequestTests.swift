@@ -1,6 +1,7 @@
 import CompositeOperationsTestKit
 import Foundation
 import RecordOperations
+import SQLiteSupport
 import Synchronization
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
       let task = Task {
         try await database.read { connection in
           signal.yield()
-          try connection.run(Self.endless)
+          try connection.execute(Self.endless)
         }
       }
       for await _ in started { break }
@@ -39,7 +40,7 @@ import Testing
         signal.yield()
         // SQLite ignores an interrupt between statements.
         while !connection.isCancelled {}
-        try connection.run("CREATE TABLE never (a)")
+        try connection.execute("CREATE TABLE never (a)")
       }
     }
     for await _ in started { break }
@@ -55,7 +56,7 @@ import Testing
     let first = Task {
       try await database.write { connection in
         signal.yield()
-        try connection.run(Self.endless)
+        try connection.execute(Self.endless)
       }
     }
     for await _ in started { break }
@@ -81,7 +82,7 @@ import Testing
       for number in 0..<400 {
         group.addTask {
           let task = Task {
-            try await database.read { try $0.first(count) { $0.integer(at: 0) } }
+            try await database.read { try $0.fetchOne(count) { $0.integer(at: 0) } }
           }
           if number.isMultiple(of: 2) {
             if number.isMultiple(of: 4) { await Task.yield() }
@@ -104,7 +105,7 @@ import Testing
       folder.file(), SQLiteOptions(busyTimeout: .seconds(3_600)))
     try await database.save(DatabaseRecord("Book", "1"))
     let other = try otherConnection(folder.file())
-    try other.run("BEGIN IMMEDIATE")
+    try other.execute("BEGIN IMMEDIATE")
     let worker = database.worker(for: .writing)
     // Some of the requests are already waiting for the lock when they are cancelled.
     for _ in 0..<10 {
@@ -112,14 +113,14 @@ import Testing
       let task = Task {
         try await worker.run { connection in
           signal.yield()
-          try connection.run("BEGIN IMMEDIATE")
+          try connection.execute("BEGIN IMMEDIATE")
         }
       }
       for await _ in started { break }
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
     }
-    try other.run("COMMIT")
+    try other.execute("COMMIT")
     try await database.save(DatabaseRecord("Book", "3"))
   }
 
@@ -129,7 +130,7 @@ import Testing
     let database = SQLiteRecordDatabase(folder.file(), options)
     try await database.save(DatabaseRecord("Book", "1"))
     let other = try otherConnection(folder.file())
-    try other.run("BEGIN IMMEDIATE")
+    try other.execute("BEGIN IMMEDIATE")
     let (code, text) = await database.refusal(of: DatabaseRecord("Book", "2"))
     #expect(code == "unavailable" && text.contains(folder.file()))
     // Readers do not wait for the lock.

@@ -1,17 +1,18 @@
 import RecordOperations
+import SQLiteSupport
 
 /// A connection without the settings of this package, like a connection of another program.
 func otherConnection(_ path: String) throws -> SQLiteConnection {
-  let connection = try SQLiteConnection.open(path, for: .writing, SQLiteOptions())
-  try connection.run("PRAGMA recursive_triggers = OFF")
-  try connection.run("PRAGMA foreign_keys = OFF")
+  let connection = try SQLiteConnection.open(path, for: .writing, SQLiteConfiguration())
+  try connection.execute("PRAGMA recursive_triggers = OFF")
+  try connection.execute("PRAGMA foreign_keys = OFF")
   return connection
 }
 
 /// Runs statements on a new connection, and closes it.
 func execute(_ statements: [String], in path: String) throws {
   let connection = try otherConnection(path)
-  for sql in statements { try connection.run(sql) }
+  for sql in statements { try connection.execute(sql) }
 }
 
 extension SQLiteRecordDatabase {

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 extension CSVReader {
   /// Reads a piece of the file. Each byte is visited once.
   mutating func scan(_ piece: Span<UInt8>) {

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// A splitter that finds the objects of a JSON array.
 struct JSONArraySplitter: JSONSplitter {
   private enum State {

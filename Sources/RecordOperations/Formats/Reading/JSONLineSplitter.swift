@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// A splitter that finds the objects of JSON Lines. A JSON string contains no line feed, so a line
 /// feed always ends an object.
 struct JSONLineSplitter: JSONSplitter {

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// The nesting depth of a position in JSON. It counts brackets without matching them; the object
 /// parser does that.
 struct JSONNesting {

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// A parser of a JSON object whose values are field values.
 ///
 /// Foundation's parser is not suitable: it reads `1.0` as an integer and `9223372036854775808` as a

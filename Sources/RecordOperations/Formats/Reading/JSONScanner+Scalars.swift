@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 extension JSONScanner {
   /// Scans a number, as specified by RFC 8259. It is an integer if it has neither a fraction nor an
   /// exponent.

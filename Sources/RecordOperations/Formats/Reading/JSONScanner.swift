@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// A scanner of JSON tokens.
 struct JSONScanner {
   let bytes: [UInt8]

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// The rows of cells in a piece of a file.
 ///
 /// The bytes of all cells are in one buffer, so that they can be bound to a statement without

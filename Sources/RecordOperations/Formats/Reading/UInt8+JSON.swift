@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 extension UInt8 {
   var isJSONSpace: Bool {
     self == .space || self == .lineFeed || self == .carriageReturn || self == .tab

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// A writer of CSV cells.
 package struct CSVCellWriter: CellWriter {
   package let columns: [String]

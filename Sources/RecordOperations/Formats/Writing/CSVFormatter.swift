@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// A formatter that writes records as CSV, as specified by RFC 4180.
 ///
 /// ```swift

@@ -61,8 +61,8 @@ extension CellWriter {
         try unsafe append(.bytes(cell), at: column, to: &bytes)
       }
     case .list(let values):
-      var list: [UInt8] = []
-      do { try list.appendJSON(values) } catch { throw error.at(columns[column]) }
+      let list: [UInt8]
+      do { list = try FieldValue.json(values) } catch { throw error.at(columns[column]) }
       try unsafe list.withCell { cell throws(FieldValueError) in
         try unsafe append(.json(cell), at: column, to: &bytes)
       }

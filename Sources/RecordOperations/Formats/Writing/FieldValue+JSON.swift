@@ -1,48 +1,46 @@
+internal import SystemSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
 
-extension [UInt8] {
-  /// Appends a list as a JSON array.
+extension FieldValue {
+  /// Returns a list as a JSON array.
   ///
   /// - Throws: A `FieldValueError` for a value that JSON cannot represent.
-  mutating func appendJSON(_ values: [FieldValue]) throws(FieldValueError) {
-    append(.openingBracket)
-    for (index, value) in values.enumerated() {
-      if index > 0 { append(.comma) }
-      try appendJSON(value)
+  static func json(_ values: [FieldValue]) throws(FieldValueError) -> [UInt8] {
+    var json = JSONWriter()
+    try json.array { json throws(FieldValueError) in
+      for value in values { try value.write(to: &json) }
     }
-    append(.closingBracket)
+    return json.bytes
   }
 
-  private mutating func appendJSON(_ value: FieldValue) throws(FieldValueError) {
-    switch value {
-    case .null: self += "null".utf8
-    case .integer(let number): appendNumber(number)
-    case .double(let number): try appendJSON(number)
-    case .string(let text): appendJSON(text)
-    case .bytes(let content):
-      append(.quote)
-      appendBase64(content.span)
-      append(.quote)
-    case .date(let date): appendJSON(try date.formatted)
-    case .reference(let reference): appendJSON(reference.cellText)
-    case .list: throw FieldValueError(value, isNot: "a value that a list can hold")
+  private func write(to json: inout JSONWriter) throws(FieldValueError) {
+    switch self {
+    case .null: json.null()
+    case .integer(let number): json.integer(number)
+    case .double(let number): json.number(try number.finite)
+    case .string(let text): json.string(text)
+    case .bytes(let content): json.base64(content.span)
+    case .date(let date): json.string(try date.formatted)
+    case .reference(let reference): json.string(reference.cellText)
+    case .list: throw FieldValueError(self, isNot: "a value that a list can hold")
     }
   }
+}
 
-  mutating func appendJSON(_ number: Double) throws(FieldValueError) {
-    guard number.isFinite else {
-      throw FieldValueError(.double(number), isNot: "a finite number, as JSON requires")
+extension Double {
+  /// The number itself.
+  ///
+  /// - Throws: A ``FieldValueError`` if it is not finite.
+  var finite: Double {
+    get throws(FieldValueError) {
+      if isFinite { return self }
+      throw FieldValueError(.double(self), isNot: "a finite number, as JSON requires")
     }
-    appendNumber(number)
-  }
-
-  mutating func appendJSON(_ text: String) {
-    let bytes = Array(text.utf8)
-    appendJSONString(bytes.span)
   }
 }
 

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// A writer of cells as the fields of JSON objects.
 package struct JSONCellWriter: CellWriter {
   package let columns: [String]
@@ -12,7 +14,7 @@ package struct JSONCellWriter: CellWriter {
     ranges = columns.enumerated().map { index, column in
       let start = beginnings.count
       beginnings.append(index == 0 ? .openingBrace : .comma)
-      beginnings.appendJSON(column)
+      beginnings.appendJSONString(column)
       beginnings.append(.colon)
       return start..<beginnings.count
     }
@@ -31,7 +33,7 @@ package struct JSONCellWriter: CellWriter {
     switch unsafe cell {
     case .null: bytes += "null".utf8
     case .integer(let number): bytes.appendNumber(number)
-    case .double(let number): try bytes.appendJSON(number)
+    case .double(let number): bytes.appendNumber(try number.finite)
     // The buffers of the cell are valid during this call, and not mutated.
     case .text(let text): bytes.appendJSONString(unsafe Span(_unsafeBytes: text))
     case .json(let text): bytes.append(unsafe Span(_unsafeBytes: text))

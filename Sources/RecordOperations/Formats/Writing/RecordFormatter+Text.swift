@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 extension RecordFormatter {
   /// Returns a value as text, for formats without types: as a ``CSVFormatter`` writes it, without
   /// quotes. Null is an empty string.
@@ -17,9 +19,7 @@ extension RecordFormatter {
       bytes.appendBase64(content.span)
       return String(decoding: bytes, as: UTF8.self)
     case .list(let values):
-      var bytes: [UInt8] = []
-      try bytes.appendJSON(values)
-      return String(decoding: bytes, as: UTF8.self)
+      return String(decoding: try FieldValue.json(values), as: UTF8.self)
     }
   }
 }

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// A format in which records are written to a file.
 ///
 /// ``CSVFormatter``, ``JSONFormatter`` and ``JSONLinesFormatter`` are built in. Another format

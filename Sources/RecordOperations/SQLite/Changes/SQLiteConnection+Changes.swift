@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -39,7 +41,7 @@ extension SQLiteConnection {
   func changes(since token: ChangeToken?, atMost count: Int) throws -> ChangePage {
     guard try hasStates(), let database = try database() else { return try noChanges(since: token) }
     let start = try start(token, in: database)
-    let states = try rows(
+    let states = try fetchAll(
       """
       SELECT sequence, type, name, deleted FROM "_record_states" \
       WHERE sequence > ?1 AND (deleted = 0 OR sequence > ?2) ORDER BY sequence LIMIT ?3
@@ -108,7 +110,7 @@ extension SQLiteConnection {
   }
 
   private func database() throws -> (identity: String, forgotten: Int64, last: Int64)? {
-    try first(
+    try fetchOne(
       """
       SELECT identity, forgotten, \
       ifnull((SELECT seq FROM sqlite_sequence WHERE name = '_record_states'), 0) \
@@ -125,12 +127,12 @@ extension SQLiteConnection {
     guard try hasStates() else { return 0 }
     let text: SQLiteValue = .text(
       Date.texts.contains(date) ? date.text : date < Date.texts.lowerBound ? "" : ":")
-    try run(
+    try execute(
       """
       UPDATE "_record_database" SET forgotten = max(forgotten, ifnull( \
       (SELECT max(sequence) FROM "_record_states" WHERE deleted = 1 AND modified < ?1), 0))
       """, [text])
-    try run("DELETE FROM \"_record_states\" WHERE deleted = 1 AND modified < ?1", [text])
+    try execute("DELETE FROM \"_record_states\" WHERE deleted = 1 AND modified < ?1", [text])
     return changeCount
   }
 }

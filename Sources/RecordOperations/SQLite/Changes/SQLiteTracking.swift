@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 /// The tables and triggers that record the state of each record, so that changes by other programs
 /// count.
 ///
@@ -75,10 +77,10 @@ extension SQLiteConnection {
         .unsupported("\(table.name) can only be queried: it is not a table whose rows have a key"))
     }
     if try !hasStates() {
-      for sql in SQLiteTracking.tables { try run(sql) }
+      for sql in SQLiteTracking.tables { try execute(sql) }
     }
     // Triggers from before the table was renamed.
-    let others = try rows(
+    let others = try fetchAll(
       """
       SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 \
       AND instr(sql, '"_record_states"') > 0
@@ -87,23 +89,23 @@ extension SQLiteConnection {
     ) { $0.text(at: 0) ?? "" }
     let prefixes = SQLiteTracking.triggerNames(for: "")
     for name in others where prefixes.contains(where: name.hasPrefix) {
-      try run("DROP TRIGGER \(SQLiteName.quoted(name))")
+      try execute("DROP TRIGGER \(SQLiteName.quoted(name))")
     }
-    for sql in try SQLiteTracking.triggers(for: table) { try run(sql) }
+    for sql in try SQLiteTracking.triggers(for: table) { try execute(sql) }
     let type = try SQLiteName.literal(table.name)
-    try run("DELETE FROM \"_record_states\" WHERE type = \(type)")
+    try execute("DELETE FROM \"_record_states\" WHERE type = \(type)")
     if changeCount > 0 {
       // The table was replaced, or changed without its triggers, so the changes since then are
       // unknown. Older tokens expire.
-      try run("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = '_record_states'")
-      try run(
+      try execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = '_record_states'")
+      try execute(
         """
         UPDATE "_record_database" SET forgotten = \
         (SELECT seq FROM sqlite_sequence WHERE name = '_record_states')
         """)
     }
     let condition = try table.key.isNamed("t").map { " WHERE \($0)" } ?? ""
-    try run(
+    try execute(
       """
       INSERT INTO "_record_states" (type, name, modified, deleted) \
       SELECT \(type), \(table.key.name(of: "t")), \(SQLiteTracking.now), 0 \

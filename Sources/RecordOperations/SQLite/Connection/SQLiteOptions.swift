@@ -1,3 +1,5 @@
+package import SQLiteSupport
+
 /// Options for how a file is opened and used.
 ///
 /// ```swift
@@ -73,5 +75,21 @@ public struct SQLiteOptions: Sendable {
     self.busyTimeout = busyTimeout
     self.readers = readers
     self.limits = limits
+  }
+}
+
+extension SQLiteOptions {
+  /// The options of a connection.
+  package var configuration: SQLiteConfiguration {
+    let access: SQLiteConfiguration.Access =
+      switch access {
+      case .readOnly: .readOnly
+      case .immutable: .immutable
+      case .existing: .existing
+      case .create: .create
+      }
+    return SQLiteConfiguration(
+      access: access, durability: durability == .full ? .full : .normal,
+      trustsSchema: trustsSchema, busyTimeout: busyTimeout)
   }
 }

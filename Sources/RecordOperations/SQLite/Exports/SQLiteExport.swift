@@ -1,3 +1,6 @@
+internal import SQLiteSupport
+internal import SystemSupport
+
 /// The rows of a query, in the form of a file.
 struct SQLiteExport {
   private let connection: SQLiteConnection
@@ -85,7 +88,7 @@ struct SQLiteExport {
     bytes.reserveCapacity(Self.blockSize * 2)
     try formatter.appendHeader(for: columns, to: &bytes)
     let appendRow = rowAppender(for: formatter)
-    let statement = try connection.statement(sql)
+    let statement = try connection.makeStatement(sql)
     try statement.bind(values)
     var count = 0
     while try statement.step() {
@@ -152,7 +155,7 @@ extension SQLiteConnection {
   fileprivate func count(_ table: SQLiteTable, _ limit: Int?) throws -> Int? {
     let rows = "SELECT 1 FROM \(table.texts.table)"
     let some = limit.map { "(\(rows) LIMIT \($0))" }
-    return try first("SELECT count(*) FROM \(some ?? table.texts.table)") {
+    return try fetchOne("SELECT count(*) FROM \(some ?? table.texts.table)") {
       Int($0.integer(at: 0))
     }
   }
@@ -184,15 +187,14 @@ extension SQLiteStatement {
     case .real where !cell.isOfBytes: return try unsafe body(.double(double(at: index)))
     case .integer, .real, .blob, .text: break
     }
-    try unsafe withUnsafeBytes(at: index, isBlob: storageClass == .blob) {
-      bytes throws(FieldValueError) in
-      if storageClass == .blob || cell.isOfBytes { return try unsafe body(.bytes(bytes)) }
-      let text = unsafe Span<UInt8>(_unsafeBytes: bytes)
-      guard text.isText else { throw Self.noText(text, cell) }
-      switch cell.meaning {
-      case .list, .keptReference: try orValue(value(of: cell, at: index))
-      case .plain, .date, .foreignKey: try unsafe body(.text(bytes))
-      }
+    // The bytes are valid until the next step, and the bodies end before.
+    let bytes = unsafe unsafeBytes(at: index, isBlob: storageClass == .blob)
+    if storageClass == .blob || cell.isOfBytes { return try unsafe body(.bytes(bytes)) }
+    let text = unsafe Span<UInt8>(_unsafeBytes: bytes)
+    guard text.isText else { throw Self.noText(text, cell) }
+    switch cell.meaning {
+    case .list, .keptReference: try orValue(value(of: cell, at: index))
+    case .plain, .date, .foreignKey: try unsafe body(.text(bytes))
     }
   }
 
@@ -201,10 +203,8 @@ extension SQLiteStatement {
   /// - Throws: A ``FieldValueError`` if the cell is text that is not UTF-8.
   fileprivate func checkText(_ cell: SQLitePaths.Cell, at index: Int) throws {
     guard storageClass(at: index) == .text, !cell.isOfBytes else { return }
-    try unsafe withUnsafeBytes(at: index, isBlob: false) { bytes in
-      let text = unsafe Span<UInt8>(_unsafeBytes: bytes)
-      if !text.isText { throw Self.noText(text, cell) }
-    }
+    let text = unsafe Span<UInt8>(_unsafeBytes: unsafeBytes(at: index, isBlob: false))
+    if !text.isText { throw Self.noText(text, cell) }
   }
 
   /// Text that is not UTF-8 is an error: in base64, it would be imported as other text.

@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 /// SQL expressions for key paths of columns: `title`, `author.name`, `author.country.code`.
 ///
 /// Every key but the last is a reference, which a subquery resolves for each row. So no row is left
@@ -95,7 +97,7 @@ struct SQLitePaths {
     _ path: String
   ) throws -> Cell {
     let own = SQLiteOperand.referenceParts(column.quoted).type
-    let types = try connection.rows(
+    let types = try connection.fetchAll(
       """
       SELECT DISTINCT \(own) AS type FROM \(table.texts.table) \
       WHERE typeof(\(column.quoted)) = 'text' ORDER BY type

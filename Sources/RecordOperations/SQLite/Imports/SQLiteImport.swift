@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 /// Inserts the rows of a file into a table.
 struct SQLiteImport {
   /// The path of the file, for errors.
@@ -64,6 +66,7 @@ struct SQLiteImport {
   private static func refusal(_ error: any Error) -> String? {
     switch error {
     case let refusal as ImportRefusal: refusal.text
+    case let error as SQLiteError where error.kind == .invalidName: error.description
     case let error as RecordError: if case .invalid(let text) = error.reason { text } else { nil }
     default: nil
     }
@@ -74,8 +77,8 @@ struct SQLiteImport {
   ///
   /// - Throws: A ``RecordError`` that names them; a ``SQLiteError``.
   func checkReferences() throws {
-    guard connection.hasUnmetReferences else { return }
-    let found = try connection.rows(
+    guard connection.hasDeferredViolations else { return }
+    let found = try connection.fetchAll(
       """
       SELECT count(DISTINCT c.rowid), l."from", c.parent FROM pragma_foreign_key_check(?1) AS c \
       JOIN pragma_foreign_key_list(?1) AS l ON l.id = c.fkid GROUP BY c.fkid, l.seq
@@ -222,7 +225,7 @@ struct SQLiteImport {
 extension SQLiteConnection {
   /// Returns whether a table has a conflict clause of its own.
   fileprivate func resolvesConflicts(_ table: String) throws -> Bool {
-    try first(
+    try fetchOne(
       "SELECT 1 FROM sqlite_schema WHERE name = ?1 AND sql LIKE '%ON%CONFLICT%'", [.text(table)]
     ) { _ in true } ?? false
   }

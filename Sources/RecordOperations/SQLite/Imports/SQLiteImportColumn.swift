@@ -1,3 +1,6 @@
+internal import SQLiteSupport
+internal import SystemSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else

@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 /// Inserts rows with the same columns: many rows in one statement or, if that fails, one by one.
 struct SQLiteImportPlan {
   /// The approximate number of values in a statement. More are slower.
@@ -177,7 +179,7 @@ struct SQLiteImportPlan {
   }
 
   private static func isOfRows(_ error: any Error) -> Bool {
-    error is DroppedRows || (error as? SQLiteError)?.endsRequest == false
+    error is DroppedRows || (error as? SQLiteError)?.isOfStatement == true
   }
 
   private func insertTogether(
@@ -189,7 +191,7 @@ struct SQLiteImportPlan {
     if rows.count < rowsPerStatement {
       return try insertSingly(rows, &problems, problem, bind)
     }
-    try connection.withStatement(insertsMany) { statement in
+    try connection.withCachedStatement(insertsMany) { statement in
       for row in rows {
         do { try bind(row, statement, waiting.count * columns.count + 1) } catch let refusal
           as ImportRefusal
@@ -218,7 +220,7 @@ struct SQLiteImportPlan {
     _ bind: RowBinder
   ) throws -> Int {
     var count = 0
-    try connection.withStatement(insertsOne) { statement in
+    try connection.withCachedStatement(insertsOne) { statement in
       for row in rows {
         do { try bind(row, statement, 1) } catch let refusal as ImportRefusal {
           problems.append(problem(row, refusal.text))
@@ -240,7 +242,7 @@ struct SQLiteImportPlan {
     _ rows: Range<Int>, _ problems: inout [RowProblem], _ problem: ProblemMaker, _ bind: RowBinder
   ) throws -> Int {
     var count = 0
-    try connection.withStatement(insertsOne) { statement in
+    try connection.withCachedStatement(insertsOne) { statement in
       for row in rows {
         do {
           try connection.savepoint {
@@ -254,7 +256,7 @@ struct SQLiteImportPlan {
           count += inserted
         } catch let refusal as ImportRefusal {
           problems.append(problem(row, refusal.text))
-        } catch let error as SQLiteError where !error.endsRequest && connection.isInTransaction {
+        } catch let error as SQLiteError where error.isOfStatement && connection.isInTransaction {
           problems.append(problem(row, text(of: error)))
         }
       }
@@ -263,11 +265,11 @@ struct SQLiteImportPlan {
   }
 
   private func text(of error: SQLiteError) -> String {
-    if refusesExisting, error.isDuplicate {
+    if refusesExisting, error.isPrimaryKeyViolation {
       return "\(error.translated), and existing rows are neither updated nor kept"
     }
     // SQLite does not name the foreign key.
-    guard error.isReferenceViolation else { return "\(error.translated)" }
+    guard error.isForeignKeyViolation else { return "\(error.translated)" }
     return """
       foreign key violation: a referenced row does not exist \
       (\(references.joined(separator: ", ")))

@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -36,7 +38,7 @@ struct SQLiteConditions {
           """
         ))
     }
-    let limit = connection.valueLimit
+    let limit = connection.parameterLimit
     if values.count > limit {
       throw RecordError(
         .invalid("the query compares with \(values.count) values; at most \(limit) are allowed"))
@@ -168,10 +170,10 @@ struct SQLiteConditions {
   private func texts(ofElement value: FieldValue) throws -> [String] {
     switch value {
     case .integer(let number):
-      let double = Double(exactly: number).map { JSONText.number($0) }
+      let double = Double(exactly: number)?.elementText
       return ["\(number)"] + [double].compactMap(\.self) + (number == 0 ? ["-0.0"] : [])
     case .double(let number):
-      guard let whole = Int64(exactly: number) else { return [JSONText.number(number)] }
+      guard let whole = Int64(exactly: number) else { return [number.elementText] }
       return try texts(ofElement: .integer(whole))
     // The delete rule of a reference does not affect its equality.
     case .reference(let reference):

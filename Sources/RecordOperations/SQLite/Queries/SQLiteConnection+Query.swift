@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 extension SQLiteConnection {
   /// Returns a page of the records that match a query. Must be called in a transaction.
   ///
@@ -26,7 +28,7 @@ extension SQLiteConnection {
     if !order.terms.isEmpty { sql += " ORDER BY \(order.sql)" }
     // One more row shows whether this is the last page.
     sql += " LIMIT \(count == .max ? -1 : count + 1) OFFSET \(offset)"
-    return try withStatement(sql) { statement in
+    return try withCachedStatement(sql) { statement in
       try statement.bind(conditions.values)
       return try withStates(of: table) { state in
         var records: [DatabaseRecord] = []

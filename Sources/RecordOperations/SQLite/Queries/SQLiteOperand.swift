@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -109,14 +111,14 @@ struct SQLiteOperand {
       self.init(
         terms: [], condition: "typeof(\(name)) IN ('text', 'integer')", isImplied: false)
       let isSame = id.zone == .default && id.type.utf8.elementsEqual(type.utf8)
-      let own = JSONText.hexadecimal(Array(type.utf8))
+      let own = SQLiteName.literal(Array(type.utf8))
       if isSame {
         terms = [("\(text) COLLATE BINARY", .text(id.name))]
         isWhole = true
         isImplied = isNatural
       }
       ordered = [
-        ("x''", .blob(Array(id.zone.name.utf8))), ("x'\(own)'", .blob(Array(id.type.utf8))),
+        ("x''", .blob(Array(id.zone.name.utf8))), (own, .blob(Array(id.type.utf8))),
         ("\(text) COLLATE BINARY", .text(id.name)),
       ]
     }

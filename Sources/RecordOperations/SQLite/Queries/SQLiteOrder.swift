@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 /// The order of a query, and the start of a page in it.
 struct SQLiteOrder {
   struct Term {
@@ -84,5 +86,34 @@ extension SQLiteTable {
     if case .integer(let column, isRowID: true) = key { return [column] }
     if hasRowID, let free = SQLiteKey.rowIDName(beside: columns) { return [free] }
     return key.columns
+  }
+}
+
+extension SQLiteValue {
+  /// The value in a cursor, the inverse of ``init(cursorValue:)``.
+  var cursorValue: FieldValue {
+    switch self {
+    case .null: .null
+    case .integer(let number): .integer(number)
+    case .real(let number): .double(number)
+    case .text(let text): .string(text)
+    case .illFormedText(let bytes): .list([.bytes(bytes)])
+    case .blob(let bytes): .bytes(bytes)
+    }
+  }
+
+  /// Creates a value from its form in a cursor; nil if a cursor cannot contain it.
+  init?(cursorValue: FieldValue) {
+    switch cursorValue {
+    case .null: self = .null
+    case .integer(let number): self = .integer(number)
+    case .double(let number): self = .real(number)
+    case .string(let text): self = .text(text)
+    case .bytes(let bytes): self = .blob(bytes)
+    case .list(let values):
+      guard values.count == 1, case .bytes(let bytes)? = values.first else { return nil }
+      self = .illFormedText(bytes)
+    case .date, .reference: return nil
+    }
   }
 }

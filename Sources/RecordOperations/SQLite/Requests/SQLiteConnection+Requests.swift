@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 extension SQLiteConnection {
   /// Returns the records with these names that exist.
   ///
@@ -91,7 +93,7 @@ extension SQLiteConnection {
     case var error as RecordError:
       error.record = change.id
       return error
-    case let error as SQLiteError where !error.endsRequest:
+    case let error as SQLiteError where error.isOfStatement:
       guard var translated = error.translated as? RecordError else { throw error }
       translated.record = change.id
       return translated

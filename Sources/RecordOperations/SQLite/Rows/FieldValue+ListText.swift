@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -6,37 +8,50 @@
 
 /// Lists as JSON text that other programs can read: `[1,"a",{"date":"2026-11-22T12:03:04.123Z"}]`.
 extension FieldValue {
-  /// Returns the JSON of a list element. Equal values have equal text.
+  /// Returns the JSON of a list element. Equal values have equal text, byte by byte.
   ///
   /// - Throws: A ``RecordError`` if a list cannot contain the value.
   func elementText() throws -> String {
-    switch self {
-    case .null: return "null"
-    case .integer(let number): return "\(number)"
-    case .double(let number):
-      guard !number.isNaN else { throw RecordError(.invalid("it contains NaN")) }
-      return JSONText.number(number)
-    case .string(let text): return JSONText.string(text)
-    case .bytes(let bytes): return "{\"bytes\":\"\(Data(bytes).base64EncodedString())\"}"
-    case .date(let date):
-      guard Date.texts.contains(date) else {
-        throw RecordError(.invalid("it contains a date before the year 1 or after 9999"))
-      }
-      return "{\"date\":\"\(date.text)\"}"
-    case .reference(let reference):
-      guard reference.onDelete == .keep else {
-        throw RecordError(.invalid("it contains a reference without the rule .keep"))
-      }
-      return "{\"reference\":\(JSONText.string(try reference.id.referenceText()))}"
-    case .list: throw RecordError(.invalid("it contains another list"))
-    }
+    var json = JSONWriter(escaping: .sqlite)
+    try writeElement(to: &json)
+    return json.text
   }
 
   /// Returns the JSON of a list.
   ///
   /// - Throws: A ``RecordError`` if a list cannot contain one of the elements.
   static func listText(_ elements: [FieldValue]) throws -> String {
-    "[" + (try elements.map { try $0.elementText() }.joined(separator: ",")) + "]"
+    var json = JSONWriter(escaping: .sqlite)
+    try json.array { json in for element in elements { try element.writeElement(to: &json) } }
+    return json.text
+  }
+
+  private func writeElement(to json: inout JSONWriter) throws {
+    switch self {
+    case .null: json.null()
+    case .integer(let number): json.integer(number)
+    case .double(let number):
+      guard !number.isNaN else { throw RecordError(.invalid("it contains NaN")) }
+      json.literal(number.elementText)
+    case .string(let text): json.string(text)
+    case .bytes(let bytes):
+      json.object { json in
+        json.name("bytes")
+        json.base64(bytes.span)
+      }
+    case .date(let date):
+      guard Date.texts.contains(date) else {
+        throw RecordError(.invalid("it contains a date before the year 1 or after 9999"))
+      }
+      json.object { $0.member("date", date.text) }
+    case .reference(let reference):
+      guard reference.onDelete == .keep else {
+        throw RecordError(.invalid("it contains a reference without the rule .keep"))
+      }
+      let text = try reference.id.referenceText()
+      json.object { $0.member("reference", text) }
+    case .list: throw RecordError(.invalid("it contains another list"))
+    }
   }
 
   /// Parses a list; nil if the text is not a list in this format.
@@ -72,6 +87,17 @@ extension FieldValue {
     case "reference": RecordID(referenceText: text).map { .reference(RecordReference($0)) }
     default: nil
     }
+  }
+}
+
+extension Double {
+  /// The shortest JSON text that is parsed as this number, and not as an integer. JSON has no
+  /// infinity, so text for a number beyond the largest double represents it.
+  var elementText: String {
+    if isInfinite { return self < 0 ? "-1e999" : "1e999" }
+    var text: [UInt8] = []
+    text.appendNumber(self)
+    return String(decoding: text, as: UTF8.self)
   }
 }
 

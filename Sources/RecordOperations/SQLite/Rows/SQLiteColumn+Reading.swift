@@ -1,3 +1,5 @@
+package import SQLiteSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else

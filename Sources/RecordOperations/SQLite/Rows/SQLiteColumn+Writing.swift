@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else

@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -53,7 +55,7 @@ extension SQLiteConnection {
       } else {
         try insert(table, key, values)
       }
-    } catch let error as SQLiteError where error.isReferenceViolation {
+    } catch let error as SQLiteError where error.isForeignKeyViolation {
       throw try violation(bySaving: values) ?? error
     }
     return try saved(record, values, policy, key, in: table)
@@ -111,7 +113,7 @@ extension SQLiteConnection {
     let others = values.filter { !table.key.columns.contains($0.column.name) }
     let columns = try (table.key.columns + others.map(\.column.name)).map(SQLiteName.quoted)
     let places = (1...columns.count).map { "?\($0)" }
-    try run(
+    try execute(
       """
       INSERT INTO \(table.texts.table) (\(columns.joined(separator: ", "))) \
       VALUES (\(places.joined(separator: ", ")))
@@ -129,7 +131,7 @@ extension SQLiteConnection {
       // A save always gives the record a new tag, even if it changes nothing.
       settings = ["\(try SQLiteName.quoted(column)) = \(try SQLiteName.quoted(column))"]
     }
-    try run(
+    try execute(
       """
       UPDATE \(table.texts.table) AS t SET \(settings.joined(separator: ", ")) \
       WHERE \(table.texts.isRow)
@@ -164,9 +166,9 @@ extension SQLiteConnection {
     guard state.isThere else { throw RecordError(.unknownRecord) }
     if let tag, tag != state.tag { throw try conflict(id.name, in: table) }
     do {
-      try run(
+      try execute(
         "DELETE FROM \(table.texts.table) AS t WHERE \(table.texts.isRow)", key)
-    } catch let error as SQLiteError where error.isReferenceViolation {
+    } catch let error as SQLiteError where error.isForeignKeyViolation {
       throw try violation(byDeleting: id.name, of: table) ?? error
     }
   }
@@ -224,7 +226,7 @@ extension SQLiteConnection {
     of table: SQLiteTable, at column: SQLiteColumn, leadingTo name: String
   ) throws -> [RecordID] {
     let reader = try SQLiteRowReader(table, keys: [])
-    return try rows(
+    return try fetchAll(
       "SELECT \(reader.selection) FROM \(table.texts.table) AS t WHERE t.\(column.quoted) = ?1",
       [.text(name)]
     ) { row in reader.record(row) { _ in .none }.id }

@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -65,7 +67,7 @@ extension SQLiteConnection {
     guard let key = table.key.values(of: name) else { return nil }
     let state = try state(of: key, in: table)
     guard state.isThere else { return nil }
-    return try first(
+    return try fetchOne(
       "SELECT \(reader.selection) FROM \(table.texts.table) AS t WHERE \(table.texts.isRow)", key
     ) { row in reader.record(row, name: name) { _ in state } }
   }
@@ -75,7 +77,7 @@ extension SQLiteConnection {
   /// - Parameter key: The values of its key.
   /// - Throws: A ``SQLiteError``.
   func state(of key: [SQLiteValue], in table: SQLiteTable) throws -> SQLiteRowState {
-    try first(table.texts.state, key) { row in
+    try fetchOne(table.texts.state, key) { row in
       SQLiteRowState(
         isThere: true, tag: row.isNull(at: 1) ? nil : RecordTag("\(row.integer(at: 1))"),
         modified: row.text(at: 2).flatMap { Date(text: $0) })
@@ -94,7 +96,7 @@ extension SQLiteConnection {
     guard table.isTracked else {
       return try body { _ in SQLiteRowState(isThere: true, tag: nil, modified: nil) }
     }
-    return try withStatement(
+    return try withCachedStatement(
       "SELECT sequence, modified FROM \"_record_states\" WHERE type = ?1 AND name = ?2 AND deleted = 0"
     ) { statement in
       try statement.bind(table.name, at: 1)

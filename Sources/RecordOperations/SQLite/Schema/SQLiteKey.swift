@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 /// The part of a row that is the name of its record.
 package enum SQLiteKey: Hashable, Sendable {
   /// The text of a column.

@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 /// Record names that are JSON lists of values: `[1,"a",{"hex":"00FF"}]`.
 enum SQLiteKeyText {
   /// Returns the values of a name; nil if it is not such a list.

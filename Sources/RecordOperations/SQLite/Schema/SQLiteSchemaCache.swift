@@ -1,5 +1,7 @@
+internal import SQLiteSupport
+
 /// The schema of a file as a connection has read it, for one schema version.
-final class SQLiteSchemaCache {
+final class SQLiteSchemaCache: SQLiteTransactionObserver {
   /// A table or view that can hold records.
   struct Entry {
     let name: String
@@ -28,15 +30,25 @@ final class SQLiteSchemaCache {
 
   /// Clears the cache if the transaction has changed the schema. Other changes will reuse the
   /// numbers of the versions that were rolled back.
-  func rolledBack() {
+  func transactionRolledBack() {
     if hasChanged { forget() }
   }
 
-  func committed() { hasChanged = false }
+  func transactionCommitted() { hasChanged = false }
 
   private func forget() {
     version = nil
     entries = nil
     tables = [:]
+  }
+}
+
+extension SQLiteConnection {
+  /// The cached schema.
+  var schema: SQLiteSchemaCache {
+    if let cache = transactionObserver as? SQLiteSchemaCache { return cache }
+    let cache = SQLiteSchemaCache()
+    transactionObserver = cache
+    return cache
   }
 }

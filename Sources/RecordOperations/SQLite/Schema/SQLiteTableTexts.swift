@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 /// SQL fragments for a table whose rows have the alias `t`.
 struct SQLiteTableTexts: Sendable {
   /// The quoted name of the table.

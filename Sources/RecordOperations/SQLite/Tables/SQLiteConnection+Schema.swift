@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import SQLiteSupport
 
 extension SQLiteConnection {
   /// Returns the sorted names of the tables and views, without the internal ones of SQLite and of
@@ -32,14 +32,14 @@ extension SQLiteConnection {
 
   /// Clears the cached schema if it has changed. The result is valid for the current transaction.
   func lookAtSchema() throws {
-    let version = try first("PRAGMA schema_version") { $0.integer(at: 0) } ?? 0
+    let version = try fetchOne("PRAGMA schema_version") { $0.integer(at: 0) } ?? 0
     schema.use(version)
   }
 
   private func entries() throws -> [SQLiteSchemaCache.Entry] {
     try lookAtSchema()
     if let entries = schema.entries { return entries }
-    let entries = try rows(
+    let entries = try fetchAll(
       """
       SELECT name, type, wr FROM pragma_table_list
       WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
@@ -58,7 +58,7 @@ extension SQLiteConnection {
   private func read(_ entry: SQLiteSchemaCache.Entry) throws -> SQLiteTable {
     let foreignKeys = try foreignKeys(of: entry.name)
     var columns: [SQLiteColumn] = []
-    let rows = try rows(
+    let rows = try fetchAll(
       "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1) ORDER BY cid",
       [.text(entry.name)]
     ) { row in
@@ -73,7 +73,8 @@ extension SQLiteConnection {
         SQLiteColumn(
           name: row.name, quoted: try SQLiteName.quoted(row.name), declaredType: row.type,
           affinity: SQLiteAffinity(declaredType: row.type),
-          collation: entry.kind == .table ? collation(of: row.name, in: entry.name) : "BINARY",
+          collation: entry.kind == .table
+            ? collation(ofColumn: row.name, in: entry.name) : "BINARY",
           isRequired: row.isRequired, keyPosition: row.keyPosition, isHidden: row.hidden == 1,
           isGenerated: row.hidden > 1,
           meaning: try meaning(of: row.name, row.type, foreignKeys)))
@@ -84,18 +85,10 @@ extension SQLiteConnection {
       isOwn: try isOwn(entry.name), isTracked: try isTracked(entry.name))
   }
 
-  private func collation(of column: String, in table: String) -> String {
-    var name: UnsafePointer<CChar>?
-    let code = unsafe sqlite3_table_column_metadata(
-      handle.pointer, "main", table, column, nil, &name, nil, nil, nil)
-    guard code == SQLITE_OK, let name = unsafe name else { return "BINARY" }
-    return unsafe String(cString: name).uppercased()
-  }
-
   private func foreignKeys(of table: String) throws -> [SQLiteForeignKey] {
     var keys: [Int64: (columns: [String], parent: String, parentColumns: [String], rule: String)] =
       [:]
-    let rows = try rows(
+    let rows = try fetchAll(
       "SELECT id, \"from\", \"table\", \"to\", on_delete FROM pragma_foreign_key_list(?1) ORDER BY id, seq",
       [.text(table)]
     ) { row in
@@ -145,7 +138,7 @@ extension SQLiteConnection {
 
   /// Returns the only key column of a table, which contains its record names; nil if there is none.
   private func nameColumn(of table: String) throws -> String? {
-    let keys = try rows(
+    let keys = try fetchAll(
       "SELECT name, type FROM pragma_table_xinfo(?1) WHERE pk > 0", [.text(table)]
     ) { ($0.text(at: 0) ?? "", SQLiteAffinity(declaredType: $0.text(at: 1) ?? "")) }
     guard keys.count == 1, let key = keys.first, [.text, .integer].contains(key.1) else {
@@ -175,12 +168,12 @@ extension SQLiteConnection {
 
   private func isOwn(_ table: String) throws -> Bool {
     guard try hasStates() else { return false }
-    return try first(
+    return try fetchOne(
       "SELECT 1 FROM \"_record_types\" WHERE type = ?1", [.text(table)], { _ in true }) ?? false
   }
 
   private func isTracked(_ table: String) throws -> Bool {
-    let count = try first(
+    let count = try fetchOne(
       "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 AND name IN (?2, ?3, ?4, ?5)",
       [.text(table)] + SQLiteTracking.triggerNames(for: table).map { .text($0) }
     ) { $0.integer(at: 0) }
@@ -189,7 +182,7 @@ extension SQLiteConnection {
 
   /// Returns whether the file has the tables for the states of records.
   package func hasStates() throws -> Bool {
-    try first(
+    try fetchOne(
       "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_record_states'", [],
       { _ in true }
     ) ?? false

@@ -1,3 +1,5 @@
+internal import SQLiteSupport
+
 extension SQLiteConnection {
   /// Returns the table to save a record in, and creates missing columns for its fields, in the
   /// order of the fields. Must be called in a transaction.
@@ -76,11 +78,11 @@ extension SQLiteConnection {
       columns.append(try definition(of: name, for: value, in: type))
     }
     try checkColumnCount(columns.count, of: type)
-    try run("CREATE TABLE \(SQLiteName.quoted(type)) (\(columns.joined(separator: ", ")))")
+    try execute("CREATE TABLE \(SQLiteName.quoted(type)) (\(columns.joined(separator: ", ")))")
     schema.changed()
     guard let table = try table(type) else { return nil }
     try track(table)
-    try run("INSERT OR IGNORE INTO \"_record_types\" VALUES (?1)", [.text(type)])
+    try execute("INSERT OR IGNORE INTO \"_record_types\" VALUES (?1)", [.text(type)])
     return try self.table(type)
   }
 
@@ -95,14 +97,15 @@ extension SQLiteConnection {
       }
       // Another program may have stored values in it, which stay as they are.
       let isEmpty =
-        try first("SELECT 1 FROM \(target) WHERE \(column.quoted) IS NOT NULL") { _ in false }
+        try fetchOne("SELECT 1 FROM \(target) WHERE \(column.quoted) IS NOT NULL") { _ in false }
         ?? true
       guard isEmpty else { return }
-      try run("ALTER TABLE \(target) DROP COLUMN \(SQLiteName.quoted(key))")
+      try execute("ALTER TABLE \(target) DROP COLUMN \(SQLiteName.quoted(key))")
     } else {
       try checkColumnCount(table.columns.count + 1, of: table.name)
     }
-    try run("ALTER TABLE \(target) ADD COLUMN \(definition(of: key, for: value, in: table.name))")
+    try execute(
+      "ALTER TABLE \(target) ADD COLUMN \(definition(of: key, for: value, in: table.name))")
     schema.changed()
   }
 

@@ -1,4 +1,5 @@
 public import CompositeOperations
+internal import SQLiteSupport
 
 /// A transaction of a database, or a savepoint within one: a database for the operations in it.
 ///
@@ -9,11 +10,11 @@ public final class RecordTransaction: RecordDatabase {
   private let path: String
   private let options: SQLiteOptions
   /// Serializes the start of transactions with the writers of the database.
-  private let beginning: RecordTurn
+  private let writerMutex: AsyncMutex
   /// The enclosing transaction or savepoint; nil for the transaction itself.
   private let outer: RecordTransaction?
   /// Held by a request, and by a savepoint while it is open.
-  private let turn = RecordTurn()
+  private let requestMutex = AsyncMutex()
   private let hasEnded = Lock(false)
 
   /// The transactions and savepoints of this task, outermost first. The task may outlive them.
@@ -23,7 +24,7 @@ public final class RecordTransaction: RecordDatabase {
     worker = database.worker(for: .writing)
     path = database.path
     options = database.options
-    beginning = database.turn
+    writerMutex = database.writerMutex
     outer = nil
   }
 
@@ -31,7 +32,7 @@ public final class RecordTransaction: RecordDatabase {
     worker = outer.worker
     path = outer.path
     options = outer.options
-    beginning = outer.beginning
+    writerMutex = outer.writerMutex
     self.outer = outer
   }
 
@@ -43,9 +44,9 @@ public final class RecordTransaction: RecordDatabase {
   // MARK: Lifecycle
 
   func begin() async throws {
-    try await beginning.take()
-    defer { beginning.giveBack() }
-    try await worker.run { try $0.begin(.writing) }
+    try await writerMutex.acquire()
+    defer { writerMutex.release() }
+    try await worker.run { try $0.begin(.immediate) }
   }
 
   /// Runs a body as part of the transaction.
@@ -66,8 +67,8 @@ public final class RecordTransaction: RecordDatabase {
   func commit() async throws {
     hasEnded.withLock { $0 = true }
     // Remaining requests come first, and find that it has ended.
-    try await turn.take()
-    defer { turn.giveBack() }
+    try await requestMutex.acquire()
+    defer { requestMutex.release() }
     try await worker.run { connection in
       try connection.checkTransaction()
       try connection.commit()
@@ -78,9 +79,9 @@ public final class RecordTransaction: RecordDatabase {
   /// Rolls back, unless it was committed.
   func abandon() async {
     hasEnded.withLock { $0 = true }
-    await worker.finish { connection in
-      connection.rollBack("ROLLBACK")
-      connection.cutLog()
+    await worker.runIfOpen { connection in
+      connection.rollBack()
+      connection.truncateWAL()
     }
     await worker.close()
   }
@@ -110,27 +111,27 @@ public final class RecordTransaction: RecordDatabase {
     in context: OperationContext, _ body: @Sendable (RecordTransaction) throws -> Body
   ) async throws -> Body.Success {
     try checkUse()
-    try await turn.take()
-    defer { turn.giveBack() }
+    try await requestMutex.acquire()
+    defer { requestMutex.release() }
     let part = RecordTransaction(in: self)
     try await worker.run { connection in
       try connection.checkTransaction()
-      try connection.beginPart()
+      try connection.beginSavepoint("part")
     }
     do {
       let result = try await part.entered { try await context.run(try body(part)) }
       try Task.checkCancellation()
       part.hasEnded.withLock { $0 = true }
-      try await part.turn.take()
-      defer { part.turn.giveBack() }
+      try await part.requestMutex.acquire()
+      defer { part.requestMutex.release() }
       try await worker.run { connection in
         try connection.checkTransaction()
-        try connection.endPart()
+        try connection.releaseSavepoint("part")
       }
       return result
     } catch {
       part.hasEnded.withLock { $0 = true }
-      await worker.finish { $0.undoPart() }
+      await worker.runIfOpen { $0.rollBackSavepoint("part") }
       throw error
     }
   }
@@ -186,8 +187,8 @@ public final class RecordTransaction: RecordDatabase {
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Response
   ) async throws -> Response {
     try checkUse()
-    try await turn.take()
-    defer { turn.giveBack() }
+    try await requestMutex.acquire()
+    defer { requestMutex.release() }
     try checkUse()
     return try await worker.run { connection in
       // It may have ended while this request waited.
@@ -218,20 +219,5 @@ extension SQLiteConnection {
   fileprivate func checkTransaction() throws {
     if isInTransaction { return }
     throw RecordError(.storage("the transaction has already been rolled back by an error"))
-  }
-
-  fileprivate func begin(_ kind: Transaction) throws { try run(kind.rawValue) }
-
-  fileprivate func commit() throws {
-    try run("COMMIT")
-    schema.committed()
-  }
-
-  fileprivate func beginPart() throws { try run("SAVEPOINT \"part\"") }
-  fileprivate func endPart() throws { try run("RELEASE \"part\"") }
-
-  fileprivate func undoPart() {
-    rollBack("ROLLBACK TO \"part\"")
-    rollBack("RELEASE \"part\"")
   }
 }

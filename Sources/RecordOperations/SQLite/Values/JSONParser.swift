@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// Parses a single JSON value.
 struct JSONParser {
   private static let deepest = 8

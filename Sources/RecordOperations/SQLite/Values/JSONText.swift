@@ -1,5 +1,4 @@
-/// JSON text in the format of SQLite. Equal values have equal text, byte by byte, so that the text
-/// can be compared.
+/// JSON text in columns of SQLite.
 enum JSONText {
   enum Value: Equatable {
     case null
@@ -9,40 +8,6 @@ enum JSONText {
     case string(String)
     case list([Value])
     case object([String: Value])
-  }
-
-  static func string(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\u{8}": result += "\\b"
-      case "\u{c}": result += "\\f"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case "\0"..."\u{1f}":
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
-  }
-
-  /// Returns the shortest text that is parsed as this number, and not as an integer. JSON has no
-  /// infinity, so text for a number beyond the largest double represents it.
-  static func number(_ number: Double) -> String {
-    number.isInfinite ? (number < 0 ? "-1e999" : "1e999") : "\(number)"
-  }
-
-  static func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789ABCDEF")
-    return bytes.reduce(into: "") {
-      $0.append(digits[Int($1 >> 4)])
-      $0.append(digits[Int($1 & 15)])
-    }
   }
 
   static func bytes(hexadecimal text: String) -> [UInt8]? {
