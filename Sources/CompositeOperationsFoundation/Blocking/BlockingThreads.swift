@@ -1,5 +1,7 @@
 internal import CompositeOperations
 package import Dispatch
+public import Foundation
+internal import SystemSupport
 
 /// A pool of threads for functions that block.
 ///
@@ -125,4 +127,23 @@ public final class BlockingThreads: Sendable {
       }
     }
   }
+}
+
+/// The error of a blocking function for which there was no thread and the system did not create
+/// one.
+public struct BlockingThreadsError: Error, CustomStringConvertible {
+  /// The name of the threads.
+  public let name: String
+  /// The `errno` of the system.
+  public let code: Int32
+
+  /// The name of the threads, the problem, and what to do.
+  public var description: String {
+    "Cannot create a thread for blocking functions (\(name)): \(SystemError(code: code)). "
+      + "Use fewer threads, or raise the limit of the system."
+  }
+}
+
+extension BlockingThreadsError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
 }

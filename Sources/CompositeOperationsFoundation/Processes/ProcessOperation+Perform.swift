@@ -14,7 +14,7 @@ extension ProcessOperation {
   public nonisolated(nonsending) func perform(
     in context: OperationContext
   ) async throws -> ProcessResult {
-    let child = try ChildProcess(self)
+    let child = try ChildProcess(configuration)
     child.begin()
     return try await withTaskCancellationHandler {
       do {
@@ -37,19 +37,19 @@ extension ProcessOperation {
     var errorLines = LineSplitter()
     while true {
       let news = await child.next()
-      if let process = news.launched { launchHook?(process) }
-      try await hand(outputLines.append(news.output), to: output.handler)
-      try await hand(errorLines.append(news.errorOutput), to: errorOutput.handler)
+      if let process = news.launched { configuration.onLaunch?(process) }
+      try await hand(outputLines.append(news.output), to: configuration.output.lineHandler)
+      try await hand(errorLines.append(news.errorOutput), to: configuration.errorOutput.lineHandler)
       if let end = news.end {
-        try await hand(outputLines.finish(), to: output.handler)
-        try await hand(errorLines.finish(), to: errorOutput.handler)
+        try await hand(outputLines.finish(), to: configuration.output.lineHandler)
+        try await hand(errorLines.finish(), to: configuration.errorOutput.lineHandler)
         return try result(of: end.get())
       }
     }
   }
 
   private nonisolated(nonsending) func hand(
-    _ lines: [String], to handler: OutputChoice.Handler?
+    _ lines: [String], to handler: OutputConfiguration.LineHandler?
   ) async throws {
     guard let handler else { return }
     for line in lines {
@@ -59,7 +59,7 @@ extension ProcessOperation {
   }
 
   private func result(of end: ChildEnd) throws -> ProcessResult {
-    if isClean(end.result.status) { return end.result }
-    throw ProcessExitError(self, end.result, lastErrorOutput: end.lastErrorOutput)
+    if configuration.isSuccess(end.result.status) { return end.result }
+    throw ProcessExitError(configuration, end.result, lastErrorOutput: end.lastErrorOutput)
   }
 }

@@ -90,3 +90,7 @@ public struct FoundationOperationError: Error, CustomStringConvertible {
       + "Create a new one in the closure of the FoundationOperation, and do not start it."
   }
 }
+
+extension FoundationOperationError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}

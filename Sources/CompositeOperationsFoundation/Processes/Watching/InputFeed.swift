@@ -30,14 +30,3 @@ final class InputFeed {
     rest = []
   }
 }
-
-extension ProcessInput {
-  /// The bytes to write into a pipe; empty if there is none.
-  var bytes: [UInt8] {
-    switch self {
-    case .nothing, .file: []
-    case .bytes(let bytes): bytes
-    case .text(let text): Array(text.utf8)
-    }
-  }
-}

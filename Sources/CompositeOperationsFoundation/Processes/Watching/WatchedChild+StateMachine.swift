@@ -34,11 +34,11 @@ extension WatchedChild {
 
     private var state = State.running
     private var hasOutputEnded = false
-    private let grace: Duration
+    private let gracePeriod: Duration
     private let drainTime: Duration
 
-    init(grace: Duration, drainTime: Duration) {
-      self.grace = grace
+    init(gracePeriod: Duration, drainTime: Duration) {
+      self.gracePeriod = gracePeriod
       self.drainTime = drainTime
     }
 
@@ -67,13 +67,14 @@ extension WatchedChild {
     mutating func cancelled(at now: Moment) -> Action {
       switch state {
       case .running:
-        state = grace > .zero ? .ending(until: now.advanced(by: grace)) : .killed
-        return grace > .zero ? .terminate : .kill
+        state = gracePeriod > .zero ? .ending(until: now.advanced(by: gracePeriod)) : .killed
+        return gracePeriod > .zero ? .terminate : .kill
       case .draining:
-        if grace <= .zero { return finished(by: .killAndFinish) }
+        if gracePeriod <= .zero { return finished(by: .killAndFinish) }
         // The first check is later, when the signal has had time to work.
         state = .sweeping(
-          until: now.advanced(by: grace), looks: Looks(from: now.advanced(by: .milliseconds(1))))
+          until: now.advanced(by: gracePeriod),
+          looks: Looks(from: now.advanced(by: .milliseconds(1))))
         return .terminate
       case .ending, .killed, .leftBehind, .sweeping, .over: return .none
       }

@@ -34,8 +34,8 @@ final class WatchedChild {
   init(
     _ child: ChildProcess, identifier: UInt64, watch: Int32
   ) throws(ProcessLaunchError) {
-    let operation = child.operation
-    var launched = try ProcessLauncher(operation: operation).launch()
+    let configuration = child.configuration
+    var launched = try ProcessLauncher(configuration: configuration).launch()
     var end: Int32 = -1
     let error = unsafe process_watch_add_end(
       watch, launched.identifier, WatchedPart.end.token(of: identifier), &end)
@@ -47,16 +47,17 @@ final class WatchedChild {
     self.watch = watch
     leader = launched.identifier
     self.end = end >= 0 ? Descriptor(end) : nil
-    machine = StateMachine(grace: operation.grace, drainTime: operation.drainTime)
-    input = InputFeed(operation.input, into: launched.input.take())
+    machine = StateMachine(
+      gracePeriod: configuration.gracePeriod, drainTime: configuration.drainTime)
+    input = InputFeed(configuration.input, into: launched.input.take())
     output = OutputReader(
-      operation.output, evidence: operation.isMerged ? OutputReader.evidenceLimit : 0,
+      configuration.output, evidence: configuration.isMerged ? OutputReader.evidenceLimit : 0,
       from: launched.output.take())
     errorOutput = OutputReader(
-      operation.errorOutput, evidence: OutputReader.evidenceLimit,
+      configuration.errorOutput, evidence: OutputReader.evidenceLimit,
       from: launched.errorOutput.take())
     child.hold.began(launched.identifier)
-    if operation.launchHook != nil {
+    if configuration.onLaunch != nil {
       child.mailbox.launched(RunningProcess(child.hold, identifier: launched.identifier))
     }
   }
@@ -138,7 +139,7 @@ final class WatchedChild {
       finish()
     case .leave:
       closeStreams()
-      let error = ProcessLeftRunningError(child.operation, identifier: leader)
+      let error = ProcessLeftRunningError(child.configuration, identifier: leader)
       child.mailbox.ended(.failure(error))
     case .forget:
       isOver = true
@@ -159,9 +160,9 @@ final class WatchedChild {
     case .success(let status):
       let result = ProcessResult(
         status: status, output: output.kept, errorOutput: errorOutput.kept)
-      let evidence = child.operation.isMerged ? output.evidence : errorOutput.evidence
+      let evidence = child.configuration.isMerged ? output.evidence : errorOutput.evidence
       child.mailbox.ended(.success(ChildEnd(result: result, lastErrorOutput: evidence)))
-    case .failure: child.mailbox.ended(.failure(ProcessStatusLostError(child.operation)))
+    case .failure: child.mailbox.ended(.failure(ProcessStatusLostError(child.configuration)))
     }
   }
 }
@@ -211,5 +212,21 @@ extension WatchedChild {
   private func removeEnd() {
     if let number = end?.number { process_watch_remove(watch, number, process_interest_end) }
     end = nil
+  }
+}
+
+/// The parts of a process that are watched.
+enum WatchedPart: UInt64 {
+  case end
+  case output
+  case errorOutput
+  case input
+
+  /// The token that identifies the part when it is ready.
+  func token(of identifier: UInt64) -> UInt64 { identifier << 2 | rawValue }
+
+  static func parts(of token: UInt64) -> (identifier: UInt64, part: WatchedPart) {
+    // Two bits have four values.
+    (token >> 2, WatchedPart(rawValue: token & 3) ?? .end)
   }
 }
