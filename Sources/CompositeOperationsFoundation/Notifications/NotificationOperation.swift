@@ -63,10 +63,10 @@ public struct NotificationOperation<Success: Sendable>: ComposableOperation {
     let subscription = Subscription(in: center)
     defer { subscription.end() }
     let first = SimpleOperation<Success>.withCallback { finish in
-      let notes = NoteReading(by: read, finish: finish)
-      finish.onCancel { notes.end(in: .cancelled) }
-      subscription.begin(for: name) { notes.add($0) }
-      do { try begin() } catch { notes.end(in: Outcome(.failure(error))) }
+      let reader = NotificationReader(by: read, finish: finish)
+      finish.onCancel { reader.finish(with: .cancelled) }
+      subscription.begin(for: name) { reader.receive($0) }
+      do { try begin() } catch { reader.finish(with: Outcome(.failure(error))) }
     }
     return try await first.perform(in: context)
   }

@@ -4,7 +4,7 @@ internal import Foundation
 /// Reads notifications one after another, until one has a result.
 ///
 /// So there is never a second result that would be lost, however many threads post.
-final class NoteReading<Success: Sendable>: Sendable {
+final class NotificationReader<Success: Sendable>: Sendable {
   private let read: @Sendable (Notification) -> Success?
   private let finish: OperationFinish<Success>
   private let machine = Lock(StateMachine())
@@ -18,18 +18,18 @@ final class NoteReading<Success: Sendable>: Sendable {
 
   /// Reads a notification and those that arrive meanwhile. If another thread is reading, leaves it
   /// to that thread.
-  func add(_ notification: Notification) {
-    var next = Note(notification: notification)
-    guard machine.withLock({ $0.came(next) }) else { return }
+  func receive(_ notification: Notification) {
+    var next = PendingNotification(notification: notification)
+    guard machine.withLock({ $0.received(next) }) else { return }
     while true {
       if let success = read(next.notification) {
-        let unread = machine.withLock { $0.found() }
-        return withExtendedLifetime(unread) { finish(.result(success)) }
+        let discarded = machine.withLock { $0.accepted() }
+        return withExtendedLifetime(discarded) { finish(.result(success)) }
       }
-      switch machine.withLock({ $0.foundNothing() }) {
-      case .read(let note): next = note
-      case .finish(let outcome, let unread):
-        return withExtendedLifetime(unread) { finish(outcome) }
+      switch machine.withLock({ $0.rejected() }) {
+      case .read(let notification): next = notification
+      case .finish(let outcome, let discarded):
+        return withExtendedLifetime(discarded) { finish(outcome) }
       case .wait: return
       }
     }
@@ -37,91 +37,91 @@ final class NoteReading<Success: Sendable>: Sendable {
 
   /// Ends the reading, unless it has ended. A notification that is being read is waited for, and
   /// its result takes precedence over the outcome.
-  func end(in outcome: Outcome<Success>) {
-    if machine.withLock({ $0.ended(in: outcome) }) { finish(outcome) }
+  func finish(with outcome: Outcome<Success>) {
+    if machine.withLock({ $0.finished(with: outcome) }) { finish(outcome) }
   }
 }
 
-extension NoteReading {
+extension NotificationReader {
   // Sendable: only the thread that reads it has access to it.
-  private struct Note: @unchecked Sendable {
+  private struct PendingNotification: @unchecked Sendable {
     let notification: Notification
   }
 
   /// Returns unread notifications, so that they are freed outside the lock.
   private struct StateMachine: Sendable {
     /// Notifications that will not be read, and an outcome that does not count.
-    struct Unread: Sendable {
-      var notes: [Note] = []
-      var end: Outcome<Success>?
+    struct Discarded: Sendable {
+      var pending: [PendingNotification] = []
+      var outcome: Outcome<Success>?
     }
 
     private enum State: Sendable {
       /// No notification is being read.
       case waiting
       /// A notification is being read. The others follow, and then the end.
-      case reading(notes: [Note], end: Outcome<Success>?)
+      case reading(pending: [PendingNotification], end: Outcome<Success>?)
       /// There is a result, or the reading has ended.
-      case over
+      case finished
     }
 
     enum Action: Sendable {
-      case read(Note)
-      case finish(Outcome<Success>, Unread)
+      case read(PendingNotification)
+      case finish(Outcome<Success>, Discarded)
       case wait
     }
 
     private var state = State.waiting
 
     /// - Returns: Whether to read the notification now.
-    mutating func came(_ note: Note) -> Bool {
+    mutating func received(_ notification: PendingNotification) -> Bool {
       switch state {
       case .waiting:
-        state = .reading(notes: [], end: nil)
+        state = .reading(pending: [], end: nil)
         return true
-      case .reading(let notes, let end):
-        state = .reading(notes: notes + [note], end: end)
+      case .reading(let pending, let end):
+        state = .reading(pending: pending + [notification], end: end)
         return false
-      case .over: return false
+      case .finished: return false
       }
     }
 
-    mutating func found() -> Unread {
-      guard case .reading(let notes, let end) = state else {
-        preconditionFailure("found() was called while no notification is being read")
+    mutating func accepted() -> Discarded {
+      guard case .reading(let pending, let end) = state else {
+        preconditionFailure("accepted() was called while no notification is being read")
       }
-      state = .over
-      return Unread(notes: notes, end: end)
+      state = .finished
+      return Discarded(pending: pending, outcome: end)
     }
 
-    mutating func foundNothing() -> Action {
+    mutating func rejected() -> Action {
       switch state {
-      case .reading(let notes, let end?):
-        state = .over
-        return .finish(end, Unread(notes: notes))
-      case .reading(var notes, nil):
-        guard !notes.isEmpty else {
+      case .reading(let pending, let end?):
+        state = .finished
+        return .finish(end, Discarded(pending: pending))
+      case .reading(var pending, nil):
+        guard !pending.isEmpty else {
           state = .waiting
           return .wait
         }
-        let note = notes.removeFirst()
-        state = .reading(notes: notes, end: nil)
-        return .read(note)
-      case .waiting, .over:
-        preconditionFailure("foundNothing() was called while no notification is being read")
+        let notification = pending.removeFirst()
+        state = .reading(pending: pending, end: nil)
+        return .read(notification)
+      case .waiting, .finished:
+        preconditionFailure("rejected() was called while no notification is being read")
       }
     }
 
     /// - Returns: Whether the reading ends with this outcome now.
-    mutating func ended(in outcome: Outcome<Success>) -> Bool {
+    mutating func finished(with outcome: Outcome<Success>) -> Bool {
       switch state {
       case .waiting:
-        state = .over
+        state = .finished
         return true
-      case .reading(let notes, nil):
-        state = .reading(notes: notes, end: outcome)
+      case .reading(let pending, nil):
+        state = .reading(pending: pending, end: outcome)
         return false
-      case .reading, .over: return false
+      case .reading, .finished: return false
       }
     }
   }

@@ -21,7 +21,7 @@ extension ProcessOperation {
         return try await follow(child)
       } catch {
         child.cancel()
-        while await child.next().end == nil {}
+        while await child.next().completion == nil {}
         throw error
       }
     } onCancel: {
@@ -36,19 +36,20 @@ extension ProcessOperation {
     var outputLines = LineSplitter()
     var errorLines = LineSplitter()
     while true {
-      let news = await child.next()
-      if let process = news.launched { configuration.onLaunch?(process) }
-      try await hand(outputLines.append(news.output), to: configuration.output.lineHandler)
-      try await hand(errorLines.append(news.errorOutput), to: configuration.errorOutput.lineHandler)
-      if let end = news.end {
-        try await hand(outputLines.finish(), to: configuration.output.lineHandler)
-        try await hand(errorLines.finish(), to: configuration.errorOutput.lineHandler)
-        return try result(of: end.get())
+      let update = await child.next()
+      if let process = update.launched { configuration.onLaunch?(process) }
+      try await deliver(outputLines.append(update.output), to: configuration.output.lineHandler)
+      try await deliver(
+        errorLines.append(update.errorOutput), to: configuration.errorOutput.lineHandler)
+      if let completion = update.completion {
+        try await deliver(outputLines.finish(), to: configuration.output.lineHandler)
+        try await deliver(errorLines.finish(), to: configuration.errorOutput.lineHandler)
+        return try result(of: completion.get())
       }
     }
   }
 
-  private nonisolated(nonsending) func hand(
+  private nonisolated(nonsending) func deliver(
     _ lines: [String], to handler: OutputConfiguration.LineHandler?
   ) async throws {
     guard let handler else { return }
@@ -58,8 +59,9 @@ extension ProcessOperation {
     }
   }
 
-  private func result(of end: ChildEnd) throws -> ProcessResult {
-    if configuration.isSuccess(end.result.status) { return end.result }
-    throw ProcessExitError(configuration, end.result, lastErrorOutput: end.lastErrorOutput)
+  private func result(of completion: ProcessCompletion) throws -> ProcessResult {
+    if configuration.isSuccess(completion.result.status) { return completion.result }
+    throw ProcessExitError(
+      configuration, completion.result, lastErrorOutput: completion.lastErrorOutput)
   }
 }

@@ -2,62 +2,63 @@ internal import CompositeOperations
 internal import Foundation
 
 /// One run of a `Foundation.Operation` in a queue.
-final class LegacyRun<Success: Sendable>: Sendable {
-  private let legacy: Foundation.Operation
+final class FoundationOperationRun<Success: Sendable>: Sendable {
+  private let operation: Foundation.Operation
   private let queue: OperationQueue
   private let result: @Sendable () throws -> Success
 
   /// - Parameter result: Returns the result after the operation has finished.
   init(
-    of legacy: Foundation.Operation, in queue: OperationQueue?,
+    of operation: Foundation.Operation, in queue: OperationQueue?,
     result: @escaping @Sendable () throws -> Success
   ) {
-    self.legacy = legacy
+    self.operation = operation
     self.queue = queue ?? .composites
     self.result = result
   }
 
   /// Adds the operation to its queue and waits for the end.
   func success() async throws -> Success {
-    if legacy.isFinished || legacy.isExecuting {
-      throw FoundationOperationError(operation: "\(legacy)")
+    if operation.isFinished || operation.isExecuting {
+      throw FoundationOperationError(operation: "\(operation)")
     }
-    let ending = LegacyEnding()
-    watch(for: ending)
-    if Task.isCancelled { legacy.cancel() }
+    let completion = FoundationOperationCompletion()
+    watch(for: completion)
+    if Task.isCancelled { operation.cancel() }
     // Even if it is cancelled: the queue then finishes it, so that its dependents can begin. Some
     // operations finish themselves when they are cancelled, and no queue accepts those. So nothing
     // may cancel it between this check and the next line.
-    if !legacy.isFinished { queue.addOperation(legacy) }
+    if !operation.isFinished { queue.addOperation(operation) }
     await withTaskCancellationHandler {
-      await ending.wait()
+      await completion.wait()
     } onCancel: {
-      if !legacy.isCancelled { legacy.cancel() }
+      if !operation.isCancelled { operation.cancel() }
       // An operation that waits in its queue may wait for long, and will not run any more.
-      if !legacy.isExecuting && !legacy.isFinished { ending.giveUp() }
+      if !operation.isExecuting && !operation.isFinished { completion.abandon() }
     }
-    if ending.isGivenUp || legacy.isCancelled { throw CancellationError() }
+    if completion.isAbandoned || operation.isCancelled { throw CancellationError() }
     return try result()
   }
 
-  /// Notifies the ending when the operation has finished and its completion block has returned.
-  private func watch(for ending: LegacyEnding) {
-    let token = LegacyEnding.BlockToken(ending)
-    legacy.completionBlock = { [own = legacy.completionBlock] in
+  /// Records in `completion` when the operation has finished, and when its completion block has
+  /// returned.
+  private func watch(for completion: FoundationOperationCompletion) {
+    let token = FoundationOperationCompletion.BlockToken(completion)
+    operation.completionBlock = { [own = operation.completionBlock] in
       own?()
       token.hasReturned()
     }
     // The block alone is not enough, because the operation may get another one.
-    let end = BlockOperation { ending.came(.finish) }
-    end.addDependency(legacy)
+    let end = BlockOperation { completion.record(.finish) }
+    end.addDependency(operation)
     // Not in the queue of the operation, which may be suspended.
-    OperationQueue.endings.addOperation(end)
+    OperationQueue.completions.addOperation(end)
   }
 }
 
-/// The end of a `Foundation.Operation`, and its waiter.
-private final class LegacyEnding: Sendable {
-  /// The parts of an end.
+/// The completion of a `Foundation.Operation`, and its waiter.
+private final class FoundationOperationCompletion: Sendable {
+  /// The parts of a completion.
   struct Part: OptionSet, Sendable {
     let rawValue: Int
 
@@ -68,20 +69,20 @@ private final class LegacyEnding: Sendable {
 
   private struct State: Sendable {
     var parts: Part = []
-    var isGivenUp = false
+    var isAbandoned = false
     var waiter: CheckedContinuation<Void, Never>?
 
-    var isOver: Bool { isGivenUp || parts == .all }
+    var isComplete: Bool { isAbandoned || parts == .all }
 
-    /// - Returns: The waiter to resume, if it is over; only once.
+    /// - Returns: The waiter to resume, if it is complete; only once.
     mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
-      isOver ? waiter.take() : nil
+      isComplete ? waiter.take() : nil
     }
   }
 
   private let state = Lock(State())
 
-  var isGivenUp: Bool { state.withLock { $0.isGivenUp } }
+  var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
   func wait() async {
     await withCheckedContinuation { continuation in
@@ -92,7 +93,7 @@ private final class LegacyEnding: Sendable {
     }
   }
 
-  func came(_ part: Part) {
+  func record(_ part: Part) {
     state.withLock { state in
       state.parts.insert(part)
       return state.takeWaiter()
@@ -100,9 +101,9 @@ private final class LegacyEnding: Sendable {
   }
 
   /// Ends the wait before the operation has ended.
-  func giveUp() {
+  func abandon() {
     state.withLock { state in
-      if !state.isOver { state.isGivenUp = true }
+      if !state.isComplete { state.isAbandoned = true }
       return state.takeWaiter()
     }?.resume()
   }
@@ -110,12 +111,12 @@ private final class LegacyEnding: Sendable {
   /// Held by the completion block. If it is freed before the block has returned, another block has
   /// replaced that one.
   final class BlockToken: Sendable {
-    private let ending: LegacyEnding
+    private let completion: FoundationOperationCompletion
 
-    init(_ ending: LegacyEnding) { self.ending = ending }
-    deinit { ending.came(.block) }
+    init(_ completion: FoundationOperationCompletion) { self.completion = completion }
+    deinit { completion.record(.block) }
 
-    func hasReturned() { ending.came(.block) }
+    func hasReturned() { completion.record(.block) }
   }
 }
 
@@ -123,8 +124,8 @@ extension OperationQueue {
   /// The default queue.
   fileprivate static let composites = named("CompositeOperations")
 
-  /// The queue for the operations that notify endings.
-  fileprivate static let endings = named("CompositeOperations: ends")
+  /// The queue for the operations that report completions.
+  fileprivate static let completions = named("CompositeOperations: completions")
 
   private static func named(_ name: String) -> OperationQueue {
     let queue = OperationQueue()

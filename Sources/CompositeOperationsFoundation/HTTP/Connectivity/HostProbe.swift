@@ -45,19 +45,19 @@ public struct HostProbe: ConnectivityMonitor {
   public nonisolated(nonsending) func waitForConnectivity(
     in context: OperationContext
   ) async throws {
-    let look = LookForHost(host: host, port: port, timeout: timeout)
+    let probe = ProbeHost(host: host, port: port, timeout: timeout)
     // Waits between probes as a retry does, here without a limit.
-    try await context.run(look.retrying(attempts: .max, backoff: backoff))
+    try await context.run(probe.retrying(attempts: .max, backoff: backoff))
   }
 }
 
-/// Connects to a host once.
-struct LookForHost: ComposableOperation {
+/// Probes a host once.
+struct ProbeHost: ComposableOperation {
   let host: String
   let port: UInt16
   let timeout: Duration
 
-  var operationName: String { "look for \(host):\(port)" }
+  var operationName: String { "probe \(host):\(port)" }
 
   func perform(in context: OperationContext) async throws {
     let (host, port, timeout) = (host, port, timeout)
@@ -88,7 +88,7 @@ struct HostNotReachedError: Error, CustomStringConvertible {
 }
 
 /// A waiter for the first of several answers. Later answers are dropped.
-final class SingleWaiter: Sendable {
+private final class SingleWaiter: Sendable {
   private enum State: Sendable {
     case new
     case waiting(CheckedContinuation<Bool, Never>)

@@ -101,7 +101,7 @@ public final class HTTPSession: Sendable {
       let url = try summary.checkedURL(of: request)
       let transfer = HTTPTransfer(
         of: route.summary, to: url, options: options, into: sink, sent: sent)
-      let task = await HTTPThreads.made { self.task(for: request, body: body) }
+      let task = await HTTPThreads.makeTask { self.task(for: request, body: body) }
       delegate.add(transfer, for: task)
       defer { delegate.remove(task) }
       switch try await transfer.run(task) {

@@ -61,7 +61,7 @@ extension ProcessLaunchError {
 extension ProcessLaunchError {
   /// Whether the failure may be temporary. A file that is open for writing cannot be executed, and
   /// a program that is being started may have inherited its descriptor for a short time.
-  var mayPass: Bool {
+  var isTransient: Bool {
     if case .system(let failure) = reason { failure.code == ETXTBSY } else { false }
   }
 }

@@ -35,10 +35,10 @@ public struct RunningProcess: Sendable {
 
   /// The process identifier of the program, and of its process group.
   public let processIdentifier: Int32
-  private let hold: ProcessHold
+  private let reaper: ProcessReaper
 
-  init(_ hold: ProcessHold, identifier: Int32) {
-    self.hold = hold
+  init(_ reaper: ProcessReaper, identifier: Int32) {
+    self.reaper = reaper
     processIdentifier = identifier
   }
 
@@ -52,7 +52,7 @@ public struct RunningProcess: Sendable {
   @discardableResult public func send(
     _ signal: ProcessSignal, to recipient: Recipient = .group
   ) -> Bool {
-    hold.send(signal, to: recipient)
+    reaper.send(signal, to: recipient)
   }
 
   /// Suspends the program and the processes that it started, until ``resume()``.
@@ -66,28 +66,29 @@ public struct RunningProcess: Sendable {
   @discardableResult public func resume() -> Bool { send(.goOn) }
 }
 
-/// The right to send signals to a process, while its identifier is valid.
+/// Sends signals to a process, and takes (reaps) its status when it has ended.
 ///
-/// The system reserves the identifier until the status of the ended process is taken. That and
-/// every signal happen under the lock, so no signal comes too late. They are system calls that
-/// return at once.
-final class ProcessHold: Sendable {
-  private let leader = Lock<Int32?>(nil)
+/// The system reserves the identifier of the process until its status is taken. That and every
+/// signal happen under the lock, so no signal reaches a later process with the same identifier. They
+/// are system calls that return at once.
+final class ProcessReaper: Sendable {
+  private let identifier = Lock<Int32?>(nil)
 
   /// The error if there is no status.
   enum LostStatus: Error { case lost }
 
-  func began(_ identifier: Int32) { leader.withLock { $0 = identifier } }
+  func started(_ process: Int32) { identifier.withLock { $0 = process } }
 
   func send(_ signal: ProcessSignal, to recipient: RunningProcess.Recipient) -> Bool {
-    leader.withLock { leader in
-      guard let leader else { return false }
+    identifier.withLock { identifier in
+      guard let identifier else { return false }
       switch recipient {
-      case .program: return kill(leader, signal.rawValue) == 0
+      case .program: return kill(identifier, signal.rawValue) == 0
       case .group:
-        let isSent = kill(-leader, signal.rawValue) == 0
+        let isSent = kill(-identifier, signal.rawValue) == 0
         // The program may have moved to another group.
-        return getpgid(leader) == leader ? isSent : kill(leader, signal.rawValue) == 0 || isSent
+        return getpgid(identifier) == identifier
+          ? isSent : kill(identifier, signal.rawValue) == 0 || isSent
       }
     }
   }
@@ -95,21 +96,21 @@ final class ProcessHold: Sendable {
   /// Sends SIGKILL to the program and its group.
   ///
   /// - Returns: Whether the program ends; false if this process may not signal it.
-  func endByForce() -> Bool {
-    leader.withLock { leader in
-      guard let leader else { return true }
-      kill(-leader, SIGKILL)
-      return kill(leader, SIGKILL) == 0 || errno != EPERM || process_has_ended(leader)
+  func killGroup() -> Bool {
+    identifier.withLock { identifier in
+      guard let identifier else { return true }
+      kill(-identifier, SIGKILL)
+      return kill(identifier, SIGKILL) == 0 || errno != EPERM || process_has_ended(identifier)
     }
   }
 
   /// Takes the status of the process, which must have ended. No signal is sent after this call.
   func reap() -> Result<ProcessStatus, LostStatus> {
-    leader.withLock { leader in
-      guard let identifier = leader else { return .failure(.lost) }
-      leader = nil
+    identifier.withLock { identifier in
+      guard let reaped = identifier else { return .failure(.lost) }
+      identifier = nil
       var end = process_end()
-      guard unsafe process_reap(identifier, &end) == 0 else { return .failure(.lost) }
+      guard unsafe process_reap(reaped, &end) == 0 else { return .failure(.lost) }
       return .success(
         end.by_signal ? .signalled(ProcessSignal(rawValue: end.code)) : .exited(end.code))
     }

@@ -3,8 +3,8 @@ internal import Synchronization
 /// One run of a program, shared by its task and the thread that watches it.
 final class ChildProcess: Sendable {
   let configuration: ProcessConfiguration
-  let mailbox = ChildMailbox()
-  let hold = ProcessHold()
+  let mailbox = ProcessMailbox()
+  let reaper = ProcessReaper()
   private let watcher: ProcessWatcher
   private let cancelled = Atomic<Bool>(false)
 
@@ -28,7 +28,7 @@ final class ChildProcess: Sendable {
   var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
   /// Waits for an event.
-  func next() async -> ChildNews {
+  func next() async -> ProcessUpdate {
     await mailbox.next { watcher.post(.read($0, of: self)) }
   }
 }

@@ -140,7 +140,7 @@ import Testing
     let observer = RecordingObserver()
     let looking = SimpleOperation.withContext { try await silent.waitForConnectivity(in: $0) }
       .observed(by: observer).start()
-    while observer.events(of: "look for 127.0.0.1:\(full.port)").isEmpty { await Task.yield() }
+    while observer.events(of: "probe 127.0.0.1:\(full.port)").isEmpty { await Task.yield() }
     looking.cancel()
     #expect(await looking.outcome.isCancelled)
     withExtendedLifetime(full) {}

@@ -153,12 +153,12 @@ import Testing
   @Test func `a destination that cannot be written is an error without a request`() async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(.init("contents"))
-    let places = [
+    let waiters = [
       (folder["no/such/file"], "Create the folder first"), (folder.url, "it is a folder."),
       (folder[String(repeating: "n", count: 300)], "File name too long"),
       (URL(fileURLWithPath: "/proc/file"), "/proc/file"),
     ]
-    for (place, text) in places {
+    for (place, text) in waiters {
       let outcome = await HTTPDownloadOperation(server.url(), to: place).run()
       let error = try #require(outcome.error as? HTTPFileError)
       #expect(error.description.contains(place.path), "\(error)")

@@ -110,14 +110,14 @@ import Testing
   @Test func `errors name the server that a request was redirected to`() async throws {
     let port = try LoopbackServer.unusedPort()
     let other = try LoopbackServer(.init(404, "no"), .init("[1"))
-    let places = [
+    let waiters = [
       "http://127.0.0.1:\(port)/a?key=secret", "\(other.url("/b"))", "\(other.url("/c"))",
     ]
     let server = try LoopbackServer { request, connection in
-      connection.send(.init(302, headers: ["Location: \(places[request.number])"]))
+      connection.send(.init(302, headers: ["Location: \(waiters[request.number])"]))
     }
     let fetch = HTTPDataOperation(server.url("/a")).decoding([Int].self)
-    let shown = ["http://127.0.0.1:\(port)/a?key=…"] + places.dropFirst()
+    let shown = ["http://127.0.0.1:\(port)/a?key=…"] + waiters.dropFirst()
     let texts = [
       "failed: cannot connect to 127.0.0.1", "failed with status 404", "cannot decode Array",
     ]

@@ -55,12 +55,12 @@ import Testing
   @Test func `a file that cannot be sent is an error that names it and the remedy`() async throws {
     let folder = try TemporaryFolder()
     let server = try LoopbackServer(.init())
-    let places = [
+    let waiters = [
       (folder["none"], "No such file or directory. Check its path."), (folder.url, "Use a file."),
       (URL(fileURLWithPath: "/dev/zero"), "Use a file."),
       (server.url("/a"), "it is not a file URL. Download it first."),
     ]
-    for (place, text) in places {
+    for (place, text) in waiters {
       let outcome = await HTTPUploadOperation(server.url(), from: .file(place)).run()
       let error = try #require(outcome.error as? HTTPFileError)
       #expect(error.description.hasSuffix(text), "\(error)")

@@ -1,18 +1,18 @@
 internal import CompositeOperations
 
-extension ChildMailbox {
+extension ProcessMailbox {
   struct StateMachine: Sendable {
-    typealias Waiter = CheckedContinuation<ChildNews, Never>
+    typealias Waiter = CheckedContinuation<ProcessUpdate, Never>
 
     enum Action {
       case none
-      case resume(Waiter, ChildNews)
+      case resume(Waiter, ProcessUpdate)
     }
 
     private enum State: Sendable {
       /// The run does not wait.
-      case gathering(ChildNews)
-      /// The run waits, and nothing has happened since its last call.
+      case collecting(ProcessUpdate)
+      /// The run waits, and nothing has record since its last call.
       case awaited(Waiter)
     }
 
@@ -20,18 +20,18 @@ extension ChildMailbox {
     /// pressure).
     static let capacity = 64 << 10
 
-    private var state = State.gathering(ChildNews())
+    private var state = State.collecting(ProcessUpdate())
     private var full: [OutputStream] = []
 
     mutating func launched(_ process: RunningProcess) -> Action {
-      happened { $0.launched = process }
+      record { $0.launched = process }
     }
 
-    mutating func wrote(
-      _ bytes: ArraySlice<UInt8>, to stream: OutputStream
+    mutating func received(
+      _ bytes: ArraySlice<UInt8>, from stream: OutputStream
     ) -> (Action, isFull: Bool) {
       var isFull = false
-      let action = happened {
+      let action = record {
         $0[stream] += bytes
         isFull = $0[stream].count >= Self.capacity
       }
@@ -39,41 +39,43 @@ extension ChildMailbox {
       return (action, isFull)
     }
 
-    mutating func ended(_ end: Result<ChildEnd, any Error>) -> Action { happened { $0.end = end } }
+    mutating func completed(_ completion: Result<ProcessCompletion, any Error>) -> Action {
+      record { $0.completion = completion }
+    }
 
     mutating func waited(_ waiter: Waiter) -> Action {
       switch state {
-      case .gathering(let news) where news.isEmpty:
+      case .collecting(let update) where update.isEmpty:
         state = .awaited(waiter)
         return .none
-      case .gathering(let news):
+      case .collecting(let update):
         // Calls after the end return the end again.
-        state = .gathering(ChildNews(end: news.end))
-        return .resume(waiter, news)
+        state = .collecting(ProcessUpdate(completion: update.completion))
+        return .resume(waiter, update)
       case .awaited:
         preconditionFailure("two tasks wait for one process")
       }
     }
 
     /// - Returns: The outputs that were full and have room again.
-    mutating func taken() -> [OutputStream] {
+    mutating func takeResumedStreams() -> [OutputStream] {
       defer { full = [] }
       return full
     }
 
-    private mutating func happened(_ change: (inout ChildNews) -> Void) -> Action {
+    private mutating func record(_ change: (inout ProcessUpdate) -> Void) -> Action {
       switch state {
-      case .gathering(var news):
+      case .collecting(var update):
         // Not held twice, because every change would then copy all accumulated bytes.
-        state = .gathering(ChildNews())
-        change(&news)
-        state = .gathering(news)
+        state = .collecting(ProcessUpdate())
+        change(&update)
+        state = .collecting(update)
         return .none
       case .awaited(let waiter):
-        var news = ChildNews()
-        change(&news)
-        state = .gathering(ChildNews(end: news.end))
-        return .resume(waiter, news)
+        var update = ProcessUpdate()
+        change(&update)
+        state = .collecting(ProcessUpdate(completion: update.completion))
+        return .resume(waiter, update)
       }
     }
   }

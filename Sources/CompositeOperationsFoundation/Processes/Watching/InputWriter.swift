@@ -1,7 +1,7 @@
 internal import CProcesses
 
 /// Writes the standard input of a process, as fast as the process reads it.
-final class InputFeed {
+final class InputWriter {
   private var rest: ArraySlice<UInt8>
   private var descriptor: Descriptor?
   private var isWatched = false
@@ -13,7 +13,7 @@ final class InputFeed {
 
   /// Writes as much as possible now, and the rest when there is room. The input ends if it has no
   /// reader any more, which is no error.
-  func feed(on watch: Int32, as token: UInt64) {
+  func write(on watch: Int32, as token: UInt64) {
     guard let number = descriptor?.number else { return }
     guard let count = descriptor?.write(rest), count < rest.count else { return close(on: watch) }
     rest = rest.dropFirst(count)

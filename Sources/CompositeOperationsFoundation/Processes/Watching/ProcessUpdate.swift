@@ -1,14 +1,16 @@
 /// The events of a process since the last call of its run.
-struct ChildNews: Sendable {
+struct ProcessUpdate: Sendable {
   /// The process has been started.
   var launched: RunningProcess?
   /// The output for the line handlers.
   var output: [UInt8] = []
   var errorOutput: [UInt8] = []
   /// The process is over, and no event follows.
-  var end: Result<ChildEnd, any Error>?
+  var completion: Result<ProcessCompletion, any Error>?
 
-  var isEmpty: Bool { launched == nil && output.isEmpty && errorOutput.isEmpty && end == nil }
+  var isEmpty: Bool {
+    launched == nil && output.isEmpty && errorOutput.isEmpty && completion == nil
+  }
 
   subscript(stream: OutputStream) -> [UInt8] {
     get {
@@ -35,7 +37,7 @@ struct ChildNews: Sendable {
 enum OutputStream: Sendable, CaseIterable { case output, errorOutput }
 
 /// The result of a process.
-struct ChildEnd: Sendable {
+struct ProcessCompletion: Sendable {
   let result: ProcessResult
   /// The end of standard error.
   let lastErrorOutput: [UInt8]

@@ -3,7 +3,7 @@ internal import Foundation
 internal import SystemSupport
 
 /// Converts system errors to errors that name the file.
-struct FileFailure: Sendable {
+struct FileErrors: Sendable {
   private let action: FileOperationError.Action
 
   init(_ action: FileOperationError.Action) { self.action = action }
@@ -19,7 +19,7 @@ struct FileFailure: Sendable {
   /// Calls a function that uses an existing file.
   ///
   /// - Throws: A ``FileOperationError`` for a system error, and any other error of the function.
-  func at<Value>(source path: String, _ body: () throws -> Value) throws -> Value {
+  func mapping<Value>(source path: String, _ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as SystemError {
       throw self.error(source: path, .system(code: error.code))
     }
@@ -28,7 +28,7 @@ struct FileFailure: Sendable {
   /// Calls a function that creates a file.
   ///
   /// - Throws: A ``FileOperationError`` for a system error, and any other error of the function.
-  func at<Value>(destination path: String, _ body: () throws -> Value) throws -> Value {
+  func mapping<Value>(destination path: String, _ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as SystemError {
       throw self.error(destination: path, .system(code: error.code))
     }
