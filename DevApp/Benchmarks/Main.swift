@@ -41,7 +41,7 @@ import Foundation
     let runner = Runner(
       sampler: Sampler(isExact: options.isExact),
       rounds: options.rounds ?? (options.isQuick ? 3 : 7),
-      patience: options.isQuick ? .seconds(1) : nil)
+      timeLimit: options.isQuick ? .seconds(1) : nil)
     var report = Report(machine: Machine(asksSwift: !options.isExact), rounds: runner.rounds)
     try show(table.head(report.machine, rounds: runner.rounds))
     report.problems += peers?.problems ?? []

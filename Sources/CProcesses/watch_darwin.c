@@ -83,7 +83,7 @@ static bool group_lives(pid_t leader) {
   return false;
 }
 
-void process_look_at_groups(const pid_t *leaders, bool *living, size_t count) {
-  for (size_t index = 0; index < count; index++) living[index] = group_lives(leaders[index]);
+void process_check_groups(const pid_t *leaders, bool *are_running, size_t count) {
+  for (size_t index = 0; index < count; index++) are_running[index] = group_lives(leaders[index]);
 }
 #endif

@@ -110,15 +110,15 @@ static int compare(const void *first, const void *second) {
   return (left > right) - (left < right);
 }
 
-void process_look_at_groups(const pid_t *leaders, bool *living, size_t count) {
-  for (size_t index = 0; index < count; index++) living[index] = false;
+void process_check_groups(const pid_t *leaders, bool *are_running, size_t count) {
+  for (size_t index = 0; index < count; index++) are_running[index] = false;
   DIR *folder = opendir("/proc");
   if (!folder) return;
   for (struct dirent *entry; (entry = readdir(folder));) {
     if (!isdigit((unsigned char)entry->d_name[0])) continue;
     pid_t group = living_group(dirfd(folder), entry->d_name);
     const pid_t *found = bsearch(&group, leaders, count, sizeof group, compare);
-    if (found) living[found - leaders] = true;
+    if (found) are_running[found - leaders] = true;
   }
   closedir(folder);
 }

@@ -6,7 +6,7 @@ struct Runner {
   let sampler: Sampler
   let rounds: Int
   /// A way that has taken longer in total skips the remaining rounds, once it has a figure.
-  var patience: Duration?
+  var timeLimit: Duration?
 
   /// A way that takes longer than this finds cold caches anyway.
   private static let quick = Duration.milliseconds(50)
@@ -25,7 +25,7 @@ struct Runner {
     for round in 0...rounds {
       for index in shape.ways.indices.shuffled(using: &randomness) where problems[index] == nil {
         let way = shape.ways[index]
-        if let patience, spent[index] > patience, !figures[index].isEmpty { continue }
+        if let timeLimit, spent[index] > timeLimit, !figures[index].isEmpty { continue }
         do {
           if isQuick[index] { _ = try sampler.sample(way) }
           let start = ContinuousClock.now

@@ -5,7 +5,7 @@ import Synchronization
 /// of the peers.
 final class Peer: Sendable {
   /// The timeout of a request in seconds, which is longer than any way may take.
-  private static let patience = 60
+  private static let timeoutSeconds = 60
 
   private static let shapes: Set = [
     "fan-out", "busy", "chain", "nested", "pairs", "eights", "fib", "graph-fan", "graph-chain",
@@ -73,7 +73,7 @@ final class Peer: Sendable {
       let answer: String
       do {
         try child.channel.write("\(number) \(count)")
-        answer = try child.channel.read(within: Self.patience)
+        answer = try child.channel.read(within: Self.timeoutSeconds)
       } catch {
         process = nil
         throw BenchmarkError("peer \(name) " + Self.describe(error, endOf: child))
@@ -97,7 +97,7 @@ final class Peer: Sendable {
   private static func sample(_ answer: String) -> Sample? {
     let parts = answer.split(separator: " ")
     guard parts.count == 2, let nanoseconds = Double(parts[0]), nanoseconds > 0,
-      nanoseconds <= Double(patience) * 1e9,
+      nanoseconds <= Double(timeoutSeconds) * 1e9,
       // Some languages have only signed numbers.
       let checksum = UInt64(parts[1]) ?? Int64(parts[1]).map(UInt64.init(bitPattern:))
     else { return nil }
@@ -106,7 +106,7 @@ final class Peer: Sendable {
 
   /// - Returns: The next way of the peer; nil if there are no more.
   private static func readOffer(from channel: inout LineChannel) throws -> Offer? {
-    let line = try channel.read(within: patience)
+    let line = try channel.read(within: timeoutSeconds)
     if line == "ready" { return nil }
     let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, parts[0] == "way", !parts[2].isEmpty else {

@@ -62,8 +62,8 @@ int process_reap(pid_t process, struct process_end *end);
 /// The result is false if it cannot be determined.
 ///
 /// `leaders` are sorted in ascending order. The result for each is written to the same index of
-/// `living`.
-void process_look_at_groups(const pid_t *leaders, bool *living, size_t count);
+/// `are_running`.
+void process_check_groups(const pid_t *leaders, bool *are_running, size_t count);
 
 // MARK: Descriptors
 

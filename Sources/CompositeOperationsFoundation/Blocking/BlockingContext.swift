@@ -8,10 +8,10 @@ internal import Dispatch
 /// of the run.
 public struct BlockingContext: Sendable {
   /// The context of the run, for log messages and progress.
-  public let operation: OperationContext
+  public let operationContext: OperationContext
   private let cancellation = Cancellation()
 
-  init(_ operation: OperationContext) { self.operation = operation }
+  init(_ operationContext: OperationContext) { self.operationContext = operationContext }
 
   /// Whether the run was cancelled.
   public var isCancelled: Bool { cancellation.isRequested }
@@ -79,11 +79,11 @@ extension BlockingContext {
     var isRequested: Bool { state.withLock { $0.isRequested } }
 
     func add(_ handler: Handler) {
-      let isLate = state.withLock { state in
+      let isCancelled = state.withLock { state in
         if !state.isRequested { state.handlers.append(handler) }
         return state.isRequested
       }
-      if isLate { handler.call() }
+      if isCancelled { handler.call() }
     }
 
     func remove(_ handler: Handler) {
@@ -104,29 +104,29 @@ extension BlockingContext {
   /// A handler that may be called while its body runs. The end of the body waits for a call in
   /// progress.
   private final class Handler: Sendable {
-    private enum State: Sendable { case waiting, running, over }
+    private enum State: Sendable { case pending, running, finished }
 
     private let body: @Sendable () -> Void
-    private let state = Lock(State.waiting)
+    private let state = Lock(State.pending)
     private let hasReturned = DispatchSemaphore(value: 0)
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
     func call() {
       let isFirst = state.withLock { state in
-        guard state == .waiting else { return false }
+        guard state == .pending else { return false }
         state = .running
         return true
       }
       guard isFirst else { return }
       body()
-      state.withLock { $0 = .over }
+      state.withLock { $0 = .finished }
       hasReturned.signal()
     }
 
     func end() {
       let isRunning = state.withLock { state in
-        if state == .waiting { state = .over }
+        if state == .pending { state = .finished }
         return state == .running
       }
       // This thread may block.

@@ -124,7 +124,7 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
       // A cancellation before `remove` was set found nothing to remove.
       if blocking.isCancelled { added() }
     }
-    return try await operation.perform(in: blocking.operation)
+    return try await operation.perform(in: blocking.operationContext)
   }
 
   private func perform(

@@ -16,7 +16,7 @@ extension BlockingThreads {
       /// Wake an idle thread.
       case wake
       /// Start a thread.
-      case begin
+      case startThread
     }
 
     enum Step: Sendable {
@@ -32,7 +32,7 @@ extension BlockingThreads {
     private var nextTicket: Ticket = 0
     private var waiting: [Ticket: Function] = [:]
     /// In FIFO order. It also has tickets of functions that no longer wait.
-    private var line = Line<Ticket>()
+    private var queue = Line<Ticket>()
 
     init(width: Int) { self.width = width }
 
@@ -42,7 +42,7 @@ extension BlockingThreads {
       let ticket = nextTicket
       nextTicket += 1
       waiting[ticket] = function
-      line.append(ticket)
+      queue.append(ticket)
       return (ticket, addition())
     }
 
@@ -53,31 +53,31 @@ extension BlockingThreads {
       }
       guard threadCount < width else { return .nothing }
       threadCount += 1
-      return .begin
+      return .startThread
     }
 
     /// - Returns: The function, which will not be called; nil if it no longer waits.
     mutating func removed(_ ticket: Ticket) -> Function? {
       guard let function = waiting.removeValue(forKey: ticket) else { return nil }
       // Not at every removal: only when more than half of the tickets are stale.
-      if line.count > 2 * waiting.count + 8 {
+      if queue.count > 2 * waiting.count + 8 {
         var left = Line<Ticket>()
-        while let ticket = line.popFirst() { if waiting[ticket] != nil { left.append(ticket) } }
-        line = left
+        while let ticket = queue.popFirst() { if waiting[ticket] != nil { left.append(ticket) } }
+        queue = left
       }
       return function
     }
 
-    private mutating func next() -> Function? {
-      while let ticket = line.popFirst() {
+    private mutating func popFirst() -> Function? {
+      while let ticket = queue.popFirst() {
         if let function = waiting.removeValue(forKey: ticket) { return function }
       }
       return nil
     }
 
-    /// A thread has started, or was woken.
-    mutating func looked() -> Step {
-      guard let function = next() else {
+    /// A thread has started, or was woken, and takes the first function.
+    mutating func nextStep() -> Step {
+      guard let function = popFirst() else {
         // Another thread took it first.
         idleCount += 1
         return .wait
@@ -88,16 +88,16 @@ extension BlockingThreads {
 
     mutating func returned() -> Step {
       runningCount -= 1
-      return looked()
+      return nextStep()
     }
 
     /// A thread could not be created.
     ///
     /// - Returns: The functions that no thread is left to call.
-    mutating func failedToBegin() -> [Function] {
+    mutating func threadCreationFailed() -> [Function] {
       threadCount -= 1
       var left: [Function] = []
-      if threadCount == 0 { while let function = next() { left.append(function) } }
+      if threadCount == 0 { while let function = popFirst() { left.append(function) } }
       return left
     }
 

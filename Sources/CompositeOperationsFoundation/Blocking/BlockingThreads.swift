@@ -1,5 +1,7 @@
 internal import CompositeOperations
 package import Dispatch
+public import Foundation
+internal import SystemSupport
 
 /// A pool of threads for functions that block.
 ///
@@ -26,8 +28,8 @@ public final class BlockingThreads: Sendable {
   private let idleTime: DispatchTimeInterval
   private let startThread: ThreadStart
   private let machine: Lock<StateMachine>
-  /// Signaled once for every idle thread that has to look for work.
-  private let alarm = DispatchSemaphore(value: 0)
+  /// Signaled once for every idle thread that must take a function.
+  private let wakeSignal = DispatchSemaphore(value: 0)
 
   /// Creates a pool without threads.
   ///
@@ -76,8 +78,8 @@ public final class BlockingThreads: Sendable {
     let (ticket, action) = machine.withLock { $0.added(Function(call: function, fail: fail)) }
     switch action {
     case .nothing: break
-    case .wake: alarm.signal()
-    case .begin: begin()
+    case .wake: wakeSignal.signal()
+    case .startThread: addThread()
     }
     return ticket
   }
@@ -88,11 +90,11 @@ public final class BlockingThreads: Sendable {
     _ = machine.withLock { $0.removed(ticket) }
   }
 
-  private func begin() {
+  private func addThread() {
     let code = startThread(name) { self.work() }
     if code == 0 { return }
     let error = BlockingThreadsError(name: name, code: code)
-    for function in machine.withLock({ $0.failedToBegin() }) {
+    for function in machine.withLock({ $0.threadCreationFailed() }) {
       if let fail = function.fail { fail(error) } else { function.call() }
     }
   }
@@ -109,20 +111,39 @@ public final class BlockingThreads: Sendable {
   }
 
   private func work() {
-    var step = machine.withLock { $0.looked() }
+    var step = machine.withLock { $0.nextStep() }
     while true {
       switch step {
       case .call(let function):
         function.call()
         step = machine.withLock { $0.returned() }
       case .wait:
-        if alarm.wait(timeout: .now() + idleTime) == .timedOut {
+        if wakeSignal.wait(timeout: .now() + idleTime) == .timedOut {
           if machine.withLock({ $0.timedOut() }) { return }
           // Every idle thread has been woken, so there is a signal for this one.
-          alarm.wait()
+          wakeSignal.wait()
         }
-        step = machine.withLock { $0.looked() }
+        step = machine.withLock { $0.nextStep() }
       }
     }
   }
+}
+
+/// The error of a blocking function for which there was no thread and the system did not create
+/// one.
+public struct BlockingThreadsError: Error, CustomStringConvertible {
+  /// The name of the threads.
+  public let name: String
+  /// The `errno` of the system.
+  public let code: Int32
+
+  /// The name of the threads, the problem, and what to do.
+  public var description: String {
+    "Cannot create a thread for blocking functions (\(name)): \(SystemError(code: code)). "
+      + "Use fewer threads, or raise the limit of the system."
+  }
+}
+
+extension BlockingThreadsError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
 }

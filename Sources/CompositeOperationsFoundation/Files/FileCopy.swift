@@ -13,7 +13,7 @@ internal import SystemSupport
 final class FileCopy {
   private let source: String
   private let destination: String
-  private let failure: FileFailure
+  private let errors: FileErrors
   private let context: BlockingContext
   private let remembers: Bool
 
@@ -24,12 +24,12 @@ final class FileCopy {
 
   /// - Parameter remembers: Whether ``hasCopied(_:)`` is called later.
   init(
-    _ source: String, _ destination: String, _ failure: FileFailure, _ context: BlockingContext,
+    _ source: String, _ destination: String, _ errors: FileErrors, _ context: BlockingContext,
     remembering remembers: Bool = false
   ) {
     self.source = source
     self.destination = destination
-    self.failure = failure
+    self.errors = errors
     self.context = context
     self.remembers = remembers
   }
@@ -37,7 +37,7 @@ final class FileCopy {
   /// - Throws: A ``FileOperationError`` or `CancellationError`. Nothing of the copy is left then.
   func run(replacing replaces: Bool) throws {
     let name = FileName(source)
-    let status = try failure.at(source: source) { try OpenFolder.working.status(of: name) }
+    let status = try errors.mapping(source: source) { try OpenFolder.working.status(of: name) }
     try checkDestination(of: status, replacing: replaces)
     let temporary = ReplacementFile.name(beside: destination)
     do {
@@ -51,7 +51,7 @@ final class FileCopy {
           original, to: Place(name: FileName(temporary), folder: .working, path: destination))
       }
       try context.checkCancellation()
-      try failure.at(destination: destination) {
+      try errors.mapping(destination: destination) {
         if replaces, status.kind != .folder {
           try FileSystem.rename(temporary, to: destination)
         } else {
@@ -60,7 +60,7 @@ final class FileCopy {
       }
     } catch {
       // Even after a cancellation, and ignoring further errors.
-      _ = try? TreeRemoval(failure: failure, opensFolders: true, failed: { _ in }).remove(temporary)
+      _ = try? TreeRemoval(errors: errors, opensFolders: true, failed: { _ in }).remove(temporary)
       throw error
     }
   }
@@ -73,9 +73,9 @@ final class FileCopy {
   }
 
   private func checkDestination(of status: FileStatus, replacing replaces: Bool) throws {
-    try failure.at(destination: destination) {
+    try errors.mapping(destination: destination) {
       if status.kind == .folder, try FileSystem.contains(destination, in: status.identity) {
-        throw failure.error(source: source, .insideItself)
+        throw errors.error(source: source, .insideItself)
       }
       let there = try SystemError.ifThere {
         try OpenFolder.working.status(of: FileName(destination))
@@ -89,7 +89,7 @@ final class FileCopy {
   private func copyFolder(to temporary: String, _ status: FileStatus) throws {
     try measure()
     let from = try walk()
-    let to = try failure.at(destination: destination) {
+    let to = try errors.mapping(destination: destination) {
       try OpenFolder.working.makeFolder(FileName(temporary))
       return try OpenPath(OpenFolder(temporary), at: destination)
     }
@@ -99,7 +99,7 @@ final class FileCopy {
       case .found(let entry) where entry.status.kind == .folder:
         guard try from.enter(entry) else { continue }
         remember(entry.status)
-        try failure.at(destination: to.path(of: entry.name)) {
+        try errors.mapping(destination: to.path(of: entry.name)) {
           try to.innermost.makeFolder(entry.name)
           try to.enter(entry.name)
         }
@@ -112,14 +112,14 @@ final class FileCopy {
       case .left(let entry, let folder):
         folder.close()
         // Last, because adding the contents changes its times, and needs permission to change it.
-        try failure.at(destination: to.path(of: entry.name)) {
+        try errors.mapping(destination: to.path(of: entry.name)) {
           let copy = try to.leave()
           defer { copy.close() }
           try copy.file.take(entry.status)
         }
       }
     }
-    try failure.at(destination: destination) { try to.innermost.file.take(status) }
+    try errors.mapping(destination: destination) { try to.innermost.file.take(status) }
   }
 
   /// Computes the total number of bytes.
@@ -136,8 +136,8 @@ final class FileCopy {
   }
 
   private func walk() throws -> TreeWalk {
-    let root = try failure.at(source: source) { try OpenFolder(source) }
-    return try TreeWalk(root, at: source, failure, context)
+    let root = try errors.mapping(source: source) { try OpenFolder(source) }
+    return try TreeWalk(root, at: source, errors, context)
   }
 
   // MARK: Files and links
@@ -165,7 +165,7 @@ final class FileCopy {
       let found = try find(original) { try original.folder.target(ofLink: original.name) }
       guard let target = found else { return }
       remember(original.status)
-      try failure.at(destination: place.path) {
+      try errors.mapping(destination: place.path) {
         try place.folder.makeLink(place.name, to: target, like: original.status)
       }
     case .file:
@@ -174,33 +174,33 @@ final class FileCopy {
       guard let file = found else { return }
       defer { try? file.close() }
       try copyContents(of: file, original.path, to: place)
-    case .folder, .other: throw failure.error(source: original.path, .notCopied)
+    case .folder, .other: throw errors.error(source: original.path, .notCopied)
     }
   }
 
   private func find<Value>(_ original: Original, _ body: () throws -> Value) throws -> Value? {
-    try failure.at(source: original.path) {
+    try errors.mapping(source: original.path) {
       try original.mayVanish ? SystemError.ifThere(body) : body()
     }
   }
 
   private func copyContents(of file: OpenFile, _ path: String, to place: Place) throws {
-    let status = try failure.at(source: path) { try file.status }
+    let status = try errors.mapping(source: path) { try file.status }
     // A pipe may have replaced it since it was found.
-    if status.kind != .file { throw failure.error(source: path, .notCopied) }
+    if status.kind != .file { throw errors.error(source: path, .notCopied) }
     remember(status)
-    let copy = try failure.at(destination: place.path) {
+    let copy = try errors.mapping(destination: place.path) {
       try place.folder.open(place.name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     }
     do {
       try copyBytes(of: file, status, path, to: copy, place.path)
-      try failure.at(destination: place.path) { try copy.take(status) }
+      try errors.mapping(destination: place.path) { try copy.take(status) }
     } catch {
       try? copy.close()
       throw error
     }
     // A full disk may be reported only now.
-    try failure.at(destination: place.path) { try copy.close() }
+    try errors.mapping(destination: place.path) { try copy.close() }
   }
 
   private func copyBytes(
@@ -212,17 +212,17 @@ final class FileCopy {
     if block.count < blockSize { block = [UInt8](repeating: 0, count: blockSize) }
     while true {
       try context.checkCancellation()
-      let count = try failure.at(source: path) {
+      let count = try errors.mapping(source: path) {
         try unsafe block.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
       }
       if count == 0 { return }
-      try failure.at(destination: copyPath) {
+      try errors.mapping(destination: copyPath) {
         try unsafe block.withUnsafeBytes {
           try unsafe copy.write(UnsafeRawBufferPointer(rebasing: $0[..<count]))
         }
       }
       done += count
-      context.operation.report(done, of: total > 0 ? max(done, total) : nil, unit: "bytes")
+      context.operationContext.report(done, of: total > 0 ? max(done, total) : nil, unit: "bytes")
     }
   }
 

@@ -53,10 +53,10 @@ public struct FileCopyOperation: ComposableOperation {
   /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
   ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws {
-    let failure = FileFailure(.copy)
-    let (source, destination) = (try failure.path(of: source), try failure.path(of: destination))
+    let errors = FileErrors(.copy)
+    let (source, destination) = (try errors.path(of: source), try errors.path(of: destination))
     try await BlockingOperation(on: place) { context in
-      try FileCopy(source, destination, failure, context).run(replacing: replaces)
+      try FileCopy(source, destination, errors, context).run(replacing: replaces)
     }.perform(in: context)
   }
 }

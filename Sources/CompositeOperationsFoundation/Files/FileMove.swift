@@ -14,21 +14,21 @@ struct FileMove: Sendable {
   let source: String
   let destination: String
   let replaces: Bool
-  let failure: FileFailure
+  let errors: FileErrors
 
   func run(_ context: BlockingContext) throws {
-    let status = try failure.at(source: source) {
+    let status = try errors.mapping(source: source) {
       try OpenFolder.working.status(of: FileName(source))
     }
-    let there = try failure.at(destination: destination) {
+    let there = try errors.mapping(destination: destination) {
       try SystemError.ifThere { try OpenFolder.working.status(of: FileName(destination)) }
     }
     try context.checkCancellation()
     if let there, there.identity == status.identity, status.kind != .folder {
-      return try failure.at(destination: destination) { try dropName(status) }
+      return try errors.mapping(destination: destination) { try dropName(status) }
     }
     if let there, !replaces || !there.isReplaced(by: status) {
-      throw failure.error(destination: destination, .system(code: SystemError.exists.code))
+      throw errors.error(destination: destination, .system(code: SystemError.exists.code))
     }
     do throws(SystemError) {
       if replaces, status.kind != .folder {
@@ -57,29 +57,29 @@ struct FileMove: Sendable {
 
   private func explained(_ error: SystemError, _ status: FileStatus) -> FileOperationError {
     if error.code == EINVAL, status.kind == .folder {
-      return failure.error(source: source, .insideItself)
+      return errors.error(source: source, .insideItself)
     }
     // The system does not report which of the two folders the error is about.
     if error.isDenied, FileSystem.mayChange(destination.splitPath.folder) {
-      return failure.error(source: source, .system(code: error.code))
+      return errors.error(source: source, .system(code: error.code))
     }
-    return failure.error(destination: destination, .system(code: error.code))
+    return errors.error(destination: destination, .system(code: error.code))
   }
 
   private func moveToOtherDisk(_ context: BlockingContext) throws {
-    let copy = FileCopy(source, destination, failure, context, remembering: true)
+    let copy = FileCopy(source, destination, errors, context, remembering: true)
     try copy.run(replacing: replaces)
     var first: FileOperationError?
     try TreeRemoval(
-      failure: failure, opensFolders: true, mayRemove: { copy.hasCopied($0) },
+      errors: errors, opensFolders: true, mayRemove: { copy.hasCopied($0) },
       failed: { first = first ?? $0 }
     ).remove(source)
     guard let first else { return }
     switch first.reason {
     case .system(code: ENOTEMPTY), .system(code: EEXIST):
       // Something was added to a folder after it had been emptied.
-      throw failure.error(source: first.path, .notRemoved(code: nil))
-    case .system(let code): throw failure.error(source: first.path, .notRemoved(code: code))
+      throw errors.error(source: first.path, .notRemoved(code: nil))
+    case .system(let code): throw errors.error(source: first.path, .notRemoved(code: code))
     case .tooLarge, .notCopied, .insideItself, .notAFileURL, .notUTF8, .notRemoved: throw first
     }
   }

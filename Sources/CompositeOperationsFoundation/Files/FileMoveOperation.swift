@@ -51,10 +51,10 @@ public struct FileMoveOperation: ComposableOperation {
   /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
   ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws {
-    let failure = FileFailure(.move)
-    let (source, destination) = (try failure.path(of: source), try failure.path(of: destination))
+    let errors = FileErrors(.move)
+    let (source, destination) = (try errors.path(of: source), try errors.path(of: destination))
     let move = FileMove(
-      source: source, destination: destination, replaces: replaces, failure: failure)
+      source: source, destination: destination, replaces: replaces, errors: errors)
     try await BlockingOperation(on: place) { try move.run($0) }.perform(in: context)
   }
 }

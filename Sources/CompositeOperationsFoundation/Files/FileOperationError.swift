@@ -1,4 +1,5 @@
 internal import CompositeOperations
+public import Foundation
 internal import SystemSupport
 
 #if canImport(Glibc)
@@ -71,6 +72,10 @@ public struct FileOperationError: Error, CustomStringConvertible {
         + "Copy this again, or remove it."
     }
   }
+}
+
+extension FileOperationError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
 }
 
 extension SystemError {

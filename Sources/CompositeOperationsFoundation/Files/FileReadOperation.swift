@@ -47,13 +47,13 @@ public struct FileReadOperation: ComposableOperation {
   /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
   ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws -> Data {
-    let path = try FileFailure(.read).path(of: url)
+    let path = try FileErrors(.read).path(of: url)
     return try await BlockingOperation(on: place) { try read(path, $0) }.perform(in: context)
   }
 
   private func read(_ path: String, _ context: BlockingContext) throws -> Data {
-    let failure = FileFailure(.read)
-    return try failure.at(source: path) {
+    let errors = FileErrors(.read)
+    return try errors.mapping(source: path) {
       let file = try OpenFile(path, O_RDONLY | OpenFile.withoutWaiting)
       defer { try? file.close() }
       let status = try file.status
@@ -70,11 +70,11 @@ public struct FileReadOperation: ComposableOperation {
         }
         if count == 0 { return data }
         if data.count + count > limit {
-          throw failure.error(source: path, .tooLarge(limit: limit))
+          throw errors.error(source: path, .tooLarge(limit: limit))
         }
         data.append(contentsOf: block[..<count])
         let total = size > 0 ? max(data.count, size) : nil
-        context.operation.report(data.count, of: total, unit: "bytes")
+        context.operationContext.report(data.count, of: total, unit: "bytes")
       }
     }
   }

@@ -37,12 +37,12 @@ public struct FileRemovalOperation: ComposableOperation {
   /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
   ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws {
-    let failure = FileFailure(.remove)
-    let path = try failure.path(of: url)
+    let errors = FileErrors(.remove)
+    let path = try errors.path(of: url)
     try await BlockingOperation(on: place) { context in
-      let isMissing = try !TreeRemoval(failure: failure, context: context).remove(path)
+      let isMissing = try !TreeRemoval(errors: errors, context: context).remove(path)
       if isMissing, !mayBeMissing {
-        throw failure.error(source: path, .system(code: SystemError.missing.code))
+        throw errors.error(source: path, .system(code: SystemError.missing.code))
       }
     }.perform(in: context)
   }

@@ -49,14 +49,14 @@ public struct FileWriteOperation: ComposableOperation {
   /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
   ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws {
-    let path = try FileFailure(.write).path(of: url)
+    let path = try FileErrors(.write).path(of: url)
     try await BlockingOperation(on: place) { try write(path, $0) }.perform(in: context)
   }
 
   private func write(_ path: String, _ context: BlockingContext) throws {
-    let failure = FileFailure(.write)
-    let target = try failure.at(destination: path) { try FileTarget(path) }
-    try failure.at(destination: target.path) {
+    let errors = FileErrors(.write)
+    let target = try errors.mapping(destination: path) { try FileTarget(path) }
+    try errors.mapping(destination: target.path) {
       let check = { try context.checkCancellation() }
       try unsafe target.write(synchronized: isSynchronized, check) { write in
         try unsafe writeBlocks(context, write)
@@ -74,7 +74,7 @@ public struct FileWriteOperation: ComposableOperation {
         let end = min(written + OpenFile.blockSize, bytes.count)
         try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[written..<end]))
         written = end
-        context.operation.report(written, of: bytes.count, unit: "bytes")
+        context.operationContext.report(written, of: bytes.count, unit: "bytes")
       }
     }
   }

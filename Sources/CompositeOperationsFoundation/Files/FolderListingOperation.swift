@@ -40,25 +40,25 @@ public struct FolderListingOperation: ComposableOperation {
   /// - Throws: ``FileOperationError``, `CancellationError` if the run is cancelled, and
   ///   ``BlockingThreadsError`` if the system creates no thread.
   public func perform(in context: OperationContext) async throws -> [FolderEntry] {
-    let path = try FileFailure(.list).path(of: url)
+    let path = try FileErrors(.list).path(of: url)
     return try await BlockingOperation(on: place) { try list(path, $0) }.perform(in: context)
   }
 
   private func list(_ path: String, _ context: BlockingContext) throws -> [FolderEntry] {
-    let failure = FileFailure(.list)
-    let root = try failure.at(source: path) { try OpenFolder(path, followingLink: true) }
-    let walk = try TreeWalk(root, at: path, failure, context)
+    let errors = FileErrors(.list)
+    let root = try errors.mapping(source: path) { try OpenFolder(path, followingLink: true) }
+    let walk = try TreeWalk(root, at: path, errors, context)
     var entries: [FolderEntry] = []
     while let step = try walk.next() {
       switch step {
       case .found(let entry):
         let (path, status) = (walk.path(of: entry.name), entry.status)
-        if entry.name.exactText == nil { throw failure.error(source: path, .notUTF8) }
+        if entry.name.exactText == nil { throw errors.error(source: path, .notUTF8) }
         entries.append(
           FolderEntry(
             url: URL(fileURLWithPath: path, isDirectory: status.kind == .folder),
             kind: FolderEntry.Kind(status.kind), size: status.size))
-        context.operation.report(entries.count, unit: "entries")
+        context.operationContext.report(entries.count, unit: "entries")
         if isRecursive, status.kind == .folder { _ = try walk.enter(entry) }
       case .left(_, let folder): folder.close()
       }

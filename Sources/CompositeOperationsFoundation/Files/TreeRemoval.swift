@@ -6,7 +6,7 @@ internal import SystemSupport
 /// Below the root, nothing is removed by its path, so a symbolic link that replaces a folder cannot
 /// redirect the removal. Entries that have vanished meanwhile count as removed.
 struct TreeRemoval {
-  let failure: FileFailure
+  let errors: FileErrors
   /// The context for cancellation and progress; nil to continue to the end.
   var context: BlockingContext?
   /// Whether to change folders whose permissions do not allow their owner to change them.
@@ -20,7 +20,7 @@ struct TreeRemoval {
   @discardableResult func remove(_ path: String) throws -> Bool {
     try context?.checkCancellation()
     let name = FileName(path)
-    let found = try failure.at(source: path) {
+    let found = try errors.mapping(source: path) {
       try SystemError.ifThere { try OpenFolder.working.status(of: name) }
     }
     guard let status = found else { return false }
@@ -43,9 +43,9 @@ struct TreeRemoval {
   }
 
   private func empty(_ path: String, _ status: FileStatus, _ count: inout Int) throws {
-    let root = try failure.at(source: path) { try OpenFolder(path) }
+    let root = try errors.mapping(source: path) { try OpenFolder(path) }
     if opensFolders { root.letOwnerChange(status) }
-    let walk = try TreeWalk(root, at: path, failure, context)
+    let walk = try TreeWalk(root, at: path, errors, context)
     var isAtEnd = false
     while !isAtEnd {
       try tolerating {
@@ -72,9 +72,9 @@ struct TreeRemoval {
   ) throws -> Bool {
     do {
       guard mayRemove(entry.status) else {
-        throw failure.error(source: path, .notRemoved(code: nil))
+        throw errors.error(source: path, .notRemoved(code: nil))
       }
-      try failure.at(source: path) {
+      try errors.mapping(source: path) {
         _ = try SystemError.ifThere {
           if entry.status.kind == .folder {
             try folder.removeFolder(entry.name)
@@ -88,7 +88,7 @@ struct TreeRemoval {
       return false
     }
     count += 1
-    context?.operation.report(count, unit: "entries")
+    context?.operationContext.report(count, unit: "entries")
     return true
   }
 }

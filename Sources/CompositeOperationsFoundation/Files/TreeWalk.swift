@@ -17,7 +17,7 @@ final class TreeWalk {
     case left(Entry, OpenFolder)
   }
 
-  private let failure: FileFailure
+  private let errors: FileErrors
   private let context: BlockingContext?
   private let openPath: OpenPath
   private var entered: [Entry] = []
@@ -30,12 +30,12 @@ final class TreeWalk {
   ///   - path: The path of the folder in errors.
   ///   - context: The context for cancellation; nil to continue to the end.
   init(
-    _ root: OpenFolder, at path: String, _ failure: FileFailure, _ context: BlockingContext?
+    _ root: OpenFolder, at path: String, _ errors: FileErrors, _ context: BlockingContext?
   ) throws {
-    (self.failure, self.context) = (failure, context)
-    openPath = try failure.at(source: path) { try OpenPath(root, at: path) }
+    (self.errors, self.context) = (errors, context)
+    openPath = try errors.mapping(source: path) { try OpenPath(root, at: path) }
     pending = []
-    pending = [try failure.at(source: path) { try names() }]
+    pending = [try errors.mapping(source: path) { try names() }]
   }
 
   /// The current folder.
@@ -55,7 +55,7 @@ final class TreeWalk {
         guard let entry = entered.popLast() else { return nil }
         return .left(entry, try leave(entry))
       }
-      let status = try failure.at(source: path(of: name)) {
+      let status = try errors.mapping(source: path(of: name)) {
         try SystemError.ifThere { try folder.status(of: name) }
       }
       if let status { return .found(Entry(name: name, status: status)) }
@@ -68,7 +68,7 @@ final class TreeWalk {
   /// - Parameter isOpened: Whether to let the owner change the folder if its permissions do not.
   /// - Returns: Whether the folder still existed.
   func enter(_ entry: Entry, opening isOpened: Bool = false) throws -> Bool {
-    try failure.at(source: path(of: entry.name)) {
+    try errors.mapping(source: path(of: entry.name)) {
       guard try SystemError.ifThere({ try openPath.enter(entry.name) }) != nil else { return false }
       if isOpened { folder.letOwnerChange(entry.status) }
       entered.append(entry)
@@ -86,7 +86,7 @@ final class TreeWalk {
     do throws(SystemError) { return try openPath.leave() } catch {
       // The location of the parent folder is unknown, so the rest cannot be visited.
       pending = []
-      throw failure.error(source: path(of: FileName(".")), .system(code: error.code))
+      throw errors.error(source: path(of: FileName(".")), .system(code: error.code))
     }
   }
 }

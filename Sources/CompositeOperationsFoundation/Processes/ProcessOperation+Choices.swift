@@ -9,7 +9,7 @@ extension ProcessOperation {
   ///
   /// - Parameter variables: The values by name; nil removes a variable.
   public func settingVariables(_ variables: [String: String?]) -> ProcessOperation {
-    changed { $0.environment.set(variables) }
+    configured { $0.environment.set(variables) }
   }
 
   /// Returns a copy with these environment variables and no others.
@@ -18,18 +18,18 @@ extension ProcessOperation {
   ///
   /// - Parameter variables: The values by name.
   public func replacingVariables(with variables: [String: String]) -> ProcessOperation {
-    changed { $0.environment = .exact(variables) }
+    configured { $0.environment = .exact(variables) }
   }
 
   /// Returns a copy with another predicate for success. By default, only the exit status 0 is a
   /// success.
   ///
-  /// - Parameter isClean: Returns whether a status is a success. Otherwise the run fails with a
+  /// - Parameter isSuccess: Returns whether a status is a success. Otherwise the run fails with a
   ///   ``ProcessExitError``.
   public func accepting(
-    _ isClean: @escaping @Sendable (ProcessStatus) -> Bool
+    _ isSuccess: @escaping @Sendable (ProcessStatus) -> Bool
   ) -> ProcessOperation {
-    changed { $0.isClean = isClean }
+    configured { $0.isSuccess = isSuccess }
   }
 
   /// Returns a copy for which these exit statuses are a success.
@@ -52,7 +52,7 @@ extension ProcessOperation {
   /// - Precondition: `grace` is not negative.
   public func ending(within grace: Duration) -> ProcessOperation {
     precondition(grace >= .zero, "`grace` must not be negative (was \(grace))")
-    return changed { $0.grace = grace }
+    return configured { $0.gracePeriod = grace }
   }
 
   /// Returns a copy with another time limit for output that stays open after the program has ended.
@@ -67,7 +67,7 @@ extension ProcessOperation {
   /// - Precondition: `time` is not negative.
   public func draining(for time: Duration) -> ProcessOperation {
     precondition(time >= .zero, "`time` must not be negative (was \(time))")
-    return changed { $0.drainTime = time }
+    return configured { $0.drainTime = time }
   }
 
   /// Returns a copy that calls a closure as soon as the program has been started.
@@ -82,6 +82,6 @@ extension ProcessOperation {
   /// - Parameter body: Receives a handle for sending signals, which may be kept. It is called in
   ///   the task of the run, before any line is delivered.
   public func onLaunch(_ body: @escaping @Sendable (RunningProcess) -> Void) -> ProcessOperation {
-    changed { $0.launchHook = body }
+    configured { $0.onLaunch = body }
   }
 }

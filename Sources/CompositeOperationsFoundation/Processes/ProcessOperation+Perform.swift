@@ -14,14 +14,14 @@ extension ProcessOperation {
   public nonisolated(nonsending) func perform(
     in context: OperationContext
   ) async throws -> ProcessResult {
-    let child = try ChildProcess(self)
+    let child = try ChildProcess(configuration)
     child.begin()
     return try await withTaskCancellationHandler {
       do {
         return try await follow(child)
       } catch {
         child.cancel()
-        while await child.next().end == nil {}
+        while await child.next().completion == nil {}
         throw error
       }
     } onCancel: {
@@ -36,20 +36,21 @@ extension ProcessOperation {
     var outputLines = LineSplitter()
     var errorLines = LineSplitter()
     while true {
-      let news = await child.next()
-      if let process = news.launched { launchHook?(process) }
-      try await hand(outputLines.append(news.output), to: output.handler)
-      try await hand(errorLines.append(news.errorOutput), to: errorOutput.handler)
-      if let end = news.end {
-        try await hand(outputLines.finish(), to: output.handler)
-        try await hand(errorLines.finish(), to: errorOutput.handler)
-        return try result(of: end.get())
+      let update = await child.next()
+      if let process = update.launched { configuration.onLaunch?(process) }
+      try await deliver(outputLines.append(update.output), to: configuration.output.lineHandler)
+      try await deliver(
+        errorLines.append(update.errorOutput), to: configuration.errorOutput.lineHandler)
+      if let completion = update.completion {
+        try await deliver(outputLines.finish(), to: configuration.output.lineHandler)
+        try await deliver(errorLines.finish(), to: configuration.errorOutput.lineHandler)
+        return try result(of: completion.get())
       }
     }
   }
 
-  private nonisolated(nonsending) func hand(
-    _ lines: [String], to handler: OutputChoice.Handler?
+  private nonisolated(nonsending) func deliver(
+    _ lines: [String], to handler: OutputConfiguration.LineHandler?
   ) async throws {
     guard let handler else { return }
     for line in lines {
@@ -58,8 +59,9 @@ extension ProcessOperation {
     }
   }
 
-  private func result(of end: ChildEnd) throws -> ProcessResult {
-    if isClean(end.result.status) { return end.result }
-    throw ProcessExitError(self, end.result, lastErrorOutput: end.lastErrorOutput)
+  private func result(of completion: ProcessCompletion) throws -> ProcessResult {
+    if configuration.isSuccess(completion.result.status) { return completion.result }
+    throw ProcessExitError(
+      configuration, completion.result, lastErrorOutput: completion.lastErrorOutput)
   }
 }

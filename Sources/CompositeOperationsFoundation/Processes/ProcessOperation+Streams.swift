@@ -11,7 +11,7 @@ extension ProcessOperation {
   ///
   /// - Parameter input: The standard input of the program.
   public func reading(_ input: ProcessInput) -> ProcessOperation {
-    changed { $0.input = input }
+    configured { $0.input = input }
   }
 
   /// Returns a copy with another destination of standard output. By default, the first 16 MiB are
@@ -27,7 +27,7 @@ extension ProcessOperation {
   ///
   /// - Parameter destination: The destination of the output.
   public func sendingOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
-    changed { $0.output.send(to: destination) }
+    configured { $0.output.send(to: destination) }
   }
 
   /// Returns a copy with another destination of standard error. By default, the last 64 KiB are
@@ -37,7 +37,7 @@ extension ProcessOperation {
   ///
   /// - Parameter destination: The destination of the output.
   public func sendingErrorOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
-    changed {
+    configured {
       $0.isMerged = false
       $0.errorOutput.send(to: destination)
     }
@@ -49,7 +49,7 @@ extension ProcessOperation {
   /// ``ProcessResult/output`` then contains both. This replaces ``sendingErrorOutput(to:)`` and
   /// ``onErrorLine(_:)``, and each of them replaces this: the last one counts.
   public func mergingErrorOutput() -> ProcessOperation {
-    changed {
+    configured {
       $0.isMerged = true
       $0.errorOutput = .standardError
     }
@@ -78,7 +78,7 @@ extension ProcessOperation {
   public func onOutputLine(
     _ body: nonisolated(nonsending) @escaping @Sendable (String) async throws -> Void
   ) -> ProcessOperation {
-    changed { $0.output.hand(to: body) }
+    configured { $0.output.handleLines(with: body) }
   }
 
   /// Returns a copy that calls a closure for each line of standard error as it arrives, like
@@ -92,15 +92,15 @@ extension ProcessOperation {
   public func onErrorLine(
     _ body: nonisolated(nonsending) @escaping @Sendable (String) async throws -> Void
   ) -> ProcessOperation {
-    changed {
+    configured {
       $0.isMerged = false
-      $0.errorOutput.hand(to: body)
+      $0.errorOutput.handleLines(with: body)
     }
   }
 
-  func changed(_ change: (inout ProcessOperation) -> Void) -> ProcessOperation {
+  func configured(_ change: (inout ProcessConfiguration) -> Void) -> ProcessOperation {
     var copy = self
-    change(&copy)
+    change(&copy.configuration)
     return copy
   }
 }

@@ -36,22 +36,14 @@ public import CompositeOperations
 ///
 /// Starting and running a program does not block a thread of Swift's pool.
 public struct ProcessOperation: ComposableOperation {
-  /// The program: a name to search for in `PATH`, or a path if it contains a slash.
-  public let program: String
-  /// The arguments, without the name of the program.
-  public let arguments: [String]
-  /// The working folder of the program; nil for the one of this process.
-  public let folder: String?
+  var configuration: ProcessConfiguration
 
-  var environment = ProcessEnvironment.inherited
-  var input = ProcessInput.nothing
-  var output = OutputChoice.standardOutput
-  var errorOutput = OutputChoice.standardError
-  var isMerged = false
-  var isClean: @Sendable (ProcessStatus) -> Bool = { $0 == .exited(0) }
-  var grace = Duration.seconds(2)
-  var drainTime = Duration.milliseconds(100)
-  var launchHook: (@Sendable (RunningProcess) -> Void)?
+  /// The program: a name to search for in `PATH`, or a path if it contains a slash.
+  public var program: String { configuration.program }
+  /// The arguments, without the name of the program.
+  public var arguments: [String] { configuration.arguments }
+  /// The working folder of the program; nil for the one of this process.
+  public var folder: String? { configuration.folder }
 
   /// Creates an operation that runs a program.
   ///
@@ -72,9 +64,7 @@ public struct ProcessOperation: ComposableOperation {
   ///   - arguments: The arguments, without the name of the program.
   ///   - folder: The working folder of the program; nil for the one of this process.
   public init(_ program: String, arguments: [String], in folder: String? = nil) {
-    self.program = program
-    self.arguments = arguments
-    self.folder = folder
+    configuration = ProcessConfiguration(program: program, arguments: arguments, folder: folder)
   }
 
   /// The name of the program without its folders.

@@ -32,7 +32,7 @@ public import Foundation
 /// cancelled.
 public struct FoundationOperation<Success: Sendable>: ComposableOperation {
   private let name: String
-  private let makeRun: @Sendable () -> LegacyRun<Success>
+  private let makeRun: @Sendable () -> FoundationOperationRun<Success>
 
   /// Creates an operation that runs a `Foundation.Operation` and reads its result.
   ///
@@ -50,7 +50,7 @@ public struct FoundationOperation<Success: Sendable>: ComposableOperation {
     name = "\(Legacy.self)"
     makeRun = {
       let legacy = make()
-      return LegacyRun(of: legacy, in: queue) { try result(legacy) }
+      return FoundationOperationRun(of: legacy, in: queue) { try result(legacy) }
     }
   }
 
@@ -89,4 +89,8 @@ public struct FoundationOperationError: Error, CustomStringConvertible {
     "\(operation) was already started, and a Foundation.Operation runs only once. "
       + "Create a new one in the closure of the FoundationOperation, and do not start it."
   }
+}
+
+extension FoundationOperationError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
 }

@@ -132,8 +132,9 @@ import Testing
 
   @Test func `a function can report progress`() async {
     let recorder = RecordingObserver()
-    let operation = BlockingOperation { context in context.operation.report(1, of: 2) }.named(
-      "half")
+    let operation = BlockingOperation { context in context.operationContext.report(1, of: 2) }
+      .named(
+        "half")
     _ = await operation.run(in: OperationEnvironment(observers: [recorder]))
     let progress = recorder.events(of: "half").filter {
       if case .progressed(1, 2, nil) = $0.kind { true } else { false }

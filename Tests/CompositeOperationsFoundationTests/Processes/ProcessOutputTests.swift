@@ -128,7 +128,7 @@ import Testing
     let gate = Gate()
     let lines = Lock(0)
     let launched = Lock<Int32>(0)
-    // The pipe and the buffer of lines hold about a tenth of the output.
+    // The pipe and the buffer of lines reaper about a tenth of the output.
     let run = shell("seq 300000; touch \"$1\"", end).sendingOutput(to: .kept(first: 0))
       .onLaunch { process in launched.withLock { $0 = process.processIdentifier } }
       .onOutputLine { _ in

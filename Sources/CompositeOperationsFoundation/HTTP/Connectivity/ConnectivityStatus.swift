@@ -36,8 +36,8 @@ public final class ConnectivityStatus: ConnectivityMonitor {
       try await withCheckedThrowingContinuation { waiter in
         switch machine.withLock({ $0.waits(waiter, as: id) }) {
         case .wait: break
-        case .goOn: waiter.resume()
-        case .stop: waiter.resume(throwing: CancellationError())
+        case .resume: waiter.resume()
+        case .cancel: waiter.resume(throwing: CancellationError())
         }
       }
     } onCancel: {

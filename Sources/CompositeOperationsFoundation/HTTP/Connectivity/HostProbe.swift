@@ -45,19 +45,19 @@ public struct HostProbe: ConnectivityMonitor {
   public nonisolated(nonsending) func waitForConnectivity(
     in context: OperationContext
   ) async throws {
-    let look = LookForHost(host: host, port: port, timeout: timeout)
+    let probe = ProbeHost(host: host, port: port, timeout: timeout)
     // Waits between probes as a retry does, here without a limit.
-    try await context.run(look.retrying(attempts: .max, backoff: backoff))
+    try await context.run(probe.retrying(attempts: .max, backoff: backoff))
   }
 }
 
-/// Connects to a host once.
-struct LookForHost: ComposableOperation {
+/// Probes a host once.
+struct ProbeHost: ComposableOperation {
   let host: String
   let port: UInt16
   let timeout: Duration
 
-  var operationName: String { "look for \(host):\(port)" }
+  var operationName: String { "probe \(host):\(port)" }
 
   func perform(in context: OperationContext) async throws {
     let (host, port, timeout) = (host, port, timeout)
@@ -85,4 +85,35 @@ struct HostNotReachedError: Error, CustomStringConvertible {
   let host: String
   let port: UInt16
   var description: String { "cannot connect to \(host):\(port)" }
+}
+
+/// A waiter for the first of several answers. Later answers are dropped.
+private final class SingleWaiter: Sendable {
+  private enum State: Sendable {
+    case new
+    case waiting(CheckedContinuation<Bool, Never>)
+    case answered(Bool)
+  }
+
+  private let state = Lock(State.new)
+
+  func wait(_ continuation: CheckedContinuation<Bool, Never>) {
+    let answer = state.withLock { state -> Bool? in
+      if case .answered(let answer) = state { return answer }
+      state = .waiting(continuation)
+      return nil
+    }
+    if let answer { continuation.resume(returning: answer) }
+  }
+
+  func resume(_ answer: Bool) {
+    let waiter = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+      let waiter: CheckedContinuation<Bool, Never>? =
+        if case .waiting(let waiter) = state { waiter } else { nil }
+      if case .answered = state { return nil }
+      state = .answered(answer)
+      return waiter
+    }
+    waiter?.resume(returning: answer)
+  }
 }

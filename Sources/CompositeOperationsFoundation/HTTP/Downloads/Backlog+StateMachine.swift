@@ -16,15 +16,15 @@ extension Backlog {
     enum Next: Sendable {
       case perform(Int, Step)
       /// The steps that are not performed are freed outside the lock.
-      case end(Waiter?, Result<Void, any Error>, undone: Line<(byteCount: Int, step: Step)>)
+      case end(Waiter?, Result<Void, any Error>, unperformed: Line<(byteCount: Int, step: Step)>)
     }
 
     private let limit: Int
-    private var line = Line<(byteCount: Int, step: Step)>()
+    private var queue = Line<(byteCount: Int, step: Step)>()
     /// The bytes of the pending steps and of the current one.
     private var byteCount = 0
     private var isWorking = false
-    private var isOwnerWaiting = false
+    private var isProducerWaiting = false
     private var result = Result<Void, any Error>.success(())
     private var waiter: Waiter?
     private(set) var isStopped = false
@@ -35,44 +35,44 @@ extension Backlog {
       if case .failure(let error) = result { return .fail(error) }
       if isStopped { return .nothing }
       if self.byteCount >= limit {
-        isOwnerWaiting = true
+        isProducerWaiting = true
         return .waitForRoom
       }
-      line.append((byteCount, step))
+      queue.append((byteCount, step))
       self.byteCount += byteCount
       defer { isWorking = true }
       return isWorking ? .nothing : .work
     }
 
-    mutating func looked() -> Next {
-      if case .success = result, let (byteCount, step) = line.popFirst() {
+    mutating func nextStep() -> Next {
+      if case .success = result, let (byteCount, step) = queue.popFirst() {
         return .perform(byteCount, step)
       }
-      let undone = exchange(&line, with: Line())
+      let unperformed = exchange(&queue, with: Line())
       byteCount = 0
       isWorking = false
       defer { waiter = nil }
-      return .end(waiter, result, undone: undone)
+      return .end(waiter, result, unperformed: unperformed)
     }
 
-    /// - Returns: Whether to wake the owner.
+    /// - Returns: Whether to wake the producer.
     mutating func performed(_ byteCount: Int, _ result: Result<Void, any Error>) -> Bool {
       self.result = result
       self.byteCount -= byteCount
       // Not for every few bytes.
       if case .success = result, self.byteCount > limit / 2 { return false }
-      return ownerIsWoken()
+      return producerIsWoken()
     }
 
-    /// - Returns: Whether to wake the owner.
+    /// - Returns: Whether to wake the producer.
     mutating func stopped() -> Bool {
       isStopped = true
-      return ownerIsWoken()
+      return producerIsWoken()
     }
 
-    private mutating func ownerIsWoken() -> Bool {
-      defer { isOwnerWaiting = false }
-      return isOwnerWaiting
+    private mutating func producerIsWoken() -> Bool {
+      defer { isProducerWaiting = false }
+      return isProducerWaiting
     }
 
     /// - Returns: The result, if no step is pending; nil if the waiter has to wait.

@@ -1,16 +1,16 @@
 internal import CompositeOperations
 internal import Dispatch
 
-/// Performs blocking steps in order, on a thread that may block, while the owner continues.
+/// Performs blocking steps in order, on a thread that may block, while the producer continues.
 ///
-/// The number of pending bytes is limited: at the limit, the owner waits (back pressure). The owner
-/// adds one step at a time.
+/// The number of pending bytes is limited: at the limit, the producer waits (back pressure). It adds
+/// one step at a time.
 final class Backlog: Sendable {
   typealias Step = @Sendable () throws -> Void
 
   private let machine: Lock<StateMachine>
   private let threads: BlockingThreads
-  /// Signaled when the owner waits for room and has to check again.
+  /// Signaled when the producer waits for room and has to check again.
   private let room = DispatchSemaphore(value: 0)
 
   init(of byteCount: Int, on threads: BlockingThreads) {
@@ -18,7 +18,7 @@ final class Backlog: Sendable {
     self.threads = threads
   }
 
-  /// Whether the owner no longer waits for room.
+  /// Whether the producer no longer waits for room.
   var isStopped: Bool { machine.withLock { $0.isStopped } }
 
   /// Appends a step. Waits for room if there is none.
@@ -38,7 +38,7 @@ final class Backlog: Sendable {
     }
   }
 
-  /// Ends the waits of the owner. Steps that it adds from now on are dropped; earlier ones are
+  /// Ends the waits of the producer. Steps that it adds from now on are dropped; earlier ones are
   /// performed.
   func stop() {
     if machine.withLock({ $0.stopped() }) { room.signal() }
@@ -56,11 +56,11 @@ final class Backlog: Sendable {
 
   private func work() {
     while true {
-      switch machine.withLock({ $0.looked() }) {
+      switch machine.withLock({ $0.nextStep() }) {
       case .perform(let byteCount, let step):
         let result = Result { try step() }
         if machine.withLock({ $0.performed(byteCount, result) }) { room.signal() }
-      case .end(let waiter, let result, undone: _):
+      case .end(let waiter, let result, unperformed: _):
         waiter?.resume(returning: result)
         return
       }

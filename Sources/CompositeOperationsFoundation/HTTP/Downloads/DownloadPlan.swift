@@ -11,11 +11,11 @@ struct DownloadPlan: Equatable, Sendable {
     /// Append its body. The length of the whole is in bytes; nil if it is unknown.
     case append(total: Int?)
     /// Write its body from the start. Its length is in bytes; nil if it is unknown.
-    case startAnew(total: Int?)
+    case restart(total: Int?)
     /// The partial file is already complete.
     case complete
     /// The response cannot be used: request the whole.
-    case askForWhole
+    case requestWhole
     case fail
   }
 
@@ -53,25 +53,56 @@ struct DownloadPlan: Equatable, Sendable {
     let range = ContentRange(head.headers["Content-Range"])
     switch head.status {
     case 206:
-      guard let range, range.first == offset else { return record == nil ? .fail : .askForWhole }
+      guard let range, range.first == offset else { return record == nil ? .fail : .requestWhole }
       guard let record else {
         // No part was requested, so the body must be the whole.
         return range.total == head.headers.contentLength
-          ? .startAnew(total: range.total) : .fail
+          ? .restart(total: range.total) : .fail
       }
       // If it is compressed, its offsets are not offsets in the partial file.
-      guard !head.headers.isEncoded, !record.isOfAnother(head) else { return .askForWhole }
+      guard !head.headers.isEncoded, !record.isOfAnother(head) else { return .requestWhole }
       let (end, isTooLarge) = offset.addingReportingOverflow(head.headers.contentLength ?? 0)
-      guard !isTooLarge else { return .askForWhole }
+      guard !isTooLarge else { return .requestWhole }
       let total = range.total ?? head.headers.contentLength.map { _ in end } ?? record.total
       // A different length means that the file has changed.
-      return total == record.total ?? total ? .append(total: total) : .askForWhole
-    case 200...299: return .startAnew(total: head.headers.contentLength)
+      return total == record.total ?? total ? .append(total: total) : .requestWhole
+    case 200...299: return .restart(total: head.headers.contentLength)
     case 416:
       guard let record else { return .fail }
       let isAll = range?.total == offset && offset == record.total ?? offset
-      return isAll && !record.isOfAnother(head) ? .complete : .askForWhole
+      return isAll && !record.isOfAnother(head) ? .complete : .requestWhole
     default: return .fail
     }
+  }
+}
+
+/// The part of the whole that a body contains (RFC 9110, section 14.4): `bytes 100-199/1000`.
+struct ContentRange: Equatable {
+  /// The offset of the first byte; nil if there is no part, as after 416.
+  let first: Int?
+  /// The length of the whole in bytes; nil if it is unknown.
+  let total: Int?
+
+  /// - Returns: Nil if the text is malformed.
+  init?(_ text: String?) {
+    guard let text, text.lowercased().hasPrefix("bytes ") else { return nil }
+    let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    total = Self.number(parts[1])
+    if parts[1] != "*", total == nil { return nil }
+    if parts[0] == "*" {
+      first = nil
+      return
+    }
+    let bounds = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard bounds.count == 2, let start = Self.number(bounds[0]), let end = Self.number(bounds[1]),
+      start <= end, end < total ?? .max
+    else { return nil }
+    first = start
+  }
+
+  /// - Returns: Nil if there are characters other than digits, or if the number is too large.
+  private static func number(_ text: Substring) -> Int? {
+    text.allSatisfy { ("0"..."9").contains($0) } ? Int(text) : nil
   }
 }

@@ -4,7 +4,7 @@ internal import Foundation
 /// Writes a body to a file, on a thread that may block.
 final class DownloadSink: HTTPBodySink {
   /// The response cannot be used, and the whole has to be requested.
-  struct WholeNeeded: Error {}
+  struct RestartRequired: Error {}
 
   private struct State: Sendable {
     var count = 0
@@ -41,11 +41,11 @@ final class DownloadSink: HTTPBodySink {
     case .append(let total):
       try backlog.add(0) { try file.seek(to: plan.offset) }
       state.withLock { $0 = State(count: plan.offset, total: total) }
-    case .startAnew(let total):
+    case .restart(let total):
       let record = DownloadRecord(of: url, head, total: total)
-      try backlog.add(0) { try file.startAnew(record) }
+      try backlog.add(0) { try file.restart(record) }
       state.withLock { $0 = State(count: 0, total: total) }
-    case .askForWhole: throw WholeNeeded()
+    case .requestWhole: throw RestartRequired()
     case .complete, .fail: throw HTTPStatusError(request: request, head: head, body: Data())
     }
   }

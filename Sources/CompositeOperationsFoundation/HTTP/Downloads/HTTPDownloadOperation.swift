@@ -115,13 +115,13 @@ public struct HTTPDownloadOperation: ComposableOperation {
       let plan = await HTTPThreads.files.run { file.plan(for: url) }
       do {
         download = try await self.download(plan, to: file, in: context)
-      } catch is DownloadSink.WholeNeeded {
+      } catch is DownloadSink.RestartRequired {
         // The partial file stays until another body arrives.
         download = try await self.download(.whole, to: file, in: context)
       }
       try Task.checkCancellation()
     } catch {
-      await HTTPThreads.files.run { file.leave() }
+      await HTTPThreads.files.run { file.abandon() }
       throw error
     }
     try await HTTPThreads.files.run { try file.finish() }
@@ -150,8 +150,8 @@ public struct HTTPDownloadOperation: ComposableOperation {
         return HTTPDownload(
           file: destination, byteCount: plan.offset, resumedByteCount: plan.offset,
           head: error.head)
-      case .askForWhole: throw DownloadSink.WholeNeeded()
-      case .append, .startAnew, .fail: throw error
+      case .requestWhole: throw DownloadSink.RestartRequired()
+      case .append, .restart, .fail: throw error
       }
     } catch let error as HTTPTransferError where file.isDirect && sink.count > 0 {
       // Bytes that were written to a device or a pipe would be written again.
@@ -165,9 +165,9 @@ public struct HTTPDownloadOperation: ComposableOperation {
   private func head(
     of request: URLRequest, into sink: DownloadSink
   ) async throws -> HTTPResponseHead {
-    var asked = request
-    let body = try HTTPRequestBody(takenFrom: &asked, of: summary)
-    let request = asked
+    var sent = request
+    let body = try HTTPRequestBody(takenFrom: &sent, of: summary)
+    let request = sent
     return try await withTaskCancellationHandler {
       do {
         let head = try await session.separate().perform(
@@ -183,4 +183,16 @@ public struct HTTPDownloadOperation: ComposableOperation {
       sink.stop()
     }
   }
+}
+
+/// A downloaded file.
+public struct HTTPDownload: Sendable, Hashable {
+  /// The URL of the file.
+  public let file: URL
+  /// The size of the file in bytes; for a device or a pipe, how many bytes were written.
+  public let byteCount: Int
+  /// How many of them came from an earlier, interrupted download.
+  public let resumedByteCount: Int
+  /// The head of the last response.
+  public let head: HTTPResponseHead
 }

@@ -17,7 +17,7 @@ internal import SystemSupport
 /// others. Only a complete file gets the name. A destination that is a device or a pipe is written
 /// directly.
 ///
-/// The caller makes one call at a time, and finally calls ``finish()`` or ``leave()``, once.
+/// The caller makes one call at a time, and finally calls ``finish()`` or ``abandon()``, once.
 struct PartialFile: Sendable {
   /// The destination.
   let path: String
@@ -108,7 +108,7 @@ struct PartialFile: Sendable {
   /// Discards the existing part.
   ///
   /// - Parameter record: The record of the bytes that follow; nil if they cannot be resumed.
-  func startAnew(_ record: DownloadRecord?) throws(FileError) {
+  func restart(_ record: DownloadRecord?) throws(FileError) {
     if isDirect { return }
     // The record is removed first and written last: it must never describe other bytes.
     remove(recordPath)
@@ -168,7 +168,7 @@ struct PartialFile: Sendable {
   }
 
   /// Closes the incomplete file. Removes it if it cannot be resumed.
-  func leave() {
+  func abandon() {
     if !isDirect, unsafe access(recordPath, F_OK) != 0 { remove(partialPath) }
     Self.release(file)
   }

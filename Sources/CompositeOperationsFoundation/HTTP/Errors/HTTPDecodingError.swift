@@ -46,3 +46,7 @@ extension HTTPDecodingError: CustomStringConvertible {
     return text.isEmpty ? "the body" : text.hasPrefix(".") ? String(text.dropFirst()) : text
   }
 }
+
+extension HTTPDecodingError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}

@@ -1,4 +1,5 @@
 internal import CompositeOperations
+public import Foundation
 internal import SystemSupport
 
 /// The error of a file that an upload cannot read, or a download cannot write.
@@ -27,6 +28,10 @@ public struct HTTPFileError: HTTPRequestError, CustomStringConvertible {
     code = error.code
     explanation = error.explanation
   }
+}
+
+extension HTTPFileError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
 }
 
 /// The problem with a file, without the request.

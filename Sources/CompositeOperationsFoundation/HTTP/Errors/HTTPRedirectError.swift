@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The error of a redirect that cannot be followed.
 public struct HTTPRedirectError: HTTPRequestError, CustomStringConvertible {
   /// A reason why a redirect cannot be followed.
@@ -33,4 +35,8 @@ public struct HTTPRedirectError: HTTPRequestError, CustomStringConvertible {
         + "Report this to the operator of the server."
     }
   }
+}
+
+extension HTTPRedirectError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The error of a request without a response, or with only a part of one.
 public struct HTTPTransferError: HTTPRequestError {
   /// A reason why a transfer failed.
@@ -94,4 +96,8 @@ extension HTTPTransferError: CustomStringConvertible {
     case .badRequest: "Change the request."
     }
   }
+}
+
+extension HTTPTransferError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
 }

@@ -13,7 +13,7 @@ struct HTTPRoute {
   private(set) var body: HTTPRequestBody
   /// The summary of the next request, for errors.
   private(set) var summary: HTTPRequestSummary
-  private let asked: HTTPRequestSummary
+  private let original: HTTPRequestSummary
   private let limit: Int
   private var addresses: [String] = []
 
@@ -27,7 +27,7 @@ struct HTTPRoute {
     self.request = request
     self.body = body
     self.summary = summary
-    asked = summary
+    original = summary
     switch redirects {
     case .followed(let limit): self.limit = limit
     case .notFollowed: self.limit = 0
@@ -44,7 +44,7 @@ struct HTTPRoute {
     addresses.append(head.url.withoutSecrets)
     if addresses.count > limit {
       throw HTTPRedirectError(
-        request: asked, reason: .tooMany(limit: limit), addresses: addresses)
+        request: original, reason: .tooMany(limit: limit), addresses: addresses)
     }
     let location = head.headers["Location"]
     guard let url = location.flatMap({ URL(string: $0, relativeTo: head.url)?.absoluteURL }),
@@ -52,7 +52,7 @@ struct HTTPRoute {
     else {
       let shown = location.map { URL(string: $0)?.withoutSecrets ?? "an unreadable URL" }
       throw HTTPRedirectError(
-        request: asked, reason: .badLocation(shown), addresses: addresses)
+        request: original, reason: .badLocation(shown), addresses: addresses)
     }
     let method = (request.httpMethod ?? "GET").uppercased()
     // RFC 9110, section 15.4: 303 requests another resource; a POST becomes a GET by old custom.

@@ -14,11 +14,11 @@ enum HTTPThreads {
   /// For files. No user functions run there, so a download never waits for them.
   static let files = BlockingThreads(width: 64, name: "http files")
 
-  static func made(_ make: @escaping @Sendable () -> URLSessionTask) async -> URLSessionTask {
+  static func makeTask(_ make: @escaping @Sendable () -> URLSessionTask) async -> URLSessionTask {
     await sessions.run(make)
   }
 
-  static func begin(_ task: URLSessionTask) { sessions.add { task.resume() } }
+  static func resume(_ task: URLSessionTask) { sessions.add { task.resume() } }
 
   /// Cancels a task asynchronously. On Linux, the calling thread may be on the very queue that a
   /// synchronous call would wait for.

@@ -102,7 +102,7 @@ extension HTTPTransfer {
     ///
     /// - Returns: Whether to answer that it must not. A task that was cancelled must not get an
     ///   answer.
-    mutating func askedToRedirect() -> Bool {
+    mutating func redirectOffered() -> Bool {
       isRedirecting = stop == nil
       return isRedirecting
     }
@@ -136,7 +136,7 @@ extension HTTPTransfer {
 
     /// - Parameter last: The last response of the task.
     /// - Returns: Whether there is a response that has not been delivered.
-    func isUntold(_ last: HTTPResponseHead?) -> Bool {
+    func isUndelivered(_ last: HTTPResponseHead?) -> Bool {
       if case .none = reply, last != nil { return true }
       return false
     }

@@ -36,7 +36,7 @@ final class HTTPTransfer: Sendable {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
         if machine.withLock({ $0.begun(task, waiter) }) {
-          HTTPThreads.begin(task)
+          HTTPThreads.resume(task)
         } else {
           // The session keeps a task until it has ended.
           HTTPThreads.cancel(task)
@@ -52,20 +52,20 @@ final class HTTPTransfer: Sendable {
   // MARK: Called by the delegate, on the queue of the session
 
   /// - Returns: Whether to tell the session not to follow the redirect.
-  func redirect() -> Bool { machine.withLock { $0.askedToRedirect() } }
+  func redirect() -> Bool { machine.withLock { $0.redirectOffered() } }
 
   func begin(_ response: URLResponse) {
     guard let head = HTTPResponseHead(response, to: url) else { return }
     switch machine.withLock({ $0.responded(head) }) {
     case .none: break
-    case .begin(let head): tellSink { try sink.begin(head) }
+    case .begin(let head): deliver { try sink.begin(head) }
     }
   }
 
   func append(_ bytes: Data) {
     switch machine.withLock({ $0.received(bytes) }) {
     case .none: break
-    case .append: tellSink { try sink.append(bytes) }
+    case .append: deliver { try sink.append(bytes) }
     case .cancel(let task): HTTPThreads.cancel(task)
     }
   }
@@ -81,7 +81,7 @@ final class HTTPTransfer: Sendable {
   func end(_ task: URLSessionTask, _ error: (any Error)?) {
     // On Linux the session does not deliver a redirect without a location.
     if error == nil, let response = task.response,
-      machine.withLock({ $0.isUntold(HTTPResponseHead(response, to: url)) })
+      machine.withLock({ $0.isUndelivered(HTTPResponseHead(response, to: url)) })
     {
       begin(response)
     }
@@ -90,9 +90,20 @@ final class HTTPTransfer: Sendable {
     waiter.resume(with: end)
   }
 
-  private func tellSink(_ tell: () throws -> Void) {
-    do { try tell() } catch {
+  private func deliver(_ body: () throws -> Void) {
+    do { try body() } catch {
       if let task = machine.withLock({ $0.failed(by: error) }) { HTTPThreads.cancel(task) }
     }
   }
+}
+
+/// A receiver for the body of a response.
+///
+/// It is called on the queue of the session. An error that it throws ends the transfer. If it
+/// blocks, the server has to wait, and on Linux so do all other requests of the process. It does
+/// not receive the bodies of redirects that are followed, and of statuses from 400 on.
+protocol HTTPBodySink: Sendable {
+  /// A response has begun. Its body follows.
+  func begin(_ head: HTTPResponseHead) throws
+  func append(_ bytes: Data) throws
 }

@@ -3,7 +3,7 @@ internal import CompositeOperations
 /// Reports transferred bytes in steps of 64 KiB or 0.5 %, whichever is larger.
 final class TransferProgress: Sendable {
   private let context: OperationContext
-  private let told = Lock(0)
+  private let reported = Lock(0)
 
   private let total: Int?
 
@@ -19,14 +19,14 @@ final class TransferProgress: Sendable {
   func report(_ count: Int, of total: Int? = nil) {
     let total = self.total ?? total
     let step = max(65_536, (total ?? 0) / 200)
-    let isNews = told.withLock { told in
+    let isDue = reported.withLock { reported in
       // The count is lower than before if the transfer starts again.
-      guard count == total || count < told || count - told >= step || told == 0 else {
+      guard count == total || count < reported || count - reported >= step || reported == 0 else {
         return false
       }
-      told = count
+      reported = count
       return true
     }
-    if isNews { context.report(count, of: total, unit: "bytes") }
+    if isDue { context.report(count, of: total, unit: "bytes") }
   }
 }

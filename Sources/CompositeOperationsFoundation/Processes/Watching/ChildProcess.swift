@@ -2,17 +2,17 @@ internal import Synchronization
 
 /// One run of a program, shared by its task and the thread that watches it.
 final class ChildProcess: Sendable {
-  let operation: ProcessOperation
-  let mailbox = ChildMailbox()
-  let hold = ProcessHold()
+  let configuration: ProcessConfiguration
+  let mailbox = ProcessMailbox()
+  let reaper = ProcessReaper()
   private let watcher: ProcessWatcher
   private let cancelled = Atomic<Bool>(false)
 
   /// - Throws: ``ProcessLaunchError`` if no watcher can be created.
-  init(_ operation: ProcessOperation) throws(ProcessLaunchError) {
-    self.operation = operation
+  init(_ configuration: ProcessConfiguration) throws(ProcessLaunchError) {
+    self.configuration = configuration
     do { watcher = try ProcessWatcher.next() } catch {
-      throw ProcessLaunchError(operation, .system(error))
+      throw ProcessLaunchError(configuration, .system(error))
     }
   }
 
@@ -28,7 +28,7 @@ final class ChildProcess: Sendable {
   var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
   /// Waits for an event.
-  func next() async -> ChildNews {
+  func next() async -> ProcessUpdate {
     await mailbox.next { watcher.post(.read($0, of: self)) }
   }
 }

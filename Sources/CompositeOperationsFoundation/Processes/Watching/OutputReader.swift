@@ -3,52 +3,54 @@ internal import CProcesses
 /// Reads one of the outputs of a process, and keeps a part of it.
 final class OutputReader {
   /// How many of the last bytes are kept for errors.
-  static let evidenceLimit = 4 << 10
-  /// How many bytes are read at a time, before other processes have their turn.
-  static let patience = 256 << 10
+  static let errorTailLimit = 4 << 10
+  /// The maximum number of bytes that are read before other processes are handled.
+  static let bytesPerTurn = 256 << 10
   /// The maximum number of bytes in a pipe, unless a process is privileged.
-  static let mostInPipe = 1 << 20
+  static let pipeCapacity = 1 << 20
 
-  let handsLines: Bool
+  let deliversLines: Bool
   /// How many of the last bytes the result has; nil if it has the first ones.
-  private let endLimit: Int?
-  private var keeper: OutputKeeper
+  private let tailLimit: Int?
+  private var outputBuffer: OutputBuffer
   private var descriptor: Descriptor?
   private var isWatched = false
   private var hasEnded: Bool
 
   /// - Parameters:
-  ///   - evidence: How many of the last bytes are kept for errors.
+  ///   - errorTail: How many of the last bytes are kept for errors.
   ///   - descriptor: The pipe to read; nil if the output goes elsewhere.
-  init(_ choice: OutputChoice, evidence: Int, from descriptor: consuming Descriptor?) {
+  init(_ configuration: OutputConfiguration, errorTail: Int, from descriptor: consuming Descriptor?)
+  {
     hasEnded = descriptor == nil
     self.descriptor = descriptor
-    handsLines = choice.handler != nil
-    if case .kept(let first, let last) = choice.destination.kind {
-      endLimit = first == 0 ? last : nil
-      keeper = OutputKeeper(first: first, last: max(last, evidence))
+    deliversLines = configuration.lineHandler != nil
+    if case .kept(let first, let last) = configuration.destination.kind {
+      tailLimit = first == 0 ? last : nil
+      outputBuffer = OutputBuffer(first: first, last: max(last, errorTail))
     } else {
-      endLimit = nil
-      keeper = OutputKeeper(first: 0, last: 0)
+      tailLimit = nil
+      outputBuffer = OutputBuffer(first: 0, last: 0)
     }
   }
+
   var isOpen: Bool { descriptor != nil }
 
   /// The output for the result.
   var kept: ProcessOutput {
-    let (bytes, dropped) = endLimit.map(keeper.end) ?? keeper.beginning
+    let (bytes, dropped) = tailLimit.map(outputBuffer.tail) ?? outputBuffer.head
     return ProcessOutput(bytes: bytes, droppedByteCount: dropped, isComplete: hasEnded)
   }
 
   /// The output for an error.
-  var evidence: [UInt8] { keeper.end(Self.evidenceLimit).bytes }
+  var errorTail: [UInt8] { outputBuffer.tail(Self.errorTailLimit).bytes }
 
   /// Reads the available bytes.
   ///
   /// - Returns: The number of bytes in the buffer; 0 at the end, nil if none are available now.
   func read(into buffer: inout [UInt8]) -> Int? {
     let count = descriptor?.read(into: &buffer)
-    if let count, count > 0 { keeper.append(buffer[..<count]) }
+    if let count, count > 0 { outputBuffer.append(buffer[..<count]) }
     if count == 0 { hasEnded = true }
     return count
   }
@@ -68,5 +70,41 @@ final class OutputReader {
   func close(on watch: Int32) {
     pause(on: watch)
     descriptor = nil
+  }
+}
+
+/// The first and the last bytes of a program's output.
+struct OutputBuffer {
+  private let firstLimit: Int
+  private let lastLimit: Int
+  private var first: [UInt8] = []
+  private var last: [UInt8] = []
+  private var count = 0
+
+  /// - Parameters:
+  ///   - firstLimit: How many of the first bytes are kept at most.
+  ///   - lastLimit: How many of the last bytes are kept at most.
+  init(first firstLimit: Int, last lastLimit: Int) {
+    self.firstLimit = firstLimit
+    self.lastLimit = lastLimit
+  }
+
+  mutating func append(_ bytes: ArraySlice<UInt8>) {
+    count += bytes.count
+    if first.count < firstLimit { first += bytes.prefix(firstLimit - first.count) }
+    if lastLimit == 0 { return }
+    last += bytes.suffix(lastLimit)
+    // Not every time, so that each byte is moved at most once.
+    if last.count - lastLimit >= lastLimit { last.removeFirst(last.count - lastLimit) }
+  }
+
+  /// The first bytes, and how many bytes followed them.
+  var head: (bytes: [UInt8], droppedByteCount: Int) { (first, count - first.count) }
+
+  /// The last bytes, limited to a number and to the bytes that are kept, and how many bytes
+  /// preceded them.
+  func tail(_ limit: Int) -> (bytes: [UInt8], droppedByteCount: Int) {
+    let bytes = Array(last.suffix(min(limit, lastLimit)))
+    return (bytes, count - bytes.count)
   }
 }

@@ -1,17 +1,17 @@
 /// The programs that have not been started, in FIFO order.
 struct StartQueue {
-  struct Start {
+  struct PendingStart {
     let child: ChildProcess
     /// The schedule of the next attempts, if they may help; nil before the first attempt.
-    var looks: Looks?
-    var lastTry: Looks.Moment?
+    var polling: PollSchedule?
+    var retryDeadline: PollSchedule.Instant?
   }
 
   /// How long the start is retried. Between its fork and its exec, a program keeps inherited
   /// descriptors open, and on a busy machine that takes some time.
-  private static let patience = Duration.seconds(1)
+  private static let retryDuration = Duration.seconds(1)
 
-  private var starts: [UInt64: Start] = [:]
+  private var starts: [UInt64: PendingStart] = [:]
   private var next: UInt64 = 1
   private var last: UInt64 = 0
 
@@ -21,14 +21,16 @@ struct StartQueue {
   /// - Returns: The number that identifies the program from now on.
   mutating func append(_ child: ChildProcess) -> UInt64 {
     last += 1
-    starts[last] = Start(child: child)
+    starts[last] = PendingStart(child: child)
     return last
   }
 
-  mutating func remove(_ identifier: UInt64) -> Start? { starts.removeValue(forKey: identifier) }
+  mutating func remove(_ identifier: UInt64) -> PendingStart? {
+    starts.removeValue(forKey: identifier)
+  }
 
   /// The first program that has not been tried.
-  mutating func popFirst() -> (UInt64, Start)? {
+  mutating func popFirst() -> (UInt64, PendingStart)? {
     while isReady {
       let identifier = next
       next += 1
@@ -41,13 +43,14 @@ struct StartQueue {
   ///
   /// - Returns: The time of that attempt; nil if the time for attempts is over.
   mutating func postpone(
-    _ start: Start, _ identifier: UInt64, at now: Looks.Moment
-  ) -> Looks.Moment? {
-    let lastTry = start.lastTry ?? now.advanced(by: Self.patience)
-    if now >= lastTry { return nil }
-    var looks = start.looks ?? Looks(from: now)
-    looks.lookedInVain(at: now)
-    starts[identifier] = Start(child: start.child, looks: looks, lastTry: lastTry)
-    return looks.next
+    _ start: PendingStart, _ identifier: UInt64, at now: PollSchedule.Instant
+  ) -> PollSchedule.Instant? {
+    let retryDeadline = start.retryDeadline ?? now.advanced(by: Self.retryDuration)
+    if now >= retryDeadline { return nil }
+    var polling = start.polling ?? PollSchedule(from: now)
+    polling.pollFailed(at: now)
+    starts[identifier] = PendingStart(
+      child: start.child, polling: polling, retryDeadline: retryDeadline)
+    return polling.nextPoll
   }
 }

@@ -12,9 +12,9 @@ final class WatchLoop {
   private var tokens = [UInt64](repeating: 0, count: 64)
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
-  /// How many programs are started before other events have their turn: a start takes as long as
+  /// How many programs are started before other events are handled: a start takes as long as
   /// hundreds of other events.
-  private static let startsAtOnce = 4
+  private static let startsPerTurn = 4
 
   init(_ watcher: ProcessWatcher) { self.watcher = watcher }
 
@@ -27,8 +27,8 @@ final class WatchLoop {
         update(identifier) { $0.ready(part, &buffer) }
       }
       for request in watcher.takeRequests() { handle(request) }
-      startSome()
-      if !deadlines.isEmpty { passTime() }
+      startPending()
+      if !deadlines.isEmpty { handleDeadlines() }
     }
   }
 
@@ -38,7 +38,7 @@ final class WatchLoop {
     case .cancel(let child):
       guard let identifier = identifiers[ObjectIdentifier(child)] else { return }
       if let start = starts.remove(identifier) {
-        end(start.child, identifier, by: CancellationError())
+        fail(start.child, identifier, with: CancellationError())
       } else {
         update(identifier) { $0.cancelled() }
       }
@@ -47,69 +47,69 @@ final class WatchLoop {
     }
   }
 
-  private func startSome() {
+  private func startPending() {
     var count = 0
-    while count < Self.startsAtOnce, let (identifier, start) = starts.popFirst() {
+    while count < Self.startsPerTurn, let (identifier, start) = starts.popFirst() {
       if begin(start, identifier) { count += 1 }
     }
   }
 
   /// - Returns: Whether the start was attempted.
-  private func begin(_ start: StartQueue.Start, _ identifier: UInt64) -> Bool {
+  private func begin(_ start: StartQueue.PendingStart, _ identifier: UInt64) -> Bool {
     let child = start.child
     // The request to cancel it has not been handled yet.
     if child.isCancelled {
-      end(child, identifier, by: CancellationError())
+      fail(child, identifier, with: CancellationError())
       return false
     }
     do throws(ProcessLaunchError) {
       children[identifier] = try WatchedChild(child, identifier: identifier, watch: watcher.watch)
       update(identifier) { $0.began() }
     } catch {
-      if error.mayPass, let moment = starts.postpone(start, identifier, at: .now) {
-        deadlines[identifier] = moment
+      if error.isTransient, let nextAttempt = starts.postpone(start, identifier, at: .now) {
+        deadlines[identifier] = nextAttempt
       } else {
-        end(child, identifier, by: error)
+        fail(child, identifier, with: error)
       }
     }
     return true
   }
 
   /// Ends the run of a program that has not been started.
-  private func end(_ child: ChildProcess, _ identifier: UInt64, by error: any Error) {
+  private func fail(_ child: ChildProcess, _ identifier: UInt64, with error: any Error) {
     identifiers[ObjectIdentifier(child)] = nil
     deadlines[identifier] = nil
-    child.mailbox.ended(.failure(error))
+    child.mailbox.completed(.failure(error))
   }
 
-  private func passTime() {
+  private func handleDeadlines() {
     let now = SuspendingClock.now
-    var isLookDue = false
-    for (identifier, moment) in deadlines where moment <= now {
+    var isGroupCheckDue = false
+    for (identifier, deadline) in deadlines where deadline <= now {
       if let start = starts.remove(identifier) {
         deadlines[identifier] = nil
         _ = begin(start, identifier)
       } else {
         update(identifier) { child in
           child.timePassed(&buffer)
-          isLookDue = isLookDue || child.isLookDue
+          isGroupCheckDue = isGroupCheckDue || child.isGroupCheckDue
         }
       }
     }
-    if isLookDue { lookAtGroups() }
+    if isGroupCheckDue { checkGroups() }
   }
 
   /// Checks for all groups at once whether any process of them is left, because one check visits
   /// every process of the system.
-  private func lookAtGroups() {
-    let sweeping = deadlines.keys
+  private func checkGroups() {
+    let waiting = deadlines.keys
       .compactMap { identifier in children[identifier].map { (identifier, child: $0) } }
-      .filter(\.child.isSweeping).sorted { $0.child.leader < $1.child.leader }
-    let leaders = sweeping.map(\.child.leader)
-    var living = [Bool](repeating: false, count: leaders.count)
-    unsafe process_look_at_groups(leaders, &living, leaders.count)
-    for ((identifier, _), lives) in zip(sweeping, living) {
-      update(identifier) { $0.looked(lives: lives, &buffer) }
+      .filter(\.child.isAwaitingGroup).sorted { $0.child.leader < $1.child.leader }
+    let leaders = waiting.map(\.child.leader)
+    var areRunning = [Bool](repeating: false, count: leaders.count)
+    unsafe process_check_groups(leaders, &areRunning, leaders.count)
+    for ((identifier, _), isRunning) in zip(waiting, areRunning) {
+      update(identifier) { $0.groupChecked(isRunning: isRunning, &buffer) }
     }
   }
 

@@ -1,21 +1,21 @@
 extension WatchedChild {
   /// Tracks the state of a process and its group, with deadlines.
   struct StateMachine {
-    typealias Moment = SuspendingClock.Instant
+    typealias Instant = SuspendingClock.Instant
 
     private enum State {
       /// The program runs.
       case running
       /// SIGTERM was sent to the group, and the program is still running.
-      case ending(until: Moment)
+      case ending(until: Instant)
       /// SIGKILL was sent to the group, and the end of the program is awaited.
       case killed
       /// The run is over, but the program is still running, because this process may not signal it.
-      case leftBehind
+      case abandoned
       /// The program has ended by itself, and its output is still open.
-      case draining(until: Moment)
+      case draining(until: Instant)
       /// The program has ended after SIGTERM, and its group may still be running.
-      case sweeping(until: Moment, looks: Looks)
+      case awaitingGroup(until: Instant, polling: PollSchedule)
       case over
     }
 
@@ -23,31 +23,31 @@ extension WatchedChild {
       case none
       case terminate
       case kill
-      case lookAtGroup
+      case checkGroup
       case finish
       case killAndFinish
       /// End the run, and continue to wait for the program.
-      case leave
+      case abandon
       /// Forget the program, whose run has already ended.
       case forget
     }
 
     private var state = State.running
     private var hasOutputEnded = false
-    private let grace: Duration
+    private let gracePeriod: Duration
     private let drainTime: Duration
 
-    init(grace: Duration, drainTime: Duration) {
-      self.grace = grace
+    init(gracePeriod: Duration, drainTime: Duration) {
+      self.gracePeriod = gracePeriod
       self.drainTime = drainTime
     }
 
     /// The time of the next call of ``timePassed(at:)``.
-    var deadline: Moment? {
+    var deadline: Instant? {
       switch state {
-      case .running, .killed, .leftBehind, .over: nil
-      case .ending(let moment), .draining(let moment): moment
-      case .sweeping(let moment, let looks): min(moment, looks.next)
+      case .running, .killed, .abandoned, .over: nil
+      case .ending(let deadline), .draining(let deadline): deadline
+      case .awaitingGroup(let deadline, let polling): min(deadline, polling.nextPoll)
       }
     }
 
@@ -55,43 +55,44 @@ extension WatchedChild {
     var isCancelled: Bool {
       switch state {
       case .running, .draining: false
-      case .ending, .killed, .leftBehind, .sweeping, .over: true
+      case .ending, .killed, .abandoned, .awaitingGroup, .over: true
       }
     }
 
     /// Whether the end of the group is awaited.
-    var isSweeping: Bool {
-      if case .sweeping = state { true } else { false }
+    var isAwaitingGroup: Bool {
+      if case .awaitingGroup = state { true } else { false }
     }
 
-    mutating func cancelled(at now: Moment) -> Action {
+    mutating func cancelled(at now: Instant) -> Action {
       switch state {
       case .running:
-        state = grace > .zero ? .ending(until: now.advanced(by: grace)) : .killed
-        return grace > .zero ? .terminate : .kill
+        state = gracePeriod > .zero ? .ending(until: now.advanced(by: gracePeriod)) : .killed
+        return gracePeriod > .zero ? .terminate : .kill
       case .draining:
-        if grace <= .zero { return finished(by: .killAndFinish) }
+        if gracePeriod <= .zero { return finished(by: .killAndFinish) }
         // The first check is later, when the signal has had time to work.
-        state = .sweeping(
-          until: now.advanced(by: grace), looks: Looks(from: now.advanced(by: .milliseconds(1))))
+        state = .awaitingGroup(
+          until: now.advanced(by: gracePeriod),
+          polling: PollSchedule(from: now.advanced(by: .milliseconds(1))))
         return .terminate
-      case .ending, .killed, .leftBehind, .sweeping, .over: return .none
+      case .ending, .killed, .abandoned, .awaitingGroup, .over: return .none
       }
     }
 
-    mutating func programEnded(at now: Moment) -> Action {
+    mutating func programEnded(at now: Instant) -> Action {
       switch state {
       case .running:
         if hasOutputEnded || drainTime <= .zero { return finished(by: .finish) }
         state = .draining(until: now.advanced(by: drainTime))
         return .none
-      case .ending(let moment):
+      case .ending(let deadline):
         // At once, together with other groups that have to be checked.
-        state = .sweeping(until: moment, looks: Looks(from: now))
+        state = .awaitingGroup(until: deadline, polling: PollSchedule(from: now))
         return .none
       case .killed: return finished(by: .finish)
-      case .leftBehind: return finished(by: .forget)
-      case .draining, .sweeping, .over: return .none
+      case .abandoned: return finished(by: .forget)
+      case .draining, .awaitingGroup, .over: return .none
       }
     }
 
@@ -99,43 +100,44 @@ extension WatchedChild {
       hasOutputEnded = true
       switch state {
       case .draining: return finished(by: .finish)
-      case .running, .ending, .killed, .leftBehind, .sweeping, .over: return .none
+      case .running, .ending, .killed, .abandoned, .awaitingGroup, .over: return .none
       }
     }
 
     /// The system refused SIGKILL.
-    mutating func killRefused() -> Action {
+    mutating func killDenied() -> Action {
       switch state {
       case .killed:
-        state = .leftBehind
-        return .leave
-      case .running, .ending, .leftBehind, .draining, .sweeping, .over: return .none
+        state = .abandoned
+        return .abandon
+      case .running, .ending, .abandoned, .draining, .awaitingGroup, .over: return .none
       }
     }
 
-    mutating func timePassed(at now: Moment) -> Action {
+    mutating func timePassed(at now: Instant) -> Action {
       switch state {
-      case .ending(let moment) where moment <= now:
+      case .ending(let deadline) where deadline <= now:
         state = .killed
         return .kill
-      case .draining(let moment) where moment <= now: return finished(by: .finish)
-      case .sweeping(let moment, _) where moment <= now: return finished(by: .killAndFinish)
-      case .sweeping(_, let looks) where looks.next <= now: return .lookAtGroup
-      case .running, .ending, .killed, .leftBehind, .draining, .sweeping, .over: return .none
+      case .draining(let deadline) where deadline <= now: return finished(by: .finish)
+      case .awaitingGroup(let deadline, _) where deadline <= now:
+        return finished(by: .killAndFinish)
+      case .awaitingGroup(_, let polling) where polling.nextPoll <= now: return .checkGroup
+      case .running, .ending, .killed, .abandoned, .draining, .awaitingGroup, .over: return .none
       }
     }
 
-    /// - Parameter lives: Whether any process of the group is left.
-    mutating func looked(lives: Bool, at now: Moment) -> Action {
+    /// - Parameter isRunning: Whether any process of the group is left.
+    mutating func groupChecked(isRunning: Bool, at now: Instant) -> Action {
       switch state {
-      case .sweeping(let moment, var looks):
+      case .awaitingGroup(let deadline, var polling):
         // SIGKILL once more, for systems on which groups cannot be checked.
-        if !lives || moment <= now { return finished(by: .killAndFinish) }
+        if !isRunning || deadline <= now { return finished(by: .killAndFinish) }
         // It may have been checked early, together with another group.
-        if looks.next <= now { looks.lookedInVain(at: now) }
-        state = .sweeping(until: moment, looks: looks)
+        if polling.nextPoll <= now { polling.pollFailed(at: now) }
+        state = .awaitingGroup(until: deadline, polling: polling)
         return .none
-      case .running, .ending, .killed, .leftBehind, .draining, .over: return .none
+      case .running, .ending, .killed, .abandoned, .draining, .over: return .none
       }
     }
 

@@ -8,25 +8,25 @@ final class WatchedChild {
   let leader: Int32
   private(set) var isOver = false
   /// Whether to check if any process of the group is left.
-  private(set) var isLookDue = false
+  private(set) var isGroupCheckDue = false
   private let identifier: UInt64
   private let watch: Int32
   private var machine: StateMachine
   /// The descriptor that signals the end; nil after the signal.
   private var end: Descriptor?
   /// The schedule for polling the end, if no descriptor signals it.
-  private var endLooks: Looks?
-  private let input: InputFeed
+  private var endPolling: PollSchedule?
+  private let input: InputWriter
   private let output: OutputReader
   private let errorOutput: OutputReader
 
   /// The time of the next call of ``timePassed(_:)``.
-  var deadline: StateMachine.Moment? {
-    guard let look = endLooks?.next else { return machine.deadline }
-    return machine.deadline.map { min($0, look) } ?? look
+  var deadline: StateMachine.Instant? {
+    guard let poll = endPolling?.nextPoll else { return machine.deadline }
+    return machine.deadline.map { min($0, poll) } ?? poll
   }
 
-  var isSweeping: Bool { machine.isSweeping }
+  var isAwaitingGroup: Bool { machine.isAwaitingGroup }
 
   /// Starts the program.
   ///
@@ -34,46 +34,47 @@ final class WatchedChild {
   init(
     _ child: ChildProcess, identifier: UInt64, watch: Int32
   ) throws(ProcessLaunchError) {
-    let operation = child.operation
-    var launched = try ProcessLauncher(operation: operation).launch()
+    let configuration = child.configuration
+    var launched = try ProcessLauncher(configuration: configuration).launch()
     var end: Int32 = -1
     let error = unsafe process_watch_add_end(
       watch, launched.identifier, WatchedPart.end.token(of: identifier), &end)
     // The program is running, even if there is no descriptor left to watch it, or no such
     // descriptor on this system.
-    if error != 0 { endLooks = Looks(from: .now) }
+    if error != 0 { endPolling = PollSchedule(from: .now) }
     self.child = child
     self.identifier = identifier
     self.watch = watch
     leader = launched.identifier
     self.end = end >= 0 ? Descriptor(end) : nil
-    machine = StateMachine(grace: operation.grace, drainTime: operation.drainTime)
-    input = InputFeed(operation.input, into: launched.input.take())
+    machine = StateMachine(
+      gracePeriod: configuration.gracePeriod, drainTime: configuration.drainTime)
+    input = InputWriter(configuration.input, into: launched.input.take())
     output = OutputReader(
-      operation.output, evidence: operation.isMerged ? OutputReader.evidenceLimit : 0,
+      configuration.output, errorTail: configuration.isMerged ? OutputReader.errorTailLimit : 0,
       from: launched.output.take())
     errorOutput = OutputReader(
-      operation.errorOutput, evidence: OutputReader.evidenceLimit,
+      configuration.errorOutput, errorTail: OutputReader.errorTailLimit,
       from: launched.errorOutput.take())
-    child.hold.began(launched.identifier)
-    if operation.launchHook != nil {
-      child.mailbox.launched(RunningProcess(child.hold, identifier: launched.identifier))
+    child.reaper.started(launched.identifier)
+    if configuration.onLaunch != nil {
+      child.mailbox.launched(RunningProcess(child.reaper, identifier: launched.identifier))
     }
   }
 
   /// Begins to watch the standard streams of the process.
   func began() {
     for stream in OutputStream.allCases { watchOutput(stream) }
-    feed()
+    writeInput()
     if !hasOpenOutput { perform(machine.outputEnded()) }
   }
 
   func ready(_ part: WatchedPart, _ buffer: inout [UInt8]) {
     switch part {
-    case .end: lookForEnd(&buffer, at: .now)
-    case .output: read(.output, &buffer, atMost: OutputReader.patience)
-    case .errorOutput: read(.errorOutput, &buffer, atMost: OutputReader.patience)
-    case .input: feed()
+    case .end: checkForEnd(&buffer, at: .now)
+    case .output: read(.output, &buffer, atMost: OutputReader.bytesPerTurn)
+    case .errorOutput: read(.errorOutput, &buffer, atMost: OutputReader.bytesPerTurn)
+    case .input: writeInput()
     }
   }
 
@@ -81,44 +82,44 @@ final class WatchedChild {
 
   func timePassed(_ buffer: inout [UInt8]) {
     let now = SuspendingClock.now
-    if let look = endLooks?.next, look <= now { lookForEnd(&buffer, at: now) }
+    if let poll = endPolling?.nextPoll, poll <= now { checkForEnd(&buffer, at: now) }
     perform(machine.timePassed(at: now))
   }
 
-  /// - Parameter lives: Whether any process of the group is left.
-  func looked(lives: Bool, _ buffer: inout [UInt8]) {
-    isLookDue = false
-    if !lives { readOn(&buffer) }
-    perform(machine.looked(lives: lives, at: .now))
+  /// - Parameter isRunning: Whether any process of the group is left.
+  func groupChecked(isRunning: Bool, _ buffer: inout [UInt8]) {
+    isGroupCheckDue = false
+    if !isRunning { readAvailable(&buffer) }
+    perform(machine.groupChecked(isRunning: isRunning, at: .now))
   }
 
   func resumeReading(_ stream: OutputStream) {
     watchOutput(stream)
   }
 
-  private func lookForEnd(_ buffer: inout [UInt8], at now: Looks.Moment) {
+  private func checkForEnd(_ buffer: inout [UInt8], at now: PollSchedule.Instant) {
     removeEnd()
     if process_has_ended(leader) {
-      endLooks = nil
+      endPolling = nil
       programEnded(&buffer)
     } else {
       // A tracer is notified of the end first, and there is no signal when it has finished.
-      var looks = endLooks ?? Looks(from: now)
-      looks.lookedInVain(at: now)
-      endLooks = looks
+      var polling = endPolling ?? PollSchedule(from: now)
+      polling.pollFailed(at: now)
+      endPolling = polling
     }
   }
 
   private func programEnded(_ buffer: inout [UInt8]) {
-    readOn(&buffer)
+    readAvailable(&buffer)
     input.close(on: watch)
     perform(machine.programEnded(at: .now))
   }
 
   /// Reads the available bytes, even if reading is paused.
-  private func readOn(_ buffer: inout [UInt8]) {
+  private func readAvailable(_ buffer: inout [UInt8]) {
     for stream in OutputStream.allCases {
-      read(stream, &buffer, atMost: OutputReader.mostInPipe)
+      read(stream, &buffer, atMost: OutputReader.pipeCapacity)
     }
   }
 
@@ -126,23 +127,23 @@ final class WatchedChild {
     switch action {
     case .none: break
     case .terminate:
-      _ = child.hold.send(.terminate, to: .group)
+      _ = child.reaper.send(.terminate, to: .group)
       // Suspended processes handle SIGTERM only when they are resumed.
-      _ = child.hold.send(.goOn, to: .group)
+      _ = child.reaper.send(.goOn, to: .group)
     case .kill:
-      if !child.hold.endByForce() { perform(machine.killRefused()) }
-    case .lookAtGroup: isLookDue = true
+      if !child.reaper.killGroup() { perform(machine.killDenied()) }
+    case .checkGroup: isGroupCheckDue = true
     case .finish: finish()
     case .killAndFinish:
-      _ = child.hold.send(.kill, to: .group)
+      _ = child.reaper.send(.kill, to: .group)
       finish()
-    case .leave:
+    case .abandon:
       closeStreams()
-      let error = ProcessLeftRunningError(child.operation, identifier: leader)
-      child.mailbox.ended(.failure(error))
+      let error = ProcessLeftRunningError(child.configuration, identifier: leader)
+      child.mailbox.completed(.failure(error))
     case .forget:
       isOver = true
-      _ = child.hold.reap()
+      _ = child.reaper.reap()
     }
   }
 
@@ -155,13 +156,14 @@ final class WatchedChild {
   private func finish() {
     isOver = true
     closeStreams()
-    switch child.hold.reap() {
+    switch child.reaper.reap() {
     case .success(let status):
       let result = ProcessResult(
         status: status, output: output.kept, errorOutput: errorOutput.kept)
-      let evidence = child.operation.isMerged ? output.evidence : errorOutput.evidence
-      child.mailbox.ended(.success(ChildEnd(result: result, lastErrorOutput: evidence)))
-    case .failure: child.mailbox.ended(.failure(ProcessStatusLostError(child.operation)))
+      let errorTail = child.configuration.isMerged ? output.errorTail : errorOutput.errorTail
+      child.mailbox.completed(
+        .success(ProcessCompletion(result: result, lastErrorOutput: errorTail)))
+    case .failure: child.mailbox.completed(.failure(ProcessStatusLostError(child.configuration)))
     }
   }
 }
@@ -198,18 +200,34 @@ extension WatchedChild {
         return
       }
       left -= count
-      if !reader.handsLines || machine.isCancelled { continue }
-      if child.mailbox.wrote(buffer[..<count], to: stream) {
+      if !reader.deliversLines || machine.isCancelled { continue }
+      if child.mailbox.received(buffer[..<count], from: stream) {
         reader.pause(on: watch)
-        if limit == OutputReader.patience { return }
+        if limit == OutputReader.bytesPerTurn { return }
       }
     }
   }
 
-  private func feed() { input.feed(on: watch, as: WatchedPart.input.token(of: identifier)) }
+  private func writeInput() { input.write(on: watch, as: WatchedPart.input.token(of: identifier)) }
 
   private func removeEnd() {
     if let number = end?.number { process_watch_remove(watch, number, process_interest_end) }
     end = nil
+  }
+}
+
+/// The parts of a process that are watched.
+enum WatchedPart: UInt64 {
+  case end
+  case output
+  case errorOutput
+  case input
+
+  /// The token that identifies the part when it is ready.
+  func token(of identifier: UInt64) -> UInt64 { identifier << 2 | rawValue }
+
+  static func parts(of token: UInt64) -> (identifier: UInt64, part: WatchedPart) {
+    // Two bits have four values.
+    (token >> 2, WatchedPart(rawValue: token & 3) ?? .end)
   }
 }

@@ -1,0 +1,81 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// Finds the file of a program, and determines why it could not be started.
+struct ProgramLookup {
+  let configuration: ProcessConfiguration
+
+  private enum Finding { case program, missing, notAFile, notExecutable }
+
+  /// The path of the file to start.
+  ///
+  /// - Throws: ``ProcessLaunchError`` if the file is not found in `PATH`.
+  func file() throws(ProcessLaunchError) -> String {
+    let name = configuration.program
+    if name.contains("/") { return name }
+    guard let path = configuration.environment.value(of: "PATH"), !path.isEmpty else {
+      throw ProcessLaunchError(configuration, .noPath)
+    }
+    // In POSIX, an empty entry means the working folder of the program.
+    let folders = path.split(separator: ":", omittingEmptySubsequences: false)
+      .map { $0.isEmpty ? "." : String($0) }
+    var refused: String?
+    for folder in folders {
+      let file = folder + "/" + name
+      switch finding(at: file) {
+      case .program: return file
+      case .notExecutable: refused = refused ?? file
+      case .missing, .notAFile: break
+      }
+    }
+    if let refused { throw ProcessLaunchError(configuration, .notExecutable, file: refused) }
+    throw ProcessLaunchError(configuration, .notFound(searched: folders))
+  }
+
+  /// The error of the working folder of the program; nil if the folder can be used.
+  var folderProblem: ProcessLaunchError? {
+    guard let folder = configuration.folder else { return nil }
+    var status = stat()
+    let failure: ProcessLaunchError.Failure
+    if unsafe stat(folder, &status) != 0 {
+      failure = .last
+    } else if status.st_mode & S_IFMT != S_IFDIR {
+      failure = .init(code: ENOTDIR)
+    } else if unsafe faccessat(AT_FDCWD, folder, X_OK, AT_EACCESS) != 0 {
+      failure = .last
+    } else {
+      return nil
+    }
+    return ProcessLaunchError(configuration, .folder(folder, failure))
+  }
+
+  /// The error of a program that the system did not start.
+  func problem(with file: String, _ failure: ProcessLaunchError.Failure) -> ProcessLaunchError {
+    if let folderProblem { return folderProblem }
+    let reason: ProcessLaunchError.Reason =
+      switch (finding(at: file), failure.code) {
+      case (.missing, _): .missing
+      case (.notAFile, _): .notAFile
+      case (.notExecutable, _), (.program, EACCES): .notExecutable
+      case (.program, ENOEXEC): .notAProgram
+      case (.program, ENOENT): .noInterpreter
+      case (.program, E2BIG): .tooLong
+      case (.program, _): .system(failure)
+      }
+    return ProcessLaunchError(configuration, reason, file: file)
+  }
+
+  private func finding(at file: String) -> Finding {
+    let path = file.hasPrefix("/") ? file : configuration.folder.map { "\($0)/\(file)" } ?? file
+    var status = stat()
+    if unsafe stat(path, &status) != 0 { return errno == EACCES ? .notExecutable : .missing }
+    if status.st_mode & S_IFMT != S_IFREG { return .notAFile }
+    // With the effective user and group, as for the start of a program.
+    return unsafe faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? .program : .notExecutable
+  }
+}

@@ -1,0 +1,80 @@
+/// The program that a ``ProcessOperation`` runs: its arguments, its environment, its standard
+/// streams, and how its end is handled.
+struct ProcessConfiguration: Sendable {
+  let program: String
+  let arguments: [String]
+  /// The working folder of the program; nil for the one of this process.
+  let folder: String?
+
+  var environment = ProcessEnvironment.inherited
+  var input = ProcessInput.nothing
+  var output = OutputConfiguration.standardOutput
+  var errorOutput = OutputConfiguration.standardError
+  /// Whether standard error goes to the destination of standard output.
+  var isMerged = false
+  var isSuccess: @Sendable (ProcessStatus) -> Bool = { $0 == .exited(0) }
+  /// The time between SIGTERM and SIGKILL after a cancellation.
+  var gracePeriod = Duration.seconds(2)
+  /// How long output is read after the program has ended.
+  var drainTime = Duration.milliseconds(100)
+  var onLaunch: (@Sendable (RunningProcess) -> Void)?
+
+  init(program: String, arguments: [String], folder: String?) {
+    self.program = program
+    self.arguments = arguments
+    self.folder = folder
+  }
+}
+
+/// The standard input of a program.
+public enum ProcessInput: Sendable {
+  /// No input. It ends at once.
+  case nothing
+  /// Bytes.
+  case bytes([UInt8])
+  /// A text, encoded as UTF-8.
+  case text(String)
+  /// The contents of a file, or of a named pipe that already has a writer. A relative path starts
+  /// at the working folder of this process.
+  case file(String)
+}
+
+extension ProcessInput {
+  /// The bytes to write into a pipe; empty if there is none.
+  var bytes: [UInt8] {
+    switch self {
+    case .nothing, .file: []
+    case .bytes(let bytes): bytes
+    case .text(let text): Array(text.utf8)
+    }
+  }
+}
+
+/// The destination of one of a program's outputs, and the handler of its lines.
+struct OutputConfiguration: Sendable {
+  typealias LineHandler = nonisolated(nonsending) @Sendable (String) async throws -> Void
+
+  /// The defaults.
+  static let standardOutput = OutputConfiguration(destination: .kept(first: 16 << 20))
+  static let standardError = OutputConfiguration(destination: .kept(last: 64 << 10))
+
+  private(set) var destination: ProcessOutput.Destination
+  private(set) var lineHandler: LineHandler?
+
+  init(destination: ProcessOutput.Destination) { self.destination = destination }
+
+  mutating func send(to destination: ProcessOutput.Destination) {
+    self.destination = destination
+    if !isKept { lineHandler = nil }
+  }
+
+  mutating func handleLines(with handler: @escaping LineHandler) {
+    if !isKept { destination = .kept(first: 0) }
+    lineHandler = handler
+  }
+
+  /// Whether this process reads the output.
+  var isKept: Bool {
+    if case .kept = destination.kind { true } else { false }
+  }
+}

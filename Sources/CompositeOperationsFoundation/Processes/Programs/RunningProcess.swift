@@ -1,0 +1,118 @@
+internal import CProcesses
+internal import CompositeOperations
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// A handle to a program that is running, for sending signals to it.
+///
+/// ```swift
+/// import CompositeOperationsFoundation
+///
+/// let encode = ProcessOperation("ffmpeg", "-i", "in.mov", "out.mp4")
+///   .onLaunch { process in
+///     process.suspend()
+///     process.resume()
+///   }
+/// ```
+///
+/// The handle may be kept after the program has ended: then its methods do nothing. A signal never
+/// reaches another program that gets the same identifier later, because the system reserves the
+/// identifier until the last signal has been sent.
+public struct RunningProcess: Sendable {
+  /// The processes that receive a signal.
+  public enum Recipient: Sendable {
+    /// The program and the processes that it started, except those that left the process group.
+    case group
+    /// Only the program.
+    case program
+  }
+
+  /// The process identifier of the program, and of its process group.
+  public let processIdentifier: Int32
+  private let reaper: ProcessReaper
+
+  init(_ reaper: ProcessReaper, identifier: Int32) {
+    self.reaper = reaper
+    processIdentifier = identifier
+  }
+
+  /// Sends a signal.
+  ///
+  /// - Parameters:
+  ///   - signal: Any signal of the system.
+  ///   - recipient: The processes that receive it.
+  /// - Returns: Whether the signal was sent. It is not sent if the run has ended, or if there is no
+  ///   such signal.
+  @discardableResult public func send(
+    _ signal: ProcessSignal, to recipient: Recipient = .group
+  ) -> Bool {
+    reaper.send(signal, to: recipient)
+  }
+
+  /// Suspends the program and the processes that it started, until ``resume()``.
+  ///
+  /// - Returns: Whether they were suspended; false if the run has ended.
+  @discardableResult public func suspend() -> Bool { send(.stop) }
+
+  /// Resumes the program and the processes that it started.
+  ///
+  /// - Returns: Whether they were resumed; false if the run has ended.
+  @discardableResult public func resume() -> Bool { send(.goOn) }
+}
+
+/// Sends signals to a process, and takes (reaps) its status when it has ended.
+///
+/// The system reserves the identifier of the process until its status is taken. That and every
+/// signal happen under the lock, so no signal reaches a later process with the same identifier. They
+/// are system calls that return at once.
+final class ProcessReaper: Sendable {
+  private let identifier = Lock<Int32?>(nil)
+
+  /// The error if there is no status.
+  enum LostStatus: Error { case lost }
+
+  func started(_ process: Int32) { identifier.withLock { $0 = process } }
+
+  func send(_ signal: ProcessSignal, to recipient: RunningProcess.Recipient) -> Bool {
+    identifier.withLock { identifier in
+      guard let identifier else { return false }
+      switch recipient {
+      case .program: return kill(identifier, signal.rawValue) == 0
+      case .group:
+        let isSent = kill(-identifier, signal.rawValue) == 0
+        // The program may have moved to another group.
+        return getpgid(identifier) == identifier
+          ? isSent : kill(identifier, signal.rawValue) == 0 || isSent
+      }
+    }
+  }
+
+  /// Sends SIGKILL to the program and its group.
+  ///
+  /// - Returns: Whether the program ends; false if this process may not signal it.
+  func killGroup() -> Bool {
+    identifier.withLock { identifier in
+      guard let identifier else { return true }
+      kill(-identifier, SIGKILL)
+      return kill(identifier, SIGKILL) == 0 || errno != EPERM || process_has_ended(identifier)
+    }
+  }
+
+  /// Takes the status of the process, which must have ended. No signal is sent after this call.
+  func reap() -> Result<ProcessStatus, LostStatus> {
+    identifier.withLock { identifier in
+      guard let reaped = identifier else { return .failure(.lost) }
+      identifier = nil
+      var end = process_end()
+      guard unsafe process_reap(reaped, &end) == 0 else { return .failure(.lost) }
+      return .success(
+        end.by_signal ? .signalled(ProcessSignal(rawValue: end.code)) : .exited(end.code))
+    }
+  }
+}
