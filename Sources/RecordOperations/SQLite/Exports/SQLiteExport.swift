@@ -180,16 +180,17 @@ extension SQLiteStatement {
     _ body: (FormattedCell) throws(FieldValueError) -> Void,
     orValue: (FieldValue) throws(FieldValueError) -> Void
   ) throws(FieldValueError) {
-    let storageClass = storageClass(at: index)
-    switch storageClass {
+    let isBlob: Bool
+    switch storageClass(at: index) {
     case .null: return try unsafe body(.null)
     case .integer where !cell.isOfBytes: return try unsafe body(.integer(integer(at: index)))
     case .real where !cell.isOfBytes: return try unsafe body(.double(double(at: index)))
-    case .integer, .real, .blob, .text: break
+    case .integer, .real, .text: isBlob = false
+    case .blob: isBlob = true
     }
     // The bytes are valid until the next step, and the bodies end before.
-    let bytes = unsafe unsafeBytes(at: index, isBlob: storageClass == .blob)
-    if storageClass == .blob || cell.isOfBytes { return try unsafe body(.bytes(bytes)) }
+    let bytes = unsafe unsafeBytes(at: index, isBlob: isBlob)
+    if isBlob || cell.isOfBytes { return try unsafe body(.bytes(bytes)) }
     let text = unsafe Span<UInt8>(_unsafeBytes: bytes)
     guard text.isText else { throw Self.noText(text, cell) }
     switch cell.meaning {

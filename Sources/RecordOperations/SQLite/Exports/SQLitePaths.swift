@@ -6,12 +6,21 @@ internal import SQLiteSupport
 /// out or repeated, whatever its references are.
 struct SQLitePaths {
   /// A column, or an expression of columns.
-  struct Cell {
+  ///
+  /// A class because it is used for every cell of the file: a structure would be copied each time.
+  final class Cell: Sendable {
     let path: String
     let expression: String
     let meaning: SQLiteMeaning
     /// Whether the column holds bytes: all of its values are base64 in the file.
     let isOfBytes: Bool
+
+    init(path: String, expression: String, meaning: SQLiteMeaning, isOfBytes: Bool) {
+      self.path = path
+      self.expression = expression
+      self.meaning = meaning
+      self.isOfBytes = isOfBytes
+    }
   }
 
   let connection: SQLiteConnection
