@@ -25,6 +25,9 @@ public struct RecordBatch: Sendable {
     self.changes = changes
     self.isAtomic = isAtomic
   }
+
+  /// Returns a number of records as text, for names and errors.
+  static func size(_ count: Int) -> String { count == 1 ? "1 record" : "\(count) records" }
 }
 
 /// A change to a record: a save or a deletion.

@@ -87,6 +87,14 @@ public struct RecordLimits: Hashable, Sendable {
     self.bytes = bytes
     self.page = page
   }
+
+  /// Checks the size of a batch.
+  ///
+  /// - Throws: A ``RecordError`` if a batch exceeds the limits.
+  func check(_ batch: RecordBatch) throws(RecordError) {
+    let byteCount = batch.changes.reduce(0) { $0 + $1.byteCount }
+    if batch.changes.count > items || byteCount > bytes { throw RecordError(.limitExceeded) }
+  }
 }
 
 /// The optional features of a database, beyond saving, deleting and finding records.

@@ -62,3 +62,24 @@ public struct RecordPage: Sendable {
     self.cursor = cursor
   }
 }
+
+extension RecordQuery {
+  /// The features that a database needs to run the query.
+  var needs: RecordCapabilities {
+    (predicate?.needs ?? []).union(order.isEmpty ? [] : .sorting)
+  }
+}
+
+extension RecordPredicate {
+  /// The features that a database needs to evaluate the predicate.
+  var needs: RecordCapabilities {
+    switch self {
+    case .comparison, .isOne, .hasPrefix, .impossible: []
+    case .contains: .textSearch
+    case .includes: .listSearch
+    case .all(let parts): parts.reduce(into: []) { $0.formUnion($1.needs) }
+    case .any(let parts): parts.reduce(into: .alternatives) { $0.formUnion($1.needs) }
+    case .not(let part): part.needs.union(.negation)
+    }
+  }
+}

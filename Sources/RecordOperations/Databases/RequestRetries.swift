@@ -36,7 +36,7 @@ public struct RequestRetries: Sendable {
   }
 
   /// The delays of one request.
-  struct Waits {
+  struct Delays {
     private let retries: RequestRetries
     private var delays: Backoff.Delays
     private var attempt = 1
@@ -76,17 +76,17 @@ struct ReadRequest<Reply: Sendable>: ComposableOperation {
   let send: @Sendable () async throws -> Reply
 
   func perform(in context: OperationContext) async throws -> Reply {
-    var waits = RequestRetries.Waits(retries)
+    var delays = RequestRetries.Delays(retries)
     var randomness = context.randomness
     var delay = Duration.zero
     while true {
       do {
         return try await context.request("request", after: delay) { try await send() }
       } catch let error as RecordError where error.isRetriable {
-        guard let wait = waits.next(advised: error.retryDelay, using: &randomness) else {
+        guard let next = delays.next(advised: error.retryDelay, using: &randomness) else {
           throw error
         }
-        delay = wait
+        delay = next
       }
     }
   }

@@ -56,7 +56,23 @@ struct JSONScanner {
   }
 }
 
-extension String {
-  /// The string for messages: short, and on one line.
-  var shown: String { FieldValue.string(self).shown }
+/// An error in the syntax of an object, or for values that no field can hold.
+struct JSONSyntaxError: Error {
+  let text: String
+
+  init(_ text: String) { self.text = text }
+}
+
+extension UInt8 {
+  var isJSONSpace: Bool {
+    self == .space || self == .lineFeed || self == .carriageReturn || self == .tab
+  }
+
+  var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+
+  /// The byte for messages.
+  var shown: String {
+    self > .space && self < 0x7F
+      ? "\"\(Character(UnicodeScalar(self)))\"" : "the byte 0x\(String(self, radix: 16))"
+  }
 }

@@ -1,12 +1,12 @@
 internal import CompositeOperations
 
-/// The state of a walk through the pages of a query.
-struct PageWalk {
+/// The pagination of a query: the next request, and the records of its page.
+struct QueryPager {
   private let query: QueryRecords
   private var count = 0
   private var number = 0
   private var cursor: RecordCursor?
-  private var isOver = false
+  private var isExhausted = false
 
   init(_ query: QueryRecords) { self.query = query }
 
@@ -19,7 +19,7 @@ struct PageWalk {
       try query.database.capabilities.require(query.query.needs)
     }
     let wanted = min(query.database.limits.page, query.limit.map { $0 - count } ?? .max)
-    if isOver || wanted == 0 { return nil }
+    if isExhausted || wanted == 0 { return nil }
     number += 1
     let (cursor, database, query) = (cursor, query.database, query.query)
     return ReadRequest(operationName: "page \(number)", retries: self.query.retries) {
@@ -31,13 +31,13 @@ struct PageWalk {
   ///
   /// - Returns: Its records, up to the limit of the query.
   /// - Throws: A ``RecordError`` if the page has the same cursor as the previous one.
-  mutating func take(_ page: RecordPage) throws(RecordError) -> [DatabaseRecord] {
+  mutating func accept(_ page: RecordPage) throws(RecordError) -> [DatabaseRecord] {
     if let next = page.cursor, next == cursor {
       throw RecordError(
         .invalid("the database returned the same cursor twice, after page \(number)"))
     }
     cursor = page.cursor
-    isOver = page.cursor == nil
+    isExhausted = page.cursor == nil
     let records = Array(page.records.prefix(query.limit.map { $0 - count } ?? .max))
     count += records.count
     return records

@@ -76,11 +76,11 @@ public struct QueryRecords: ComposableOperation {
   /// - Throws: A ``RecordQueryError`` with the records that were found and the cause.
   public func perform(in context: OperationContext) async throws -> [DatabaseRecord] {
     var found: [DatabaseRecord] = []
-    var walk = PageWalk(self)
+    var pager = QueryPager(self)
     do {
-      while let request = try walk.nextRequest() {
+      while let request = try pager.nextRequest() {
         let page = try await context.run(request)
-        found += try walk.take(page)
+        found += try pager.accept(page)
         context.report(found.count, of: limit, unit: "records")
       }
     } catch { throw RecordQueryError(records: found, cause: error) }

@@ -31,11 +31,11 @@ public struct RecordPages: AsyncSequence, Sendable {
 
   /// An iterator over the pages of a query.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    private var walk: PageWalk?
+    private var pager: QueryPager?
     private let environment: OperationEnvironment
 
     init(_ pages: RecordPages) {
-      walk = PageWalk(pages.query)
+      pager = QueryPager(pages.query)
       environment = pages.environment
     }
 
@@ -43,11 +43,11 @@ public struct RecordPages: AsyncSequence, Sendable {
     ///
     /// - Throws: A ``RecordError``, and any other error of the database; `CancellationError`.
     public mutating func next() async throws -> [DatabaseRecord]? {
-      guard var walk else { return nil }
-      self.walk = nil
-      guard let request = try walk.nextRequest() else { return nil }
-      let records = try walk.take(try await request.run(in: environment).get())
-      self.walk = walk
+      guard var pager else { return nil }
+      self.pager = nil
+      guard let request = try pager.nextRequest() else { return nil }
+      let records = try pager.accept(try await request.run(in: environment).get())
+      self.pager = pager
       return records
     }
   }

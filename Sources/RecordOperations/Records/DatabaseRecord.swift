@@ -86,6 +86,14 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
     return record
   }
 
+  /// Returns the record with only these fields; with all of them for `nil`.
+  package func with(_ keys: [String]?) -> DatabaseRecord {
+    guard let keys else { return self }
+    let wanted = Set(keys)
+    return DatabaseRecord(
+      id, fields: fields.filter { wanted.contains($0.key) }, tag: tag, modified: modified)
+  }
+
   /// The value for a key; null if there is none. A key that is set counts as changed, even if its
   /// value stays the same.
   public subscript(key: String) -> FieldValue {

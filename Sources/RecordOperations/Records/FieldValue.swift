@@ -103,3 +103,24 @@ extension FieldValue: ExpressibleByNilLiteral, ExpressibleByIntegerLiteral,
   public init(stringLiteral value: String) { self = .string(value) }
   public init(arrayLiteral elements: FieldValue...) { self = .list(elements) }
 }
+
+extension FieldValue {
+  /// The reason why no database can store the value; `nil` if one can.
+  package var problem: String? {
+    switch self {
+    case .double(let number) where number.isNaN: "is NaN, which no database can store"
+    case .date(let date) where !Date.texts.contains(date):
+      "is a date outside the years 1 to 9999, \(date.timeIntervalSince1970) seconds since 1970"
+    case .list(let elements):
+      elements.lazy.compactMap { element in
+        switch element {
+        case .list: "has a list in a list"
+        case .reference(let reference) where reference.onDelete != .keep:
+          "has a reference to \(reference.id) in a list, where its delete rule must be .keep"
+        default: element.problem
+        }
+      }.first
+    case .null, .integer, .double, .string, .bytes, .date, .reference: nil
+    }
+  }
+}

@@ -101,3 +101,8 @@ extension FieldValue {
     }
   }
 }
+
+extension String {
+  /// The string for messages: short, and on one line.
+  var shown: String { FieldValue.string(self).shown }
+}

@@ -66,6 +66,20 @@ public indirect enum RecordPredicate: Hashable, Sendable {
 }
 
 extension RecordPredicate {
+  /// The keys of the fields that the predicate reads.
+  var keys: Set<String> {
+    switch self {
+    case .comparison(let key, _, _), .isOne(let key, _), .hasPrefix(let key, _),
+      .contains(let key, _), .includes(let key, _):
+      [key]
+    case .all(let parts), .any(let parts): parts.reduce(into: []) { $0.formUnion($1.keys) }
+    case .not(let part): part.keys
+    case .impossible: []
+    }
+  }
+}
+
+extension RecordPredicate {
   /// The maximum depth of nested predicates.
   static let depth = 40
 

@@ -121,7 +121,3 @@ extension DatabaseRecord {
     return merged
   }
 }
-
-extension RecordBatch {
-  static func size(_ count: Int) -> String { count == 1 ? "1 record" : "\(count) records" }
-}

@@ -7,33 +7,25 @@ internal import SQLiteSupport
 /// the transaction or the savepoint has ended, every request throws.
 public final class RecordTransaction: RecordDatabase {
   private let worker: SQLiteWorker
-  private let path: String
   private let options: SQLiteOptions
   /// Serializes the start of transactions with the writers of the database.
   private let writerMutex: AsyncMutex
-  /// The enclosing transaction or savepoint; nil for the transaction itself.
-  private let outer: RecordTransaction?
+  private let scope: TransactionScope
   /// Held by a request, and by a savepoint while it is open.
   private let requestMutex = AsyncMutex()
-  private let hasEnded = Lock(false)
-
-  /// The transactions and savepoints of this task, outermost first. The task may outlive them.
-  @TaskLocal private static var entered: [RecordTransaction] = []
 
   init(of database: SQLiteRecordDatabase) {
     worker = database.worker(for: .writing)
-    path = database.path
     options = database.options
     writerMutex = database.writerMutex
-    outer = nil
+    scope = TransactionScope(path: database.path)
   }
 
-  private init(in outer: RecordTransaction) {
+  private init(savepointIn outer: RecordTransaction) {
     worker = outer.worker
-    path = outer.path
     options = outer.options
     writerMutex = outer.writerMutex
-    self.outer = outer
+    scope = outer.scope.savepoint()
   }
 
   /// The limits of the database.
@@ -49,23 +41,15 @@ public final class RecordTransaction: RecordDatabase {
     try await worker.run { try $0.begin(.immediate) }
   }
 
-  /// Runs a body as part of the transaction.
-  nonisolated(nonsending) func entered<Result>(
+  /// Runs a body in the transaction.
+  nonisolated(nonsending) func enter<Result>(
     _ body: nonisolated(nonsending) () async throws -> Result
   ) async throws -> Result {
-    try await Self.$entered.withValue(Self.entered + [self], operation: body)
-  }
-
-  /// Returns whether this task is in a transaction of the file that has not ended.
-  static func isEntered(of path: String) -> Bool {
-    entered.contains {
-      $0.outer == nil && !$0.hasEnded.withLock(\.self)
-        && SQLiteFile($0.path).isSame(as: SQLiteFile(path))
-    }
+    try await scope.enter(body)
   }
 
   func commit() async throws {
-    hasEnded.withLock { $0 = true }
+    scope.end()
     // Remaining requests come first, and find that it has ended.
     try await requestMutex.acquire()
     defer { requestMutex.release() }
@@ -77,8 +61,8 @@ public final class RecordTransaction: RecordDatabase {
   }
 
   /// Rolls back, unless it was committed.
-  func abandon() async {
-    hasEnded.withLock { $0 = true }
+  func rollBack() async {
+    scope.end()
     await worker.runIfOpen { connection in
       connection.rollBack()
       connection.truncateWAL()
@@ -113,25 +97,25 @@ public final class RecordTransaction: RecordDatabase {
     try checkUse()
     try await requestMutex.acquire()
     defer { requestMutex.release() }
-    let part = RecordTransaction(in: self)
+    let savepoint = RecordTransaction(savepointIn: self)
     try await worker.run { connection in
       try connection.checkTransaction()
-      try connection.beginSavepoint("part")
+      try connection.beginSavepoint("savepoint")
     }
     do {
-      let result = try await part.entered { try await context.run(try body(part)) }
+      let result = try await savepoint.enter { try await context.run(try body(savepoint)) }
       try Task.checkCancellation()
-      part.hasEnded.withLock { $0 = true }
-      try await part.requestMutex.acquire()
-      defer { part.requestMutex.release() }
+      savepoint.scope.end()
+      try await savepoint.requestMutex.acquire()
+      defer { savepoint.requestMutex.release() }
       try await worker.run { connection in
         try connection.checkTransaction()
-        try connection.releaseSavepoint("part")
+        try connection.releaseSavepoint("savepoint")
       }
       return result
     } catch {
-      part.hasEnded.withLock { $0 = true }
-      await worker.runIfOpen { $0.rollBackSavepoint("part") }
+      savepoint.scope.end()
+      await worker.runIfOpen { $0.rollBackSavepoint("savepoint") }
       throw error
     }
   }
@@ -171,7 +155,8 @@ public final class RecordTransaction: RecordDatabase {
     _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
   ) async throws -> RecordPage {
     try await request { [options] connection in
-      try connection.page(of: query, after: cursor, atMost: count, access: options.access)
+      try connection.page(
+        of: query, after: cursor, atMost: count, requiringTable: options.access != .create)
     }
   }
 
@@ -202,10 +187,10 @@ public final class RecordTransaction: RecordDatabase {
   ///
   /// - Throws: A ``RecordError`` if it has ended, or if this task is in a savepoint of it.
   private func checkUse() throws {
-    if hasEnded.withLock(\.self) {
+    if scope.hasEnded {
       throw RecordError(.invalid("the transaction or savepoint has ended"))
     }
-    if Self.entered.contains(where: { $0.outer === self && !$0.hasEnded.withLock(\.self) }) {
+    if scope.isInSavepoint {
       throw RecordError(
         .invalid("this task is in a savepoint: use the database passed to its body"))
     }

@@ -54,14 +54,14 @@ public struct TransactionOperation<Success: Sendable>: ComposableOperation {
     let transaction = RecordTransaction(of: database)
     do {
       try await transaction.begin()
-      let result = try await transaction.entered {
+      let result = try await transaction.enter {
         try await context.run(try body(transaction))
       }
       try Task.checkCancellation()
       try await transaction.commit()
       return result
     } catch {
-      await transaction.abandon()
+      await transaction.rollBack()
       throw error
     }
   }

@@ -1,5 +1,11 @@
 internal import SQLiteSupport
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 extension SQLiteRecordDatabase {
   /// Saves and deletes records, in one transaction.
   ///
@@ -37,7 +43,8 @@ extension SQLiteRecordDatabase {
     _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
   ) async throws -> RecordPage {
     try await read { [options] connection in
-      try connection.page(of: query, after: cursor, atMost: count, access: options.access)
+      try connection.page(
+        of: query, after: cursor, atMost: count, requiringTable: options.access != .create)
     }
   }
 
@@ -98,5 +105,19 @@ extension SQLiteRecordDatabase {
         return .couldNotDetermine
       }
     }
+  }
+
+  /// Deletes the change entries of records that were deleted before a date, to free their space.
+  ///
+  /// A change token from before the last of these deletions then expires: ``changes(since:in:)``
+  /// throws ``RecordError/Reason/tokenExpired`` for it, and the caller has to fetch everything
+  /// again.
+  ///
+  /// - Returns: The number of entries that were deleted.
+  /// - Throws: A ``RecordError`` if the file cannot be written, or if this task is in a transaction
+  ///   of it; `CancellationError`.
+  @discardableResult
+  public func forgetDeletions(before date: Date) async throws -> Int {
+    try await write { try $0.forgetDeletions(before: date) }
   }
 }

@@ -99,7 +99,7 @@ public final class SQLiteRecordDatabase: RecordDatabase {
   ///
   /// - Throws: A ``RecordError`` if it is.
   func checkNoTransaction() throws {
-    guard RecordTransaction.isEntered(of: path) else { return }
+    guard TransactionScope.isInTransaction(of: path) else { return }
     throw RecordError(
       .invalid(
         """

@@ -56,7 +56,7 @@ extension FieldValue {
 
   /// Parses a list; nil if the text is not a list in this format.
   init?(listText: String) {
-    guard case .list(let parts)? = JSONText.parse(listText) else { return nil }
+    guard case .list(let parts)? = JSONValue(parsing: listText) else { return nil }
     var elements: [FieldValue] = []
     for part in parts {
       guard let element = FieldValue(part) else { return nil }
@@ -65,7 +65,7 @@ extension FieldValue {
     self = .list(elements)
   }
 
-  private init?(_ element: JSONText.Value) {
+  private init?(_ element: JSONValue) {
     switch element {
     case .null: self = .null
     case .integer(let number): self = .integer(number)

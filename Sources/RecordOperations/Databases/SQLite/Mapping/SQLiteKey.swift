@@ -116,3 +116,39 @@ package enum SQLiteKey: Hashable, Sendable {
     }
   }
 }
+
+/// Record names that are JSON lists of values: `[1,"a",{"hex":"00FF"}]`.
+private enum SQLiteKeyText {
+  /// Returns the values of a name; nil if it is not such a list.
+  static func values(of name: String) -> [SQLiteValue]? {
+    guard case .list(let parts)? = JSONValue(parsing: name) else { return nil }
+    var values: [SQLiteValue] = []
+    for part in parts {
+      switch part {
+      case .null: values.append(.null)
+      case .integer(let number): values.append(.integer(number))
+      case .double(let number): values.append(.real(number))
+      case .string(let text): values.append(.text(text))
+      case .object(let members):
+        guard case .string(let digits)? = members["hex"], members.count == 1,
+          let bytes = Self.bytes(hexadecimal: digits)
+        else { return nil }
+        values.append(.blob(bytes))
+      case .boolean, .list: return nil
+      }
+    }
+    return values
+  }
+
+  private static func bytes(hexadecimal text: String) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      let pair = String(decoding: digits[index..<index + 2], as: UTF8.self)
+      guard let byte = UInt8(pair, radix: 16), pair.first != "+" else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+}

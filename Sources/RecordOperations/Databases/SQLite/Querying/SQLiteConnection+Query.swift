@@ -1,6 +1,41 @@
 internal import SQLiteSupport
 
 extension SQLiteConnection {
+  /// Returns the records with these names that exist.
+  ///
+  /// - Throws: A ``SQLiteError``; a ``RecordError``.
+  func lookup(_ ids: [RecordID], keys: [String]?) throws -> [RecordID: DatabaseRecord] {
+    var found: [RecordID: DatabaseRecord] = [:]
+    for id in ids where id.zone == .default {
+      // A type without a table has no records.
+      guard let table = try table(id.type), table.key != .none else { continue }
+      if let record = try record(id.name, in: table, keys: keys) { found[id] = record }
+    }
+    return found
+  }
+
+  /// Returns the next page of a query.
+  ///
+  /// - Parameter requiresTable: Whether a type without a table is an error. If not, it has no
+  ///   records.
+  /// - Throws: A ``SQLiteError``; a ``RecordError``.
+  func page(
+    of query: RecordQuery, after cursor: RecordCursor?, atMost count: Int,
+    requiringTable requiresTable: Bool
+  ) throws -> RecordPage {
+    if let reason = query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
+    guard count >= 1 else { throw RecordError(.invalid("a page must hold at least 1 record")) }
+    if query.zone == .default, let table = try table(query.type) {
+      return try page(of: query, in: table, after: cursor, atMost: count)
+    }
+    guard !requiresTable || query.zone != .default else {
+      let names = try tables().joined(separator: ", ")
+      throw RecordError(
+        .invalid("no such table: \(query.type) (tables: \(names.isEmpty ? "none" : names))"))
+    }
+    return RecordPage([], cursor: nil)
+  }
+
   /// Returns a page of the records that match a query. Must be called in a transaction.
   ///
   /// - Throws: A ``SQLiteError``; a ``RecordError`` if the query is invalid.

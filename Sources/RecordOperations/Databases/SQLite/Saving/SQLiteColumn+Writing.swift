@@ -73,8 +73,6 @@ extension SQLiteColumn {
     }
   }
 
-  var takesAll: Bool { declaredType.isEmpty || declaredType.uppercased() == "ANY" }
-
   private var expectation: String {
     switch meaning {
     case .plain:

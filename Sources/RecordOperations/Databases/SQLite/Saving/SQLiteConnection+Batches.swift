@@ -1,40 +1,6 @@
 internal import SQLiteSupport
 
 extension SQLiteConnection {
-  /// Returns the records with these names that exist.
-  ///
-  /// - Throws: A ``SQLiteError``; a ``RecordError``.
-  func lookup(_ ids: [RecordID], keys: [String]?) throws -> [RecordID: DatabaseRecord] {
-    var found: [RecordID: DatabaseRecord] = [:]
-    for id in ids where id.zone == .default {
-      // A type without a table has no records.
-      guard let table = try table(id.type), table.key != .none else { continue }
-      if let record = try record(id.name, in: table, keys: keys) { found[id] = record }
-    }
-    return found
-  }
-
-  /// Returns the next page of a query.
-  ///
-  /// - Parameter access: Decides whether a type without a table has no records or is an error.
-  /// - Throws: A ``SQLiteError``; a ``RecordError``.
-  func page(
-    of query: RecordQuery, after cursor: RecordCursor?, atMost count: Int,
-    access: SQLiteOptions.Access
-  ) throws -> RecordPage {
-    if let reason = query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
-    guard count >= 1 else { throw RecordError(.invalid("a page must hold at least 1 record")) }
-    if query.zone == .default, let table = try table(query.type) {
-      return try page(of: query, in: table, after: cursor, atMost: count)
-    }
-    guard access == .create || query.zone != .default else {
-      let names = try tables().joined(separator: ", ")
-      throw RecordError(
-        .invalid("no such table: \(query.type) (tables: \(names.isEmpty ? "none" : names))"))
-    }
-    return RecordPage([], cursor: nil)
-  }
-
   /// Makes the changes of a batch. Must be called in a transaction.
   ///
   /// - Throws: A ``SQLiteError`` or a ``RecordError`` that concerns the whole request.
@@ -105,14 +71,4 @@ extension SQLiteConnection {
 /// The rollback of an atomic batch, with the reply to each change.
 private struct AtomicFailure: Error {
   let replies: [RecordReply]
-}
-
-extension RecordLimits {
-  /// Checks the size of a batch.
-  ///
-  /// - Throws: A ``RecordError`` if a batch exceeds the limits.
-  func check(_ batch: RecordBatch) throws(RecordError) {
-    let byteCount = batch.changes.reduce(0) { $0 + $1.byteCount }
-    if batch.changes.count > items || byteCount > bytes { throw RecordError(.limitExceeded) }
-  }
 }

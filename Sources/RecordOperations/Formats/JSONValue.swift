@@ -1,21 +1,39 @@
 internal import SystemSupport
 
+/// A JSON value, as columns of SQLite contain it.
+enum JSONValue: Equatable {
+  case null
+  case boolean(Bool)
+  case integer(Int64)
+  case double(Double)
+  case string(String)
+  case list([JSONValue])
+  case object([String: JSONValue])
+
+  /// Parses a value; nil if the text is not JSON, or nested deeper than any stored value.
+  init?(parsing text: String) {
+    var parser = JSONParser(text)
+    guard let value = try? parser.whole() else { return nil }
+    self = value
+  }
+}
+
 /// Parses a single JSON value.
-struct JSONParser {
+private struct JSONParser {
   private static let deepest = 8
 
   private var scanner: JSONScanner
 
   init(_ text: String) { scanner = JSONScanner(Array(text.utf8), takingControlCharacters: true) }
 
-  mutating func whole() throws(JSONSyntaxError) -> JSONText.Value {
+  mutating func whole() throws(JSONSyntaxError) -> JSONValue {
     let value = try value(depth: 0)
     scanner.skipSpace()
     if scanner.next != nil { throw scanner.unexpected("the end of the text") }
     return value
   }
 
-  private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONText.Value {
+  private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
     scanner.skipSpace()
     guard depth < Self.deepest else { throw scanner.unexpected("less nesting") }
     switch scanner.next {
@@ -31,18 +49,18 @@ struct JSONParser {
     }
   }
 
-  private mutating func list(_ depth: Int) throws(JSONSyntaxError) -> JSONText.Value {
+  private mutating func list(_ depth: Int) throws(JSONSyntaxError) -> JSONValue {
     if passesEmpty(.closingBracket) { return .list([]) }
-    var values: [JSONText.Value] = []
+    var values: [JSONValue] = []
     repeat {
       values.append(try value(depth: depth + 1))
     } while try scanner.passComma(orEnd: .closingBracket, "a comma or the end of the list")
     return .list(values)
   }
 
-  private mutating func object(_ depth: Int) throws(JSONSyntaxError) -> JSONText.Value {
+  private mutating func object(_ depth: Int) throws(JSONSyntaxError) -> JSONValue {
     if passesEmpty(.closingBrace) { return .object([:]) }
-    var members: [String: JSONText.Value] = [:]
+    var members: [String: JSONValue] = [:]
     repeat {
       scanner.skipSpace()
       guard scanner.next == .quote else { throw scanner.unexpected("a key") }
