@@ -127,7 +127,7 @@ public struct FetchChanges: ComposableOperation {
     var token = token
     var startsOver = token == nil
     var number = 1
-    var beginnings = 1
+    var starts = 1
     while true {
       let (database, zone, since) = (database, zone, token)
       let request = ReadRequest(operationName: "page \(number)", retries: retries) {
@@ -136,17 +136,17 @@ public struct FetchChanges: ComposableOperation {
       let page: ChangePage
       do { page = try await context.run(request) } catch let error as RecordError {
         // Limited, because a database may forget changes faster than it reports them.
-        guard case .tokenExpired = error.reason, token != nil, beginnings < retries.attempts else {
+        guard case .tokenExpired = error.reason, token != nil, starts < retries.attempts else {
           throw error
         }
-        beginnings += 1
+        starts += 1
         (token, startsOver) = (nil, true)
         continue
       }
       try await body(FetchedChanges(page, startsOver: startsOver))
-      let isStill = page.changed.isEmpty && page.deleted.isEmpty && page.token == token
+      let isUnchanged = page.changed.isEmpty && page.deleted.isEmpty && page.token == token
       // A database that has more changes but returns none would cause an endless loop.
-      if !page.hasMore || isStill { return page.token }
+      if !page.hasMore || isUnchanged { return page.token }
       (token, startsOver) = (page.token, false)
       number += 1
     }

@@ -64,12 +64,12 @@ public final class FaultyRecordDatabase: RecordDatabase {
 
   /// Returns the account status of the base database, unless a fault is injected.
   public func accountStatus() async throws -> AccountStatus {
-    try await answer(.accountStatus) { _ in try await self.base.accountStatus() }
+    try await reply(to: .accountStatus) { _ in try await self.base.accountStatus() }
   }
 
   /// Saves and deletes records in the base database, unless a fault is injected.
   public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
-    try await answer(.modify(batch)) { fault in
+    try await reply(to: .modify(batch)) { fault in
       guard case .failing(let failure)? = fault else { return try await self.base.modify(batch) }
       return try await self.modify(batch, failing: failure)
     }
@@ -95,25 +95,26 @@ public final class FaultyRecordDatabase: RecordDatabase {
   public func lookup(
     _ ids: [RecordID], keys: [String]?
   ) async throws -> [RecordID: DatabaseRecord] {
-    try await answer(.lookup(ids)) { _ in try await self.base.lookup(ids, keys: keys) }
+    try await reply(to: .lookup(ids)) { _ in try await self.base.lookup(ids, keys: keys) }
   }
 
   /// Fetches a page of records from the base database, unless a fault is injected.
   public func query(
     _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
   ) async throws -> RecordPage {
-    try await answer(.query(query)) { _ in
+    try await reply(to: .query(query)) { _ in
       try await self.base.query(query, after: cursor, atMost: count)
     }
   }
 
   /// Fetches a page of changes from the base database, unless a fault is injected.
   public func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
-    try await answer(.changes(token)) { _ in try await self.base.changes(since: token, in: zone) }
+    try await reply(to: .changes(token)) { _ in try await self.base.changes(since: token, in: zone)
+    }
   }
 
-  private func answer<Reply: Sendable>(
-    _ request: Request, _ answer: (Fault?) async throws -> Reply
+  private func reply<Reply: Sendable>(
+    to request: Request, _ send: (Fault?) async throws -> Reply
   ) async throws -> Reply {
     let number = count.withLock { count in
       count += 1
@@ -124,9 +125,9 @@ public final class FaultyRecordDatabase: RecordDatabase {
     case .refusing(let error): throw error
     case .losingRequest: throw RecordError(.replyLost)
     case .losingReply:
-      _ = try await answer(fault)
+      _ = try await send(fault)
       throw RecordError(.replyLost)
-    case .failing, nil: return try await answer(fault)
+    case .failing, nil: return try await send(fault)
     }
   }
 }

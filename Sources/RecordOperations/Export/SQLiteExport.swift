@@ -4,7 +4,7 @@ internal import SystemSupport
 /// The rows of a query, in the form of a file.
 struct SQLiteExport {
   private let connection: SQLiteConnection
-  private let cells: [SQLitePaths.Cell]
+  private let cells: [SQLiteColumnPaths.Cell]
   private let sql: String
   private let values: [SQLiteValue]
 
@@ -36,14 +36,14 @@ struct SQLiteExport {
     }
     let paths = columns ?? table.columns.filter { !$0.isHidden }.map(\.name)
     try Self.check(paths, of: table, connection.columnLimit)
-    var finder = SQLitePaths(connection)
+    var finder = SQLiteColumnPaths(connection)
     cells = try paths.map { try finder.cell($0, of: table) }
     var conditions = SQLiteConditions(table)
     let condition = try query.predicate.map { try conditions.condition($0) }
     let order = try SQLiteOrder(query.distinctOrder, of: table)
     try conditions.check(for: connection, order)
     var sql = "SELECT \(cells.map(\.expression).joined(separator: ", "))"
-    sql += " FROM \(table.texts.table) AS t"
+    sql += " FROM \(table.sql.table) AS t"
     if let condition { sql += " WHERE \(condition)" }
     if !order.terms.isEmpty { sql += " ORDER BY \(order.sql)" }
     if let limit { sql += " LIMIT \(limit)" }
@@ -153,9 +153,9 @@ struct SQLiteExport {
 
 extension SQLiteConnection {
   fileprivate func count(_ table: SQLiteTable, _ limit: Int?) throws -> Int? {
-    let rows = "SELECT 1 FROM \(table.texts.table)"
+    let rows = "SELECT 1 FROM \(table.sql.table)"
     let some = limit.map { "(\(rows) LIMIT \($0))" }
-    return try fetchOne("SELECT count(*) FROM \(some ?? table.texts.table)") {
+    return try fetchOne("SELECT count(*) FROM \(some ?? table.sql.table)") {
       Int($0.integer(at: 0))
     }
   }
@@ -165,7 +165,7 @@ extension SQLiteStatement {
   /// Returns the value of a column in the current row for the file.
   ///
   /// An integer that is the key of another table stays an integer, as in that table.
-  fileprivate func value(of cell: SQLitePaths.Cell, at index: Int) -> FieldValue {
+  fileprivate func value(of cell: SQLiteColumnPaths.Cell, at index: Int) -> FieldValue {
     if cell.isOfBytes, !isNull(at: index) { return .bytes(bytes(at: index)) }
     let value = value(at: index)
     if case (.foreignKey, .integer(let number)) = (cell.meaning, value) { return .integer(number) }
@@ -176,7 +176,7 @@ extension SQLiteStatement {
   /// form of it.
   @inline(__always)
   fileprivate func withCell(
-    _ cell: SQLitePaths.Cell, at index: Int,
+    _ cell: SQLiteColumnPaths.Cell, at index: Int,
     _ body: (FormattedCell) throws(FieldValueError) -> Void,
     orValue: (FieldValue) throws(FieldValueError) -> Void
   ) throws(FieldValueError) {
@@ -192,7 +192,7 @@ extension SQLiteStatement {
     let bytes = unsafe unsafeBytes(at: index, isBlob: isBlob)
     if isBlob || cell.isOfBytes { return try unsafe body(.bytes(bytes)) }
     let text = unsafe Span<UInt8>(_unsafeBytes: bytes)
-    guard text.isText else { throw Self.noText(text, cell) }
+    guard text.isText else { throw Self.invalidText(text, cell) }
     switch cell.meaning {
     case .list, .keptReference: try orValue(value(of: cell, at: index))
     case .plain, .date, .foreignKey: try unsafe body(.text(bytes))
@@ -202,14 +202,16 @@ extension SQLiteStatement {
   /// Checks the encoding of a cell.
   ///
   /// - Throws: A ``FieldValueError`` if the cell is text that is not UTF-8.
-  fileprivate func checkText(_ cell: SQLitePaths.Cell, at index: Int) throws {
+  fileprivate func checkText(_ cell: SQLiteColumnPaths.Cell, at index: Int) throws {
     guard storageClass(at: index) == .text, !cell.isOfBytes else { return }
     let text = unsafe Span<UInt8>(_unsafeBytes: unsafeBytes(at: index, isBlob: false))
-    if !text.isText { throw Self.noText(text, cell) }
+    if !text.isText { throw Self.invalidText(text, cell) }
   }
 
   /// Text that is not UTF-8 is an error: in base64, it would be imported as other text.
-  private static func noText(_ bytes: Span<UInt8>, _ cell: SQLitePaths.Cell) -> FieldValueError {
+  private static func invalidText(_ bytes: Span<UInt8>, _ cell: SQLiteColumnPaths.Cell)
+    -> FieldValueError
+  {
     var found: [UInt8] = []
     found.append(bytes)
     return FieldValueError(

@@ -6,23 +6,23 @@ extension JSONScanner {
   mutating func number() throws(JSONSyntaxError) -> (text: String, isInteger: Bool) {
     let start = position
     if next == UInt8(ascii: "-") { position += 1 }
-    if next == UInt8(ascii: "0") { position += 1 } else { try passDigits() }
+    if next == UInt8(ascii: "0") { position += 1 } else { try skipDigits() }
     var isInteger = true
     if next == UInt8(ascii: ".") {
       isInteger = false
       position += 1
-      try passDigits()
+      try skipDigits()
     }
     if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
       isInteger = false
       position += 1
       if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
-      try passDigits()
+      try skipDigits()
     }
     return (String(decoding: bytes[start..<position], as: UTF8.self), isInteger)
   }
 
-  private mutating func passDigits() throws(JSONSyntaxError) {
+  private mutating func skipDigits() throws(JSONSyntaxError) {
     let start = position
     while let byte = next, byte.isDigit { position += 1 }
     if position == start { throw unexpected("a digit") }

@@ -16,7 +16,7 @@ struct JSONScanner {
   var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   /// Advances by one byte.
-  mutating func pass() { position += 1 }
+  mutating func advance() { position += 1 }
 
   mutating func skipSpace() {
     while let byte = next, byte.isJSONSpace { position += 1 }
@@ -29,7 +29,10 @@ struct JSONScanner {
     position += 1
   }
 
-  mutating func pass(_ word: StaticString) -> Bool {
+  /// Consumes a word, if it is next.
+  ///
+  /// - Returns: Whether it was.
+  mutating func consume(_ word: StaticString) -> Bool {
     let end = position + word.utf8CodeUnitCount
     guard end <= bytes.count, bytes[position..<end].elementsEqual("\(word)".utf8) else {
       return false
@@ -41,12 +44,12 @@ struct JSONScanner {
   func unexpected(_ expected: String) -> JSONSyntaxError {
     JSONSyntaxError(
       """
-      expected \(expected) at byte \(position + 1) of the object, found \(next?.shown ?? "its end")
+      expected \(expected) at byte \(position + 1) of the object, found \(next?.shortText ?? "its end")
       """)
   }
 
   /// - Returns: Whether there is a comma, and not the end.
-  mutating func passComma(
+  mutating func consumeComma(
     orEnd end: UInt8, _ expected: @autoclosure () -> String
   ) throws(JSONSyntaxError) -> Bool {
     skipSpace()
@@ -71,7 +74,7 @@ extension UInt8 {
   var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 
   /// The byte for messages.
-  var shown: String {
+  var shortText: String {
     self > .space && self < 0x7F
       ? "\"\(Character(UnicodeScalar(self)))\"" : "the byte 0x\(String(self, radix: 16))"
   }

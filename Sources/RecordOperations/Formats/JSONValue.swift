@@ -41,25 +41,25 @@ private struct JSONParser {
     case .openingBrace: return try object(depth)
     case .quote: return .string(try scanner.string())
     default:
-      if scanner.pass("null") { return .null }
-      if scanner.pass("true") { return .boolean(true) }
-      if scanner.pass("false") { return .boolean(false) }
+      if scanner.consume("null") { return .null }
+      if scanner.consume("true") { return .boolean(true) }
+      if scanner.consume("false") { return .boolean(false) }
       let text = try scanner.number().text
       return Int64(text).map { .integer($0) } ?? .double(Double(text) ?? .nan)
     }
   }
 
   private mutating func list(_ depth: Int) throws(JSONSyntaxError) -> JSONValue {
-    if passesEmpty(.closingBracket) { return .list([]) }
+    if consumeEmpty(.closingBracket) { return .list([]) }
     var values: [JSONValue] = []
     repeat {
       values.append(try value(depth: depth + 1))
-    } while try scanner.passComma(orEnd: .closingBracket, "a comma or the end of the list")
+    } while try scanner.consumeComma(orEnd: .closingBracket, "a comma or the end of the list")
     return .list(values)
   }
 
   private mutating func object(_ depth: Int) throws(JSONSyntaxError) -> JSONValue {
-    if passesEmpty(.closingBrace) { return .object([:]) }
+    if consumeEmpty(.closingBrace) { return .object([:]) }
     var members: [String: JSONValue] = [:]
     repeat {
       scanner.skipSpace()
@@ -68,18 +68,18 @@ private struct JSONParser {
       scanner.skipSpace()
       try scanner.expect(.colon, "a colon")
       members[key] = try value(depth: depth + 1)
-    } while try scanner.passComma(orEnd: .closingBrace, "a comma or the end of the object")
+    } while try scanner.consumeComma(orEnd: .closingBrace, "a comma or the end of the object")
     return .object(members)
   }
 
   /// Enters a list or an object, and leaves it if it is empty.
   ///
   /// - Returns: Whether it is empty.
-  private mutating func passesEmpty(_ end: UInt8) -> Bool {
-    scanner.pass()
+  private mutating func consumeEmpty(_ end: UInt8) -> Bool {
+    scanner.advance()
     scanner.skipSpace()
     guard scanner.next == end else { return false }
-    scanner.pass()
+    scanner.advance()
     return true
   }
 }

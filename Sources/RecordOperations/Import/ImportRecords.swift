@@ -154,12 +154,12 @@ public struct ImportRecords: ComposableOperation {
     var table = SQLiteImport(
       of: path, into: type, existing, references, addsColumns: addsColumns,
       database.options.access, on: connection)
-    let ledger = ImportLedger(badRows)
+    let ledger = ImportProblems(badRows)
     return try load(&source, into: &table, ledger, connection, context)
   }
 
   private func load(
-    _ source: inout ImportSource, into table: inout SQLiteImport, _ ledger: ImportLedger,
+    _ source: inout ImportSource, into table: inout SQLiteImport, _ ledger: ImportProblems,
     _ connection: SQLiteConnection, _ context: OperationContext
   ) throws -> ImportedFile {
     var ledger = ledger
@@ -169,23 +169,23 @@ public struct ImportRecords: ComposableOperation {
       var next = try source.next(atMost: rowsPerTransaction ?? .max)
       while next != nil {
         committed += try connection.transaction(.immediate) {
-          var room = rowsPerTransaction ?? .max
+          var remaining = rowsPerTransaction ?? .max
           var count = 0
           while let rows = next {
             // If all rows are bad, no statement runs that would notice a cancellation.
             if connection.isCancelled { throw CancellationError() }
-            room -= rows.count
+            remaining -= rows.count
             count += try table.insert(rows, &ledger)
             context.report(source.byteCount, of: source.size, unit: "bytes")
-            if room == 0 { break }
-            next = try source.next(atMost: room)
+            if remaining == 0 { break }
+            next = try source.next(atMost: remaining)
           }
           try table.checkReferences()
           return count
         }
         if next != nil { next = try source.next(atMost: rowsPerTransaction ?? .max) }
       }
-    } catch let error as ImportLedger.Full {
+    } catch let error as ImportProblems.Full {
       throw RecordImportError(path, error.problems, recordCount: committed, cause: nil)
     } catch  where committed > 0 {
       let cause = (error as? SQLiteError)?.translated ?? error

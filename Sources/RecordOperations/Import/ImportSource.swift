@@ -188,7 +188,7 @@ struct ImportSource {
     throw RecordFileError(
       path, "has no header",
       because: """
-        its first line has only the name \(name.shown). Set the delimiter to \(other), or put the name in quotes.
+        its first line has only the name \(name.shortText). Set the delimiter to \(other), or put the name in quotes.
         """)
   }
 }

@@ -19,7 +19,7 @@ public enum BadRowPolicy: Hashable, Sendable {
 }
 
 /// The problems with the rows of a file so far.
-struct ImportLedger {
+struct ImportProblems {
   /// An error for more problems than are allowed.
   struct Full: Error {
     let problems: [RowProblem]

@@ -14,9 +14,9 @@ struct SQLiteImport {
   /// Whether this import creates the table.
   private var isNew = false
   /// The plan for rows of cells.
-  private var planOfCells: SQLiteImportPlan?
+  private var cellPlan: SQLiteImportPlan?
   /// Whether the table has a conflict clause of its own; nil until it is looked up.
-  private var resolvesConflicts: Bool?
+  private var hasConflictClause: Bool?
   /// The plans for objects, by their keys.
   private var plans: [Names: SQLiteImportPlan] = [:]
 
@@ -34,12 +34,12 @@ struct SQLiteImport {
   ///
   /// - Returns: The number of records that were inserted or updated.
   /// - Throws: An error that ends the import: a ``SQLiteError``, a ``RecordError``,
-  ///   ``ImportLedger/Full``.
-  mutating func insert(_ rows: ImportedRows, _ ledger: inout ImportLedger) throws -> Int {
+  ///   ``ImportProblems/Full``.
+  mutating func insert(_ rows: ImportedRows, _ ledger: inout ImportProblems) throws -> Int {
     var problems = rows.problems
     var count = 0
     if rows.header != nil || !rows.range.isEmpty {
-      let plan = try planOfCells(rows.header)
+      let plan = try cellPlan(rows.header)
       count += try plan.insert(
         rows.cells, rows.range, isText: rows.isText, emptyIsNull: rows.emptyIsNull, &problems)
     }
@@ -48,12 +48,12 @@ struct SQLiteImport {
       let names = Names(first)
       do {
         let plan = try plan(for: first, names)
-        let same = rest.prefix { $0.hasNames(of: first) && plan.takes($0) }
+        let same = rest.prefix { $0.hasKeys(of: first) && plan.accepts($0) }
         rest = rest.dropFirst(same.count)
         count += try plan.insert(same, &problems)
       } catch {
         // The table does not have its columns, and they cannot be created.
-        guard let text = Self.refusal(error) else { throw error }
+        guard let text = Self.rejection(error) else { throw error }
         problems.append(first.problem(text))
         rest = rest.dropFirst()
       }
@@ -63,9 +63,9 @@ struct SQLiteImport {
   }
 
   /// Returns the reason why the table rejects an object; nil if the error is not about the object.
-  private static func refusal(_ error: any Error) -> String? {
+  private static func rejection(_ error: any Error) -> String? {
     switch error {
-    case let refusal as ImportRefusal: refusal.text
+    case let rejection as ImportRejection: rejection.text
     case let error as SQLiteError where error.kind == .invalidName: error.description
     case let error as RecordError: if case .invalid(let text) = error.reason { text } else { nil }
     default: nil
@@ -100,8 +100,8 @@ struct SQLiteImport {
 
   // MARK: Plans
 
-  private mutating func planOfCells(_ header: [String]?) throws -> SQLiteImportPlan {
-    if let planOfCells { return planOfCells }
+  private mutating func cellPlan(_ header: [String]?) throws -> SQLiteImportPlan {
+    if let cellPlan { return cellPlan }
     let table: SQLiteTable
     if let header {
       try check(header)
@@ -115,21 +115,21 @@ struct SQLiteImport {
     let names = header ?? table.columns.filter(\.isWritable).map(\.name)
     for name in references.keys where !names.contains(name) {
       throw RecordError(
-        .invalid("the file has no column \(name.shown), for which a referenced type is given"))
+        .invalid("the file has no column \(name.shortText), for which a referenced type is given"))
     }
     let plan = try makePlan(names, of: table)
-    planOfCells = plan
+    cellPlan = plan
     return plan
   }
 
   private mutating func plan(
     for object: JSONBatch.Object, _ names: Names
   ) throws -> SQLiteImportPlan {
-    if let plan = plans[names], plan.takes(object) { return plan }
+    if let plan = plans[names], plan.accepts(object) { return plan }
     // If a column cannot be created, the columns before it are rolled back.
     let table = try connection.savepoint { try preparedTable(for: object.fields) }
     for (name, _) in object.fields where table.column(named: name) == nil {
-      throw ImportRefusal(text: table.missing(name).description)
+      throw ImportRejection(text: table.missing(name).description)
     }
     var plan = try makePlan(object.fields.map(\.key), of: table)
     plan.nulls = object.fields.indices.filter { index in
@@ -150,15 +150,15 @@ struct SQLiteImport {
       guard references[name] == nil || column.meaning == .keptReference else {
         throw RecordError(
           .invalid(
-            "the column \(name.shown) of \(table.name) does not hold .keep references"))
+            "the column \(name.shortText) of \(table.name) does not hold .keep references"))
       }
       return try SQLiteImportColumn(column, of: table, referencesTo: references[name])
     }
-    let resolvesConflicts =
-      try self.resolvesConflicts ?? connection.resolvesConflicts(table.name)
-    self.resolvesConflicts = resolvesConflicts
+    let hasConflictClause =
+      try self.hasConflictClause ?? connection.hasConflictClause(table.name)
+    self.hasConflictClause = hasConflictClause
     return try SQLiteImportPlan(
-      table, columns, existing, resolvesConflicts: resolvesConflicts, on: connection)
+      table, columns, existing, hasConflictClause: hasConflictClause, on: connection)
   }
 
   /// The keys of an object, compared byte by byte.
@@ -182,7 +182,7 @@ struct SQLiteImport {
     for name in header where !seen.insert(SQLiteName.folded(name)).inserted {
       throw RecordFileError(
         path, "has no usable header",
-        because: "its first line contains the name \(name.shown) twice")
+        because: "its first line contains the name \(name.shortText) twice")
     }
   }
 
@@ -224,7 +224,7 @@ struct SQLiteImport {
 
 extension SQLiteConnection {
   /// Returns whether a table has a conflict clause of its own.
-  fileprivate func resolvesConflicts(_ table: String) throws -> Bool {
+  fileprivate func hasConflictClause(_ table: String) throws -> Bool {
     try fetchOne(
       "SELECT 1 FROM sqlite_schema WHERE name = ?1 AND sql LIKE '%ON%CONFLICT%'", [.text(table)]
     ) { _ in true } ?? false
@@ -233,7 +233,7 @@ extension SQLiteConnection {
 
 extension JSONBatch.Object {
   /// Returns whether both have the same keys in the same order, byte by byte.
-  fileprivate func hasNames(of other: JSONBatch.Object) -> Bool {
+  fileprivate func hasKeys(of other: JSONBatch.Object) -> Bool {
     fields.count == other.fields.count
       && zip(fields, other.fields).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) }
   }

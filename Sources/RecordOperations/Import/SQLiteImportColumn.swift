@@ -8,7 +8,7 @@ internal import SystemSupport
 #endif
 
 /// The reason why a value or a row is rejected.
-struct ImportRefusal: Error {
+struct ImportRejection: Error {
   let text: String
 }
 
@@ -29,7 +29,7 @@ final class SQLiteImportColumn: Sendable {
   /// The type of the references; nil if the cells contain it.
   private let referredType: String?
   /// Whether it holds record names, which are text even if the file has numbers.
-  private let hasNames: Bool
+  private let holdsRecordNames: Bool
 
   /// - Parameter type: The type of its references; nil if the cells contain it.
   /// - Throws: A ``RecordError`` if the column cannot be written.
@@ -40,7 +40,7 @@ final class SQLiteImportColumn: Sendable {
     }
     self.column = column
     referredType = type
-    hasNames = table.isOwn && column.keyPosition > 0
+    holdsRecordNames = table.isOwn && column.keyPosition > 0
     kind =
       switch (column.meaning, column.affinity) {
       case (.date, _): .date
@@ -50,23 +50,23 @@ final class SQLiteImportColumn: Sendable {
       case (_, .real): .real
       case (_, .numeric): .numeric
       case (_, .text): .text
-      case (_, .blob): column.takesAll ? .any : .bytes
+      case (_, .blob): column.storesAnyValue ? .any : .bytes
       }
   }
 
   /// Whether an empty cell can be text of the column.
-  var takesTexts: Bool { kind == .text || kind == .any }
+  var acceptsText: Bool { kind == .text || kind == .any }
 
   /// Whether an empty cell in quotes is a value. A file of a single column contains null in this
   /// form.
-  var takesEmpty: Bool { takesTexts || kind == .numeric || kind == .bytes }
+  var acceptsEmptyText: Bool { acceptsText || kind == .numeric || kind == .bytes }
 
   /// Binds the value of a cell.
   ///
   /// - Parameters:
   ///   - isText: Whether the bytes are known to be UTF-8.
   ///   - staysInPlace: Whether the bytes stay valid until the statement has run.
-  /// - Throws: An ``ImportRefusal`` if the column does not take the value; a ``SQLiteError`` if it
+  /// - Throws: An ``ImportRejection`` if the column does not take the value; a ``SQLiteError`` if it
   ///   is too large.
   @inline(__always) @unsafe
   func bind(
@@ -100,7 +100,7 @@ final class SQLiteImportColumn: Sendable {
 
   /// Binds a JSON value.
   ///
-  /// - Throws: An ``ImportRefusal`` if the column does not take the value; a ``SQLiteError`` if it
+  /// - Throws: An ``ImportRejection`` if the column does not take the value; a ``SQLiteError`` if it
   ///   is too large.
   func bind(_ value: FieldValue, at index: Int, of statement: SQLiteStatement) throws {
     switch (value, kind) {
@@ -114,22 +114,22 @@ final class SQLiteImportColumn: Sendable {
     case (.integer(let number), .integer), (.integer(let number), .numeric),
       (.integer(let number), .any):
       try statement.bind(number, at: index)
-    case (.integer(let number), .text) where hasNames:
+    case (.integer(let number), .text) where holdsRecordNames:
       try bind(.string("\(number)"), at: index, of: statement)
     case (.integer(let number), .real):
-      guard let double = Double(exactly: number) else { throw refusal(of: value) }
+      guard let double = Double(exactly: number) else { throw rejection(of: value) }
       try statement.bind(double, at: index)
     case (.double(let number), .integer):
-      guard let whole = Int64(exactly: number) else { throw refusal(of: value) }
+      guard let whole = Int64(exactly: number) else { throw rejection(of: value) }
       try statement.bind(whole, at: index)
     case (.double(let number), .real), (.double(let number), .numeric), (.double(let number), .any):
       try statement.bind(number, at: index)
     case (.list(let values), .list): try statement.bind(list(values), at: index)
-    default: throw refusal(of: value)
+    default: throw rejection(of: value)
     }
   }
 
-  private func refusal(of value: FieldValue) -> ImportRefusal {
+  private func rejection(of value: FieldValue) -> ImportRejection {
     let expected =
       switch kind {
       case .integer: "integers (\(column.declaredType))"
@@ -141,14 +141,14 @@ final class SQLiteImportColumn: Sendable {
       case .list: "lists"
       case .reference: "references as text"
       }
-    return refusal(value.shown, expected)
+    return rejection(value.shortText, expected)
   }
 
-  private func refusal(_ found: String, _ expected: String) -> ImportRefusal {
-    ImportRefusal(text: "the column \(column.name) has \(found), but takes \(expected)")
+  private func rejection(_ found: String, _ expected: String) -> ImportRejection {
+    ImportRejection(text: "the column \(column.name) has \(found), but takes \(expected)")
   }
 
-  private var notText: ImportRefusal { refusal("bytes that are not UTF-8", "text") }
+  private var notText: ImportRejection { rejection("bytes that are not UTF-8", "text") }
 
   private func text(_ bytes: UnsafeRawBufferPointer) throws -> String {
     guard let text = unsafe Span<UInt8>(_unsafeBytes: bytes).text else { throw notText }
@@ -165,14 +165,14 @@ final class SQLiteImportColumn: Sendable {
     {
       return whole
     }
-    throw refusal(text.shown, "64-bit integers (\(column.declaredType))")
+    throw rejection(text.shortText, "64-bit integers (\(column.declaredType))")
   }
 
   private func double(_ bytes: UnsafeRawBufferPointer) throws -> Double {
     if let infinity = unsafe Self.infinity(bytes) { return infinity }
     let text = try unsafe text(bytes)
     guard let number = Double(decimal: text.withoutSpaceAround), number.isFinite else {
-      throw refusal(text.shown, "numbers (\(column.declaredType))")
+      throw rejection(text.shortText, "numbers (\(column.declaredType))")
     }
     return number
   }
@@ -189,19 +189,20 @@ final class SQLiteImportColumn: Sendable {
     case .integer, .real, .text, .numeric, .any: return .text(text)
     case .bytes:
       guard let data = Data(base64Encoded: text) else {
-        throw refusal(text.shown, "base64-encoded bytes")
+        throw rejection(text.shortText, "base64-encoded bytes")
       }
       return .blob(Array(data))
     case .date:
       guard let date = Date(importedText: text) else {
-        throw refusal(
-          text.shown, "dates in UTC: 2026-11-22T12:03:04.123Z, 2026-11-22T12:03:04Z or 2026-11-22"
+        throw rejection(
+          text.shortText,
+          "dates in UTC: 2026-11-22T12:03:04.123Z, 2026-11-22T12:03:04Z or 2026-11-22"
         )
       }
       return .text(date.text)
     case .list:
       guard case .list(let values)? = FieldValue(listText: text) else {
-        throw refusal(text.shown, "JSON lists, such as [\"a\",1]")
+        throw rejection(text.shortText, "JSON lists, such as [\"a\",1]")
       }
       return try list(values)
     case .reference:
@@ -209,8 +210,8 @@ final class SQLiteImportColumn: Sendable {
         return .text(try RecordID(referredType, text).referenceText())
       }
       guard let id = RecordID(referenceText: text) else {
-        throw refusal(
-          text.shown,
+        throw rejection(
+          text.shortText,
           "references with a type, such as Author/jane, if the import does not give the type")
       }
       return .text(try id.referenceText())
@@ -219,7 +220,7 @@ final class SQLiteImportColumn: Sendable {
 
   private func list(_ values: [FieldValue]) throws -> SQLiteValue {
     do { return .text(try FieldValue.listText(values)) } catch let error as RecordError {
-      throw ImportRefusal(text: "the column \(column.name) cannot store a list: \(error)")
+      throw ImportRejection(text: "the column \(column.name) cannot store a list: \(error)")
     }
   }
 }

@@ -16,29 +16,30 @@ struct SQLiteImportPlan {
   var nulls: [Int] = []
   private let rowsPerStatement: Int
   /// Whether a row that is not inserted was dropped by a trigger.
-  private let tellsDropped: Bool
-  private let refusesExisting: Bool
-  private let insertsOne: String
+  private let detectsDropped: Bool
+  private let rejectsExisting: Bool
+  private let insertOneSQL: String
   /// The parts of a statement for many rows: its start, each row, its end.
   private let parts: (start: String, row: String, end: String)
 
-  /// - Parameter resolvesConflicts: Whether the table has a conflict clause of its own, which would
+  /// - Parameter hasConflictClause: Whether the table has a conflict clause of its own, which would
   ///   silently replace or drop rows.
   /// - Throws: A ``RecordError`` if these columns do not identify existing rows; an
-  ///   ``ImportRefusal`` if there are no columns.
+  ///   ``ImportRejection`` if there are no columns.
   init(
     _ table: SQLiteTable, _ columns: [SQLiteImportColumn], _ existing: ExistingRowPolicy,
-    resolvesConflicts: Bool, on connection: SQLiteConnection
+    hasConflictClause: Bool, on connection: SQLiteConnection
   ) throws {
     (self.connection, self.columns) = (connection, columns)
     references = table.foreignKeys.flatMap(\.columns)
     // In one statement, a row could refer to a later one, depending on where the statement ends.
-    let leadsToItself = table.foreignKeys.contains {
+    let isSelfReferencing = table.foreignKeys.contains {
       SQLiteName.folded($0.parent) == SQLiteName.folded(table.name)
     }
-    rowsPerStatement = leadsToItself ? 1 : max(1, Self.valuesPerStatement / max(1, columns.count))
-    refusesExisting = existing == .refused
-    tellsDropped = refusesExisting && table.kind == .table
+    rowsPerStatement =
+      isSelfReferencing ? 1 : max(1, Self.valuesPerStatement / max(1, columns.count))
+    rejectsExisting = existing == .refused
+    detectsDropped = rejectsExisting && table.kind == .table
     var names = columns.map(\.column.quoted)
     var places = columns.map { _ in "?" }
     if table.isOwn, case .text(let key, _) = table.key,
@@ -48,18 +49,18 @@ struct SQLiteImportPlan {
       places.append("lower(hex(randomblob(16)))")
     }
     guard !names.isEmpty else {
-      throw ImportRefusal(text: "it has no values")
+      throw ImportRejection(text: "it has no values")
     }
-    let verb = resolvesConflicts ? "INSERT OR ABORT" : "INSERT"
+    let verb = hasConflictClause ? "INSERT OR ABORT" : "INSERT"
     parts = (
-      "\(verb) INTO \(table.texts.table) (\(names.joined(separator: ", "))) VALUES ",
+      "\(verb) INTO \(table.sql.table) (\(names.joined(separator: ", "))) VALUES ",
       "(\(places.joined(separator: ", ")))", try Self.end(table, columns, existing)
     )
-    insertsOne = parts.start + parts.row + parts.end
+    insertOneSQL = parts.start + parts.row + parts.end
   }
 
   /// Computed on demand: it is long, and not needed if the columns change from row to row.
-  private var insertsMany: String {
+  private var insertManySQL: String {
     let rows = Array(repeating: parts.row, count: rowsPerStatement)
     return parts.start + rows.joined(separator: ", ") + parts.end
   }
@@ -96,7 +97,7 @@ struct SQLiteImportPlan {
   // MARK: Rows
 
   /// Returns whether an object with these columns has only nulls for the columns without a type.
-  func takes(_ object: JSONBatch.Object) -> Bool {
+  func accepts(_ object: JSONBatch.Object) -> Bool {
     nulls.allSatisfy { object.fields[$0].value == .null }
   }
 
@@ -114,14 +115,14 @@ struct SQLiteImportPlan {
         let cells = batch.cellRange(of: row)
         guard cells.count == columns.count else {
           let found = cells.count == 1 ? "1 cell" : "\(cells.count) cells"
-          throw ImportRefusal(
+          throw ImportRejection(
             text: "it has \(found); expected \(columns.count), one for each column")
         }
         for index in columns.indices {
           let cell = batch.cells[cells.lowerBound + index]
           let column = columns[index]
           if cell.range.isEmpty,
-            cell.isQuoted ? !column.takesEmpty : emptyIsNull || !column.takesTexts
+            cell.isQuoted ? !column.acceptsEmptyText : emptyIsNull || !column.acceptsText
           {
             try statement.bindNull(at: place + index)
           } else {
@@ -165,14 +166,14 @@ struct SQLiteImportPlan {
     var start = rows.lowerBound
     while start < rows.upperBound {
       let block = start..<min(start + rowsPerStatement * Self.statementsPerBlock, rows.upperBound)
-      var refused: [RowProblem] = []
+      var rejected: [RowProblem] = []
       do {
-        count += try connection.savepoint { try insertTogether(block, &refused, problem, bind) }
+        count += try connection.savepoint { try insertTogether(block, &rejected, problem, bind) }
       } catch  where connection.isInTransaction && Self.isOfRows(error) {
-        refused = []
-        count += try insertEach(block, &refused, problem, bind)
+        rejected = []
+        count += try insertEach(block, &rejected, problem, bind)
       }
-      problems += refused
+      problems += rejected
       start = block.upperBound
     }
     return count
@@ -191,12 +192,12 @@ struct SQLiteImportPlan {
     if rows.count < rowsPerStatement {
       return try insertSingly(rows, &problems, problem, bind)
     }
-    try connection.withCachedStatement(insertsMany) { statement in
+    try connection.withCachedStatement(insertManySQL) { statement in
       for row in rows {
-        do { try bind(row, statement, waiting.count * columns.count + 1) } catch let refusal
-          as ImportRefusal
+        do { try bind(row, statement, waiting.count * columns.count + 1) } catch let rejection
+          as ImportRejection
         {
-          problems.append(problem(row, refusal.text))
+          problems.append(problem(row, rejection.text))
           continue
         }
         waiting.append(row)
@@ -204,7 +205,7 @@ struct SQLiteImportPlan {
           try statement.run()
           let inserted = connection.changeCount
           // Inserting the rows one by one shows which row was dropped.
-          if tellsDropped, inserted < waiting.count { throw DroppedRows() }
+          if detectsDropped, inserted < waiting.count { throw DroppedRows() }
           count += inserted
           waiting.removeAll(keepingCapacity: true)
         }
@@ -220,15 +221,15 @@ struct SQLiteImportPlan {
     _ bind: RowBinder
   ) throws -> Int {
     var count = 0
-    try connection.withCachedStatement(insertsOne) { statement in
+    try connection.withCachedStatement(insertOneSQL) { statement in
       for row in rows {
-        do { try bind(row, statement, 1) } catch let refusal as ImportRefusal {
-          problems.append(problem(row, refusal.text))
+        do { try bind(row, statement, 1) } catch let rejection as ImportRejection {
+          problems.append(problem(row, rejection.text))
           continue
         }
         try statement.run()
         let inserted = connection.changeCount
-        if tellsDropped, inserted == 0 { throw DroppedRows() }
+        if detectsDropped, inserted == 0 { throw DroppedRows() }
         count += inserted
       }
     }
@@ -242,7 +243,7 @@ struct SQLiteImportPlan {
     _ rows: Range<Int>, _ problems: inout [RowProblem], _ problem: ProblemMaker, _ bind: RowBinder
   ) throws -> Int {
     var count = 0
-    try connection.withCachedStatement(insertsOne) { statement in
+    try connection.withCachedStatement(insertOneSQL) { statement in
       for row in rows {
         do {
           try connection.savepoint {
@@ -250,12 +251,12 @@ struct SQLiteImportPlan {
             try statement.run()
           }
           let inserted = connection.changeCount
-          if tellsDropped, inserted == 0 {
-            throw ImportRefusal(text: "the table discarded it, by a trigger or another rule")
+          if detectsDropped, inserted == 0 {
+            throw ImportRejection(text: "the table discarded it, by a trigger or another rule")
           }
           count += inserted
-        } catch let refusal as ImportRefusal {
-          problems.append(problem(row, refusal.text))
+        } catch let rejection as ImportRejection {
+          problems.append(problem(row, rejection.text))
         } catch let error as SQLiteError where error.isOfStatement && connection.isInTransaction {
           problems.append(problem(row, text(of: error)))
         }
@@ -265,7 +266,7 @@ struct SQLiteImportPlan {
   }
 
   private func text(of error: SQLiteError) -> String {
-    if refusesExisting, error.isPrimaryKeyViolation {
+    if rejectsExisting, error.isPrimaryKeyViolation {
       return "\(error.translated), and existing rows are neither updated nor kept"
     }
     // SQLite does not name the foreign key.

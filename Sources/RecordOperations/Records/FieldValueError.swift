@@ -30,7 +30,7 @@ public struct FieldValueError: Error, CustomStringConvertible {
   public var description: String {
     let owner = record.map(String.init(describing:)) ?? row.map { "row \($0) of the file" }
     let place = key.map { key in owner.map { "the field \(key) of \($0)" } ?? "the field \(key)" }
-    return "\(place ?? "the value") is \(found.shown); expected \(expected)"
+    return "\(place ?? "the value") is \(found.shortText); expected \(expected)"
   }
 
   /// Creates an error, to be thrown by a type that is ``FieldConvertible``.
@@ -72,7 +72,7 @@ extension FieldValue: CustomStringConvertible {
     case .date(let date): date.text
     case .reference(let reference): reference.id.description
     case .list(let values): "[\(values.map(\.description).joined(separator: ", "))]"
-    case .null, .integer, .double, .bytes: shown
+    case .null, .integer, .double, .bytes: shortText
     }
   }
 }
@@ -87,7 +87,7 @@ extension DatabaseRecord: CustomStringConvertible {
 
 extension FieldValue {
   /// The value for messages: short, and on one line.
-  var shown: String {
+  var shortText: String {
     switch self {
     case .null: "null"
     case .integer(let number): "\(number)"
@@ -104,5 +104,5 @@ extension FieldValue {
 
 extension String {
   /// The string for messages: short, and on one line.
-  var shown: String { FieldValue.string(self).shown }
+  var shortText: String { FieldValue.string(self).shortText }
 }

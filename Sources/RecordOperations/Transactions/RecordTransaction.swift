@@ -131,7 +131,7 @@ public final class RecordTransaction: RecordDatabase {
   ///   transaction has ended, or this task is in a savepoint of it; `CancellationError`.
   public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
     try limits.check(batch)
-    return try await request { try $0.make(batch) }
+    return try await request { try $0.apply(batch) }
   }
 
   /// Reads records by their names, with the changes of the transaction.

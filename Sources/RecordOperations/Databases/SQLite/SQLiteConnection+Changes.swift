@@ -39,7 +39,9 @@ extension SQLiteConnection {
   /// - Throws: A ``SQLiteError``; a ``RecordError`` if the token has expired, or if no table is
   ///   tracked.
   func changes(since token: ChangeToken?, atMost count: Int) throws -> ChangePage {
-    guard try hasStates(), let database = try database() else { return try noChanges(since: token) }
+    guard try hasTrackingTables(), let database = try database() else {
+      return try noChanges(since: token)
+    }
     let start = try start(token, in: database)
     let states = try fetchAll(
       """
@@ -124,7 +126,7 @@ extension SQLiteConnection {
   /// - Returns: The number of states that were deleted.
   /// - Throws: A ``SQLiteError``.
   func forgetDeletions(before date: Date) throws -> Int {
-    guard try hasStates() else { return 0 }
+    guard try hasTrackingTables() else { return 0 }
     let text: SQLiteValue = .text(
       Date.texts.contains(date) ? date.text : date < Date.texts.lowerBound ? "" : ":")
     try execute(

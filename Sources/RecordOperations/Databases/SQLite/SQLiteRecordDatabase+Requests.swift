@@ -15,7 +15,7 @@ extension SQLiteRecordDatabase {
   ///   this task is in a transaction of the file; `CancellationError`.
   public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
     try limits.check(batch)
-    return try await write { try $0.make(batch) }
+    return try await write { try $0.apply(batch) }
   }
 
   /// Reads records by their names.
@@ -79,7 +79,7 @@ extension SQLiteRecordDatabase {
           throw RecordError(
             .invalid("no such table: \(type) (tables: \(names.isEmpty ? "none" : names))"))
         }
-        _ = try connection.trackedTable(type, making: nil)
+        _ = try connection.trackedTable(type, creating: nil)
       }
     }
   }

@@ -4,27 +4,27 @@ internal import SystemSupport
 package struct JSONCellWriter: CellWriter {
   package let columns: [String]
   /// The text before each value, concatenated: `{"title":`, `,"pages":`.
-  private let beginnings: [UInt8]
-  /// The range of the text for each column in `beginnings`.
+  private let prefixes: [UInt8]
+  /// The range of the text for each column in `prefixes`.
   private let ranges: [Range<Int>]
 
   init(_ columns: [String]) {
     self.columns = columns
-    var beginnings: [UInt8] = []
+    var prefixes: [UInt8] = []
     ranges = columns.enumerated().map { index, column in
-      let start = beginnings.count
-      beginnings.append(index == 0 ? .openingBrace : .comma)
-      beginnings.appendJSONString(column)
-      beginnings.append(.colon)
-      return start..<beginnings.count
+      let start = prefixes.count
+      prefixes.append(index == 0 ? .openingBrace : .comma)
+      prefixes.appendJSONString(column)
+      prefixes.append(.colon)
+      return start..<prefixes.count
     }
-    self.beginnings = beginnings
+    self.prefixes = prefixes
   }
 
   package func append(
     _ cell: FormattedCell, at column: Int, to bytes: inout [UInt8]
   ) throws(FieldValueError) {
-    bytes.append(beginnings.span.extracting(ranges[column]))
+    bytes.append(prefixes.span.extracting(ranges[column]))
     do { try unsafe append(cell, to: &bytes) } catch { throw error.at(columns[column]) }
     if column == ranges.count - 1 { bytes.append(.closingBrace) }
   }

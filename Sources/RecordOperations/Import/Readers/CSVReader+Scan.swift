@@ -39,7 +39,7 @@ extension CSVReader {
     case .afterQuote: appendQuotedCell()
     case .quoted, .quotedAfterReturn:
       // Reported even if the row is already bad, because the rest of the file is lost with it.
-      leaveOutRow(
+      skipRow(
         nothing, at: 0,
         """
         the quote on line \(row.quoteLine) is never closed, so the row extends to the end of the file, line \(line), \
@@ -136,7 +136,7 @@ extension CSVReader {
     default:
       checkLimits(piece, at: position, cellEnd: row.cellEnd)
       if !row.isBad {
-        leaveOutRow(
+        skipRow(
           piece, at: position,
           """
           there is text after the closing quote of a cell on line \(line); expected a delimiter or the end of the line. \
@@ -179,7 +179,7 @@ extension CSVReader {
     row.checkedCells = 0
   }
 
-  private mutating func leaveOutRow(_ piece: Span<UInt8>, at position: Int, _ text: String) {
+  private mutating func skipRow(_ piece: Span<UInt8>, at position: Int, _ text: String) {
     batch.problems.append(RowProblem(line: row.line, text))
     if row.isBad { return }
     row.isBad = true
@@ -225,7 +225,7 @@ extension CSVReader {
       || unchecked.contains { $0.end - $0.start > limits.cellBytes }
       || cellEnd.map { $0 - row.cellStart > limits.cellBytes } ?? false
     if !isTooLarge { return }
-    leaveOutRow(
+    skipRow(
       piece, at: position,
       """
       the row is too large and is skipped: the limits are \(limits.cells) cells and \(limits.rowBytes) bytes a row, and \

@@ -50,13 +50,13 @@ package struct CSVReader: Sendable {
   }
 
   /// The number of bytes held for the unfinished row.
-  package var heldBytes: Int { batch.bytes.count }
+  package var bufferedBytes: Int { batch.bytes.count }
 
   /// Reads the next piece of the file.
   ///
   /// - Returns: The completed rows.
   package mutating func read(_ piece: Span<UInt8>) -> RowBatch {
-    let beginning = mark.leaveOut(of: piece)
+    let beginning = mark.remove(from: piece)
     if beginning.held > 0 { scanMark(beginning.held) }
     scan(piece.extracting(beginning.start...))
     return takeBatch(expecting: piece.count)

@@ -13,7 +13,7 @@ struct JSONArraySplitter: JSONSplitter {
     case separator
     case object
     /// In skipped text, up to the next comma or the end of the array.
-    case leftOut
+    case skipped
     /// After the array.
     case end
     /// After an error that makes the rest of the file unreadable.
@@ -38,13 +38,13 @@ struct JSONArraySplitter: JSONSplitter {
     while position < piece.count {
       switch state {
       case .object: splitObject(piece, at: &position, into: &batch)
-      case .leftOut: passLeftOut(piece, at: &position)
+      case .skipped: skipText(piece, at: &position)
       case .start, .first, .element, .separator, .end:
         let byte = piece[position]
         if byte.isJSONSpace {
           if byte == .lineFeed { line += 1 }
           position += 1
-        } else if passStructure(byte, into: &batch) {
+        } else if consumeStructure(byte, into: &batch) {
           position += 1
         }
       case .lost: return
@@ -69,7 +69,7 @@ struct JSONArraySplitter: JSONSplitter {
         the object is not closed: it extends to the end of the file, line \(line), and is skipped: \(bytes.count) \
         bytes
         """)
-    case .leftOut:
+    case .skipped:
       batch.appendProblem(
         line: beginning,
         """
@@ -80,7 +80,7 @@ struct JSONArraySplitter: JSONSplitter {
   }
 
   /// - Returns: Whether the byte was consumed.
-  private mutating func passStructure(_ byte: UInt8, into batch: inout JSONBatch) -> Bool {
+  private mutating func consumeStructure(_ byte: UInt8, into batch: inout JSONBatch) -> Bool {
     switch (state, byte) {
     case (.start, .openingBracket): state = .first
     case (.first, .closingBracket), (.separator, .closingBracket): state = .end
@@ -93,32 +93,32 @@ struct JSONArraySplitter: JSONSplitter {
         line: line, "expected an object after the comma, found the end of the array")
       state = .end
     case (.first, _), (.element, _):
-      batch.appendProblem(line: line, "expected an object, found \(byte.shown)")
-      begin(.leftOut)
+      batch.appendProblem(line: line, "expected an object, found \(byte.shortText)")
+      begin(.skipped)
       return false
     case (.separator, _):
       batch.appendProblem(
         line: line,
         """
-        expected a comma or "]" after an object, found \(byte.shown); the text up to the next comma is skipped
+        expected a comma or "]" after an object, found \(byte.shortText); the text up to the next comma is skipped
         """)
-      begin(.leftOut)
+      begin(.skipped)
       return false
     case (.start, _):
       batch.appendProblem(
         line: line,
         """
-        expected an array of objects, which begins with "[", found \(byte.shown), so the file is skipped; a file with \
+        expected an array of objects, which begins with "[", found \(byte.shortText), so the file is skipped; a file with \
         one object a line is JSON Lines
         """)
       state = .lost
-    case (.object, _), (.leftOut, _), (.lost, _):
+    case (.object, _), (.skipped, _), (.lost, _):
       preconditionFailure(
-        "`passStructure` must not be called in the state \(state) (byte \(byte))")
+        "`consumeStructure` must not be called in the state \(state) (byte \(byte))")
     case (.end, _):
       batch.appendProblem(
         line: line,
-        "expected the end of the file after the array, found \(byte.shown), so the rest is skipped"
+        "expected the end of the file after the array, found \(byte.shortText), so the rest is skipped"
       )
       state = .lost
     }
@@ -143,13 +143,13 @@ struct JSONArraySplitter: JSONSplitter {
       ? start + limits.rowBytes - bytes.count : piece.count
     while position < end {
       if piece[position] == .lineFeed { line += 1 }
-      nesting.pass(piece[position])
+      nesting.consume(piece[position])
       position += 1
       if nesting.depth > JSONNesting.limit {
         batch.appendProblem(
           line: beginning, number: number,
           "the object is nested more than \(JSONNesting.limit) levels deep and is skipped")
-        return leaveOut()
+        return skip()
       }
       if nesting.depth == 0 {
         bytes.append(piece.extracting(start..<position))
@@ -162,22 +162,22 @@ struct JSONArraySplitter: JSONSplitter {
     bytes.append(piece.extracting(start..<position))
     if position < piece.count {
       batch.appendTooLarge(line: beginning, number: number, limits)
-      leaveOut()
+      skip()
     }
   }
 
-  private mutating func leaveOut() {
+  private mutating func skip() {
     bytes = []
-    state = .leftOut
+    state = .skipped
   }
 
-  private mutating func passLeftOut(_ piece: Span<UInt8>, at position: inout Int) {
+  private mutating func skipText(_ piece: Span<UInt8>, at position: inout Int) {
     let byte = piece[position]
     if byte == .lineFeed { line += 1 }
     if nesting.isOutside, byte == .comma || byte == .closingBracket {
       state = byte == .comma ? .element : .end
     } else {
-      nesting.pass(byte)
+      nesting.consume(byte)
     }
     position += 1
   }
@@ -196,7 +196,7 @@ struct JSONNesting {
   /// Whether a comma or a closing bracket at this position belongs to the enclosing array.
   var isOutside: Bool { depth == 0 && !isInString }
 
-  mutating func pass(_ byte: UInt8) {
+  mutating func consume(_ byte: UInt8) {
     if isEscaped {
       isEscaped = false
     } else if isInString {

@@ -24,19 +24,19 @@ struct JSONObjectParser {
     var keys = JSONKeys()
     scanner.skipSpace()
     if scanner.next == .closingBrace {
-      scanner.pass()
+      scanner.advance()
     } else {
       var key = ""
       repeat {
         scanner.skipSpace()
         guard scanner.next == .quote else { throw scanner.unexpected("a string as the key") }
         key = try scanner.string()
-        guard keys.insert(key) else { throw JSONSyntaxError("duplicate key \(key.shown)") }
+        guard keys.insert(key) else { throw JSONSyntaxError("duplicate key \(key.shortText)") }
         scanner.skipSpace()
-        try scanner.expect(.colon, "a colon after the key \(key.shown)")
+        try scanner.expect(.colon, "a colon after the key \(key.shortText)")
         fields.append((key, try value(of: key)))
-      } while try scanner.passComma(
-        orEnd: .closingBrace, "a comma or \"}\" after the value of \(key.shown)")
+      } while try scanner.consumeComma(
+        orEnd: .closingBrace, "a comma or \"}\" after the value of \(key.shortText)")
     }
     scanner.skipSpace()
     if scanner.next != nil { throw scanner.unexpected("the end of the object") }
@@ -46,11 +46,11 @@ struct JSONObjectParser {
   private mutating func value(of key: String) throws(JSONSyntaxError) -> FieldValue {
     scanner.skipSpace()
     guard scanner.next == .openingBracket else { return try scalar(of: key) }
-    scanner.pass()
+    scanner.advance()
     var values: [FieldValue] = []
     scanner.skipSpace()
     if scanner.next == .closingBracket {
-      scanner.pass()
+      scanner.advance()
       try countValue()
       return .list([])
     }
@@ -58,11 +58,11 @@ struct JSONObjectParser {
       scanner.skipSpace()
       if scanner.next == .openingBracket {
         throw JSONSyntaxError(
-          "the field \(key.shown) has a list in a list, which no field can hold")
+          "the field \(key.shortText) has a list in a list, which no field can hold")
       }
       values.append(try scalar(of: key))
-    } while try scanner.passComma(
-      orEnd: .closingBracket, "a comma or \"]\" in the list of \(key.shown)")
+    } while try scanner.consumeComma(
+      orEnd: .closingBracket, "a comma or \"]\" in the list of \(key.shortText)")
     return .list(values)
   }
 
@@ -73,13 +73,13 @@ struct JSONObjectParser {
     case let byte? where byte == UInt8(ascii: "-") || byte.isDigit: return try number(of: key)
     case .openingBrace:
       throw JSONSyntaxError(
-        "the field \(key.shown) has a nested object, which no field can hold")
+        "the field \(key.shortText) has a nested object, which no field can hold")
     default:
-      if scanner.pass("null") { return .null }
-      if scanner.pass("true") { return .integer(1) }
-      if scanner.pass("false") { return .integer(0) }
+      if scanner.consume("null") { return .null }
+      if scanner.consume("true") { return .integer(1) }
+      if scanner.consume("false") { return .integer(0) }
       throw scanner.unexpected(
-        "a value of \(key.shown) (a string, number, true, false, null or list)")
+        "a value of \(key.shortText) (a string, number, true, false, null or list)")
     }
   }
 
@@ -96,15 +96,16 @@ struct JSONObjectParser {
     if isInteger {
       if let number = Int64(text) { return .integer(number) }
       throw JSONSyntaxError(
-        "the field \(key.shown) has \(Self.shown(text)), which is not a 64-bit integer; a larger number can be a string"
+        "the field \(key.shortText) has \(Self.shortText(text)), which is not a 64-bit integer; a larger number can be a string"
       )
     }
     if let number = Double(text), number.isFinite { return .double(number) }
     throw JSONSyntaxError(
-      "the field \(key.shown) has \(Self.shown(text)), which is larger than the largest double")
+      "the field \(key.shortText) has \(Self.shortText(text)), which is larger than the largest double"
+    )
   }
 
-  private static func shown(_ digits: String) -> String {
+  private static func shortText(_ digits: String) -> String {
     digits.utf8.count > 40 ? "\(digits.prefix(40))…" : digits
   }
 }

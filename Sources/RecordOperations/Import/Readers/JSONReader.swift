@@ -44,7 +44,7 @@ package struct JSONReader: Sendable {
   /// - Returns: The completed objects.
   package mutating func read(_ piece: Span<UInt8>) -> JSONBatch {
     var batch = JSONBatch()
-    let beginning = mark.leaveOut(of: piece)
+    let beginning = mark.remove(from: piece)
     splitMark(beginning.held, into: &batch)
     splitter.split(piece.extracting(beginning.start...), into: &batch)
     return batch

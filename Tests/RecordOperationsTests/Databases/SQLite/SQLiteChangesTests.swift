@@ -230,7 +230,7 @@ import Testing
     #expect(book.tag == nil && book["title"] == "Persuasion")
     let (code, text) = await failure { _ = try await database.changes(since: nil, in: .default) }
     #expect(code == "unsupported" && text.contains("keepChanges"))
-    #expect(try await database.read { try $0.hasStates() } == false)
+    #expect(try await database.read { try $0.hasTrackingTables() } == false)
     book["title"] = "Sanditon"
     let saved = try await database.save(book, policy: .changedKeys)[0]
     #expect(saved.tag != nil)

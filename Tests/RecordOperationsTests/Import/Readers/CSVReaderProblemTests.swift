@@ -113,7 +113,7 @@ import Testing
       let batch = reader.read(piece.span)
       #expect(batch.rowCount == 0)
       problems += batch.problems
-      held = max(held, reader.heldBytes)
+      held = max(held, reader.bufferedBytes)
     }
     #expect(problems.map(\.line) == [1])
     #expect(held <= 5 << 20)
@@ -126,7 +126,7 @@ import Testing
     let piece = [UInt8](repeating: UInt8(ascii: "\n"), count: 1 << 16)
     var reader = CSVReader()
     for _ in 0..<100 { #expect(reader.read(piece.span).rowCount == 0) }
-    #expect(reader.heldBytes == 0)
+    #expect(reader.bufferedBytes == 0)
     #expect(reader.read(Array("a\n".utf8).span).line(of: 0) == (100 << 16) + 1)
   }
 }

@@ -29,7 +29,7 @@ package struct SQLiteColumn: Sendable {
 
   package var isWritable: Bool { !isHidden && !isGenerated }
   /// Whether it stores every value unchanged.
-  var takesAll: Bool { declaredType.isEmpty || declaredType.uppercased() == "ANY" }
+  var storesAnyValue: Bool { declaredType.isEmpty || declaredType.uppercased() == "ANY" }
   /// Whether neither its type nor its meaning is declared.
   var isUntyped: Bool { declaredType.isEmpty && meaning == .plain }
 }

@@ -31,13 +31,13 @@ extension SQLiteConnection {
   }
 
   /// Clears the cached schema if it has changed. The result is valid for the current transaction.
-  func lookAtSchema() throws {
+  func refreshSchema() throws {
     let version = try fetchOne("PRAGMA schema_version") { $0.integer(at: 0) } ?? 0
     schema.use(version)
   }
 
   private func entries() throws -> [SQLiteSchemaCache.Entry] {
-    try lookAtSchema()
+    try refreshSchema()
     if let entries = schema.entries { return entries }
     let entries = try fetchAll(
       """
@@ -167,7 +167,7 @@ extension SQLiteConnection {
   }
 
   private func isOwn(_ table: String) throws -> Bool {
-    guard try hasStates() else { return false }
+    guard try hasTrackingTables() else { return false }
     return try fetchOne(
       "SELECT 1 FROM \"_record_types\" WHERE type = ?1", [.text(table)], { _ in true }) ?? false
   }
@@ -181,7 +181,7 @@ extension SQLiteConnection {
   }
 
   /// Returns whether the file has the tables for the states of records.
-  package func hasStates() throws -> Bool {
+  package func hasTrackingTables() throws -> Bool {
     try fetchOne(
       "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_record_states'", [],
       { _ in true }

@@ -17,7 +17,7 @@ package final class SQLiteTable: Sendable {
   /// Whether triggers track the states of its rows.
   package let isTracked: Bool
   /// SQL fragments for the table.
-  let texts: SQLiteTableTexts
+  let sql: SQLiteTableSQL
 
   private let columnsByName: [String: SQLiteColumn]
 
@@ -35,7 +35,7 @@ package final class SQLiteTable: Sendable {
     self.isOwn = isOwn
     self.isTracked = isTracked
     columnsByName = Dictionary(columns.map { ($0.name, $0) }) { first, _ in first }
-    texts = try SQLiteTableTexts(name: name, key: key, isTracked: isTracked)
+    sql = try SQLiteTableSQL(name: name, key: key, isTracked: isTracked)
   }
 
   /// Returns the column with a name, compared byte by byte; nil if there is none.
@@ -59,7 +59,7 @@ package final class SQLiteTable: Sendable {
   func missing(_ key: String, _ place: String = "") -> RecordError {
     let names = columns.filter { !$0.isHidden }.map(\.name).joined(separator: ", ")
     return RecordError(
-      .invalid("\(name) has no column \(key.shown)\(place); columns: \(names)"))
+      .invalid("\(name) has no column \(key.shortText)\(place); columns: \(names)"))
   }
 
   /// Returns the column of a field.
@@ -99,7 +99,7 @@ package struct SQLiteForeignKey: Sendable {
 }
 
 /// SQL fragments for a table whose rows have the alias `t`.
-struct SQLiteTableTexts: Sendable {
+struct SQLiteTableSQL: Sendable {
   /// The quoted name of the table.
   let table: String
   /// An expression for the name of a row.

@@ -76,7 +76,7 @@ extension SQLiteConnection {
       throw RecordError(
         .unsupported("\(table.name) can only be queried: it is not a table whose rows have a key"))
     }
-    if try !hasStates() {
+    if try !hasTrackingTables() {
       for sql in SQLiteTracking.tables { try execute(sql) }
     }
     // Triggers from before the table was renamed.

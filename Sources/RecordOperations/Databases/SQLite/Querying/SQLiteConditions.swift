@@ -95,14 +95,15 @@ struct SQLiteConditions {
     case .equal: return equality(operand)
     case .notEqual: return "(\(equality(operand))) IS NOT TRUE"
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
-      let terms = operand.ordered ?? operand.terms
+      let terms = operand.orderTerms ?? operand.terms
       return "(\(operand.condition) AND \(order(terms[...], comparison.rawValue)))"
     }
   }
 
   private mutating func equality(_ operand: SQLiteOperand) -> String {
-    let parts = operand.equated.map { "\($0.expression) = \(bind($0.value))" }
-    return joined(operand.isImplied ? parts : [operand.condition] + parts, "AND", none: "1")
+    let parts = operand.equalityTerms.map { "\($0.expression) = \(bind($0.value))" }
+    return joined(
+      operand.equalityImpliesCondition ? parts : [operand.condition] + parts, "AND", none: "1")
   }
 
   private mutating func order(
@@ -124,7 +125,9 @@ struct SQLiteConditions {
       if value == .null {
         parts.append("\(name) IS NULL")
       } else if let operand = SQLiteOperand(column, name, value) {
-        if operand.isImplied, operand.equated.count == 1, let term = operand.equated.first {
+        if operand.equalityImpliesCondition, operand.equalityTerms.count == 1,
+          let term = operand.equalityTerms.first
+        {
           groups[term.expression, default: []].append(bind(term.value))
         } else {
           parts.append(equality(operand))

@@ -52,13 +52,13 @@ extension SQLiteConnection {
       if table.kind == .view {
         offset = try Self.offset(cursor)
       } else {
-        parts.append(try order.isBehind(cursor, in: &conditions))
+        parts.append(try order.isAfter(cursor, in: &conditions))
       }
     }
     try conditions.check(for: self, order)
     let more = order.terms.map(\.expression)
     var sql = "SELECT \(([reader.selection] + more).joined(separator: ", "))"
-    sql += " FROM \(table.texts.table) AS t"
+    sql += " FROM \(table.sql.table) AS t"
     if !parts.isEmpty { sql += " WHERE \(parts.map { "(\($0))" }.joined(separator: " AND "))" }
     if !order.terms.isEmpty { sql += " ORDER BY \(order.sql)" }
     // One more row shows whether this is the last page.

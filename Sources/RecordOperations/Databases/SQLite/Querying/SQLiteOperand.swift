@@ -8,7 +8,7 @@ internal import SQLiteSupport
 
 /// A column that is compared with a value of one kind.
 ///
-/// Values of different kinds are neither equal nor ordered, and a column may hold several kinds. So
+/// Values of different kinds are neither equal nor orderTerms, and a column may hold several kinds. So
 /// each comparison covers only the rows where the column has that kind.
 struct SQLiteOperand {
   /// The compared pairs: the second decides if the first are equal, and so on.
@@ -16,7 +16,7 @@ struct SQLiteOperand {
   /// A condition that the column has a value of that kind.
   var condition: String
   /// Whether equality implies the condition.
-  var isImplied = false
+  var equalityImpliesCondition = false
 
   /// - Parameters:
   ///   - column: The compared column.
@@ -30,51 +30,55 @@ struct SQLiteOperand {
     case .string(let text): self.init(text: text, column, name)
     case .bytes(let bytes):
       self.init(
-        terms: [(name, .blob(bytes))], condition: "typeof(\(name)) = 'blob'", isImplied: true)
+        terms: [(name, .blob(bytes))], condition: "typeof(\(name)) = 'blob'",
+        equalityImpliesCondition: true)
     case .date(let date): self.init(date: date, column, name)
     case .reference(let reference): self.init(reference: reference.id, column, name)
     }
   }
 
   private init(
-    terms: [(expression: String, value: SQLiteValue)], condition: String, isImplied: Bool
+    terms: [(expression: String, value: SQLiteValue)], condition: String,
+    equalityImpliesCondition: Bool
   ) {
     self.terms = terms
     self.condition = condition
-    self.isImplied = isImplied
+    self.equalityImpliesCondition = equalityImpliesCondition
   }
 
   private init(number: SQLiteValue, _ column: SQLiteColumn, _ name: String) {
-    var isNatural = column.affinity != .text
+    var needsNoConversion = column.affinity != .text
     // An index of a REAL column would round the number.
     if case .integer(let number) = number, column.affinity == .real, Double(exactly: number) == nil
     {
-      isNatural = false
+      needsNoConversion = false
     }
     // The unary plus removes the affinity of the column, which would convert the other operand.
-    let expression = isNatural ? name : "+\(name)"
+    let expression = needsNoConversion ? name : "+\(name)"
     if case .foreignKey = column.meaning {
       self.init(
-        terms: [(expression, number)], condition: "typeof(\(name)) = 'real'", isImplied: false)
+        terms: [(expression, number)], condition: "typeof(\(name)) = 'real'",
+        equalityImpliesCondition: false)
     } else {
       self.init(
         terms: [(expression, number)], condition: "typeof(\(name)) IN ('integer', 'real')",
-        isImplied: true)
+        equalityImpliesCondition: true)
     }
   }
 
   private init?(text: String, _ column: SQLiteColumn, _ name: String) {
-    let isNatural = column.affinity == .text || column.affinity == .blob
-    let expression = "\(isNatural ? "" : "+")\(name) COLLATE BINARY"
+    let needsNoConversion = column.affinity == .text || column.affinity == .blob
+    let expression = "\(needsNoConversion ? "" : "+")\(name) COLLATE BINARY"
     let isText = "typeof(\(name)) = 'text'"
     switch column.meaning {
     case .plain:
-      self.init(terms: [(expression, .text(text))], condition: isText, isImplied: true)
+      self.init(
+        terms: [(expression, .text(text))], condition: isText, equalityImpliesCondition: true)
     case .date, .list, .keptReference:
       let other = Self.isOfMeaning(column.meaning, name)
       self.init(
         terms: [(expression, .text(text))], condition: "\(isText) AND (\(other)) IS NOT TRUE",
-        isImplied: false)
+        equalityImpliesCondition: false)
     case .foreignKey: return nil
     }
   }
@@ -86,7 +90,7 @@ struct SQLiteOperand {
     let text = Date.texts.contains(date) ? date.text : date < Date.texts.lowerBound ? "" : ":"
     self.init(
       terms: [("\(name) COLLATE BINARY", .text(text))],
-      condition: Self.isOfMeaning(.date, name), isImplied: Date.texts.contains(date))
+      condition: Self.isOfMeaning(.date, name), equalityImpliesCondition: Date.texts.contains(date))
   }
 
   private init?(reference id: RecordID, _ column: SQLiteColumn, _ name: String) {
@@ -95,29 +99,31 @@ struct SQLiteOperand {
     case .keptReference:
       let condition = Self.isOfMeaning(.keptReference, name)
       if let text = try? id.referenceText() {
-        self.init(terms: [(name, .text(text))], condition: condition, isImplied: true)
-        isWhole = true
+        self.init(
+          terms: [(name, .text(text))], condition: condition, equalityImpliesCondition: true)
+        isSufficientForEquality = true
       } else {
-        self.init(terms: [], condition: condition, isImplied: false)
+        self.init(terms: [], condition: condition, equalityImpliesCondition: false)
       }
       let parts = Self.referenceParts(name)
-      ordered = [
+      orderTerms = [
         ("x''", .blob(Array(id.zone.name.utf8))), (parts.type, .blob(Array(id.type.utf8))),
         (parts.name, .blob(Array(id.name.utf8))),
       ]
     case .foreignKey(let type, _):
-      let isNatural = column.affinity == .text
-      let text = isNatural ? name : "CAST(\(name) AS TEXT)"
+      let needsNoConversion = column.affinity == .text
+      let text = needsNoConversion ? name : "CAST(\(name) AS TEXT)"
       self.init(
-        terms: [], condition: "typeof(\(name)) IN ('text', 'integer')", isImplied: false)
+        terms: [], condition: "typeof(\(name)) IN ('text', 'integer')",
+        equalityImpliesCondition: false)
       let isSame = id.zone == .default && id.type.utf8.elementsEqual(type.utf8)
       let own = SQLiteName.literal(Array(type.utf8))
       if isSame {
         terms = [("\(text) COLLATE BINARY", .text(id.name))]
-        isWhole = true
-        isImplied = isNatural
+        isSufficientForEquality = true
+        equalityImpliesCondition = needsNoConversion
       }
-      ordered = [
+      orderTerms = [
         ("x''", .blob(Array(id.zone.name.utf8))), (own, .blob(Array(id.type.utf8))),
         ("\(text) COLLATE BINARY", .text(id.name)),
       ]
@@ -125,13 +131,13 @@ struct SQLiteOperand {
   }
 
   /// The terms for < and >, if they differ from ``terms``.
-  private(set) var ordered: [(expression: String, value: SQLiteValue)]?
+  private(set) var orderTerms: [(expression: String, value: SQLiteValue)]?
   /// Whether ``terms`` are sufficient for equality.
-  private var isWhole = false
+  private var isSufficientForEquality = false
 
-  /// The terms for equality: those in ``ordered`` if there are no simpler ones.
-  var equated: [(expression: String, value: SQLiteValue)] {
-    if let ordered, !isWhole { return ordered }
+  /// The terms for equality: those in ``orderTerms`` if there are no simpler ones.
+  var equalityTerms: [(expression: String, value: SQLiteValue)] {
+    if let orderTerms, !isSufficientForEquality { return orderTerms }
     return terms
   }
 

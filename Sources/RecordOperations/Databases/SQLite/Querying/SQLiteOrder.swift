@@ -26,7 +26,7 @@ struct SQLiteOrder {
     ordersTexts = try order.contains {
       try ![.integer, .real].contains(table.queriedColumn($0.key).affinity)
     }
-    let last = try table.distinction.map { "t.\(try SQLiteName.quoted($0))" }
+    let last = try table.uniqueColumns.map { "t.\(try SQLiteName.quoted($0))" }
     self.terms = terms + last.map { Term(expression: $0, isDescending: false) }
   }
 
@@ -50,30 +50,30 @@ struct SQLiteOrder {
   /// Returns a condition for the rows after the one whose terms have these values.
   ///
   /// - Throws: A ``RecordError`` if the values do not match the order.
-  func isBehind(_ cursor: RecordCursor, in conditions: inout SQLiteConditions) throws -> String {
+  func isAfter(_ cursor: RecordCursor, in conditions: inout SQLiteConditions) throws -> String {
     let values = cursor.values.compactMap { SQLiteValue(cursorValue: $0) }
     guard values.count == terms.count, cursor.values.count == terms.count else {
       throw RecordError(.invalid("the cursor belongs to another query"))
     }
-    return isBehind(zip(terms, values).map { ($0, $1) }[...], &conditions)
+    return isAfter(zip(terms, values).map { ($0, $1) }[...], &conditions)
   }
 
-  private func isBehind(
+  private func isAfter(
     _ terms: ArraySlice<(term: Term, value: SQLiteValue)>, _ conditions: inout SQLiteConditions
   ) -> String {
     guard let (term, value) = terms.first else { return "0" }
     let place = conditions.bind(value)
     let expression = term.expression
-    let behind =
+    let after =
       switch (term.isDescending, value == .null) {
       case (false, true): "\(expression) IS NOT NULL"
       case (false, false): "\(expression) > \(place)"
       case (true, true): "0"
       case (true, false): "(\(expression) < \(place) OR \(expression) IS NULL)"
       }
-    if terms.count == 1 { return behind }
-    let rest = isBehind(terms.dropFirst(), &conditions)
-    let all = "(\(behind) OR \(expression) IS \(place) AND (\(rest)))"
+    if terms.count == 1 { return after }
+    let rest = isAfter(terms.dropFirst(), &conditions)
+    let all = "(\(after) OR \(expression) IS \(place) AND (\(rest)))"
     // Redundant, but an index search can start there.
     return !term.isDescending && value != .null ? "(\(expression) >= \(place) AND \(all))" : all
   }
@@ -81,7 +81,7 @@ struct SQLiteOrder {
 
 extension SQLiteTable {
   /// A unique key that is cheap to sort by; empty for a view.
-  fileprivate var distinction: [String] {
+  fileprivate var uniqueColumns: [String] {
     if case .rowID(let name) = key { return [name] }
     if case .integer(let column, isRowID: true) = key { return [column] }
     if hasRowID, let free = SQLiteKey.rowIDName(beside: columns) { return [free] }

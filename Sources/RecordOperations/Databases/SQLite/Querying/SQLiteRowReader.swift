@@ -20,7 +20,7 @@ struct SQLiteRowReader {
 
   /// The selected expressions for rows with the alias `t`: the name, then the fields.
   var selection: String {
-    columns.reduce(into: table.texts.name) { $0 += ", t." + $1.quoted }
+    columns.reduce(into: table.sql.name) { $0 += ", t." + $1.quoted }
   }
 
   /// The number of selected expressions.
@@ -49,9 +49,9 @@ struct SQLiteRowReader {
 
 /// The state of the record of a row.
 struct SQLiteRowState {
-  static let none = SQLiteRowState(isThere: false, tag: nil, modified: nil)
+  static let none = SQLiteRowState(exists: false, tag: nil, modified: nil)
 
-  let isThere: Bool
+  let exists: Bool
   let tag: RecordTag?
   let modified: Date?
 }
@@ -66,9 +66,9 @@ extension SQLiteConnection {
     let reader = try SQLiteRowReader(table, keys: keys)
     guard let key = table.key.values(of: name) else { return nil }
     let state = try state(of: key, in: table)
-    guard state.isThere else { return nil }
+    guard state.exists else { return nil }
     return try fetchOne(
-      "SELECT \(reader.selection) FROM \(table.texts.table) AS t WHERE \(table.texts.isRow)", key
+      "SELECT \(reader.selection) FROM \(table.sql.table) AS t WHERE \(table.sql.isRow)", key
     ) { row in reader.record(row, name: name) { _ in state } }
   }
 
@@ -77,9 +77,9 @@ extension SQLiteConnection {
   /// - Parameter key: The values of its key.
   /// - Throws: A ``SQLiteError``.
   func state(of key: [SQLiteValue], in table: SQLiteTable) throws -> SQLiteRowState {
-    try fetchOne(table.texts.state, key) { row in
+    try fetchOne(table.sql.state, key) { row in
       SQLiteRowState(
-        isThere: true, tag: row.isNull(at: 1) ? nil : RecordTag("\(row.integer(at: 1))"),
+        exists: true, tag: row.isNull(at: 1) ? nil : RecordTag("\(row.integer(at: 1))"),
         modified: row.text(at: 2).flatMap { Date(text: $0) })
     } ?? .none
   }
@@ -94,7 +94,7 @@ extension SQLiteConnection {
     of table: SQLiteTable, _ body: ((_ name: String) throws -> SQLiteRowState) throws -> Result
   ) throws -> Result {
     guard table.isTracked else {
-      return try body { _ in SQLiteRowState(isThere: true, tag: nil, modified: nil) }
+      return try body { _ in SQLiteRowState(exists: true, tag: nil, modified: nil) }
     }
     return try withCachedStatement(
       "SELECT sequence, modified FROM \"_record_states\" WHERE type = ?1 AND name = ?2 AND deleted = 0"
@@ -105,7 +105,7 @@ extension SQLiteConnection {
         try statement.bind(name, at: 2)
         guard try statement.step() else { return .none }
         return SQLiteRowState(
-          isThere: true, tag: RecordTag("\(statement.integer(at: 0))"),
+          exists: true, tag: RecordTag("\(statement.integer(at: 0))"),
           modified: statement.text(at: 1).flatMap { Date(text: $0) })
       }
     }

@@ -22,11 +22,11 @@ extension SQLiteColumn {
     } catch let error as RecordError {
       guard case .invalid(let reason) = error.reason else { throw error }
       throw RecordError(
-        .invalid("the field \(name) of \(type) (\(declaredType)) is \(value.shown): \(reason)"))
+        .invalid("the field \(name) of \(type) (\(declaredType)) is \(value.shortText): \(reason)"))
     }
     throw RecordError(
       .invalid(
-        "the field \(name) of \(type) is \(value.shown), but its column takes \(expectation)"))
+        "the field \(name) of \(type) is \(value.shortText), but its column takes \(expectation)"))
   }
 
   /// - Returns: Nil if the column does not take this kind of value.
@@ -63,12 +63,12 @@ extension SQLiteColumn {
     case (.numeric, .string(let text)): text.looksLikeNumber ? nil : .text(text)
     case (.blob, .bytes(let bytes)): .blob(bytes)
     // A column without a type stores every value unchanged.
-    case (.blob, .integer(let number)) where takesAll: .integer(number)
-    case (.blob, .double(let number)) where takesAll: .real(number)
-    case (.blob, .string(let text)) where takesAll: .text(text)
+    case (.blob, .integer(let number)) where storesAnyValue: .integer(number)
+    case (.blob, .double(let number)) where storesAnyValue: .real(number)
+    case (.blob, .string(let text)) where storesAnyValue: .text(text)
     case (.text, .date(let date)), (.numeric, .date(let date)):
       isOwn ? nil : .text(try date.storedText())
-    case (.blob, .date(let date)) where takesAll && !isOwn: .text(try date.storedText())
+    case (.blob, .date(let date)) where storesAnyValue && !isOwn: .text(try date.storedText())
     default: nil
     }
   }
@@ -81,7 +81,7 @@ extension SQLiteColumn {
       case .real: "numbers (\(declaredType)), and integers only if a double represents them exactly"
       case .numeric: "numbers (\(declaredType))"
       case .text: "text (\(declaredType))"
-      case .blob: takesAll ? "numbers, text and bytes" : "bytes (\(declaredType))"
+      case .blob: storesAnyValue ? "numbers, text and bytes" : "bytes (\(declaredType))"
       }
     case .date: "dates (\(declaredType))"
     case .list: "lists (\(declaredType))"

@@ -1,46 +1,46 @@
 internal import SQLiteSupport
 
 extension SQLiteConnection {
-  /// Makes the changes of a batch. Must be called in a transaction.
+  /// Applies the changes of a batch. Must be called in a transaction.
   ///
   /// - Throws: A ``SQLiteError`` or a ``RecordError`` that concerns the whole request.
-  func make(_ batch: RecordBatch) throws -> [RecordReply] {
-    try keepStates(for: batch.changes)
-    guard batch.isAtomic else { return try makeEach(batch.changes) }
-    do { return try savepoint { try makeAll(batch.changes) } } catch let failure as AtomicFailure {
+  func apply(_ batch: RecordBatch) throws -> [RecordReply] {
+    try trackTables(of: batch.changes)
+    guard batch.isAtomic else { return try applyEach(batch.changes) }
+    do { return try savepoint { try applyAll(batch.changes) } } catch let failure as AtomicFailure {
       return failure.replies
     }
   }
 
   /// Tracks the existing tables of the changes. This happens before the changes, so that rolling
   /// them back keeps it: the reply to a conflict needs the current tag of the record.
-  private func keepStates(for changes: [RecordChange]) throws {
+  private func trackTables(of changes: [RecordChange]) throws {
     for type in Set(changes.lazy.filter { $0.id.zone == .default }.map(\.id.type)) {
       // For other tables, the replies to their changes report the error.
       guard let table = try table(type), table.kind == .table, table.key != .none, !table.isTracked
       else { continue }
-      _ = try trackedTable(type, making: nil)
+      _ = try trackedTable(type, creating: nil)
     }
   }
 
-  /// Makes each change separately.
+  /// Applies each change separately.
   ///
   /// - Throws: A ``SQLiteError`` that concerns the whole request.
-  private func makeEach(_ changes: [RecordChange]) throws -> [RecordReply] {
+  private func applyEach(_ changes: [RecordChange]) throws -> [RecordReply] {
     try changes.map { change in
-      do { return try savepoint { try make(change) } } catch {
+      do { return try savepoint { try apply(change) } } catch {
         return .failed(try failure(error, of: change))
       }
     }
   }
 
-  /// Makes all changes or none.
+  /// Applies all changes or none.
   ///
   /// - Throws: An ``AtomicFailure`` if a change fails; a ``SQLiteError`` that concerns the whole
   ///   request.
-  private func makeAll(_ changes: [RecordChange]) throws -> [RecordReply] {
+  private func applyAll(_ changes: [RecordChange]) throws -> [RecordReply] {
     try changes.enumerated().map { index, change in
-      do { return try make(change) } catch {
+      do { return try apply(change) } catch {
         let failure = try failure(error, of: change)
         throw AtomicFailure(
           replies: changes.enumerated().map { other, change in

@@ -21,19 +21,19 @@ extension SQLiteConnection {
   func violation(byDeleting name: String, of parent: SQLiteTable) throws -> RecordError? {
     let children = try tables().compactMap { try table($0) }
     // The search stops at 10,000 records that would be deleted, too, to limit its time.
-    var going: Set<RecordID> = [RecordID(parent.name, name)]
-    var open = [RecordID(parent.name, name)]
-    while let next = open.popLast(), going.count < 10_000 {
+    var deleted: Set<RecordID> = [RecordID(parent.name, name)]
+    var unvisited = [RecordID(parent.name, name)]
+    while let next = unvisited.popLast(), deleted.count < 10_000 {
       for child in children {
         for column in child.columns {
           guard case .foreignKey(next.type, let rule) = column.meaning, rule != .nullify else {
             continue
           }
-          for found in try rows(of: child, at: column, leadingTo: next.name)
-          where !going.contains(found) {
+          for found in try rows(of: child, at: column, referencing: next.name)
+          where !deleted.contains(found) {
             if rule == .deny { return RecordError(.referenceViolated(found)) }
-            going.insert(found)
-            open.append(found)
+            deleted.insert(found)
+            unvisited.append(found)
           }
         }
       }
@@ -42,11 +42,11 @@ extension SQLiteConnection {
   }
 
   private func rows(
-    of table: SQLiteTable, at column: SQLiteColumn, leadingTo name: String
+    of table: SQLiteTable, at column: SQLiteColumn, referencing name: String
   ) throws -> [RecordID] {
     let reader = try SQLiteRowReader(table, keys: [])
     return try fetchAll(
-      "SELECT \(reader.selection) FROM \(table.texts.table) AS t WHERE t.\(column.quoted) = ?1",
+      "SELECT \(reader.selection) FROM \(table.sql.table) AS t WHERE t.\(column.quoted) = ?1",
       [.text(name)]
     ) { row in reader.record(row) { _ in .none }.id }
   }

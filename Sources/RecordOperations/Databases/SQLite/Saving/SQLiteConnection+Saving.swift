@@ -8,10 +8,10 @@ internal import SQLiteSupport
 
 /// Changes of single records, in a transaction.
 extension SQLiteConnection {
-  /// Makes a change.
+  /// Applies a change.
   ///
   /// - Throws: A ``SQLiteError``; a ``RecordError`` with the reason why the change fails.
-  func make(_ change: RecordChange) throws -> RecordReply {
+  func apply(_ change: RecordChange) throws -> RecordReply {
     guard change.id.zone == .default else {
       throw RecordError(
         .unsupported("no zone \(change.id.zone.name): SQLite has only the default zone"))
@@ -49,7 +49,7 @@ extension SQLiteConnection {
       values.append((column, stored))
     }
     do {
-      if state.isThere {
+      if state.exists {
         if policy == .replace { values += try nulls(of: table, except: values.map(\.column.name)) }
         try update(table, key, values)
       } else {
@@ -76,8 +76,8 @@ extension SQLiteConnection {
   private func check(
     _ record: DatabaseRecord, _ state: SQLiteRowState, in table: SQLiteTable
   ) throws {
-    if record.tag != nil, !state.isThere { throw RecordError(.unknownRecord) }
-    if state.isThere, record.tag == nil || record.tag != state.tag {
+    if record.tag != nil, !state.exists { throw RecordError(.unknownRecord) }
+    if state.exists, record.tag == nil || record.tag != state.tag {
       throw try conflict(record.id.name, in: table)
     }
   }
@@ -115,7 +115,7 @@ extension SQLiteConnection {
     let places = (1...columns.count).map { "?\($0)" }
     try execute(
       """
-      INSERT INTO \(table.texts.table) (\(columns.joined(separator: ", "))) \
+      INSERT INTO \(table.sql.table) (\(columns.joined(separator: ", "))) \
       VALUES (\(places.joined(separator: ", ")))
       """, key + others.map(\.value))
   }
@@ -133,8 +133,8 @@ extension SQLiteConnection {
     }
     try execute(
       """
-      UPDATE \(table.texts.table) AS t SET \(settings.joined(separator: ", ")) \
-      WHERE \(table.texts.isRow)
+      UPDATE \(table.sql.table) AS t SET \(settings.joined(separator: ", ")) \
+      WHERE \(table.sql.isRow)
       """, key + values.map(\.value))
   }
 
@@ -160,14 +160,14 @@ extension SQLiteConnection {
   }
 
   private func delete(_ id: RecordID, ifTagged tag: RecordTag?) throws {
-    let table = try trackedTable(id.type, making: nil)
+    let table = try trackedTable(id.type, creating: nil)
     guard let key = table.key.values(of: id.name) else { throw RecordError(.unknownRecord) }
     let state = try state(of: key, in: table)
-    guard state.isThere else { throw RecordError(.unknownRecord) }
+    guard state.exists else { throw RecordError(.unknownRecord) }
     if let tag, tag != state.tag { throw try conflict(id.name, in: table) }
     do {
       try execute(
-        "DELETE FROM \(table.texts.table) AS t WHERE \(table.texts.isRow)", key)
+        "DELETE FROM \(table.sql.table) AS t WHERE \(table.sql.isRow)", key)
     } catch let error as SQLiteError where error.isForeignKeyViolation {
       throw try violation(byDeleting: id.name, of: table) ?? error
     }

@@ -9,7 +9,7 @@ extension SQLiteConnection {
   func table(
     toSave fields: [(key: String, value: FieldValue)], as type: String
   ) throws -> SQLiteTable {
-    var table = try trackedTable(type, making: fields)
+    var table = try trackedTable(type, creating: fields)
     let missing = fields.filter { [table] key, value in
       guard let column = table.column(named: key) else { return true }
       // A column of a table that was created here has no type until it has a value.
@@ -19,7 +19,7 @@ extension SQLiteConnection {
     // Another program's table gets no new columns.
     if !table.isOwn, let (key, _) = missing.first { throw table.missing(key) }
     for (key, value) in missing {
-      try makeColumn(key, for: value, of: table)
+      try addColumn(key, for: value, of: table)
       table = try self.table(type) ?? table
     }
     return table
@@ -31,11 +31,11 @@ extension SQLiteConnection {
   /// - Throws: A ``SQLiteError``; a ``RecordError`` if the name is invalid, there is no such table,
   ///   or it cannot be written.
   func trackedTable(
-    _ type: String, making fields: [(key: String, value: FieldValue)]?
+    _ type: String, creating fields: [(key: String, value: FieldValue)]?
   ) throws -> SQLiteTable {
     try check(type)
     var table = try table(type)
-    if table == nil, let fields { table = try makeTable(type, for: fields) }
+    if table == nil, let fields { table = try createTable(type, for: fields) }
     guard let table else { throw RecordError(.unknownRecord) }
     if table.isTracked { return table }
     try track(table)
@@ -59,7 +59,7 @@ extension SQLiteConnection {
   ///
   /// Columns with foreign keys are omitted: the referenced tables may have to be created first, or
   /// may be this one.
-  private func makeTable(
+  private func createTable(
     _ type: String, for fields: [(key: String, value: FieldValue)] = []
   ) throws -> SQLiteTable? {
     let own = SQLiteKey.ownColumn
@@ -86,7 +86,7 @@ extension SQLiteConnection {
     return try self.table(type)
   }
 
-  private func makeColumn(
+  private func addColumn(
     _ key: String, for value: FieldValue, of table: SQLiteTable
   ) throws {
     let folded = SQLiteName.folded(key)
@@ -137,7 +137,7 @@ extension SQLiteConnection {
   /// created if it does not exist.
   private func keyColumn(of type: String) throws -> (type: String, name: String) {
     try check(type)
-    let parent = try table(type) ?? makeTable(type)
+    let parent = try table(type) ?? createTable(type)
     switch parent?.key {
     case .text(let column, _)?: return ("TEXT", try SQLiteName.quoted(column))
     case .integer(let column, _)?: return ("INTEGER", try SQLiteName.quoted(column))

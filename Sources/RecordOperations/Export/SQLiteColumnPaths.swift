@@ -4,7 +4,7 @@ internal import SQLiteSupport
 ///
 /// Every key but the last is a reference, which a subquery resolves for each row. So no row is left
 /// out or repeated, whatever its references are.
-struct SQLitePaths {
+struct SQLiteColumnPaths {
   /// A column, or an expression of columns.
   ///
   /// A class because it is used for every cell of the file: a structure would be copied each time.
@@ -47,7 +47,7 @@ struct SQLitePaths {
     if let column = table.column(named: String(keys)) {
       return Cell(
         path: path, expression: "\(row).\(column.quoted)", meaning: column.meaning,
-        isOfBytes: column.affinity == .blob && !column.takesAll)
+        isOfBytes: column.affinity == .blob && !column.storesAnyValue)
     }
     for (index, scalar) in zip(keys.unicodeScalars.indices, keys.unicodeScalars)
     where scalar == "." {
@@ -77,7 +77,7 @@ struct SQLitePaths {
     return Cell(
       path: path,
       expression: """
-        (SELECT \(cell.expression) FROM \(parent.texts.table) AS \(next) \
+        (SELECT \(cell.expression) FROM \(parent.sql.table) AS \(next) \
         WHERE \(condition) LIMIT 1)
         """, meaning: cell.meaning, isOfBytes: cell.isOfBytes)
   }
@@ -108,7 +108,7 @@ struct SQLitePaths {
     let own = SQLiteOperand.referenceParts(column.quoted).type
     let types = try connection.fetchAll(
       """
-      SELECT DISTINCT \(own) AS type FROM \(table.texts.table) \
+      SELECT DISTINCT \(own) AS type FROM \(table.sql.table) \
       WHERE typeof(\(column.quoted)) = 'text' ORDER BY type
       """
     ) { String(validating: $0.bytes(at: 0), as: UTF8.self) }
@@ -125,7 +125,7 @@ struct SQLitePaths {
         found.append(cell)
         cases += """
            WHEN \(parts.type) = CAST(\(try SQLiteName.literal(type)) AS BLOB) THEN \
-          (SELECT \(cell.expression) FROM \(parent.texts.table) AS \(next) \
+          (SELECT \(cell.expression) FROM \(parent.sql.table) AS \(next) \
           WHERE \(try parent.key.isRow(next, named: name)) LIMIT 1)
           """
       } catch let error as RecordError {
