@@ -84,8 +84,8 @@ extension SQLiteConnection {
     // memory.
     let journal = try? fetchOne("PRAGMA journal_mode = WAL") { $0.text(at: 0) }
     // Without a WAL, the file is safe only if a commit waits for the disk.
-    let isSafe = journal == "wal" && durability == .normal
-    try execute("PRAGMA synchronous = \(isSafe ? "NORMAL" : "FULL")")
+    let synchronous = journal == "wal" && durability == .normal ? "NORMAL" : "FULL"
+    try execute("PRAGMA synchronous = \(synchronous)")
     // In KiB. Changes of a transaction beyond that are written before its end, perhaps repeatedly.
     try execute("PRAGMA cache_size = -16384")
   }

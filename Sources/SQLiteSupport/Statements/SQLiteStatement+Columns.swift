@@ -22,7 +22,6 @@ extension SQLiteStatement {
 
   /// Passes the bytes of text or a blob to a body, without copying them. A number has the bytes of
   /// its text, and null has none.
-  @inlinable
   package func withBytes<Result, Failure: Error>(
     at index: Int, _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -46,9 +46,9 @@ import Testing
         + connection.fetchAll("PRAGMA foreign_key_check") { $0.text(at: 0) }
     }
     #expect(problems == ["ok"])
-    let isThere = try await database.read { try $0.table("Row") != nil }
-    #expect(isThere || done == 0)
-    return isThere ? database : nil
+    let exists = try await database.read { try $0.table("Row") != nil }
+    #expect(exists || done == 0)
+    return exists ? database : nil
   }
 
   @Test(.timeLimit(.minutes(10)))
