@@ -10,7 +10,7 @@ internal import Synchronization
 /// becomes an extra worker when a worker keeps its thread for long. Pullers beyond the first few
 /// are grouped in **shards**, and deep nesting continues on a fresh stack.
 ///
-/// The crew is itself the standby worker of the caller's worker, so that a run of a few light
+/// The scheduler is itself the standby worker of the caller's worker, so that a run of a few light
 /// children creates no further object.
 @safe final class ParallelScheduler: StandbyWorker, @unchecked Sendable {
   typealias Group = WorkerReserve.Group
@@ -297,21 +297,21 @@ extension ParallelScheduler {
 
 /// The standby worker of a worker other than the caller's.
 private final class LaneStandby: StandbyWorker, @unchecked Sendable {
-  private let crew: ParallelScheduler
+  private let scheduler: ParallelScheduler
   private let lane: Int
 
-  init(of crew: ParallelScheduler, behind lane: Int) {
-    self.crew = crew
+  init(of scheduler: ParallelScheduler, behind lane: Int) {
+    self.scheduler = scheduler
     self.lane = lane
   }
 
-  override var pullerOnStack: UInt64 { crew.runState.pullerOnStack(of: lane) }
+  override var pullerOnStack: UInt64 { scheduler.runState.pullerOnStack(of: lane) }
 
-  override var hasWorkForAnother: Bool { crew.runState.hasWorkForAnother }
+  override var hasWorkForAnother: Bool { scheduler.runState.hasWorkForAnother }
 
   override nonisolated(nonsending) func help(isCounted: Bool) async throws {
-    crew.spare.remove(self)
-    try await crew.help(isCounted: isCounted, isOutermost: false)
+    scheduler.spare.remove(self)
+    try await scheduler.help(isCounted: isCounted, isOutermost: false)
   }
 }
 
