@@ -54,6 +54,11 @@ struct CompareFiles: ComposableOperation {
   /// for each block.
   private static let mostOpen = 32
 
+  /// Returns the maximum number of files that are open at once while a group is compared.
+  static func openFileCount(of group: CandidateGroup) -> Int {
+    min(group.files.count, mostOpen)
+  }
+
   /// Returns the block size in bytes. The blocks of all files together take at most 64 MiB, unless
   /// there are more than 16,384 files.
   private static func blockSize(for count: Int) -> Int {

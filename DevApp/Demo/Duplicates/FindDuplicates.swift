@@ -7,6 +7,8 @@ import CompositeOperations
 struct FindDuplicates: OperationSequence {
   private let paths: [RawPath]
   private let includesEmpty: Bool
+  /// Together with the files of the other steps, fewer than the usual limit of 1,024 a process.
+  private let openFiles = Permits(512, name: "open files")
   private var report = DuplicateReport()
   /// Groups that skip the step of first blocks.
   private var small: [CandidateGroup] = []
@@ -60,7 +62,9 @@ struct FindDuplicates: OperationSequence {
     let groups = small + byBlock.values.filter { $0.count > 1 }.map { CandidateGroup(files: $0) }
     return ParallelOperation(
       groups.map { group in
-        CompareFiles(group: group).weighing(Double(max(1, group.size * group.files.count)))
+        CompareFiles(group: group)
+          .limited(by: openFiles, taking: CompareFiles.openFileCount(of: group))
+          .weighing(Double(max(1, group.size * group.files.count)))
       }
     ).named("compare")
   }

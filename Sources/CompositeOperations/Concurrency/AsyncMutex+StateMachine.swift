@@ -25,7 +25,7 @@ extension AsyncMutex {
     }
 
     private var isHeld = false
-    private var queue = Line<Waiter>()
+    private var queue = FIFOQueue<Waiter>()
     private var cancellable: [Int: CancellableWaiter] = [:]
     private var lastNumber = 0
     private var waiterCount = 0

@@ -32,7 +32,7 @@ extension BlockingThreads {
     private var nextTicket: Ticket = 0
     private var waiting: [Ticket: Function] = [:]
     /// In FIFO order. It also has tickets of functions that no longer wait.
-    private var queue = Line<Ticket>()
+    private var queue = FIFOQueue<Ticket>()
 
     init(width: Int) { self.width = width }
 
@@ -61,7 +61,7 @@ extension BlockingThreads {
       guard let function = waiting.removeValue(forKey: ticket) else { return nil }
       // Not at every removal: only when more than half of the tickets are stale.
       if queue.count > 2 * waiting.count + 8 {
-        var left = Line<Ticket>()
+        var left = FIFOQueue<Ticket>()
         while let ticket = queue.popFirst() { if waiting[ticket] != nil { left.append(ticket) } }
         queue = left
       }

@@ -79,7 +79,7 @@ extension HandlerThreads {
     private static let idleTime: Int64 = 10_000_000_000
     private static let mostThreads = 64
 
-    private var waiting = Line<Handler>()
+    private var waiting = FIFOQueue<Handler>()
     private var threadCount = 0
     private var idleCount = 0
     private var isWatched = false

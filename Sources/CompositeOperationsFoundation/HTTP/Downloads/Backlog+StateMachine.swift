@@ -13,14 +13,16 @@ extension Backlog {
       case fail(any Error)
     }
 
+    typealias Queue = FIFOQueue<(byteCount: Int, step: Step)>
+
     enum Next: Sendable {
       case perform(Int, Step)
       /// The steps that are not performed are freed outside the lock.
-      case end(Waiter?, Result<Void, any Error>, unperformed: Line<(byteCount: Int, step: Step)>)
+      case end(Waiter?, Result<Void, any Error>, unperformed: Queue)
     }
 
     private let limit: Int
-    private var queue = Line<(byteCount: Int, step: Step)>()
+    private var queue = Queue()
     /// The bytes of the pending steps and of the current one.
     private var byteCount = 0
     private var isWorking = false
@@ -48,7 +50,7 @@ extension Backlog {
       if case .success = result, let (byteCount, step) = queue.popFirst() {
         return .perform(byteCount, step)
       }
-      let unperformed = exchange(&queue, with: Line())
+      let unperformed = exchange(&queue, with: Queue())
       byteCount = 0
       isWorking = false
       defer { waiter = nil }

@@ -1,5 +1,5 @@
 /// A FIFO queue. Appending and removing an element takes amortized constant time.
-package struct Line<Element: Sendable>: Sendable {
+package struct FIFOQueue<Element: Sendable>: Sendable {
   private var front: [Element] = []
   private var back: [Element] = []
 
