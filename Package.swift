@@ -38,13 +38,13 @@ let package = Package(
       swiftSettings: strict),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
-      name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
+      name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations", "SystemSupport"],
       swiftSettings: strict),
     .executableTarget(
       name: "DevApp",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "OperationTracing",
-        "RecordOperations",
+        "RecordOperations", "SystemSupport",
       ],
       path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// A file with its status at the time when it was found.
 struct FileEntry: Sendable {
   let path: RawPath

@@ -1,4 +1,5 @@
 import CompositeOperations
+import SystemSupport
 
 /// An operation that examines the paths of the arguments. It follows symbolic links.
 struct FindRoots: ComposableOperation {

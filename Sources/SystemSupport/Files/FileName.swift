@@ -1,5 +1,5 @@
 /// A name in a folder, or a whole path, in the bytes of the system, which need not be UTF-8.
-package struct FileName: Sendable {
+package struct FileName: Hashable, Sendable {
   /// The bytes with the zero that terminates them.
   package let bytes: [CChar]
 
@@ -8,6 +8,9 @@ package struct FileName: Sendable {
   package init(_ bytes: some Collection<UInt8>) {
     self.bytes = bytes.map { CChar(bitPattern: $0) } + [0]
   }
+
+  /// - Parameter bytes: The bytes with the zero that terminates them.
+  init(terminated bytes: [CChar]) { self.bytes = bytes }
 
   private var utf8: some Collection<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
 

@@ -1,14 +1,6 @@
 internal import CSQLite
 internal import SystemSupport
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 extension SQLiteConnection {
   /// Removes the file if this connection has created it, it is empty, and no other connection uses
   /// it. Otherwise the file stays.
@@ -60,7 +52,8 @@ extension SQLiteFile {
   func make() -> FileStatus.Identity? {
     let temporary = ReplacementFile.name(beside: path)
     do {
-      let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+      let file = try FileDescriptor.open(
+        temporary, .writeOnly, .exclusiveCreate, permissions: 0o644)
       defer { try? OpenFolder.working.removeFile(FileName(temporary)) }
       let status = Result { try file.status }
       try file.close()
