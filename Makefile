@@ -1,11 +1,11 @@
-# Everything that is done with the project by hand or by a machine. `make help` tells the rest.
+# The commands of the project, for people and for CI. `make help` lists them.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 
 swift_sources := Package.swift Sources Tests DevApp
 
-.PHONY: help demo test lint docs sanitize soak mutants bench bench-exact bench-records sqlite
+.PHONY: help demo test lint docs api sanitize soak mutants bench bench-exact bench-records sqlite
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ lint: ## Check the format and the words of the sources, CONTRIBUTING, and that a
 docs: sqlite ## Build the documentation site into .build/docs, with warnings as errors
 	.ci/docs
 
+api: ## Compare the public API with the newest tagged version
+	.ci/api
+
 # All tests at once would need more memory than most machines have.
 sanitize: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 8
 sanitize: sqlite ## Run the tests under the thread and the address sanitizer
@@ -38,10 +41,10 @@ sanitize: sqlite ## Run the tests under the thread and the address sanitizer
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leaks-of-foundation:print_suppressions=0 \
 	  swift test --scratch-path .build/address --sanitize=address -Xswiftc -DSANITIZER --disable-xctest
 
-soak: sqlite ## Try random trees and flows for ten minutes each (SOAK_SECONDS=600), with seeds nobody has tried
+soak: sqlite ## Try random trees and flows for ten minutes each (SOAK_SECONDS=600), with new seeds
 	COMPOSITE_SOAK_SECONDS=$(or $(SOAK_SECONDS),600) swift test -c release --filter 'ModelTests|SoakTests|RecordCrashTests'
 
-mutants: sqlite ## Break every rule, one at a time, and show the test that notices
+mutants: sqlite ## Break every rule, one at a time, and show the test that detects it
 	.ci/mutants/run
 
 bench: sqlite ## Measure against the ways of Swift and other engines: make bench ARGS="fan-out --rounds 9"
@@ -58,6 +61,6 @@ bench-records: sqlite ## Import and export a million rows beside the sqlite3 she
 	@swift build -c release --product DevApp >&2
 	@DevApp/Benchmarks/records $$(swift build -c release --show-bin-path)/DevApp $(ARGS)
 
-# What the module for records is built on, where it is missing.
+# Installs the header of SQLite where it is missing.
 sqlite:
 	@.ci/sqlite

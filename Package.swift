@@ -28,13 +28,17 @@ let package = Package(
     .target(name: "CompositeOperations", dependencies: ["SystemSupport"], swiftSettings: strict),
     .target(
       name: "OperationTracing", dependencies: ["CompositeOperations", "SystemSupport"],
-      swiftSettings: strict),
+      resources: [.embedInCode("Timeline/Page")], swiftSettings: strict),
     .target(
       name: "CompositeOperationsFoundation",
       dependencies: ["CompositeOperations", "CProcesses", "OperationTracing", "SystemSupport"],
       swiftSettings: strict),
     .target(
-      name: "RecordOperations", dependencies: ["CompositeOperations", "CSQLite", "SystemSupport"],
+      name: "RecordOperations",
+      dependencies: ["CompositeOperations", "SQLiteSupport", "SystemSupport"],
+      swiftSettings: strict),
+    .target(
+      name: "SQLiteSupport", dependencies: ["CompositeOperations", "CSQLite", "SystemSupport"],
       swiftSettings: strict),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
@@ -44,7 +48,7 @@ let package = Package(
       name: "DevApp",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "OperationTracing",
-        "RecordOperations", "SystemSupport",
+        "RecordOperations", "SQLiteSupport", "SystemSupport",
       ],
       path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
@@ -72,13 +76,18 @@ let package = Package(
     .testTarget(
       name: "RecordOperationsTests",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsTestKit", "RecordOperations", "SystemSupport",
-        "TestPrograms",
+        "CompositeOperations", "CompositeOperationsTestKit", "RecordOperations", "SQLiteSupport",
+        "SystemSupport", "TestPrograms",
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SQLiteSupportTests",
+      dependencies: ["CompositeOperationsTestKit", "SQLiteSupport", "SystemSupport"],
       swiftSettings: strict),
     // Tests kill it.
     .executableTarget(
-      name: "RecordCrashes", dependencies: ["CompositeOperations", "RecordOperations"],
+      name: "RecordCrashes",
+      dependencies: ["CompositeOperations", "RecordOperations", "SQLiteSupport"],
       path: "Tests/RecordCrashes", swiftSettings: strict),
     // Programs that tests run.
     .target(

@@ -1,6 +1,7 @@
 import CompositeOperations
 import Foundation
 import RecordOperations
+import SQLiteSupport
 
 /// Work that tests run in a separate process.
 ///
@@ -71,7 +72,7 @@ import RecordOperations
       ).run().get()
     }
     try await database.write { connection in
-      try connection.run("UPDATE Row SET round = ?1", [.text("\(round)")])
+      try connection.execute("UPDATE Row SET round = ?1", [.text("\(round)")])
     }
     _ = try await ExportRecords(
       "Row", in: database, columns: ["number", "round"], to: "\(folder)/out.csv", as: .csv

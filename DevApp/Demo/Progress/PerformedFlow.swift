@@ -31,7 +31,7 @@ struct PerformedFlow<Value: Sendable> {
     interruption.setHandler(force: force) { run.cancel(because: "interrupted") }
     outcome = await run.outcome
     duration = ContinuousClock.now - start
-    late = waitsForEnd ? await run.late : nil
+    late = waitsForEnd ? await run.lateOutcome : nil
     signal = interruption.firstSignal
     // Only output is left, which can block. From here on, a signal ends the program.
     interruption.end()

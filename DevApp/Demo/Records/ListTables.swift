@@ -1,5 +1,6 @@
 import CompositeOperations
 import RecordOperations
+import SQLiteSupport
 
 /// A table or a view.
 struct TableDescription: Sendable, Encodable {
@@ -52,11 +53,11 @@ struct ListTables: ComposableOperation {
   private static func count(_ name: String, _ connection: SQLiteConnection) throws -> Int? {
     let table = try SQLiteName.quoted(name)
     guard try connection.table(name)?.kind == .view else {
-      return try connection.first("SELECT count(*) FROM \(table)") { Int($0.integer(at: 0)) }
+      return try connection.fetchOne("SELECT count(*) FROM \(table)") { Int($0.integer(at: 0)) }
     }
     let most = 100_000
     let rows = "SELECT 1 FROM \(table) LIMIT \(most + 1)"
-    let count = try connection.first("SELECT count(*) FROM (\(rows))") { Int($0.integer(at: 0)) }
+    let count = try connection.fetchOne("SELECT count(*) FROM (\(rows))") { Int($0.integer(at: 0)) }
     return count.flatMap { $0 > most ? nil : $0 }
   }
 
@@ -71,7 +72,7 @@ struct ListTables: ComposableOperation {
 
   private static func kind(of name: String, _ connection: SQLiteConnection) throws -> String {
     let sql = "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?1"
-    return try connection.first(sql, [.text(name)]) { $0.text(at: 0) ?? "" } ?? ""
+    return try connection.fetchOne(sql, [.text(name)]) { $0.text(at: 0) ?? "" } ?? ""
   }
 
   /// Returns the problem of a single table; nil if the error concerns the file or the run.

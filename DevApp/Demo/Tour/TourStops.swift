@@ -141,7 +141,7 @@ extension TourStop {
       for await _ in arrived {}
       run.cancel(because: "the tour continues")
       print("\\(await run.outcome)")
-      if let evidence = await run.late?.error as? SequentialOperationError {
+      if let evidence = await run.lateOutcome?.error as? SequentialOperationError {
         for step in evidence.steps { print("\\(step.name): \\(step.outcome)") }
       }
       """
@@ -155,7 +155,7 @@ extension TourStop {
     for await _ in arrived {}
     run.cancel(because: "the tour continues")
     print("\(await run.outcome)")
-    if let evidence = await run.late?.error as? SequentialOperationError {
+    if let evidence = await run.lateOutcome?.error as? SequentialOperationError {
       for step in evidence.steps { print("\(step.name): \(step.outcome)") }
     }
   }

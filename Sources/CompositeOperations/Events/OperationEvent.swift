@@ -2,7 +2,7 @@ package import SystemSupport
 
 /// An event of a run, as an ``OperationObserver`` receives it.
 ///
-/// The first event of a run is ``Kind/created``, and the last one ``Kind/ended(_:late:)``. Only
+/// The first event of a run is ``Kind/created``, and the last one ``Kind/ended(_:lateOutcome:)``. Only
 /// ``Kind/finishedAgain(_:)`` and ``Kind/abandonedBodyEnded(_:)`` can follow the end. Unless the
 /// run was cancelled before, ``Kind/started`` follows the creation, and then a
 /// ``Kind/childStarted(_:)`` for every operation that the run runs. Children end before their
@@ -56,11 +56,11 @@ public struct OperationEvent: Sendable {
     case abandonedBodyEnded(Outcome<any Sendable>)
     /// The run ended.
     ///
-    /// `late` is what the body produced although the outcome is ``Outcome/cancelled``: a value or
+    /// `lateOutcome` is what the body produced although the outcome is ``Outcome/cancelled``: a value or
     /// an error after the cancellation, or the error of a composite that shows how its children
     /// ended (a ``ParallelOperationError``, a ``SequentialOperationError`` or an
     /// ``OperationGraphError``). Nil if there is none.
-    case ended(Outcome<any Sendable>, late: Outcome<any Sendable>?)
+    case ended(Outcome<any Sendable>, lateOutcome: Outcome<any Sendable>?)
   }
 
   /// The children that a run declares before it runs them.

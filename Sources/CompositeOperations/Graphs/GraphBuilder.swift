@@ -20,8 +20,8 @@ public struct GraphBuilder: ~Copyable {
   @inlinable @discardableResult public mutating func add<Child: ComposableOperation>(
     _ operation: Child
   ) -> GraphNode<Child.Success> {
-    add(GivenWork(operation), inputCount: 0) { board, node, context in
-      try await operation.perform(as: node, of: board, in: context)
+    add(GivenWork(operation), inputCount: 0) { runState, node, context in
+      try await operation.perform(as: node, of: runState, in: context)
     }
   }
 
@@ -68,9 +68,9 @@ public struct GraphBuilder: ~Copyable {
       inputs.append(input(node))
       count += 1
     }
-    return add(MadeWork<Child>(named: name), inputCount: count) { board, node, context in
-      try await make(repeat (each nodes).read(board))
-        .perform(as: node, of: board, in: context)
+    return add(MadeWork<Child>(named: name), inputCount: count) { runState, node, context in
+      try await make(repeat (each nodes).read(runState))
+        .perform(as: node, of: runState, in: context)
     }
   }
 
@@ -84,8 +84,8 @@ public struct GraphBuilder: ~Copyable {
     @OperationBuilder _ make: @escaping @Sendable (Input) throws -> Child
   ) -> GraphNode<Child.Success> {
     inputs.append(input(node))
-    return add(MadeWork<Child>(named: name), inputCount: 1) { board, index, context in
-      try await make(node.read(board)).perform(as: index, of: board, in: context)
+    return add(MadeWork<Child>(named: name), inputCount: 1) { runState, index, context in
+      try await make(node.read(runState)).perform(as: index, of: runState, in: context)
     }
   }
 
@@ -98,9 +98,9 @@ public struct GraphBuilder: ~Copyable {
   ) -> GraphNode<Child.Success> {
     inputs.append(input(one))
     inputs.append(input(other))
-    return add(MadeWork<Child>(named: name), inputCount: 2) { board, node, context in
-      try await make(one.read(board), other.read(board))
-        .perform(as: node, of: board, in: context)
+    return add(MadeWork<Child>(named: name), inputCount: 2) { runState, node, context in
+      try await make(one.read(runState), other.read(runState))
+        .perform(as: node, of: runState, in: context)
     }
   }
 
@@ -112,9 +112,9 @@ public struct GraphBuilder: ~Copyable {
     @OperationBuilder _ make: @escaping @Sendable ([Input]) throws -> Child
   ) -> GraphNode<Child.Success> {
     for node in nodes { inputs.append(input(node)) }
-    return add(MadeWork<Child>(named: name), inputCount: nodes.count) { board, node, context in
-      try await make(nodes.map { $0.read(board) })
-        .perform(as: node, of: board, in: context)
+    return add(MadeWork<Child>(named: name), inputCount: nodes.count) { runState, node, context in
+      try await make(nodes.map { $0.read(runState) })
+        .perform(as: node, of: runState, in: context)
     }
   }
 

@@ -13,7 +13,7 @@
 /// }
 /// ```
 public struct GraphNode<Value: Sendable>: Sendable {
-  @usableFromInline typealias Reader = @Sendable (GraphBoard) -> Value
+  @usableFromInline typealias Reader = @Sendable (GraphRunState) -> Value
 
   @usableFromInline let index: Int
   @usableFromInline let graph: GraphIdentity
@@ -39,9 +39,9 @@ public struct GraphNode<Value: Sendable>: Sendable {
   }
 
   /// Reads the value after the node has ended.
-  @inlinable func read(_ board: GraphBoard) -> Value {
-    if let reader { return reader(board) }
-    return board.slot(at: offset).value(as: Value.self)
+  @inlinable func read(_ runState: GraphRunState) -> Value {
+    if let reader { return reader(runState) }
+    return runState.slot(at: offset).value(as: Value.self)
   }
 
   /// The node as a dependency on how it ends, instead of on its result.
@@ -54,7 +54,7 @@ public struct GraphNode<Value: Sendable>: Sendable {
   public var outcome: GraphNode<Outcome<Value>> {
     precondition(!asksForOutcome, "an outcome has no `outcome`; use the node itself")
     return GraphNode<Outcome<Value>>(index, of: graph, at: offset, asksForOutcome: true) {
-      [self] board in board.outcome(of: index) { read(board) }
+      [self] runState in runState.outcome(of: index) { read(runState) }
     }
   }
 
@@ -64,8 +64,9 @@ public struct GraphNode<Value: Sendable>: Sendable {
   public func map<Other>(
     _ transform: @escaping @Sendable (Value) -> Other
   ) -> GraphNode<Other> {
-    GraphNode<Other>(index, of: graph, at: offset, asksForOutcome: asksForOutcome) { [self] board in
-      transform(read(board))
+    GraphNode<Other>(index, of: graph, at: offset, asksForOutcome: asksForOutcome) {
+      [self] runState in
+      transform(read(runState))
     }
   }
 }

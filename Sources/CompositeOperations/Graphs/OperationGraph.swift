@@ -33,7 +33,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   var plan: GraphPlan { storedPlan.value }
   private let width: OperationWidth
   private let mode: FailureMode
-  private let read: @Sendable (GraphBoard) -> Success
+  private let read: @Sendable (GraphRunState) -> Success
 
   public var operationName: String { "OperationGraph" }
 
@@ -50,7 +50,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   ) rethrows {
     var builder = GraphBuilder()
     let node = try build(&builder)
-    self.init(builder, width, mode, [builder.input(node)]) { board in node.read(board) }
+    self.init(builder, width, mode, [builder.input(node)]) { runState in node.read(runState) }
   }
 
   /// Creates a graph with the results of several of its nodes, as a tuple.
@@ -78,7 +78,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     let nodes = try build(&builder)
     var outputs: [GraphPlan.Input] = []
     for node in repeat each nodes { outputs.append(builder.input(node)) }
-    self.init(builder, width, mode, outputs) { board in (repeat (each nodes).read(board)) }
+    self.init(builder, width, mode, outputs) { runState in (repeat (each nodes).read(runState)) }
   }
 
   /// Creates a graph with the results of any number of its nodes, in their order.
@@ -94,8 +94,8 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   ) rethrows where Success == [Output] {
     var builder = GraphBuilder()
     let nodes = try build(&builder)
-    self.init(builder, width, mode, nodes.map { builder.input($0) }) { board in
-      nodes.map { $0.read(board) }
+    self.init(builder, width, mode, nodes.map { builder.input($0) }) { runState in
+      nodes.map { $0.read(runState) }
     }
   }
 
@@ -140,7 +140,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
 
   @usableFromInline init(
     _ builder: borrowing GraphBuilder, _ width: OperationWidth, _ mode: FailureMode,
-    _ outputs: [GraphPlan.Input], read: @escaping @Sendable (GraphBoard) -> Success
+    _ outputs: [GraphPlan.Input], read: @escaping @Sendable (GraphRunState) -> Success
   ) {
     storedPlan = StackSafe(builder.plan(giving: outputs))
     self.width = width
@@ -158,25 +158,47 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   ) async throws -> HeldResult<Success> {
     // This check keeps the hop off the caller's actor, which a plain forwarding call would lose.
     if Task.isCancelled { throw CancellationError() }
-    let board = GraphBoard(
+    let runState = GraphRunState(
       plan, limit: width.limit, stopsAtFailure: mode == .cancelRemaining,
       isObserved: context.scope?.isObserved == true)
-    if board.isObserved { context.expectChildren(plan.count) }
-    await GraphRun(board, limit: width.limit, in: context.oneDeeper).run()
-    guard board.isComplete else { throw OperationGraphError(board) }
-    return HeldResult(read(board), disposal: board.disposalOfOutputs())
+    if runState.isObserved { context.expectChildren(plan.count) }
+    await GraphRun(runState, limit: width.limit, in: context.oneDeeper).run()
+    guard runState.isComplete else { throw OperationGraphError(runState) }
+    return HeldResult(read(runState), cleanup: runState.cleanupOfOutputs())
   }
 }
 
-extension GraphBoard {
+extension GraphRunState {
   /// Discards the results that no closure has taken, except the outputs.
   ///
-  /// - Returns: The disposal of the outputs, for a result of the graph that no caller receives.
-  fileprivate func disposalOfOutputs() -> Disposal? {
-    let left = disposals.filter { !isTaken($0.key) }
+  /// - Returns: The cleanup of the outputs, for a result of the graph that no caller receives.
+  fileprivate func cleanupOfOutputs() -> Cleanup? {
+    let left = cleanups.filter { !isTaken($0.key) }
     if left.isEmpty { return nil }
     let outputs = Set(plan.outputs.map(\.node))
-    left.filter { !outputs.contains($0.key) }.disposeInOrder()
-    return disposal(ofAll: left.filter { outputs.contains($0.key) })
+    left.filter { !outputs.contains($0.key) }.runInOrder()
+    return cleanup(ofAll: left.filter { outputs.contains($0.key) })
+  }
+}
+
+extension OperationGraph: OutlineBearing {
+  package var outline: OperationOutline { .graph(graphOutline) }
+
+  /// The nodes and their dependencies. The graph need not have run.
+  package var graphOutline: GraphOutline {
+    let isOutput = Set(plan.outputs.map(\.node))
+    let nodes = plan.nodes.enumerated().map { index, node in
+      GraphOutline.Node(name: node.work.name, isOutput: isOutput.contains(index))
+    }
+    var edges: [GraphOutline.Edge] = []
+    for target in 0..<plan.count {
+      var isKnown: Set<GraphPlan.Input> = []
+      for input in plan.inputs(of: target) where isKnown.insert(input).inserted {
+        edges.append(
+          GraphOutline.Edge(
+            source: input.node, target: target, asksForOutcome: input.asksForOutcome))
+      }
+    }
+    return GraphOutline(nodes: nodes, edges: edges)
   }
 }

@@ -26,8 +26,8 @@ public struct OperationGraphError: Error, Sendable {
     public let needs: [Int]
   }
 
-  private let storedBoard: StackSafe<GraphBoard>
-  private var board: GraphBoard { storedBoard.value }
+  private let storedBoard: StackSafe<GraphRunState>
+  private var runState: GraphRunState { storedBoard.value }
   /// For each node, whether it did not begin because another node ended by itself without a result.
   private let isConsequence: [Bool]
 
@@ -37,19 +37,19 @@ public struct OperationGraphError: Error, Sendable {
 
   var shares: [Shares] = []
 
-  init(_ board: GraphBoard) {
-    storedBoard = StackSafe(board)
-    isConsequence = board.unbegun(behind: \.isOwnLoss)
-    representsCancellation = !board.hasFailed
+  init(_ runState: GraphRunState) {
+    storedBoard = StackSafe(runState)
+    isConsequence = runState.unbegun(behind: \.isOwnLoss)
+    representsCancellation = !runState.hasFailed
   }
 
   /// All nodes, in the order in which they were added.
-  public var nodes: [Node] { (0..<board.plan.count).map(node) }
+  public var nodes: [Node] { (0..<runState.plan.count).map(node) }
 
   /// The nodes that ended in an error of their own, in chronological order.
   public var failures: [Node] { failed.map(node) }
 
-  private var failed: [Int] { board.causes.filter { board.error(of: $0) != nil } }
+  private var failed: [Int] { runState.causes.filter { runState.error(of: $0) != nil } }
 
   /// The nodes that did not begin because a node that they depend on, directly or not, gave no
   /// result.
@@ -58,19 +58,19 @@ public struct OperationGraphError: Error, Sendable {
   }
 
   private func node(at index: Int) -> Node {
-    let work = board.plan.nodes[index].work
-    let state = board.state(of: index)
+    let work = runState.plan.nodes[index].work
+    let state = runState.state(of: index)
     let outcome =
       state.isUnbegun
-      ? .cancelled : board.outcome(of: index) { work.value(in: board.slot(of: index)) }
+      ? .cancelled : runState.outcome(of: index) { work.value(in: runState.slot(of: index)) }
     return Node(
-      index: index, name: board.name(of: index), outcome: outcome,
+      index: index, name: runState.name(of: index), outcome: outcome,
       origin: isConsequence[index] ? .input : state.origin,
-      needs: board.plan.inputs(of: index).map(\.node))
+      needs: runState.plan.inputs(of: index).map(\.node))
   }
 }
 
-extension GraphBoard {
+extension GraphRunState {
   /// For each node, whether it did not begin because a node that it depends on, directly or not,
   /// ended in certain states.
   fileprivate func unbegun(behind isCause: (NodeState) -> Bool) -> [Bool] {
@@ -84,7 +84,7 @@ extension GraphBoard {
   }
 }
 
-extension GraphBoard.NodeState {
+extension GraphRunState.NodeState {
   fileprivate var isUnbegun: Bool { self == .notBegun || self == .withoutInput }
 
   fileprivate var origin: OperationGraphError.Node.Origin {
@@ -96,7 +96,7 @@ extension GraphBoard.NodeState {
   }
 }
 
-extension GraphBoard {
+extension GraphRunState {
   /// Whether a node ended in an error that no node handles, or because of which an output is
   /// missing.
   fileprivate var hasFailed: Bool {
@@ -109,25 +109,25 @@ extension GraphBoard {
 extension OperationGraphError: CancellationRepresenting {}
 
 extension OperationGraphError: ValueCarrying {
-  func discardOwnValues() { board.disposals.filter { !board.isTaken($0.key) }.disposeInOrder() }
-  var carriedErrors: [any Error] { failed.compactMap(board.error) }
+  func discardOwnValues() { runState.cleanups.filter { !runState.isTaken($0.key) }.runInOrder() }
+  var carriedErrors: [any Error] { failed.compactMap(runState.error) }
 }
 
-extension OperationGraphError: EvidenceDescribing {
+extension OperationGraphError: ErrorTreeDescribing {
   package var branches: [ErrorBranch] {
     var branches = failed.map { node in
       ErrorBranch(
-        label: label(of: node), cause: board.error(of: node).map { .error($0) } ?? .text(""))
+        label: label(of: node), cause: runState.error(of: node).map { .error($0) } ?? .text(""))
     }
     var consequences = Examples()
     for node in isConsequence.indices where isConsequence[node] { consequences.add(node) }
     if !branches.isEmpty, consequences.count > 0 {
-      let names = consequences.list(named: board.name)
+      let names = consequences.list(named: runState.name)
       let count = consequences.count > 3 ? " (\(consequences.count) in all)" : ""
       branches.append(ErrorBranch(label: "did not begin", cause: .text(names + count)))
     }
     if !branches.isEmpty { return branches }
-    return isConsequence.indices.filter { board.state(of: $0) == .cancelledItself }.map { node in
+    return isConsequence.indices.filter { runState.state(of: $0) == .cancelledItself }.map { node in
       ErrorBranch(label: label(of: node), cause: .text("cancelled itself"))
     }
   }
@@ -135,7 +135,7 @@ extension OperationGraphError: EvidenceDescribing {
   package var aftermath: [String] {
     var (cancelled, unbegun) = (Examples(), 0)
     for node in isConsequence.indices where !isConsequence[node] {
-      switch board.state(of: node).origin {
+      switch runState.state(of: node).origin {
       case .graph: cancelled.add(node)
       case .neverBegan: unbegun += 1
       case .itself, .input: break
@@ -144,5 +144,5 @@ extension OperationGraphError: EvidenceDescribing {
     return .aftermath(of: cancelled, named: label, unbegun: unbegun)
   }
 
-  private func label(of node: Int) -> String { "[\(node)] \(board.name(of: node))" }
+  private func label(of node: Int) -> String { "[\(node)] \(runState.name(of: node))" }
 }

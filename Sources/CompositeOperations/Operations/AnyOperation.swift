@@ -43,7 +43,7 @@ public struct AnyOperation<Success: Sendable>: ComposableOperation {
 
   public nonisolated(nonsending) func perform(
     into slot: ResultSlot, in context: OperationContext
-  ) async throws -> Disposal? {
+  ) async throws -> Cleanup? {
     try await storage.base.perform(into: slot, in: context)
   }
 

@@ -9,7 +9,7 @@ extension ComposableOperation {
   /// let issues = try await FetchIssues(repository: repository).run().get()
   /// ```
   @inlinable @concurrent public func run() async -> Outcome<Success> {
-    // The check preserves the hop off the actor, as the one in `attendedEnd` does.
+    // The check preserves the hop off the actor, as the one in `completeInScope` does.
     Task.isCancelled ? .cancelled : await OperationContext().begunOutcome(of: self)
   }
 
@@ -18,15 +18,15 @@ extension ComposableOperation {
   /// - Parameter environment: The clock, random numbers, observers and executor of the run and of
   ///   its descendants.
   @concurrent public func run(in environment: OperationEnvironment) async -> Outcome<Success> {
-    let scope = OperationScope(of: self, in: environment)
+    let scope = makeScope(in: environment)
     guard let executor = environment.executor else { return await run(in: scope) }
     return await withTaskExecutorPreference(executor) { await run(in: scope) }
   }
 
   private nonisolated(nonsending) func run(in scope: OperationScope) async -> Outcome<Success> {
-    let ending = await scope.typedEnding(of: self, depth: 0)
-    ending.discardLate()
-    return ending.outcome
+    let completion = await complete(in: scope, depth: 0)
+    completion.discardLateOutcome()
+    return completion.outcome
   }
 
   /// Starts a run that is independent of the calling task, and returns its handle.
@@ -58,6 +58,15 @@ extension ComposableOperation {
     let records = OperationRun<Success>.Records(
       log: count > 0 ? EventLog(keeping: count) : nil,
       progress: tracksProgress ? ProgressObserver() : nil)
-    return OperationRun(of: self, in: environment, keeping: records)
+    var environment = environment
+    if let log = records.log { environment.observers.append(log) }
+    if let progress = records.progress { environment.observers.append(progress) }
+    let scope = makeScope(in: environment)
+    return OperationRun(in: scope, keeping: records) {
+      let completion = await complete(in: scope, depth: 0)
+      completion.discardLateOutcome()
+      scope.finished()
+      return completion
+    }
   }
 }

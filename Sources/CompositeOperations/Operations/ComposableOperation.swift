@@ -54,20 +54,20 @@ public protocol ComposableOperation<Success>: Sendable {
   /// - Returns: The closure that discards the value; nil if the value needs no cleanup.
   nonisolated(nonsending) func perform(
     into slot: ResultSlot, in context: OperationContext
-  ) async throws -> Disposal?
+  ) async throws -> Cleanup?
 
   /// Performs operations of this type one after another, in place in a list. For the engine.
   ///
   /// - Parameter next: Records that the previous operation has stored its value, and the closure
   ///   that discards it. Returns the next operation, or nil if there is none for now.
   nonisolated(nonsending) static func performListed(
-    in context: OperationContext, next: (Disposal?) -> ListedOperation?
+    in context: OperationContext, next: (Cleanup?) -> ListedOperation?
   ) async throws
 
   /// Performs the operation as a step of a sequence, which does not know the type of the value. For
   /// the engine.
   nonisolated(nonsending) func performStep(
-    at index: Int, in context: OperationContext, disposal: inout Disposal?
+    at index: Int, in context: OperationContext, cleanup: inout Cleanup?
   ) async throws -> FinishedStep
 
   /// The operation that this one modifies without changing its result type; nil if this is no
@@ -90,14 +90,14 @@ extension ComposableOperation {
 
   @inlinable public nonisolated(nonsending) func perform(
     into slot: ResultSlot, in context: OperationContext
-  ) async throws -> Disposal? {
+  ) async throws -> Cleanup? {
     let held = try await performHeld(in: context)
     slot.initialize(to: held.value)
-    return held.disposal
+    return held.cleanup
   }
 
   @inlinable public nonisolated(nonsending) static func performListed(
-    in context: OperationContext, next: (Disposal?) -> ListedOperation?
+    in context: OperationContext, next: (Cleanup?) -> ListedOperation?
   ) async throws {
     var current = next(nil)
     while let listed = current {
@@ -107,10 +107,10 @@ extension ComposableOperation {
   }
 
   @inlinable public nonisolated(nonsending) func performStep(
-    at index: Int, in context: OperationContext, disposal: inout Disposal?
+    at index: Int, in context: OperationContext, cleanup: inout Cleanup?
   ) async throws -> FinishedStep {
     let held = try await performHeld(in: context)
-    disposal = held.disposal
+    cleanup = held.cleanup
     return FinishedStep(operation: self, result: held.value, at: index)
   }
 

@@ -7,7 +7,7 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
   /// The number of finished steps, kept or not.
   @usableFromInline var end = 0
   /// Closures that discard the results, by the index of the step.
-  @usableFromInline var disposals: [Int: Disposal] = [:]
+  @usableFromInline var cleanups: [Int: Cleanup] = [:]
   @usableFromInline let limit: Int
   /// The records of a finished sequence, in place of ``records``.
   private var boxedRecords: StackSafe<[StepRecord]>?
@@ -18,16 +18,16 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
   @inlinable @inline(__always) mutating func append(_ step: consuming FinishedStep?) {
     guard limit > 0, let step else { return }
     // A result that leaves the history belongs to the sequence, which has seen it.
-    if !disposals.isEmpty { disposals[step.index - limit] = nil }
+    if !cleanups.isEmpty { cleanups[step.index - limit] = nil }
     // Removed rarely and in bulk, so that the cost of a step does not depend on the limit.
     if records.count / 2 >= limit { records.removeFirst(records.count - limit + 1) }
     end = step.index + 1
     records.append(step.record)
   }
 
-  @usableFromInline mutating func hold(_ disposal: @escaping Disposal, for index: Int) {
+  @usableFromInline mutating func hold(_ cleanup: @escaping Cleanup, for index: Int) {
     if limit == 0 { return }
-    disposals[index] = disposal
+    cleanups[index] = cleanup
   }
 
   public var startIndex: Int { 0 }
@@ -70,15 +70,15 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
   }
 
   /// Discards the results, and the values that the errors carry; nil if there are none.
-  var disposal: Disposal? {
-    CompositeOperations.disposal(ofAll: disposals, and: errors)
+  var cleanup: Cleanup? {
+    CompositeOperations.cleanup(ofAll: cleanups, and: errors)
   }
 
   /// Discards the results, which reach no outcome.
-  func discardResults() { disposals.disposeInOrder() }
+  func discardResults() { cleanups.runInOrder() }
 
   /// Discards the result of the last step.
-  var lastDisposal: Disposal? { last.flatMap { disposals[$0.index] } }
+  var lastCleanup: Cleanup? { last.flatMap { cleanups[$0.index] } }
 }
 
 extension FinishedSteps: CustomStringConvertible {

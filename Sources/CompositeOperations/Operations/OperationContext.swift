@@ -73,101 +73,104 @@ internal import SystemSupport
     of child: Child
   ) async -> Outcome<Child.Success> {
     let actor = #isolation
-    if scope != nil || actor != nil { return await attendedEnd(of: child).outcomeDiscardingLate }
-    return await unattendedOutcome(of: child)
+    if scope != nil || actor != nil { return await completeInScope(child).outcomeDiscardingLate }
+    return await unobservedOutcome(of: child)
   }
 
-  @inlinable nonisolated(nonsending) func end<Child: ComposableOperation>(
-    of child: Child
-  ) async -> RunEnd<Child.Success> {
+  /// Runs a child and returns its completion.
+  @inlinable nonisolated(nonsending) func complete<Child: ComposableOperation>(
+    _ child: Child
+  ) async -> Completion<Child.Success> {
     let actor = #isolation
-    if scope != nil || actor != nil { return await attendedEnd(of: child) }
-    return await unattendedEnd(of: child)
+    if scope != nil || actor != nil { return await completeInScope(child) }
+    return await completeUnobserved(child)
   }
 
   /// Runs a child that is not observed: the rules O2 to O4 and nothing else.
   // Inlined: an additional asynchronous call takes a third of an attempt that succeeds at once.
   @inlinable @inline(__always)
-  nonisolated(nonsending) func unattendedEnd<Child: ComposableOperation>(
-    of child: Child
-  ) async -> RunEnd<Child.Success> {
-    if Task.isCancelled { return RunEnd(.cancelled) }
+  nonisolated(nonsending) func completeUnobserved<Child: ComposableOperation>(
+    _ child: Child
+  ) async -> Completion<Child.Success> {
+    if Task.isCancelled { return .neverBegan }
     do {
       let held = try await child.performHeld(in: self)
-      if !Task.isCancelled { return RunEnd(.result(held.value), disposal: held.disposal) }
-      return RunEnd(lateValue: held.value, disposal: held.disposal)
+      return .value(held.value, cleanup: held.cleanup, wasCancelled: Task.isCancelled)
     } catch {
-      return RunEnd(throwing: error, wasCancelled: Task.isCancelled)
+      return .error(error, wasCancelled: Task.isCancelled)
     }
   }
 
-  /// Returns the outcome of ``unattendedEnd(of:)``. Discards a late outcome.
-  // A separate function: releasing the disposal at once makes an empty child 5 % faster.
-  @inlinable nonisolated(nonsending) func unattendedOutcome<Child: ComposableOperation>(
+  /// Returns the outcome of ``completeUnobserved(_:)``. Discards a late outcome.
+  // A separate function: releasing the cleanup at once makes an empty child 5 % faster.
+  @inlinable nonisolated(nonsending) func unobservedOutcome<Child: ComposableOperation>(
     of child: Child
   ) async -> Outcome<Child.Success> {
     if Task.isCancelled { return .cancelled }
     return await begunOutcome(of: child)
   }
 
-  /// Same as ``unattendedOutcome(of:)``, for a task that was just found not to be cancelled.
+  /// Same as ``unobservedOutcome(of:)``, for a task that was just found not to be cancelled.
   @inlinable nonisolated(nonsending) func begunOutcome<Child: ComposableOperation>(
     of child: Child
   ) async -> Outcome<Child.Success> {
     do {
       let held = try await child.performHeld(in: self)
       if !Task.isCancelled { return .result(held.value) }
-      held.disposal?()
+      held.cleanup?()
       return .cancelled
     } catch {
-      return RunEnd(throwing: error, wasCancelled: Task.isCancelled).outcomeDiscardingLate
+      let completion = Completion<Child.Success>.error(error, wasCancelled: Task.isCancelled)
+      return completion.outcomeDiscardingLate
     }
   }
 
   /// Runs a child if the context has a scope or the caller is isolated to an actor, which this
   /// leaves.
-  @usableFromInline @concurrent func attendedEnd<Child: ComposableOperation>(
-    of child: Child
-  ) async -> RunEnd<Child.Success> {
+  @usableFromInline @concurrent func completeInScope<Child: ComposableOperation>(
+    _ child: Child
+  ) async -> Completion<Child.Success> {
     // This check preserves the hop off the actor: Swift 6.3.1 omits it in a `@concurrent` function
     // that does nothing before it calls a `nonisolated(nonsending)` function.
     let isCancelled = Task.isCancelled
     guard let scope, scope.isObserved else {
-      return isCancelled ? RunEnd(.cancelled) : await unattendedEnd(of: child)
+      return isCancelled ? .neverBegan : await completeUnobserved(child)
     }
-    return await child.observedEnd(in: self)
+    return await child.completeAsChild(in: self)
   }
 
   /// Runs a child as one of several attempts.
   // A separate function: one more argument would use up the first memory slab of waiting tasks.
-  @concurrent func end<Child: ComposableOperation>(
-    of child: Child, asAttempt attempt: Int
-  ) async -> RunEnd<Child.Success> {
+  @concurrent func complete<Child: ComposableOperation>(
+    _ child: Child, asAttempt attempt: Int
+  ) async -> Completion<Child.Success> {
     let isCancelled = Task.isCancelled
     guard let scope, scope.isObserved else {
-      return isCancelled ? RunEnd(.cancelled) : await unattendedEnd(of: child)
+      return isCancelled ? .neverBegan : await completeUnobserved(child)
     }
-    let run = child.childScope(in: self, attempt: attempt)
-    return RunEnd(await run.typedEnding(of: child, in: self))
+    return await child.complete(in: child.childScope(in: self, attempt: attempt), below: self)
   }
 }
 
 extension ComposableOperation {
   /// Runs the operation as a child, observed by the observers of its parent and its own.
-  nonisolated(nonsending) func observedEnd(in context: OperationContext) async -> RunEnd<Success> {
-    RunEnd(await childScope(in: context).typedEnding(of: self, in: context))
+  nonisolated(nonsending) func completeAsChild(
+    in context: OperationContext
+  ) async -> Completion<Success> {
+    await complete(in: childScope(in: context), below: context)
   }
 
   /// Runs the operation as a child, observed by the observers of its parent and its own. Discards a
   /// late outcome.
   ///
   /// - Parameter slot: The memory for the value.
-  nonisolated(nonsending) func observedEnding(
+  nonisolated(nonsending) func completeAsChild(
     into slot: ResultSlot, in context: OperationContext
-  ) async -> Ending {
-    let ending = await childScope(in: context).ending(of: self, into: slot, depth: context.depth)
-    ending.discardLate()
-    return ending
+  ) async -> Completion<Void> {
+    let completion = await complete(
+      into: slot, in: childScope(in: context), depth: context.depth)
+    completion.discardLateOutcome()
+    return completion
   }
 
   /// Creates a scope for the run as a child and reports the child to the observers of its parent.
@@ -182,8 +185,62 @@ extension ComposableOperation {
     let parent = context.scope?.hasEnded == true ? nil : context.scope
     var environment = context.surroundings
     if parent == nil, environment.isObserved { environment.observers = [] }
-    let scope = OperationScope(of: self, in: environment, below: parent, attempt: attempt)
+    let scope = makeScope(in: environment, below: parent, attempt: attempt)
     parent?.report(.childStarted(scope.place.id), step: .childStarted, at: time)
     return scope
+  }
+}
+
+extension OperationContext {
+  /// The maximum nesting of immediate tasks, which use the stack of their thread.
+  ///
+  /// This many fit into 512 KiB, the smallest stack of the platforms. Deeper children begin on a
+  /// fresh stack.
+  private static var deepest: Int { 48 }
+
+  /// The context for children that may begin on the stack of their composite.
+  @usableFromInline var oneDeeper: OperationContext {
+    OperationContext(scope: scope, depth: depth + 1)
+  }
+
+  @usableFromInline var isTooDeep: Bool { depth > Self.deepest }
+
+  /// The context for children that begin in an ordinary task.
+  @usableFromInline var onFreshStack: OperationContext { OperationContext(scope: scope, depth: 0) }
+}
+
+extension OperationContext {
+  /// The clock of the environment; nil for a `ContinuousClock`, for which the process's timer is
+  /// used.
+  @usableFromInline var customClock: (any Clock<Duration>)? { scope?.environment.customClock }
+
+  /// Waits for a duration on the clock of the environment. Does not wait if it is zero or negative.
+  ///
+  /// - Throws: `CancellationError` as soon as the task is cancelled, even if there is nothing to
+  ///   wait for, and any error of a custom clock.
+  @usableFromInline nonisolated(nonsending) func wait(_ delay: Duration) async throws {
+    try Task.checkCancellation()
+    if delay <= .zero { return }
+    if let customClock {
+      // Limited to about a century: a clock may not be able to represent much later instants.
+      try await customClock.sleep(for: min(delay, .seconds(3_000_000_000)))
+    } else {
+      try await TimerSleep.sleep(nanoseconds: delay.wholeNanoseconds)
+    }
+  }
+
+  /// Waits like ``wait(_:)`` and reports the wait to the observers of the run.
+  @usableFromInline nonisolated(nonsending) func pause(_ delay: Duration) async throws {
+    guard delay > .zero else { return try await wait(delay) }
+    try await waiting(for: .time(delay)) { try await wait(delay) }
+  }
+
+  /// Performs a body and reports to the observers of the run that it waits meanwhile.
+  nonisolated(nonsending) func waiting<Value>(
+    for wait: @autoclosure () -> OperationEvent.Wait,
+    _ body: nonisolated(nonsending) () async throws -> Value
+  ) async rethrows -> Value {
+    guard let scope, scope.isObserved, !scope.hasEnded else { return try await body() }
+    return try await scope.waiting(for: wait(), body)
   }
 }

@@ -61,14 +61,14 @@ public struct SimpleOperation<Success: Sendable>: ComposableOperation {
 
   public nonisolated(nonsending) func perform(
     into slot: ResultSlot, in context: OperationContext
-  ) async throws -> Disposal? {
+  ) async throws -> Cleanup? {
     try await body(slot, context)
     return nil
   }
 
   // A separate implementation, because the default one needs an additional frame.
   public nonisolated(nonsending) static func performListed(
-    in context: OperationContext, next: (Disposal?) -> ListedOperation?
+    in context: OperationContext, next: (Cleanup?) -> ListedOperation?
   ) async throws {
     while let listed = next(nil) {
       try await unsafe listed.pointer(to: Self.self).pointee.body(listed.slot, context)

@@ -31,7 +31,7 @@ public struct OperationErrorTree: Sendable, CustomStringConvertible {
 
   /// The lines of an error, with at most `levels` levels of nested errors.
   private func lines(of error: any Error, levels: Int) -> [String] {
-    guard let evidence = error as? any EvidenceDescribing else {
+    guard let evidence = error as? any ErrorTreeDescribing else {
       return Self.lines(of: "\(error)")
     }
     if levels == 0 { return ["…"] }

@@ -3,7 +3,7 @@ public struct ChildNotAddedError: Error, Hashable, Sendable {
   /// Why a child could not be added.
   public enum Reason: Hashable, Sendable {
     /// No enclosing composite takes children while it runs.
-    case nothingGrows
+    case noGrowingComposite
     /// The composite has ended: all its children had ended before this one was added.
     case hasEnded
     /// The children of the composite have another result type. The types are given by name.
@@ -20,7 +20,7 @@ extension ChildNotAddedError: CustomStringConvertible {
   public var description: String {
     let why =
       switch reason {
-      case .nothingGrows:
+      case .noGrowingComposite:
         "no enclosing composite grows; create one with ParallelOperation(growing:)"
       case .hasEnded:
         "the composite has ended; add children from the body of a child, before it returns"

@@ -85,7 +85,7 @@ extension OperationContext {
   ///   or if its children have another result type.
   public func add(_ child: some ComposableOperation) throws(ChildNotAddedError) {
     guard let growth = scope?.environment.growth as? Growth else {
-      throw ChildNotAddedError(name: child.operationName, reason: .nothingGrows)
+      throw ChildNotAddedError(name: child.operationName, reason: .noGrowingComposite)
     }
     try growth.add(child)
   }

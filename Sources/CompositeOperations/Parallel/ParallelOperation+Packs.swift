@@ -49,7 +49,7 @@ extension ParallelOperation {
           return run.takeOutcome(type, at: index)
         }
         return HeldResult(
-          (repeat next((each Child).Success.self)), disposal: run.board.disposalOfAll)
+          (repeat next((each Child).Success.self)), cleanup: run.runState.cleanupOfAll)
       })
   }
 }
@@ -61,14 +61,14 @@ private nonisolated(nonsending) func performEach<each Child: ComposableOperation
   let run = PackRun(repeat each child, limit: width.limit, goal: mode.goal)
   await run.run(in: context)
   var index = -1
-  if run.board.isComplete {
+  if run.runState.isComplete {
     func next<Value>(_ type: Value.Type) -> Value {
       index += 1
       return run.take(type, at: index)
     }
     return HeldResult(
       (repeat next((each Child).Success.self)),
-      disposal: run.board.holdsDisposals ? run.board.disposalOfAll : nil)
+      cleanup: run.runState.holdsCleanups ? run.runState.cleanupOfAll : nil)
   }
   var outcomes: [Outcome<any Sendable>] = []
   func collect<Value: Sendable>(_ type: Value.Type) {
@@ -78,7 +78,7 @@ private nonisolated(nonsending) func performEach<each Child: ComposableOperation
   repeat collect((each Child).Success.self)
   let children = run.children
   throw ParallelOperationError(
-    evidence: ListEvidence(outcomes, on: run.board) { children[$0].operationName })
+    evidence: ListEvidence(outcomes, on: run.runState) { children[$0].operationName })
 }
 
 private func listed<each Child: ComposableOperation>(

@@ -36,8 +36,8 @@ public struct ParallelOperationError: Error, Sendable {
     public let origin: Origin
   }
 
-  private let storedEvidence: StackSafe<any ParallelEvidence>
-  private var evidence: any ParallelEvidence { storedEvidence.value }
+  private let storedEvidence: StackSafe<any ChildOutcomes>
+  private var evidence: any ChildOutcomes { storedEvidence.value }
 
   /// Whether neither a child nor the source failed: the children without a result cancelled
   /// themselves or were cancelled.
@@ -46,7 +46,7 @@ public struct ParallelOperationError: Error, Sendable {
 
   var shares: [Shares] = []
 
-  init(evidence: any ParallelEvidence) {
+  init(evidence: any ChildOutcomes) {
     storedEvidence = StackSafe(evidence)
     representsCancellation =
       (evidence.sourceError?.meansCancellation ?? true) && !evidence.hasFailure
@@ -80,7 +80,7 @@ public struct ParallelOperationError: Error, Sendable {
 
   /// The children of a composite that ended, in order.
   public struct Children: RandomAccessCollection, Sendable {
-    fileprivate let evidence: any ParallelEvidence
+    fileprivate let evidence: any ChildOutcomes
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { evidence.count }
@@ -95,7 +95,7 @@ extension ParallelOperationError: ValueCarrying {
   var carriedErrors: [any Error] { evidence.errors }
 }
 
-extension ParallelOperationError: EvidenceDescribing {
+extension ParallelOperationError: ErrorTreeDescribing {
   package var branches: [ErrorBranch] {
     var branches = evidence.failures.map { position in
       ErrorBranch(

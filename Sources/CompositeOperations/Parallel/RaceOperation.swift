@@ -63,15 +63,15 @@ extension ListRun {
   fileprivate consuming func heldWinner(
     name: @escaping @Sendable (Int) -> String
   ) throws -> HeldResult<Value> {
-    let board = board
+    let runState = runState
     let outcomes = outcomes()
-    guard let winner = board.winner, case .result(let value) = outcomes[winner] else {
-      throw ParallelOperationError(outcomes: outcomes, on: board, name: name)
+    guard let winner = runState.winner, case .result(let value) = outcomes[winner] else {
+      throw ParallelOperationError(outcomes: outcomes, on: runState, name: name)
     }
-    var losers = ListEvidence(outcomes, on: board, name: name)
-    let disposal = losers.disposals.removeValue(forKey: winner)
+    var losers = ListEvidence(outcomes, on: runState, name: name)
+    let cleanup = losers.cleanups.removeValue(forKey: winner)
     losers.discardResults()
     for outcome in losers.typedOutcomes { outcome.error?.discardCarriedValues() }
-    return HeldResult(value, disposal: disposal)
+    return HeldResult(value, cleanup: cleanup)
   }
 }

@@ -25,7 +25,7 @@ struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
       source = try await makeSource()
     } catch {
       throw ParallelOperationError(
-        evidence: SourceEvidence<Value>(.init(sourceError: error), outcomes: [], name: ""))
+        evidence: SourceOutcomes<Value>(.init(sourceError: error), outcomes: [], name: ""))
     }
     switch giving {
     case .results(let make):
@@ -37,10 +37,10 @@ struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
           uniquingKeysWith: { first, _ in first })
         let outcomes = blocks.takeOutcomes(of: Value.self, errors: errors)
         throw ParallelOperationError(
-          evidence: SourceEvidence(record, outcomes: outcomes, name: childName()))
+          evidence: SourceOutcomes(record, outcomes: outcomes, name: childName()))
       }
       let results = make(blocks.takeResults(of: Value.self))
-      return HeldResult(results, disposal: disposal(ofAll: record.disposals))
+      return HeldResult(results, cleanup: cleanup(ofAll: record.cleanups))
     case .nothing(let success, let consumer):
       let results = SourceRun.Results.consumed(
         by: { slot in try await consumer(slot.move(as: Value.self)) },
@@ -48,7 +48,7 @@ struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
         makeSlot: { SlotBlocks(of: Value.self, blockSize: 1) })
       let record = await run(source, results, onFailure: mode, in: context)
       if record.isComplete { return HeldResult(success) }
-      throw ParallelOperationError(evidence: SourceEvidence<Value>(record, outcomes: nil, name: ""))
+      throw ParallelOperationError(evidence: SourceOutcomes<Value>(record, outcomes: nil, name: ""))
     }
   }
 

@@ -2,9 +2,9 @@ extension OperationPool {
   /// The order in which waiting operations of the same priority begin.
   public enum Order: Sendable {
     /// First in, first out.
-    case firstIn
+    case fifo
     /// Last in, first out.
-    case lastIn
+    case lifo
   }
 
   /// The reaction to an operation that is submitted when the queue has reached its capacity.
@@ -26,7 +26,7 @@ extension OperationPool {
     /// They run, as do the operations that have begun.
     case runningWhatWaits
     /// They are refused. Operations that have begun continue.
-    case refusingWhatWaits
+    case rejectingPending
   }
 
   /// The importance of a waiting operation: operations with a higher priority begin first.

@@ -40,7 +40,7 @@ public final class OperationPool: Sendable {
   ///     run.
   /// - Precondition: `capacity` is not negative.
   public init(
-    width: OperationWidth = .limited(to: 64), order: Order = .firstIn, capacity: Int = .max,
+    width: OperationWidth = .limited(to: 64), order: Order = .fifo, capacity: Int = .max,
     overflow: Overflow = .wait, delegate: (any OperationPoolDelegate)? = nil,
     in environment: OperationEnvironment = OperationEnvironment()
   ) {
@@ -133,6 +133,6 @@ public final class OperationPool: Sendable {
   /// This includes operations that are submitted in the meantime, so a member that calls it waits
   /// for itself. A cancellation does not end the wait. While the pool is paused and operations
   /// wait, only ``resume()``, ``cancelAll(because:)`` or ``close(_:)`` with
-  /// ``Closing/refusingWhatWaits`` ends it.
+  /// ``Closing/rejectingPending`` ends it.
   public func drain() async { await admission.waitUntilDrained() }
 }

@@ -10,7 +10,7 @@ extension PoolAdmission {
     private var lastNumber = 0
     private var queue: PoolQueue
     /// The members that wait for room in the queue.
-    private var roomQueue = PoolQueue(order: .firstIn)
+    private var roomQueue = PoolQueue(order: .fifo)
     private(set) var runningCount = 0
     private var isBarrierRunning = false
     private var drainWaiters: [PlainWaiter] = []
@@ -37,8 +37,8 @@ extension PoolAdmission {
     mutating func submitted(
       _ ticket: Ticket, priority: Int, isBarrier: Bool, canWait: Bool,
       canceller: @escaping Canceller
-    ) -> (Remainder, Wakening) {
-      var wakening = Wakening()
+    ) -> (Remainder, Resumptions) {
+      var wakening = Resumptions()
       if !ticket.isMember { ticket.slot = members.add(ticket) }
       let waiter: Waiter? = if case .early(let waiter) = ticket.stage { waiter } else { nil }
       lastNumber += 1
@@ -74,7 +74,7 @@ extension PoolAdmission {
     ///
     /// - Returns: Whether a member was dropped.
     private mutating func drop(
-      by overflow: OperationPool.Overflow, _ wakening: inout Wakening
+      by overflow: OperationPool.Overflow, _ wakening: inout Resumptions
     ) -> Bool {
       let victim: Ticket? =
         switch overflow {
@@ -98,8 +98,8 @@ extension PoolAdmission {
     }
 
     /// Registers the run of a member, which waits for the decision.
-    mutating func waited(_ ticket: Ticket, _ waiter: Waiter) -> Wakening {
-      var wakening = Wakening()
+    mutating func waited(_ ticket: Ticket, _ waiter: Waiter) -> Resumptions {
+      var wakening = Resumptions()
       switch ticket.stage {
       case .unknown:
         ticket.slot = members.add(ticket)
@@ -118,22 +118,22 @@ extension PoolAdmission {
     // MARK: Cancellation and end
 
     /// Cancels a member whose submitter was cancelled, unless it has room in the queue.
-    mutating func submitterCancelled(_ ticket: Ticket) -> Wakening {
-      guard case .wantsRoom = ticket.stage else { return Wakening() }
+    mutating func submitterCancelled(_ ticket: Ticket) -> Resumptions {
+      guard case .wantsRoom = ticket.stage else { return Resumptions() }
       return cancelled(ticket)
     }
 
     /// Cancels a member.
-    mutating func cancelled(_ ticket: Ticket) -> Wakening {
-      var wakening = Wakening()
+    mutating func cancelled(_ ticket: Ticket) -> Resumptions {
+      var wakening = Resumptions()
       decide(ticket, .cancelled, &wakening)
       advance(&wakening)
       return wakening
     }
 
     /// Removes a member whose run has ended.
-    mutating func ended(_ ticket: Ticket) -> Wakening {
-      var wakening = Wakening()
+    mutating func ended(_ ticket: Ticket) -> Resumptions {
+      var wakening = Resumptions()
       precondition(ticket.isMember, "ended: the run of the member has already ended")
       if ticket.hasPlace {
         runningCount -= 1
@@ -147,22 +147,22 @@ extension PoolAdmission {
 
     // MARK: All members
 
-    mutating func widthSet(to limit: Int) -> Wakening {
+    mutating func widthSet(to limit: Int) -> Resumptions {
       self.limit = limit
       return advanced()
     }
 
     mutating func paused() { isPaused = true }
 
-    mutating func resumed() -> Wakening {
+    mutating func resumed() -> Resumptions {
       isPaused = false
       return advanced()
     }
 
-    mutating func closed(_ closing: OperationPool.Closing) -> Wakening {
+    mutating func closed(_ closing: OperationPool.Closing) -> Resumptions {
       isClosed = true
-      var wakening = Wakening()
-      if closing == .refusingWhatWaits {
+      var wakening = Resumptions()
+      if closing == .rejectingPending {
         for ticket in ticketsInOrder { decide(ticket, .refused(.closed), &wakening) }
       }
       advance(&wakening)
@@ -171,8 +171,8 @@ extension PoolAdmission {
 
     /// Takes all submitted members out of their queues, so that none begins. Each ends when its
     /// canceller has been called, so that its run has the reason.
-    mutating func allCancelled() -> (cancellers: [Canceller], Wakening) {
-      var wakening = Wakening()
+    mutating func allCancelled() -> (cancellers: [Canceller], Resumptions) {
+      var wakening = Resumptions()
       var cancellers: [Canceller] = []
       for ticket in ticketsInOrder where !ticket.isTurnedAway {
         if let canceller = ticket.canceller { cancellers.append(canceller) }
@@ -219,7 +219,7 @@ extension PoolAdmission {
     }
 
     /// Removes a member that waits for room or for a place from its queue.
-    private mutating func takeOut(_ ticket: Ticket, _ wakening: inout Wakening) {
+    private mutating func takeOut(_ ticket: Ticket, _ wakening: inout Resumptions) {
       switch ticket.stage {
       case .wantsRoom(let place, let submitter, let waiter):
         roomQueue.remove(place)
@@ -234,15 +234,16 @@ extension PoolAdmission {
 
     /// Decides on a member that waits for room, waits for a place or leaves. Other members are
     /// unaffected.
-    private mutating func decide(_ ticket: Ticket, _ decision: Decision, _ wakening: inout Wakening)
-    {
+    private mutating func decide(
+      _ ticket: Ticket, _ decision: Decision, _ wakening: inout Resumptions
+    ) {
       takeOut(ticket, &wakening)
       if case .leaves(let waiter) = ticket.stage { settle(ticket, decision, waiter, &wakening) }
     }
 
     /// Records the decision on a member, and resumes its run if that waits.
     private mutating func settle(
-      _ ticket: Ticket, _ decision: Decision, _ waiter: Waiter?, _ wakening: inout Wakening
+      _ ticket: Ticket, _ decision: Decision, _ waiter: Waiter?, _ wakening: inout Resumptions
     ) {
       guard let waiter else {
         ticket.stage = .decided(decision)
@@ -257,15 +258,15 @@ extension PoolAdmission {
         }
     }
 
-    private mutating func advanced() -> Wakening {
-      var wakening = Wakening()
+    private mutating func advanced() -> Resumptions {
+      var wakening = Resumptions()
       advance(&wakening)
       return wakening
     }
 
     /// Begins the members for which there is a place, and enqueues the members for which there is
     /// room.
-    private mutating func advance(_ wakening: inout Wakening) {
+    private mutating func advance(_ wakening: inout Resumptions) {
       repeat {
         while hasPlace, let ticket = queue.next, !ticket.isBarrier || runningCount == 0 {
           runningCount += 1
@@ -282,7 +283,7 @@ extension PoolAdmission {
     /// place that is free.
     ///
     /// - Returns: Whether a member was moved.
-    private mutating func letIn(_ wakening: inout Wakening) -> Bool {
+    private mutating func letIn(_ wakening: inout Resumptions) -> Bool {
       guard let ticket = roomQueue.next, hasRoom(isBarrier: ticket.isBarrier),
         case .wantsRoom(let place, let submitter, let waiter) = ticket.stage
       else { return false }

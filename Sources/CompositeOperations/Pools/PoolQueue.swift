@@ -128,7 +128,7 @@ struct PoolQueue: Sendable {
   var next: PoolAdmission.Ticket? {
     let epoch = firstEpoch
     if let line = epochs[epoch].lines.first {
-      return slots[order == .firstIn ? line.first : line.last].member
+      return slots[order == .fifo ? line.first : line.last].member
     }
     return epochs[epoch].barrier < 0 ? nil : slots[epochs[epoch].barrier].member
   }
@@ -147,5 +147,33 @@ struct PoolQueue: Sendable {
     if epoch.barrier >= 0 { return slots[epoch.barrier].member }
     let newest = epoch.lines.map(\.last).max { slots[$0].number < slots[$1].number }
     return newest.flatMap { slots[$0].member }
+  }
+}
+
+/// Elements that keep their index until they are removed.
+struct PoolSlots<Element: Sendable>: Sendable {
+  private var slots: [Element?] = []
+  private var free: [Int] = []
+
+  var count: Int { slots.count - free.count }
+  var isEmpty: Bool { count == 0 }
+
+  var elements: [Element] { slots.compactMap(\.self) }
+
+  /// - Returns: The index of the element.
+  mutating func add(_ element: Element) -> Int {
+    guard let index = free.popLast() else {
+      slots.append(element)
+      return slots.endIndex - 1
+    }
+    slots[index] = element
+    return index
+  }
+
+  mutating func remove(_ index: Int) {
+    slots[index] = nil
+    free.append(index)
+    // Frees the memory of a peak.
+    if isEmpty, slots.count > 1_024 { self = PoolSlots() }
   }
 }

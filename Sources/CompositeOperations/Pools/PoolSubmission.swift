@@ -22,7 +22,7 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
     self.isBarrier = isBarrier
     self.hold = hold
     self.passesOnLate = passesOnLate
-    scope = OperationScope(of: operation, in: pool.environment, holding: hold)
+    scope = operation.makeScope(in: pool.environment, holding: hold)
     admission = pool.admission
     delegate = pool.delegate
   }
@@ -73,11 +73,11 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
     _ error: any Error, isMember: Bool
   ) -> OperationRun<Submitted.Success> {
     OperationRun(in: scope, startsAtOnce: true) {
-      let ending = await scope.typedEnding(of: operation) { .refused(error) }
-      if isMember { delegate?.didEnd(member, in: ending.outcome.map { $0 }) }
+      let completion = await operation.complete(in: scope) { .refused(error) }
+      if isMember { delegate?.didEnd(member, in: completion.outcome.map { $0 }) }
       hold?.end()
-      ended(ending)
-      return ending
+      ended(completion)
+      return completion
     }
   }
 
@@ -93,8 +93,8 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
     PoolRefusalError(name: operation.operationName, reason: reason)
   }
 
-  private func admitted() async -> TypedEnding<Submitted.Success> {
-    let ending = await scope.typedEnding(of: operation) {
+  private func admitted() async -> Completion<Submitted.Success> {
+    let completion = await operation.complete(in: scope) {
       switch await decision() {
       case .begin:
         delegate?.didBegin(member)
@@ -103,15 +103,15 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
       case .refused(let reason): return .refused(error(for: reason))
       }
     }
-    delegate?.didEnd(member, in: ending.outcome.map { $0 })
+    delegate?.didEnd(member, in: completion.outcome.map { $0 })
     admission.end(ticket)
     hold?.end()
-    ended(ending)
-    return ending
+    ended(completion)
+    return completion
   }
 
-  private func ended(_ ending: TypedEnding<Submitted.Success>) {
-    if !passesOnLate { ending.discardLate() }
+  private func ended(_ completion: Completion<Submitted.Success>) {
+    if !passesOnLate { completion.discardLateOutcome() }
     scope.finished()
   }
 }

@@ -36,7 +36,7 @@ struct SubmittedOperation<Base: ComposableOperation>: SeparateRun {
   nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    let above = context.scope?.hold
+    let above = context.scope?.permits
     let name = { @Sendable [base] in "end of \(base.operationName) in a pool" }
     let hold = above.map { _ in PermitHold(untilEndOf: name) }
     let submission = PoolSubmission(
@@ -46,14 +46,13 @@ struct SubmittedOperation<Base: ComposableOperation>: SeparateRun {
       if let above, let hold {
         do { try await hold.waitUntilEnd(below: above) } catch let error as PermitError {
           run.cancel(because: error.description)
-          await run.end.giveUp()
+          await run.completion.discard()
           throw error
         } catch {
           // The wait was cancelled, and so is the run.
         }
       }
-      let end = await run.end
-      return HeldResult(try end.get(), disposal: end.disposal)
+      return try await run.completion.held()
     } onCancel: {
       run.cancel()
     }

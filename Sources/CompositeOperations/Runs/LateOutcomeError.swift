@@ -4,7 +4,7 @@
 /// of the outermost run, where its value is discarded once. The error never reaches user code.
 package struct LateOutcomeError: CancellationRepresenting {
   private enum Late: Sendable {
-    case value(any Sendable, Disposal?)
+    case value(any Sendable, Cleanup?)
     case error(any Error)
   }
 
@@ -13,9 +13,9 @@ package struct LateOutcomeError: CancellationRepresenting {
 
   /// - Parameters:
   ///   - value: A value that was returned after the cancellation.
-  ///   - disposal: Discards the value.
-  @usableFromInline init(_ value: some Sendable, disposal: Disposal?) {
-    late = .value(value, disposal)
+  ///   - cleanup: Discards the value.
+  @usableFromInline init(_ value: some Sendable, cleanup: Cleanup?) {
+    late = .value(value, cleanup)
   }
 
   /// - Parameter error: An error that was thrown after the cancellation and does not represent one
@@ -35,7 +35,7 @@ package struct LateOutcomeError: CancellationRepresenting {
 
 extension LateOutcomeError: ValueCarrying {
   func discardOwnValues() {
-    if case .value(_, let disposal?) = late { NestedCalls.make(.discard, disposal) }
+    if case .value(_, let cleanup?) = late { NestedCalls.make(.discard, cleanup) }
   }
 
   var carriedErrors: [any Error] {
@@ -58,12 +58,9 @@ extension Error {
     }
   }
 
-  /// The error that a modifier throws if its child was cancelled and threw this error; nil for a
-  /// plain cancellation.
-  @usableFromInline var reasonToStop: (any Error)? {
-    if self is CancellationError { return nil }
-    return meansCancellation ? self : LateOutcomeError(self)
-  }
+  /// The error that a modifier throws if its child was cancelled and threw this error: one that
+  /// represents a cancellation.
+  var asCancellation: any Error { meansCancellation ? self : LateOutcomeError(self) }
 
   /// This error without a late value, which is discarded. For `map` and `then`, whose closure would
   /// have received the value.
@@ -88,6 +85,6 @@ extension Error {
     else {
       return self
     }
-    return LateOutcomeError(value, disposal: { discard(value) })
+    return LateOutcomeError(value, cleanup: { discard(value) })
   }
 }

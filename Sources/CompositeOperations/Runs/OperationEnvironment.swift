@@ -117,3 +117,8 @@ public struct OperationEnvironment: Sendable {
 
   func tellObservers(of event: OperationEvent) { box?.choices.tellObservers(of: event) }
 }
+
+/// A composite that accepts children while it runs.
+///
+/// An environment refers to a ``Growth`` by this protocol, because it does not know operations.
+protocol GrowingComposite: AnyObject, Sendable {}

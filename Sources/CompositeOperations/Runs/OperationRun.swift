@@ -9,28 +9,11 @@
 /// Copying or dropping the handle has no effect on the run.
 public struct OperationRun<Success: Sendable>: Sendable {
   private let scope: OperationScope
-  private let task: Task<TypedEnding<Success>, Never>
+  private let task: Task<Completion<Success>, Never>
   /// Called when the run is cancelled, before its task is.
   private let onCancel: (@Sendable () -> Void)?
   /// The events and the progress that the run keeps for its handle.
   private let records: Records
-
-  /// - Parameter records: The events and the progress that the run keeps for its handle.
-  init(
-    of operation: some ComposableOperation<Success>, in environment: OperationEnvironment,
-    keeping records: Records
-  ) {
-    var environment = environment
-    if let log = records.log { environment.observers.append(log) }
-    if let progress = records.progress { environment.observers.append(progress) }
-    let scope = OperationScope(of: operation, in: environment)
-    self.init(in: scope, keeping: records) {
-      let ending = await scope.typedEnding(of: operation, depth: 0)
-      ending.discardLate()
-      scope.finished()
-      return ending
-    }
-  }
 
   /// - Parameters:
   ///   - startsAtOnce: Whether the body runs on the calling thread until it waits.
@@ -39,7 +22,7 @@ public struct OperationRun<Success: Sendable>: Sendable {
   init(
     in scope: OperationScope, keeping records: Records = Records(), startsAtOnce: Bool = false,
     onCancel: (@Sendable () -> Void)? = nil,
-    _ body: @escaping @Sendable () async -> TypedEnding<Success>
+    _ body: @escaping @Sendable () async -> Completion<Success>
   ) {
     self.scope = scope
     self.onCancel = onCancel
@@ -71,14 +54,14 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// Modifiers pass on the late outcome of their operation. `map` and `then` pass on errors only,
   /// and a body does not pass on the late outcome of a child. The closure of
   /// ``ComposableOperation/discarding(_:)`` has already been called with a late value.
-  public var late: Outcome<Success>? {
-    get async { await task.value.late }
+  public var lateOutcome: Outcome<Success>? {
+    get async { await task.value.lateOutcome }
   }
 
-  /// The end of the run, for a caller that then owns the value or the late outcome. Only for runs
+  /// The completion of the run, for a caller that then owns the value or the late outcome. Only for runs
   /// that do not discard a late outcome themselves.
-  var end: RunEnd<Success> {
-    get async { await RunEnd(task.value) }
+  var completion: Completion<Success> {
+    get async { await task.value }
   }
 
   /// The events of the run and of its descendants, as many as the run was started to keep. A run
@@ -86,9 +69,9 @@ public struct OperationRun<Success: Sendable>: Sendable {
   public var events: OperationEvents {
     OperationEvents(records.log) { [task, scope] in
       guard await scope.waitUntilFinished() else { return nil }
-      let ending = await task.value
+      let completion = await task.value
       let end = OperationEvent.Kind.ended(
-        ending.outcome.map { $0 }, late: ending.late.map { $0.map { $0 } })
+        completion.outcome.map { $0 }, lateOutcome: completion.lateOutcome.map { $0.map { $0 } })
       return OperationEvent(kind: end, place: scope.place)
     }
   }

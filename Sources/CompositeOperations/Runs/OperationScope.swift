@@ -24,23 +24,23 @@ internal import SystemSupport
   private enum Report: UInt8, AtomicRepresentable { case none, inProgress, made }
 
   /// Whether the run has finished, and whether tasks wait for that.
-  private enum Completion: UInt8, AtomicRepresentable { case pending, awaited, finished }
+  private enum Finish: UInt8, AtomicRepresentable { case pending, awaited, finished }
 
   private let state = Atomic(State.running)
   private let cancellationReport = Atomic(Report.none)
-  private let completion = Atomic(Completion.pending)
+  private let finish = Atomic(Finish.pending)
   /// The number of modifiers that have not run yet and whose observers already observe this run.
   private let joined: Atomic<Int32>
   /// The first cancellation through the handle.
   private let cancellation = AtomicLazyReference<HandleCancellation>()
   private let storedWaiters = AtomicLazyReference<Waiters>()
 
-  /// The permits that this run and the enclosing runs hold.
-  let hold: PermitHold?
+  /// What this run and the enclosing runs hold.
+  let hold: RunHold?
 
   init(
     parent: OperationScope?, name: String, environment: consuming OperationEnvironment, joined: Int,
-    hold: PermitHold?, attempt: Int, share: ProgressShare
+    hold: RunHold?, attempt: Int, share: ProgressShare
   ) {
     self.joined = Atomic(Int32(clamping: joined))
     outermost = parent.map { $0.outermost ?? $0 }
@@ -55,7 +55,7 @@ internal import SystemSupport
   /// Creates a scope for a part of a run that holds permits or has another environment. Its
   /// identity is the run's, if the run has a scope.
   private init(
-    within run: OperationScope?, holding hold: PermitHold?, in environment: OperationEnvironment
+    within run: OperationScope?, holding hold: RunHold?, in environment: OperationEnvironment
   ) {
     joined = Atomic(run?.joined.exchange(0, ordering: .relaxed) ?? 0)
     outermost = run.map { $0.outermost ?? $0 }
@@ -64,7 +64,7 @@ internal import SystemSupport
     place = run?.place ?? .nowhere
   }
 
-  convenience init(within run: OperationScope?, holding hold: PermitHold) {
+  convenience init(within run: OperationScope?, holding hold: RunHold) {
     self.init(within: run, holding: hold, in: run?.environment ?? OperationEnvironment())
   }
 
@@ -107,8 +107,27 @@ internal import SystemSupport
   /// Decides the outcome. A later cancellation has no effect.
   ///
   /// - Returns: Whether the handle cancelled the run before.
-  func decideEnd() -> Bool {
+  func markEnded() -> Bool {
     state.exchange(.ended, ordering: .acquiringAndReleasing) == .cancelled
+  }
+
+  /// Begins the run, or ends it if it has been cancelled (O2).
+  ///
+  /// - Parameter isTaskCancelled: Evaluated again after observers were notified, because they may
+  ///   cancel the run.
+  /// - Returns: Whether the body may begin.
+  func begin(isTaskCancelled: @autoclosure () -> Bool, at time: EventTime? = nil) -> Bool {
+    if isTaskCancelled() || isCancelled {
+      _ = markEnded()
+      return false
+    }
+    guard isObserved else { return true }
+    report(.started, step: .started, at: time ?? .now)
+    if isTaskCancelled() || isCancelled {
+      _ = markEnded()
+      return false
+    }
+    return true
   }
 
   // MARK: Events
@@ -129,6 +148,26 @@ internal import SystemSupport
     guard isObserved else { return }
     environment.tellObservers(
       of: OperationEvent(kind: kind, step: step, place: place, time: time()))
+  }
+
+  /// Notifies observers of the end. Call it after a cancellation has been reported.
+  ///
+  /// - Parameter value: Returns the value of the body. Called only if the body returned one.
+  func reportEnd(_ completion: Completion<Void>, value: () -> any Sendable) {
+    // The handle cancels the run before it cancels the task, so this may run in between.
+    if completion.wasCancelled { reportCancellationBeforeEnd() }
+    report(
+      .ended(completion.outcome(value), lateOutcome: completion.lateOutcome(value)),
+      step: completion.isResult ? .endedInResult : nil)
+  }
+
+  /// Performs a body and reports that the run waits meanwhile.
+  nonisolated(nonsending) func waiting<Value>(
+    for wait: OperationEvent.Wait, _ body: nonisolated(nonsending) () async throws -> Value
+  ) async rethrows -> Value {
+    report(.waitingBegan(for: wait))
+    defer { report(.waitingEnded(for: wait)) }
+    return try await body()
   }
 
   // MARK: The report of a cancellation
@@ -187,7 +226,7 @@ internal import SystemSupport
   /// Resumes the tasks that wait for the end. Called when the observers of the run have been
   /// notified of it.
   func finished() {
-    let before = completion.exchange(.finished, ordering: .acquiringAndReleasing)
+    let before = finish.exchange(.finished, ordering: .acquiringAndReleasing)
     guard before == .awaited else { return }
     for waiter in waiters.withLock({ $0.finished() }) { waiter.resume() }
   }
@@ -196,14 +235,14 @@ internal import SystemSupport
   ///
   /// - Returns: Whether the run has finished.
   nonisolated(nonsending) func waitUntilFinished() async -> Bool {
-    if completion.load(ordering: .acquiring) == .finished { return true }
+    if finish.load(ordering: .acquiring) == .finished { return true }
     let number = waiters.withLock { $0.registerForEnd() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
         waiters.withLock { waiters -> CancellableWaiters.Waiter? in
           if let waiter = waiters.waitsForEnd(waiter, as: number) { return waiter }
           // A run that finishes after this exchange finds the waiter.
-          let before = completion.compareExchange(
+          let before = finish.compareExchange(
             expected: .pending, desired: .awaited, ordering: .acquiringAndReleasing)
           return before.original == .finished ? waiters.cancelled(number) : nil
         }?.resume()
@@ -211,8 +250,15 @@ internal import SystemSupport
     } onCancel: {
       waiters.withLock { $0.cancelled(number) }?.resume()
     }
-    return completion.load(ordering: .acquiring) == .finished
+    return finish.load(ordering: .acquiring) == .finished
   }
+}
+
+/// The resources that a run holds until its end, such as permits. The runs below it inherit the
+/// reference.
+// Unchecked, because a class with subclasses cannot be checked: it has no stored properties.
+package class RunHold: @unchecked Sendable {
+  package init() {}
 }
 
 /// A cancellation through the handle of a run.

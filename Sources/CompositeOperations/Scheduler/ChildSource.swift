@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A source of children that are created one by one, each when there is a place for it.
-// Sendable, because only the task inside the turnstile uses `advance` and its captures.
+// Sendable, because only the holder of the mutex uses `advance` and its captures.
 @safe @usableFromInline final class ChildSource: @unchecked Sendable {
   /// Creates the next child, or returns nil after the last one.
   @usableFromInline enum Advance {
@@ -12,7 +12,7 @@ internal import Synchronization
       nonisolated(nonsending) () async throws -> (any ComposableOperation)?
   }
 
-  private let turnstile = Turnstile()
+  private let mutex = AsyncMutex()
   private let advance: Advance
   /// Called when a child has ended, or was dropped because it was no longer needed.
   let childEnded: (@Sendable () -> Void)?
@@ -60,9 +60,9 @@ internal import Synchronization
   nonisolated(nonsending) func next<Taken>(
     ifWanted isWanted: () -> Bool, take: (any ComposableOperation) -> Taken?
   ) async throws -> Taken? {
-    // Not `enter()`, which would need an asynchronous frame of its own.
-    if !turnstile.tryToEnter() { await turnstile.waitToEnter() }
-    defer { turnstile.leave() }
+    // Not `acquireIgnoringCancellation()`, which would need an asynchronous frame of its own.
+    if !mutex.tryAcquire() { await mutex.waitIgnoringCancellation() }
+    defer { mutex.release() }
     guard !isExhausted, isWanted() else { return nil }
     do {
       let child: (any ComposableOperation)?
@@ -88,7 +88,7 @@ internal import Synchronization
   ///
   /// - Returns: Whether there may be more children.
   nonisolated(nonsending) func isReady() async -> Bool {
-    await turnstile.waitUntilIdle()
+    await mutex.waitUntilIdle()
     return !isExhausted
   }
 }

@@ -2,12 +2,12 @@
 @usableFromInline final class GraphPlan: Sendable {
   /// Runs a node. The node ends with what this returns or throws.
   ///
-  /// In an observed run the body records on the board how the node ended, and throws only if the
+  /// In an observed run the body records on the runState how the node ended, and throws only if the
   /// operation cannot be created.
   @usableFromInline typealias Body =
     nonisolated(nonsending) @Sendable (
-      _ board: GraphBoard, _ node: Int, _ context: OperationContext
-    ) async throws -> Disposal?
+      _ runState: GraphRunState, _ node: Int, _ context: OperationContext
+    ) async throws -> Cleanup?
 
   @usableFromInline struct Node: Sendable {
     let body: Body

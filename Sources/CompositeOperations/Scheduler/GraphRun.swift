@@ -4,7 +4,7 @@ internal import SystemSupport
 /// One run of a graph.
 ///
 /// A **puller** runs a node, then a dependent that has become ready, and so on. If there is none,
-/// it takes a node from the queue. A **feeder** starts pullers as immediate tasks, as a ``Crew``
+/// it takes a node from the queue. A **feeder** starts pullers as immediate tasks, as a ``ParallelScheduler``
 /// does: they run on the feeder's thread until a node suspends. The feeder waits while no node is
 /// ready. There is one feeder for each processor as soon as a second one can be useful. If a node
 /// occupies the thread of the first feeder, a ``StandbyWorker`` starts the others.
@@ -16,10 +16,10 @@ internal import SystemSupport
   private final class Feeder: Sendable {
     let stack = PullerStack()
     /// Held by a shard that starts pullers in place of its feeder.
-    let feeding = Turnstile()
+    let feeding = AsyncMutex()
   }
 
-  private let board: GraphBoard
+  private let runState: GraphRunState
   private let context: OperationContext
   private let isReproducible: Bool
   private let feederCount: Int
@@ -30,22 +30,22 @@ internal import SystemSupport
   private let hint: WorkHint?
   private let firstFeeder = Feeder()
 
-  init(_ board: GraphBoard, limit: Int, in context: OperationContext) {
-    self.board = board
+  init(_ runState: GraphRunState, limit: Int, in context: OperationContext) {
+    self.runState = runState
     self.context = context
     isReproducible = Task.hasPreferredExecutor
-    isLong = board.plan.count >= 256
-    feederCount = min(Processors.count, limit, board.plan.count)
-    hint = board.plan.nodes.first.map { WorkHint(for: type(of: $0.work)) }
+    isLong = runState.plan.count >= 256
+    feederCount = min(Processors.count, limit, runState.plan.count)
+    hint = runState.plan.nodes.first.map { WorkHint(for: type(of: $0.work)) }
   }
 
   /// Runs the nodes until the run stops, and returns when all that began have ended.
   nonisolated(nonsending) func run() async {
     await withTaskCancellationHandler {
       // Nodes can be left only if a node has cancelled its own task.
-      repeat { await lead() } while !board.isOver && !board.isStopped && !Task.isCancelled
+      repeat { await lead() } while !runState.isOver && !runState.isStopped && !Task.isCancelled
     } onCancel: {
-      board.cancel()
+      runState.cancel()
     }
   }
 
@@ -59,31 +59,31 @@ internal import SystemSupport
 
   private nonisolated(nonsending) func lead(in context: OperationContext) async {
     hasAllFeeders.store(false, ordering: .relaxed)
-    board.reserve.begin()
+    runState.reserve.begin()
     try? await withThrowingDiscardingTaskGroup { group in
-      let hasStandby = !isReproducible && feederCount > 1 && !board.plan.isChain && isUnused
+      let hasStandby = !isReproducible && feederCount > 1 && !runState.plan.isChain && isUnused
       if hasStandby { add(to: &group) }
       await feed(firstFeeder, into: &group, in: context) { group in
         if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
-        if board.reserve.claimAlarm() {
+        if runState.reserve.claimFailureSignal() {
           group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
-            await board.reserve.alarm.wait()
-            if board.isStopped { throw Stop() }
+            await runState.reserve.failureSignal.wait()
+            if runState.isStopped { throw Stop() }
           }
         }
         addFeeders(feederCount - 1, to: &group)
       }
       if hasStandby { retire() }
-      board.reserve.leaderBeginsNoMore()
+      runState.reserve.leaderBeginsNoMore()
     }
-    await board.reserve.waitUntilOver()
+    await runState.reserve.waitUntilOver()
   }
 
   private func addFeeders(_ count: Int, to group: inout Group) {
     for _ in 0..<max(0, count) {
-      board.reserve.alarm.branchBegan()
+      runState.reserve.failureSignal.branchBegan()
       group.addTask { [self] in
-        defer { board.reserve.alarm.branchEnded() }
+        defer { runState.reserve.failureSignal.branchEnded() }
         try await withThrowingDiscardingTaskGroup { group in await feedBeside(into: &group) }
       }
     }
@@ -104,17 +104,17 @@ internal import SystemSupport
     _ feeder: Feeder, into group: inout Group, in context: OperationContext,
     notAlone: (inout Group) -> Void
   ) async {
-    var slice = Slice(isReproducible: isReproducible)
+    var slice = TimeSlice(isReproducible: isReproducible)
     var begun = 0
-    while !Task.isCancelled, await board.queue.waitForReady() {
+    while !Task.isCancelled, await runState.queue.waitForReady() {
       if slice.isOver {
         await Task.yield()
-        slice = Slice(isReproducible: isReproducible)
+        slice = TimeSlice(isReproducible: isReproducible)
       }
       if begun == 0, isWorthHelping { notAlone(&group) }
       if begun < Shard.direct {
         beginPuller(of: feeder, in: slice, into: &group, context)
-        if !board.isOver { notAlone(&group) }
+        if !runState.isOver { notAlone(&group) }
       } else {
         beginShard(of: feeder, in: slice, into: &group, context)
         await feeder.feeding.waitUntilIdle()
@@ -125,16 +125,16 @@ internal import SystemSupport
 
   /// Whether other feeders start before it is known how long the nodes of this run take.
   private var isWorthHelping: Bool {
-    !board.plan.isChain && (isLong || !isReproducible && hint?.isHeavy == true)
+    !runState.plan.isChain && (isLong || !isReproducible && hint?.isHeavy == true)
   }
 
   /// Starts a puller if a node is ready. It runs on the current stack until a node suspends.
   private func beginPuller(
-    of feeder: Feeder, in slice: Slice, into group: inout Group, _ context: OperationContext
+    of feeder: Feeder, in slice: TimeSlice, into group: inout Group, _ context: OperationContext
   ) {
-    guard let node = board.queue.takeWithPlace() else { return }
+    guard let node = runState.queue.takeWithPlace() else { return }
     // Each woken feeder wakes the next one before it runs a node.
-    if board.queue.hasReady { board.queue.wakeOne() }
+    if runState.queue.hasReady { runState.queue.wakeOne() }
     let number = feeder.stack.pullerBegins()
     group.addImmediateTask { [self] in
       try await pull(from: node, as: number, of: feeder, in: slice, context)
@@ -144,20 +144,20 @@ internal import SystemSupport
 
   /// Starts a nested group, which continues to start pullers until it is full.
   private func beginShard(
-    of feeder: Feeder, in slice: Slice, into group: inout Group, _ context: OperationContext
+    of feeder: Feeder, in slice: TimeSlice, into group: inout Group, _ context: OperationContext
   ) {
-    board.reserve.alarm.branchBegan()
+    runState.reserve.failureSignal.branchBegan()
     group.addImmediateTask { [self] in
-      defer { board.reserve.alarm.branchEnded() }
+      defer { runState.reserve.failureSignal.branchEnded() }
       try await withThrowingDiscardingTaskGroup { shard in
-        await feeder.feeding.enter()
-        defer { feeder.feeding.leave() }
+        await feeder.feeding.acquireIgnoringCancellation()
+        defer { feeder.feeding.release() }
         var slice = slice
         var begun = 0
-        while begun < Shard.size, !Task.isCancelled, await board.queue.waitForReady() {
+        while begun < Shard.size, !Task.isCancelled, await runState.queue.waitForReady() {
           if slice.isOver {
             await Task.yield()
-            slice = Slice(isReproducible: isReproducible)
+            slice = TimeSlice(isReproducible: isReproducible)
           }
           beginPuller(of: feeder, in: slice, into: &shard, context)
           begun += 1
@@ -170,55 +170,55 @@ internal import SystemSupport
 
   /// Runs nodes one after another, in the place that the caller has taken.
   private nonisolated(nonsending) func pull(
-    from first: Int, as number: UInt64, of feeder: Feeder, in slice: Slice,
+    from first: Int, as number: UInt64, of feeder: Feeder, in slice: TimeSlice,
     _ context: OperationContext
   ) async throws {
     // An unretained reference, to check for cancellation. It is valid, because this task runs here.
     let task = unsafe UnsafeCurrentTask.own
     var slice = slice
-    var pace = Pace(from: slice.start)
+    var pace = SamplingInterval(from: slice.start)
     var finished = 0
-    defer { board.finished(finished) }
+    defer { runState.finished(finished) }
     var current: Int? = first
     // Read once per node, for its end and for the start of the next one: no user code runs in
     // between, unless the puller yields.
     var isCancelled = unsafe task.isCancelled
     while let node = current {
-      if board.isStopped || isCancelled { return board.queue.giveBack(node) }
+      if runState.isStopped || isCancelled { return runState.queue.giveBack(node) }
       do {
-        let disposal = try await board.plan.nodes[node].body(board, node, context)
+        let cleanup = try await runState.plan.nodes[node].body(runState, node, context)
         isCancelled = unsafe task.isCancelled
-        if board.isObserved {
+        if runState.isObserved {
           // The body has recorded how the node ended.
         } else if isCancelled {
-          board.endedLate(node, disposal: disposal)
+          runState.endedLate(node, cleanup: cleanup)
         } else {
-          board.endedInResult(node, disposal: disposal)
+          runState.endedInResult(node, cleanup: cleanup)
         }
       } catch {
         isCancelled = unsafe task.isCancelled
         await threw(error, node, wasCancelled: isCancelled, in: context)
       }
-      if board.stop(behind: node) {
-        board.queue.leave()
+      if runState.stop(behind: node) {
+        runState.queue.leave()
         throw Stop()
       }
-      current = board.release(behind: node, finished: &finished) ?? board.queue.takeOrLeave()
+      current = runState.release(behind: node, finished: &finished) ?? runState.queue.takeOrLeave()
       guard let next = current, pace.isTimeToLook() else { continue }
-      let each = pace.look(longest: Pace.mixedStride)
+      let each = pace.look(longest: SamplingInterval.mixedStride)
       if let each, !isLong { hint?.note(each) }
       let isHeavy = each.map { $0 > ExtraWorkers.worthwhile } ?? true
       let isOnStack = feeder.stack.holds(number)
-      let wantsHelp = isHeavy && board.queue.hasReady
-      if wantsHelp, hasAllFeeders.load(ordering: .relaxed) { board.queue.wakeOne() }
+      let wantsHelp = isHeavy && runState.queue.hasReady
+      if wantsHelp, hasAllFeeders.load(ordering: .relaxed) { runState.queue.wakeOne() }
       let isOver = slice.isOver || isReproducible
       if isOnStack {
         // Returns to the feeder, which starts other feeders or yields the thread.
-        if isOver || wantsHelp { return board.queue.giveBack(next) }
+        if isOver || wantsHelp { return runState.queue.giveBack(next) }
       } else if isOver {
         await Task.yield()
         isCancelled = unsafe task.isCancelled
-        slice = Slice(isReproducible: isReproducible)
+        slice = TimeSlice(isReproducible: isReproducible)
       }
     }
   }
@@ -227,12 +227,12 @@ internal import SystemSupport
   private nonisolated(nonsending) func threw(
     _ error: any Error, _ node: Int, wasCancelled: Bool, in context: OperationContext
   ) async {
-    guard board.isObserved else {
-      return board.ended(node, with: error, wasCancelled: wasCancelled)
+    guard runState.isObserved else {
+      return runState.ended(node, with: error, wasCancelled: wasCancelled)
     }
-    let slot = board.slot(of: node)
-    let work = board.plan.nodes[node].work
-    board.ended(node, in: await work.endingUnmade(with: error, into: slot, in: context))
+    let slot = runState.slot(of: node)
+    let work = runState.plan.nodes[node].work
+    runState.ended(node, in: await work.completeUnmade(with: error, into: slot, in: context))
   }
 
   // MARK: The standby worker
@@ -240,21 +240,21 @@ internal import SystemSupport
   override var pullerOnStack: UInt64 { firstFeeder.stack.current }
 
   override var hasWorkForAnother: Bool {
-    !hasAllFeeders.load(ordering: .relaxed) && board.queue.canBegin
+    !hasAllFeeders.load(ordering: .relaxed) && runState.queue.canBegin
   }
 
   /// Starts the other feeders.
   override nonisolated(nonsending) func help(isCounted: Bool) async throws {
     if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
-    await board.reserve.work(
-      isOutermost: true, isStopped: { board.isStopped },
+    await runState.reserve.work(
+      isOutermost: true, isStopped: { runState.isStopped },
       doing: { [self] in
         try? await withThrowingDiscardingTaskGroup { group in
           addFeeders(feederCount - 2, to: &group)
           await feedBeside(into: &group)
         }
-        board.reserve.alarm.branchEnded()
+        runState.reserve.failureSignal.branchEnded()
       })
-    if board.isStopped { throw Stop() }
+    if runState.isStopped { throw Stop() }
   }
 }

@@ -15,11 +15,11 @@ extension GraphWork {
   func drop(_ slot: ResultSlot) { _ = slot.move(as: Success.self) }
 
   /// Reports the run of a node whose operation could not be created to the observers.
-  nonisolated(nonsending) func endingUnmade(
+  nonisolated(nonsending) func completeUnmade(
     with error: any Error, into slot: ResultSlot, in context: OperationContext
-  ) async -> Ending {
+  ) async -> Completion<Void> {
     let operation = NeverMade<Success>(operationName: name, error: error)
-    return await operation.observedEnding(into: slot, in: context)
+    return await operation.completeAsChild(into: slot, in: context)
   }
 }
 
@@ -57,31 +57,31 @@ private struct NeverMade<Success: Sendable>: ComposableOperation {
 extension ComposableOperation {
   /// Performs the operation as a node of a graph.
   @inlinable nonisolated(nonsending) func perform(
-    as node: Int, of board: GraphBoard, in context: OperationContext
-  ) async throws -> Disposal? {
-    if board.isObserved {
-      await performObserved(as: node, of: board, in: context)
+    as node: Int, of runState: GraphRunState, in context: OperationContext
+  ) async throws -> Cleanup? {
+    if runState.isObserved {
+      await performObserved(as: node, of: runState, in: context)
       return nil
     }
     do {
-      return try await perform(into: board.slot(of: node), in: context)
+      return try await perform(into: runState.slot(of: node), in: context)
     } catch {
-      if !Task.isCancelled { board.failed(node, as: operationName) }
+      if !Task.isCancelled { runState.failed(node, as: operationName) }
       throw error
     }
   }
 
   @usableFromInline nonisolated(nonsending) func performObserved(
-    as node: Int, of board: GraphBoard, in context: OperationContext
+    as node: Int, of runState: GraphRunState, in context: OperationContext
   ) async {
-    let slot = board.slot(of: node)
-    let ending =
-      if let name = board.plan.nodes[node].work.ownName {
-        await named(name).observedEnding(into: slot, in: context)
+    let slot = runState.slot(of: node)
+    let completion =
+      if let name = runState.plan.nodes[node].work.ownName {
+        await named(name).completeAsChild(into: slot, in: context)
       } else {
-        await observedEnding(into: slot, in: context)
+        await completeAsChild(into: slot, in: context)
       }
-    if ending.error != nil { board.failed(node, as: operationName) }
-    board.ended(node, in: ending)
+    if completion.error != nil { runState.failed(node, as: operationName) }
+    runState.ended(node, in: completion)
   }
 }

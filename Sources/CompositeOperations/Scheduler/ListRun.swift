@@ -1,13 +1,13 @@
 /// One run over a list of children with results of one type: the memory for the results, and the
-/// board that records which of them exist.
+/// runState that records which of them exist.
 @safe @usableFromInline struct ListRun<Value: Sendable>: ~Copyable {
-  @usableFromInline let board: ParallelBoard
-  // A slot holds a value if and only if the board says so of its child. `results` and `outcomes`
+  @usableFromInline let runState: ParallelRunState
+  // A slot holds a value if and only if the runState says so of its child. `results` and `outcomes`
   // consume the run, so values are moved out once.
   @usableFromInline let slots: UnsafeMutablePointer<Value>
 
-  @inlinable init(count: Int, limit: Int, goal: ParallelBoard.Goal) {
-    board = ParallelBoard(count: count, limit: limit, goal: goal)
+  @inlinable init(count: Int, limit: Int, goal: ParallelRunState.Goal) {
+    runState = ParallelRunState(count: count, limit: limit, goal: goal)
     unsafe slots = .allocate(capacity: count)
   }
 
@@ -18,7 +18,7 @@
     _ children: ContiguousArray<Child>, in context: OperationContext
   ) async {
     guard let place = unsafe children.place else { return }
-    await board.run(unsafe ChildList(place, results: slots), in: context)
+    await runState.run(unsafe ChildList(place, results: slots), in: context)
     withExtendedLifetime(children) {}
   }
 
@@ -28,13 +28,13 @@
     in context: OperationContext
   ) async {
     guard let place = unsafe children.place else { return }
-    await board.run(unsafe ChildList(place, results: slots), in: context)
+    await runState.run(unsafe ChildList(place, results: slots), in: context)
     withExtendedLifetime(children) {}
   }
 
   /// Returns the results in the order of the children. Every child must have ended in a result.
   @inlinable consuming func results() -> [Value] {
-    let count = board.count
+    let count = runState.count
     // With a capacity of 0, the initializer would write to the storage that all empty arrays share.
     if count == 0 { return [] }
     return unsafe [Value](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -45,9 +45,9 @@
 
   /// Returns how every child ended, in order.
   @inlinable consuming func outcomes() -> [Outcome<Value>] {
-    let errors = board.errors
-    return (0..<board.count).map { index in
-      switch board.state(of: index) {
+    let errors = runState.errors
+    return (0..<runState.count).map { index in
+      switch runState.state(of: index) {
       case .result: return .result(unsafe (slots + index).move())
       case .lateResult:
         unsafe (slots + index).deinitialize(count: 1)
@@ -65,5 +65,58 @@ extension ContiguousArray {
   /// closure, as long as the caller keeps the array alive.
   @inlinable var place: UnsafePointer<Element>? {
     unsafe withUnsafeBufferPointer { $0.baseAddress }
+  }
+}
+
+/// One run over children with results of any types: a slot for each, and the runState that records
+/// which slots are filled.
+@safe struct PackRun: ~Copyable {
+  let runState: ParallelRunState
+  let children: ContiguousArray<any ComposableOperation>
+  // Memory for one value of each child's type. A slot holds a value if and only if the runState says
+  // so. `take` moves it out; its callers call it once per slot.
+  private let slots: ContiguousArray<ResultSlot>
+
+  init<each Child: ComposableOperation>(
+    _ child: repeat each Child, limit: Int, goal: ParallelRunState.Goal
+  ) {
+    var children: ContiguousArray<any ComposableOperation> = []
+    var slots: ContiguousArray<ResultSlot> = []
+    func append<One: ComposableOperation>(_ child: One) {
+      children.append(child)
+      slots.append(unsafe ResultSlot(at: UnsafeMutablePointer<One.Success>.allocate(capacity: 1)))
+    }
+    repeat append(each child)
+    self.children = children
+    self.slots = slots
+    runState = ParallelRunState(count: children.count, limit: limit, goal: goal)
+  }
+
+  deinit {
+    for slot in slots { unsafe slot.address.deallocate() }
+  }
+
+  /// Runs the children and returns when all that began have ended.
+  nonisolated(nonsending) func run(in context: OperationContext) async {
+    guard let place = unsafe children.place, let slotPlace = unsafe slots.place else { return }
+    await runState.run(unsafe ChildList(place, slots: slotPlace), in: context)
+    withExtendedLifetime((children, slots)) {}
+  }
+
+  /// Moves a result out of its slot.
+  func take<Value>(_ type: Value.Type, at index: Int) -> Value {
+    unsafe slots[index].address.assumingMemoryBound(to: type).move()
+  }
+
+  /// Returns how a child ended, and moves its value out of its slot.
+  func takeOutcome<Value>(_ type: Value.Type, at index: Int) -> Outcome<Value> {
+    switch runState.state(of: index) {
+    case .result: return .result(take(type, at: index))
+    case .lateResult:
+      _ = take(type, at: index)
+      return .cancelled
+    case .error: return runState.errors[index].map(Outcome.error) ?? .cancelled
+    case .notBegun, .cancelledItself, .cancelledWithComposite: return .cancelled
+    }
   }
 }

@@ -1,4 +1,4 @@
-extension Crew {
+extension ParallelScheduler {
   /// The state of a task that takes children and runs them one after another.
   ///
   /// Small, because its copies and the frames of the children share the first kilobyte of the
@@ -18,15 +18,15 @@ extension Crew {
 
     let lane: Int
     let number: UInt64
-    var slice: Slice
-    var pace: Pace
+    var slice: TimeSlice
+    var pace: SamplingInterval
     var stage = Stage.pulling
     /// The running child, or -1.
     var child = -1
     /// The state of the observed child; nil if the run has no observers.
     var observed: Observed?
 
-    init(_ number: UInt64, on lane: Int, in slice: Slice, at pace: Pace) {
+    init(_ number: UInt64, on lane: Int, in slice: TimeSlice, at pace: SamplingInterval) {
       self.lane = lane
       self.number = number
       self.slice = slice
@@ -40,7 +40,7 @@ extension Crew {
   ///
   /// - Returns: The index of the child, for the caller to run; nil if the puller takes no more now.
   @inline(__always) func next(
-    _ puller: inout Puller, after disposal: Disposal?, in task: UnsafeCurrentTask
+    _ puller: inout Puller, after cleanup: Cleanup?, in task: UnsafeCurrentTask
   ) -> Int? {
     // Read once per child, for its end and for the start of the next one: no user code runs in
     // between, unless the task is cancelled.
@@ -48,8 +48,8 @@ extension Crew {
     if puller.child >= 0 {
       let isToStop =
         isCancelled
-        ? board.endedLate(puller.child, disposal: disposal)
-        : board.endedInResult(puller.child, disposal: disposal)
+        ? runState.endedLate(puller.child, cleanup: cleanup)
+        : runState.endedInResult(puller.child, cleanup: cleanup)
       childEnded(&puller, isToStop: isToStop)
     }
     return take(&puller, isCancelled: isCancelled)
@@ -58,7 +58,7 @@ extension Crew {
   /// Takes the next child and returns its index; nil if the puller takes no more for now.
   @inline(__always) func take(_ puller: inout Puller, isCancelled: Bool) -> Int? {
     guard puller.stage == .pulling else { return nil }
-    guard !isCancelled, let child = board.take(for: puller.lane) else {
+    guard !isCancelled, let child = runState.take(for: puller.lane) else {
       puller.stage = .over
       return nil
     }
@@ -75,7 +75,7 @@ extension Crew {
     }
     let wasCancelled = unsafe task.isCancelled
     childEnded(
-      &puller, isToStop: board.ended(puller.child, with: error, wasCancelled: wasCancelled))
+      &puller, isToStop: runState.ended(puller.child, with: error, wasCancelled: wasCancelled))
   }
 
   /// Continues after a child whose end has been recorded.
@@ -88,7 +88,7 @@ extension Crew {
   // MARK: Measuring durations
 
   private func lookAround(_ puller: inout Puller) {
-    guard puller.stage == .pulling, !isLong || board.goesOn else { return }
+    guard puller.stage == .pulling, !isLong || runState.goesOn else { return }
     let each = puller.pace.look()
     if let each {
       if !isLong { hint.note(each) }
@@ -96,16 +96,16 @@ extension Crew {
     }
     // A puller on the lane's stack returns the thread to the lane, which then yields or continues.
     let isOver = puller.slice.isOver || isReproducible
-    if isOver, board.isOnStack(puller.number, of: puller.lane) {
+    if isOver, runState.isOnStack(puller.number, of: puller.lane) {
       puller.stage = .over
-    } else if isOver, board.goesOn {
+    } else if isOver, runState.goesOn {
       puller.stage = .yielding
     }
   }
 
   @inline(never) nonisolated(nonsending) func letOthersRun(_ puller: inout Puller) async {
     await Task.yield()
-    puller.slice = Slice(isReproducible: isReproducible)
+    puller.slice = TimeSlice(isReproducible: isReproducible)
     puller.stage = .pulling
   }
 }

@@ -1,6 +1,6 @@
 /// Memory for the results of an unknown number of children: blocks that are added as children
 /// begin, each with a state and a slot per child.
-// Sendable, because one task at a time adds blocks, the task inside the turnstile of the source.
+// Sendable, because one task at a time adds blocks, the holder of the mutex of the source.
 // Only the task that runs a child writes its state and its slot, and everything is read after the
 // run.
 @safe final class SlotBlocks: @unchecked Sendable {

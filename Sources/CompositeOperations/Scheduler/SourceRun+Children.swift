@@ -45,49 +45,51 @@ extension SourceRun {
     if context.scope?.isObserved == true {
       return await unsafe attend(begun, in: context, as: task)
     }
-    let disposal: Disposal?
+    let cleanup: Cleanup?
     do {
-      disposal = try await begun.child.perform(into: begun.place.slot, in: context)
+      cleanup = try await begun.child.perform(into: begun.place.slot, in: context)
     } catch {
       return lost(begun, with: error, wasCancelled: unsafe task.isCancelled)
     }
-    if unsafe task.isCancelled { return lostLate(begun, disposal) }
-    return await unsafe succeeded(begun, disposal, as: task)
+    if unsafe task.isCancelled { return lostLate(begun, cleanup) }
+    return await unsafe succeeded(begun, cleanup, as: task)
   }
 
   /// Runs an observed child, which reports its own events, and records how it ended.
   private nonisolated(nonsending) func attend(
     _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
   ) async -> Bool {
-    let ending = await begun.child.observedEnding(into: begun.place.slot, in: context)
-    if let error = ending.error { return lost(begun, in: .error, error) }
-    if !ending.isCancelled { return await unsafe succeeded(begun, ending.disposal, as: task) }
+    let completion = await begun.child.completeAsChild(into: begun.place.slot, in: context)
+    if let error = completion.error { return lost(begun, in: .error, error) }
+    if !completion.isCancelled {
+      return await unsafe succeeded(begun, completion.cleanup, as: task)
+    }
     // The late outcome has been discarded. Its value is still in its slot.
-    if ending.hasLateValue { return lostLate(begun, nil) }
+    if completion.hasLateValue { return lostLate(begun, nil) }
     return lost(
-      begun, in: ending.wasCancelled ? .cancelledWithComposite : .cancelledItself)
+      begun, in: completion.wasCancelled ? .cancelledWithComposite : .cancelledItself)
   }
 
   private nonisolated(nonsending) func succeeded(
-    _ begun: Begun, _ disposal: Disposal?, as task: UnsafeCurrentTask
+    _ begun: Begun, _ cleanup: Cleanup?, as task: UnsafeCurrentTask
   ) async -> Bool {
     switch results {
     case .kept:
       begun.place.note(.result)
-      if let disposal { record.withLock { $0.disposals[begun.index] = disposal } }
+      if let cleanup { record.withLock { $0.cleanups[begun.index] = cleanup } }
       return false
     case .consumed(let consume, _, _):
-      return await unsafe self.consume(begun, disposal, by: consume, as: task)
+      return await unsafe self.consume(begun, cleanup, by: consume, as: task)
     }
   }
 
   /// Passes a result to the consumer, after the results that ended before it.
   private nonisolated(nonsending) func consume(
-    _ begun: Begun, _ disposal: Disposal?, by consume: Consumer, as task: UnsafeCurrentTask
+    _ begun: Begun, _ cleanup: Cleanup?, by consume: Consumer, as task: UnsafeCurrentTask
   ) async -> Bool {
-    await consumption.enter()
-    defer { consumption.leave() }
-    if unsafe isStopped || task.isCancelled { return lostLate(begun, disposal) }
+    await consumption.acquireIgnoringCancellation()
+    defer { consumption.release() }
+    if unsafe isStopped || task.isCancelled { return lostLate(begun, cleanup) }
     do {
       try await consume(begun.place.slot)
       return false
@@ -97,8 +99,8 @@ extension SourceRun {
   }
 
   /// Records a result that came after the cancellation, and discards it.
-  private func lostLate(_ begun: Begun, _ disposal: Disposal?) -> Bool {
-    disposal?()
+  private func lostLate(_ begun: Begun, _ cleanup: Cleanup?) -> Bool {
+    cleanup?()
     if case .consumed(_, let drop, _) = results { drop(begun.place.slot) }
     return lost(begun, in: .lateResult)
   }

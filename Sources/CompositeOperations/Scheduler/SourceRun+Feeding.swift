@@ -30,7 +30,7 @@ extension SourceRun {
       if begun < Shard.direct {
         beginPuller(on: feeder, in: &group, context)
       } else {
-        if feeder.isOutermost { attendAlarm(in: &group) }
+        if feeder.isOutermost { awaitFailureSignal(in: &group) }
         beginShard(on: feeder, in: &group, context)
         await feeder.feeding.waitUntilIdle()
       }
@@ -57,12 +57,12 @@ extension SourceRun {
 
   /// Starts a nested group, which continues to start pullers until it is full.
   private func beginShard(on feeder: Feeder, in group: inout Group, _ context: OperationContext) {
-    reserve.alarm.branchBegan()
+    reserve.failureSignal.branchBegan()
     group.addImmediateTask {
-      defer { self.reserve.alarm.branchEnded() }
+      defer { self.reserve.failureSignal.branchEnded() }
       try await withThrowingDiscardingTaskGroup { shard in
-        await feeder.feeding.enter()
-        defer { feeder.feeding.leave() }
+        await feeder.feeding.acquireIgnoringCancellation()
+        defer { feeder.feeding.release() }
         var begun = 0
         while begun < Shard.size, await self.isFoodLeft() {
           self.beginPuller(on: feeder, in: &shard, context)
@@ -73,10 +73,10 @@ extension SourceRun {
   }
 
   /// Adds a task that waits for a failure to the outermost group, unless there is one.
-  private func attendAlarm(in group: inout Group) {
-    guard reserve.claimAlarm() else { return }
+  private func awaitFailureSignal(in group: inout Group) {
+    guard reserve.claimFailureSignal() else { return }
     group.addImmediateTask(executorPreference: InlineExecutor.shared) {
-      await self.reserve.alarm.wait()
+      await self.reserve.failureSignal.wait()
       if self.isStopped { throw Stop() }
     }
   }
@@ -86,10 +86,10 @@ extension SourceRun {
   /// Starts a worker for each processor, in a run in which nothing may depend on durations.
   private func beginWorkers(in group: inout Group) {
     while takeWorker() {
-      attendAlarm(in: &group)
-      reserve.alarm.branchBegan()
+      awaitFailureSignal(in: &group)
+      reserve.failureSignal.branchBegan()
       group.addTask {
-        defer { self.reserve.alarm.branchEnded() }
+        defer { self.reserve.failureSignal.branchEnded() }
         try await self.work(isCounted: false)
       }
     }
@@ -148,7 +148,7 @@ extension SourceRun {
     let isOutermost: Bool
     let stack = PullerStack()
     /// Held by a shard that starts pullers in place of its feeder.
-    let feeding = Turnstile()
+    let feeding = AsyncMutex()
 
     init(of run: SourceRun, isOutermost: Bool) {
       self.run = run
@@ -169,7 +169,7 @@ extension SourceRun {
         isOutermost: isOutermost, isStopped: { run.isStopped },
         doing: { [run] in
           try? await run.work(isCounted: isCounted)
-          run.reserve.alarm.branchEnded()
+          run.reserve.failureSignal.branchEnded()
         })
       if run.isStopped { throw Stop() }
     }

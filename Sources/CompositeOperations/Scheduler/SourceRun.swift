@@ -3,7 +3,7 @@ internal import SystemSupport
 
 /// One run over the children of a source, with a limited number of children in flight.
 ///
-/// As in a ``Crew``, a puller runs one child after another, and the next puller starts when the
+/// As in a ``ParallelScheduler``, a puller runs one child after another, and the next puller starts when the
 /// previous ones wait. The memory in use grows with the results if they are kept, and otherwise
 /// with the number of children in flight. The run does not know the type of the results: its
 /// creator moves them.
@@ -31,7 +31,7 @@ final class SourceRun: Sendable {
   struct Record: Sendable {
     /// The children without a result, in the order of time.
     var losses: [Loss] = []
-    var disposals: [Int: Disposal] = [:]
+    var cleanups: [Int: Cleanup] = [:]
     var sourceError: (any Error)?
     /// Whether the run ended before all children of the source had been taken.
     var isCutShort = false
@@ -43,9 +43,9 @@ final class SourceRun: Sendable {
   typealias Stop = WorkerReserve.Stop
 
   let source: ChildSource
-  let goal: ParallelBoard.Goal
+  let goal: ParallelRunState.Goal
   let results: Results
-  let consumption = Turnstile()
+  let consumption = AsyncMutex()
   let places: Atomic<Int>
   let hasStopped = Atomic(false)
   let begun = Atomic(0)
@@ -59,7 +59,7 @@ final class SourceRun: Sendable {
   let record = Lock(Record())
 
   init(
-    _ source: ChildSource, limit: Int, goal: ParallelBoard.Goal, results: Results,
+    _ source: ChildSource, limit: Int, goal: ParallelRunState.Goal, results: Results,
     in context: OperationContext
   ) {
     self.source = source
@@ -104,8 +104,8 @@ extension SourceRun {
     defer { leavePlace() }
     // An unretained reference, to check for cancellation. It is valid, because this task runs here.
     let task = unsafe UnsafeCurrentTask.own
-    var slice = Slice(isReproducible: isReproducible)
-    var pace = Pace(isReproducible: isReproducible)
+    var slice = TimeSlice(isReproducible: isReproducible)
+    var pace = SamplingInterval(isReproducible: isReproducible)
     let slots = slotsOfPuller
     let own = slots?.add()
     while let begun = try await unsafe begin(own, as: task) {
@@ -118,7 +118,7 @@ extension SourceRun {
       }
       if slice.isOver || isReproducible {
         await Task.yield()
-        slice = Slice(isReproducible: isReproducible)
+        slice = TimeSlice(isReproducible: isReproducible)
       }
     }
     withExtendedLifetime(slots) {}
@@ -133,7 +133,7 @@ extension SourceRun {
 
   func stop() -> Stop {
     hasStopped.store(true, ordering: .relaxed)
-    reserve.alarm.ring()
+    reserve.failureSignal.raise()
     return Stop()
   }
 }

@@ -8,13 +8,13 @@ struct WorkerReserve: ~Copyable, Sendable {
   /// Ends a task so that its group cancels the others.
   struct Stop: Error {}
 
-  let alarm = Alarm()
-  /// Whether a task of the outermost group waits for the alarm.
-  private let isAlarmAttended = Atomic(false)
+  let failureSignal = FailureSignal()
+  /// Whether a task of the outermost group waits for the failureSignal.
+  private let isFailureSignalAwaited = Atomic(false)
 
   private enum Leading: UInt8, AtomicRepresentable {
     case begins
-    /// As `begins`, and the caller's worker is a branch of the alarm.
+    /// As `begins`, and the caller's worker is a branch of the failureSignal.
     case isBranch
     case over
   }
@@ -25,10 +25,10 @@ struct WorkerReserve: ~Copyable, Sendable {
   private let detachedWorker = Lock<Task<Void, Never>?>(nil)
   private let hasDetachedWorker = Atomic(false)
 
-  /// - Returns: Whether the calling task must wait for the alarm; true once for each outermost
+  /// - Returns: Whether the calling task must wait for the failureSignal; true once for each outermost
   ///   group. The wait does not end while the caller's worker may start other tasks.
-  func claimAlarm() -> Bool {
-    if isAlarmAttended.exchange(true, ordering: .acquiringAndReleasing) { return false }
+  func claimFailureSignal() -> Bool {
+    if isFailureSignalAwaited.exchange(true, ordering: .acquiringAndReleasing) { return false }
     waitForLeader()
     return true
   }
@@ -39,23 +39,23 @@ struct WorkerReserve: ~Copyable, Sendable {
   func begin() {
     if leading.load(ordering: .relaxed) == .begins { return }
     leading.store(.begins, ordering: .relaxed)
-    isAlarmAttended.store(false, ordering: .relaxed)
+    isFailureSignalAwaited.store(false, ordering: .relaxed)
   }
 
   /// Records that the caller's worker starts no further tasks.
   func leaderBeginsNoMore() {
     if leading.exchange(.over, ordering: .acquiringAndReleasing) == .isBranch {
-      alarm.branchEnded()
+      failureSignal.branchEnded()
     }
   }
 
-  /// Makes the caller's worker a branch of the alarm, as long as it may start other tasks.
+  /// Makes the caller's worker a branch of the failureSignal, as long as it may start other tasks.
   private func waitForLeader() {
-    alarm.branchBegan()
+    failureSignal.branchBegan()
     let isLeading = leading.compareExchange(
       expected: .begins, desired: .isBranch, ordering: .acquiringAndReleasing
     ).exchanged
-    if !isLeading { alarm.branchEnded() }
+    if !isLeading { failureSignal.branchEnded() }
   }
 
   /// Waits for the worker that may outlive the outermost group. Call this after that group has
@@ -68,7 +68,7 @@ struct WorkerReserve: ~Copyable, Sendable {
   // MARK: The standby worker's task
 
   /// Does the work of a started standby worker in a separate task, and waits for that or for the
-  /// alarm.
+  /// failureSignal.
   ///
   /// A nested group could not fail before all of its tasks have ended, and the standby worker's
   /// task is the only task of the outermost group that no child occupies. So the work runs in an
@@ -78,21 +78,21 @@ struct WorkerReserve: ~Copyable, Sendable {
   /// - Parameters:
   ///   - isOutermost: Whether the standby worker is in the outermost group.
   ///   - isStopped: Whether the run has been stopped.
-  ///   - work: Does the work, and then ends the branch of the alarm that this method has begun.
+  ///   - work: Does the work, and then ends the branch of the failureSignal that this method has begun.
   nonisolated(nonsending) func work(
     isOutermost: Bool, isStopped: () -> Bool, doing work: @escaping @Sendable () async -> Void
   ) async {
-    let attendsAlarm = isOutermost && claimAlarm()
-    alarm.branchBegan()
+    let awaitsFailureSignal = isOutermost && claimFailureSignal()
+    failureSignal.branchBegan()
     let worker = LinkedTask<Void, Never>()
     await withTaskCancellationHandler {
       await withTaskPriorityEscalationHandler {
         let task = worker.start(on: nil, work)
-        if attendsAlarm {
+        if awaitsFailureSignal {
           detachedWorker.withLock { $0 = task }
           hasDetachedWorker.store(true, ordering: .releasing)
         }
-        if attendsAlarm { await alarm.wait() } else { await task.value }
+        if awaitsFailureSignal { await failureSignal.wait() } else { await task.value }
       } onPriorityEscalated: { _, priority in
         worker.escalatePriority(to: priority)
       }

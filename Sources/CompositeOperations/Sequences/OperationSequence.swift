@@ -75,3 +75,43 @@ extension OperationSequence {
 extension OperationSequence where Output == FinishedSteps {
   public func output(of steps: FinishedSteps) -> FinishedSteps { steps.boxed }
 }
+
+/// A sequence whose output is the result of its last step.
+protocol LastStepSequence: OperationSequence {}
+
+extension LastStepSequence {
+  public func output(of steps: FinishedSteps) -> Output {
+    // Called only if the last step ended in a result. These sequences have at least one step, keep
+    // the last one, and have only steps with the result type `Output`.
+    guard let output = steps.last?.result(as: Output.self) else {
+      preconditionFailure("\(Self.self): the last of \(steps.count) steps has no \(Output.self)")
+    }
+    return output
+  }
+}
+
+/// The number of finished steps that a sequential composite keeps, including failed ones.
+///
+/// ```swift
+/// let polls = ClosureSequence(history: .last(10)) { _ in Poll() }
+/// ```
+public struct StepHistory: Sendable, Equatable {
+  /// The maximum number of steps; `Int.max` for all of them.
+  let limit: Int
+
+  /// A history of all steps.
+  public static let all = StepHistory(limit: .max)
+
+  /// A history without steps, for sequences without end. The sequence still receives each step as
+  /// it ends.
+  public static let none = StepHistory(limit: 0)
+
+  /// Returns a history of the last `count` steps.
+  ///
+  /// - Parameter count: The number of steps.
+  /// - Precondition: `count` is not negative.
+  public static func last(_ count: Int) -> StepHistory {
+    precondition(count >= 0, "`count` must not be negative (was \(count))")
+    return StepHistory(limit: count)
+  }
+}

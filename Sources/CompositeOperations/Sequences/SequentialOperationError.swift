@@ -46,7 +46,7 @@ extension SequentialOperationError: ValueCarrying {
   }
 }
 
-extension SequentialOperationError: EvidenceDescribing {
+extension SequentialOperationError: ErrorTreeDescribing {
   package var branches: [ErrorBranch] {
     var branches = steps.compactMap { step in
       step.error.map { error in

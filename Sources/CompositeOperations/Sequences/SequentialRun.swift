@@ -32,18 +32,18 @@
         steps.append(previous.take())
         // S2: an operation that is returned after the cancellation is dropped unused.
         if unsafe task.isCancelled { break }
-        var disposal: Disposal?
+        var cleanup: Cleanup?
         if context.scope != nil {
-          previous = await attendStep(operation, at: index, disposal: &disposal)
+          previous = await attendStep(operation, at: index, cleanup: &cleanup)
           isCancelled = unsafe task.isCancelled
         } else {
           do {
             previous = try await operation.performStep(
-              at: index, in: context, disposal: &disposal)
+              at: index, in: context, cleanup: &cleanup)
             isCancelled = unsafe task.isCancelled
             if isCancelled {
-              disposal?()
-              disposal = nil
+              cleanup?()
+              cleanup = nil
               previous = FinishedStep(operation: operation, error: nil, at: index)
             }
           } catch {
@@ -52,7 +52,7 @@
               operation: operation, throwing: error, wasCancelled: isCancelled, at: index)
           }
         }
-        if let disposal { steps.hold(disposal, for: index) }
+        if let cleanup { steps.hold(cleanup, for: index) }
         index += 1
         if await yields.stepEnded() { isCancelled = unsafe task.isCancelled }
       } catch {
@@ -65,14 +65,15 @@
 
   /// Performs a step of a run with a scope, through the context, which reports it to observers.
   @usableFromInline nonisolated(nonsending) func attendStep(
-    _ operation: some ComposableOperation, at index: Int, disposal: inout Disposal?
+    _ operation: some ComposableOperation, at index: Int, cleanup: inout Cleanup?
   ) async -> FinishedStep {
-    let end = await context.end(of: operation)
-    disposal = end.disposal
-    if case .result(let value) = end.outcome {
+    let completion = await context.complete(operation)
+    cleanup = completion.cleanup
+    if case .result(let value) = completion.outcome {
       return FinishedStep(operation: operation, result: value, at: index)
     }
-    return FinishedStep(operation: operation, error: end.outcomeDiscardingLate.error, at: index)
+    let error = completion.outcomeDiscardingLate.error
+    return FinishedStep(operation: operation, error: error, at: index)
   }
 
   /// Ends the run as the last step ended.
@@ -97,11 +98,11 @@
     if sequence is any LastStepSequence {
       // Failed attempts before it are part of no outcome.
       steps.discardValuesOfErrors()
-      return HeldResult(output, disposal: steps.lastDisposal)
+      return HeldResult(output, cleanup: steps.lastCleanup)
     }
     // A custom output owns the results from which it was created.
     return HeldResult(
-      output, disposal: Steps.Output.self == FinishedSteps.self ? steps.disposal : nil)
+      output, cleanup: Steps.Output.self == FinishedSteps.self ? steps.cleanup : nil)
   }
 
   /// Returns the error of a composite whose sequence threw or that was cancelled.

@@ -45,6 +45,6 @@ struct SharedOperation<Key: Hashable & Sendable, Base: ComposableOperation>: Sep
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    try await runs.end(of: base, for: key, in: context)
+    try await runs.held(of: base, for: key, in: context)
   }
 }

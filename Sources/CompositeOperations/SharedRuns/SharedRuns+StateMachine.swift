@@ -4,13 +4,14 @@ extension SharedRuns {
   /// Removed values are returned, so that they are freed outside the lock. Keys are neither hashed
   /// nor compared here, because that is user code.
   struct StateMachine: Sendable {
-    typealias Continuation = CheckedContinuation<RunEnd<Success>, Never>
+    typealias Continuation = CheckedContinuation<Completion<Success>, Never>
 
     /// A waiter of a run.
-    struct Seat: Sendable {
+    struct Waiter: Sendable {
       let key: Key
-      let flight: Int
-      let waiter: Int
+      /// The number of its run.
+      let run: Int
+      let number: Int
       /// Represents the end of the run.
       let hold: PermitHold
     }
@@ -19,8 +20,8 @@ extension SharedRuns {
     struct Entry: Sendable {
       let key: Key
       let hash: Int
-      /// The flight that a caller with the key joins.
-      fileprivate(set) var flight: Int?
+      /// The run that a caller with the key joins.
+      fileprivate(set) var run: Int?
       fileprivate(set) var kept: Kept?
     }
 
@@ -32,10 +33,10 @@ extension SharedRuns {
       let isOver: @Sendable () -> Bool
     }
 
-    struct Flight: Sendable {
+    struct InFlightRun: Sendable {
       let entry: Int
       let hold: PermitHold
-      var run: OperationRun<Success>?
+      var handle: OperationRun<Success>?
       var priority: TaskPriority
       fileprivate(set) var waiters: Set<Int> = []
       /// Whether later callers join it, and its result may be kept.
@@ -76,17 +77,17 @@ extension SharedRuns {
       case compare(Candidates)
     }
 
-    private enum Waiter: Sendable {
+    private enum WaiterState: Sendable {
       case registered
       case waits(Continuation)
       /// The run ended before the waiter waited.
-      case told(RunEnd<Success>)
+      case told(Completion<Success>)
     }
 
     enum Joining: Sendable {
       case found(Kept)
-      case joined(Seat)
-      case leads(Seat)
+      case joined(Waiter)
+      case leads(Waiter)
       /// The caller has to compare the key with others first.
       case compare(Candidates)
     }
@@ -107,24 +108,24 @@ extension SharedRuns {
     }
 
     struct Ended: Sendable {
-      /// The flight whose waiters the caller resumes.
-      let flight: Flight
+      /// The run whose waiters the caller resumes.
+      let run: InFlightRun
       fileprivate let removed: Entry?
     }
 
-    /// Includes flights without waiters until they have ended.
-    private var flights: [Int: Flight] = [:]
+    /// Includes runs without waiters until they have ended.
+    private var inFlight: [Int: InFlightRun] = [:]
     private var entries: [Int: Entry] = [:]
     /// The numbers of entries by the hash values of their keys.
     private var entriesByHash: [Int: [Int]] = [:]
-    private var waiters: [Int: Waiter] = [:]
+    private var waiters: [Int: WaiterState] = [:]
     private var keptCount = 0
     /// How many results are kept before expired ones are searched for.
     private var keptLimit = 64
-    /// The last number of an entry, a flight, a waiter or a kept result.
+    /// The last number of an entry, a run, a waiter or a kept result.
     private var lastNumber = 0
 
-    var runningCount: Int { flights.count }
+    var runningCount: Int { inFlight.count }
 
     private mutating func nextNumber() -> Int {
       lastNumber += 1
@@ -144,16 +145,16 @@ extension SharedRuns {
       return .compare(Candidates(keys: keys, lastNumber: lastNumber))
     }
 
-    private mutating func addEntry(for sought: SoughtKey, _ flight: Int) -> Int {
+    private mutating func addEntry(for sought: SoughtKey, _ run: Int) -> Int {
       let number = nextNumber()
-      entries[number] = Entry(key: sought.key, hash: sought.hash, flight: flight)
+      entries[number] = Entry(key: sought.key, hash: sought.hash, run: run)
       entriesByHash[sought.hash, default: []].append(number)
       return number
     }
 
-    /// Removes an entry that has neither a flight nor a result.
+    /// Removes an entry that has neither a run nor a result.
     private mutating func removeIfUnused(_ number: Int) -> Entry? {
-      guard let entry = entries[number], entry.flight == nil, entry.kept == nil else { return nil }
+      guard let entry = entries[number], entry.run == nil, entry.kept == nil else { return nil }
       return removeEntry(number)
     }
 
@@ -176,105 +177,106 @@ extension SharedRuns {
       case .compare(let candidates): return .compare(candidates)
       case .entry(let entry):
         if let kept = entries[entry]?.kept { return .found(kept) }
-        guard let number = entries[entry]?.flight, let flight = flights[number] else {
+        guard let number = entries[entry]?.run, let run = inFlight[number] else {
           preconditionFailure("joined: the entry has neither a run nor a result")
         }
         waiter = nextNumber()
-        flights[number]?.waiters.insert(waiter)
+        inFlight[number]?.waiters.insert(waiter)
         waiters[waiter] = .registered
-        return .joined(Seat(key: sought.key, flight: number, waiter: waiter, hold: flight.hold))
+        return .joined(Waiter(key: sought.key, run: number, number: waiter, hold: run.hold))
       case .nothing:
         waiter = nextNumber()
         waiters[waiter] = .registered
         let number = nextNumber()
         let entry = addEntry(for: sought, number)
         let hold = PermitHold(untilEndOf: { [key = sought.key] in "shared result for \(key)" })
-        flights[number] = Flight(entry: entry, hold: hold, priority: priority, waiters: [waiter])
-        return .leads(Seat(key: sought.key, flight: number, waiter: waiter, hold: hold))
+        inFlight[number] = InFlightRun(
+          entry: entry, hold: hold, priority: priority, waiters: [waiter])
+        return .leads(Waiter(key: sought.key, run: number, number: waiter, hold: hold))
       }
     }
 
-    /// Records that a caller with a priority waits for a flight.
+    /// Records that a caller with a priority waits for a run.
     ///
     /// - Returns: The run whose priority must be raised.
-    mutating func wanted(_ flight: Int, at priority: TaskPriority) -> OperationRun<Success>? {
-      guard let now = flights[flight]?.priority, priority > now else { return nil }
-      flights[flight]?.priority = priority
-      return flights[flight]?.run
+    mutating func wanted(_ run: Int, at priority: TaskPriority) -> OperationRun<Success>? {
+      guard let now = inFlight[run]?.priority, priority > now else { return nil }
+      inFlight[run]?.priority = priority
+      return inFlight[run]?.handle
     }
 
     /// - Returns: The end of the run, if it has ended.
-    mutating func waited(_ waiter: Int, _ continuation: Continuation) -> RunEnd<Success>? {
+    mutating func waited(_ waiter: Int, _ continuation: Continuation) -> Completion<Success>? {
       switch waiters[waiter] {
       case .registered:
         waiters[waiter] = .waits(continuation)
         return nil
-      case .told(let end):
+      case .told(let completion):
         waiters[waiter] = nil
-        return end
+        return completion
       case .waits, .none: preconditionFailure("waited: the waiter already waits")
       }
     }
 
     /// Removes a waiter that was cancelled.
-    mutating func left(_ seat: Seat) -> Leaving {
+    mutating func left(_ waiter: Waiter) -> Leaving {
       var leaving = Leaving()
-      // A waiter that is not in its flight has the end of the run, or is about to receive it.
-      guard flights[seat.flight]?.waiters.remove(seat.waiter) != nil else { return leaving }
-      if case .waits(let own) = waiters[seat.waiter] {
+      // A waiter that is not in its run has the end of the run, or is about to receive it.
+      guard inFlight[waiter.run]?.waiters.remove(waiter.number) != nil else { return leaving }
+      if case .waits(let own) = waiters[waiter.number] {
         leaving.continuation = own
-        waiters[seat.waiter] = nil
+        waiters[waiter.number] = nil
       } else {
-        waiters[seat.waiter] = .told(RunEnd(.cancelled))
+        waiters[waiter.number] = .told(.neverBegan)
       }
-      if let flight = flights[seat.flight], flight.waiters.isEmpty {
-        leaving.run = flight.run
-        leaving.removed = forgetFlight(seat.flight)
+      if let run = inFlight[waiter.run], run.waiters.isEmpty {
+        leaving.run = run.handle
+        leaving.removed = forgetRun(waiter.run)
       }
       return leaving
     }
 
     // MARK: Runs
 
-    /// Records the run of a flight, which may already have ended.
+    /// Records the handle of a run, which may already have ended.
     ///
     /// - Returns: The priority to raise the run to.
-    mutating func started(_ flight: Int, _ run: OperationRun<Success>) -> TaskPriority? {
-      flights[flight]?.run = run
-      return flights[flight]?.priority
+    mutating func started(_ run: Int, _ handle: OperationRun<Success>) -> TaskPriority? {
+      inFlight[run]?.handle = handle
+      return inFlight[run]?.priority
     }
 
-    /// Removes a flight whose run has ended.
+    /// Removes a run that has ended.
     ///
     /// - Parameter isOver: Returns whether a kept result has expired; nil if the result is not
     ///   kept.
     mutating func ended(
       _ number: Int, in outcome: Outcome<Success>, until isOver: (@Sendable () -> Bool)?
     ) -> Ended {
-      guard let flight = flights.removeValue(forKey: number) else {
+      guard let run = inFlight.removeValue(forKey: number) else {
         preconditionFailure("ended: the shared run has already ended")
       }
-      if flight.isCurrent {
-        entries[flight.entry]?.flight = nil
+      if run.isCurrent {
+        entries[run.entry]?.run = nil
         if let isOver, case .result(let value) = outcome {
           let kept = Kept(
-            number: nextNumber(), entry: flight.entry, value: value, isOver: isOver)
-          entries[flight.entry]?.kept = kept
+            number: nextNumber(), entry: run.entry, value: value, isOver: isOver)
+          entries[run.entry]?.kept = kept
           keptCount += 1
         }
       }
-      return Ended(flight: flight, removed: removeIfUnused(flight.entry))
+      return Ended(run: run, removed: removeIfUnused(run.entry))
     }
 
     /// - Returns: The continuation to resume; nil if the waiter does not wait yet. It then receives
     ///   the end as soon as it does.
-    mutating func told(_ waiter: Int, _ end: RunEnd<Success>) -> Continuation? {
+    mutating func told(_ waiter: Int, _ completion: Completion<Success>) -> Continuation? {
       switch waiters[waiter] {
       case .waits(let continuation):
         waiters[waiter] = nil
         return continuation
       case .registered:
-        waiters[waiter] = .told(end)
+        waiters[waiter] = .told(completion)
         return nil
       case .told, .none: preconditionFailure("told: the waiter already has an outcome")
       }
@@ -308,15 +310,15 @@ extension SharedRuns {
     }
 
     private mutating func detach(_ entry: Entry) {
-      if let flight = entry.flight { flights[flight]?.isCurrent = false }
+      if let run = entry.run { inFlight[run]?.isCurrent = false }
     }
 
-    /// Lets the next caller with the key of a flight start another one.
-    private mutating func forgetFlight(_ number: Int) -> Entry? {
-      guard let flight = flights[number], flight.isCurrent else { return nil }
-      flights[number]?.isCurrent = false
-      entries[flight.entry]?.flight = nil
-      return removeIfUnused(flight.entry)
+    /// Lets the next caller with the key of a run start another one.
+    private mutating func forgetRun(_ number: Int) -> Entry? {
+      guard let run = inFlight[number], run.isCurrent else { return nil }
+      inFlight[number]?.isCurrent = false
+      entries[run.entry]?.run = nil
+      return removeIfUnused(run.entry)
     }
 
     /// The kept results, if there are enough of them to search for expired ones.

@@ -38,7 +38,7 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
 
   // MARK: Sharing
 
-  @usableFromInline nonisolated(nonsending) func end(
+  @usableFromInline nonisolated(nonsending) func held(
     of operation: some ComposableOperation<Success>, for key: Key, in context: OperationContext
   ) async throws -> HeldResult<Success> {
     var sought = StateMachine.SoughtKey(key)
@@ -50,12 +50,12 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
         // The clock may be user code, so it is not read under the lock.
         if !kept.isOver() { return HeldResult(kept.value) }
         _ = machine.withLock { $0.expired(kept) }
-      case .joined(let seat):
-        raise(seat.flight, to: priority)
-        return try await wait(in: seat, below: context)
-      case .leads(let seat):
-        start(operation, seat.flight, holding: seat.hold, in: context)
-        return try await wait(in: seat, below: context)
+      case .joined(let waiter):
+        raise(waiter.run, to: priority)
+        return try await wait(in: waiter, below: context)
+      case .leads(let waiter):
+        start(operation, waiter.run, holding: waiter.hold, in: context)
+        return try await wait(in: waiter, below: context)
       }
     }
   }
@@ -63,38 +63,38 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   // MARK: The run
 
   private func start(
-    _ operation: some ComposableOperation<Success>, _ flight: Int, holding hold: PermitHold,
+    _ operation: some ComposableOperation<Success>, _ run: Int, holding hold: PermitHold,
     in context: OperationContext
   ) {
     var environment = context.environment
     environment.executor = environment.executor ?? Task.preferredExecutor
     let clock = environment.clock
-    let scope = OperationScope(of: operation, in: environment, holding: hold)
-    let run = OperationRun(in: scope) { [self] in
-      let ending = await scope.typedEnding(of: operation, depth: 0)
-      ended(flight, in: ending, by: clock)
+    let scope = operation.makeScope(in: environment, holding: hold)
+    let handle = OperationRun(in: scope) { [self] in
+      let completion = await operation.complete(in: scope, depth: 0)
+      ended(run, in: completion, by: clock)
       hold.end()
-      return ending
+      return completion
     }
-    if let priority = machine.withLock({ $0.started(flight, run) }) { run.raise(to: priority) }
+    if let priority = machine.withLock({ $0.started(run, handle) }) { handle.raise(to: priority) }
   }
 
-  private func raise(_ flight: Int, to priority: TaskPriority) {
-    machine.withLock { $0.wanted(flight, at: priority) }?.raise(to: priority)
+  private func raise(_ run: Int, to priority: TaskPriority) {
+    machine.withLock { $0.wanted(run, at: priority) }?.raise(to: priority)
   }
 
   private func ended(
-    _ flight: Int, in ending: TypedEnding<Success>, by clock: any Clock<Duration>
+    _ run: Int, in completion: Completion<Success>, by clock: any Clock<Duration>
   ) {
     let isOver = keepingTime > .zero ? clock.isOver(in: keepingTime) : nil
-    let ended = machine.withLock { $0.ended(flight, in: ending.outcome, until: isOver) }
-    let flight = ended.flight
+    let ended = machine.withLock { $0.ended(run, in: completion.outcome, until: isOver) }
+    let run = ended.run
     // In the order of arrival.
-    let waiters = flight.waiters.sorted()
-    let isKept = isOver != nil && flight.isCurrent && ending.outcome.result != nil
-    let end = RunEnd(ending).shared(among: waiters.count, isKept: isKept)
+    let waiters = run.waiters.sorted()
+    let isKept = isOver != nil && run.isCurrent && completion.outcome.result != nil
+    let shared = completion.shared(among: waiters.count, isKept: isKept)
     for waiter in waiters {
-      machine.withLock { $0.told(waiter, end) }?.resume(returning: end)
+      machine.withLock { $0.told(waiter, shared) }?.resume(returning: shared)
     }
     forgetExpired()
   }
@@ -109,63 +109,66 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   // MARK: Waiting
 
   private nonisolated(nonsending) func wait(
-    in seat: StateMachine.Seat, below context: OperationContext
+    in waiter: StateMachine.Waiter, below context: OperationContext
   ) async throws -> HeldResult<Success> {
-    try await context.waiting(for: .sharedResult("\(seat.key)")) {
+    try await context.waiting(for: .sharedResult("\(waiter.key)")) {
       var refusal: PermitError?
-      if let hold = context.scope?.hold {
+      if let hold = context.scope?.permits {
         // Other operations, including the shared run, may wait for the permits that are held here.
-        do { try await seat.hold.waitUntilEnd(below: hold) } catch {
+        do { try await waiter.hold.waitUntilEnd(below: hold) } catch {
           refusal = error as? PermitError
-          leave(seat)
+          leave(waiter)
         }
       }
-      let end = await end(for: seat)
+      let completion = await completion(for: waiter)
       if let refusal {
-        end.giveUp()
+        completion.discard()
         throw refusal
       }
-      return HeldResult(try end.get(), disposal: end.disposal)
+      return try completion.held()
     }
   }
 
-  private nonisolated(nonsending) func end(
-    for seat: StateMachine.Seat
-  ) async -> RunEnd<Success> {
+  private nonisolated(nonsending) func completion(
+    for waiter: StateMachine.Waiter
+  ) async -> Completion<Success> {
     await withTaskCancellationHandler {
       await withTaskPriorityEscalationHandler {
         await withCheckedContinuation { continuation in
-          if let end = machine.withLock({ $0.waited(seat.waiter, continuation) }) {
-            continuation.resume(returning: end)
+          if let completion = machine.withLock({ $0.waited(waiter.number, continuation) }) {
+            continuation.resume(returning: completion)
           }
         }
       } onPriorityEscalated: { _, priority in
-        raise(seat.flight, to: priority)
+        raise(waiter.run, to: priority)
       }
     } onCancel: {
-      leave(seat)
+      leave(waiter)
     }
   }
 
-  private func leave(_ seat: StateMachine.Seat) {
-    let leaving = machine.withLock { $0.left(seat) }
+  private func leave(_ waiter: StateMachine.Waiter) {
+    let leaving = machine.withLock { $0.left(waiter) }
     leaving.run?.cancel(because: "the last waiter has left")
-    leaving.continuation?.resume(returning: RunEnd(.cancelled))
+    leaving.continuation?.resume(returning: .neverBegan)
   }
 }
 
-extension RunEnd {
-  /// Returns the end for several waiters, each of which may discard its value. Discards the value
-  /// if there are no waiters.
+extension Completion {
+  /// Returns the completion for several waiters, each of which may discard its value. Discards the
+  /// value if there are no waiters.
   ///
   /// - Parameter isKept: Whether later callers may get the value. It is then never discarded.
-  fileprivate func shared(among count: Int, isKept: Bool) -> RunEnd {
-    if count == 0, !isKept { giveUp() }
-    let error = outcome.error?.shared(among: count)
-    return RunEnd(
-      error.map(Outcome.error) ?? outcome,
-      disposal: isKept ? nil : disposal.map { disposalOfShare(of: $0, among: count) },
-      reason: reason?.shared(among: count))
+  fileprivate func shared(among count: Int, isKept: Bool) -> Completion {
+    if count == 0, !isKept { discard() }
+    let body: Body =
+      switch body {
+      case .neverBegan: .neverBegan
+      case .value(let value, let cleanup):
+        .value(value, isKept ? nil : cleanup.map { cleanupOfShare(of: $0, among: count) })
+      case .error(let error): .error(error.shared(among: count))
+      }
+    return Completion(body: body, wasCancelled: wasCancelled, isCancelled: isCancelled)
   }
 }
 

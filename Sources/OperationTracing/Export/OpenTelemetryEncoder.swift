@@ -10,7 +10,7 @@ internal import SystemSupport
 /// case, identifiers in hexadecimal digits, 64-bit integers as strings, enumerations as numbers.
 package struct OpenTelemetryEncoder: TraceEncoder {
   /// The version that a collector shows beside the name of this library.
-  static let version = "unreleased"
+  static let version = PackageVersion.current
 
   private let service: String
   private let seed: TraceSeed

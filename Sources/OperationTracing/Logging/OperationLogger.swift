@@ -64,7 +64,7 @@ extension OperationEvent {
     case .logged(let level, _): level
     case .ended(.error(let error), _):
       // The errors of children have already been logged.
-      isOutermost ? .error : error is any EvidenceDescribing ? .debug : .warning
+      isOutermost ? .error : error is any ErrorTreeDescribing ? .debug : .warning
     case .ended(.cancelled, _), .cancellationRequested: isOutermost ? .notice : .debug
     case .ended(.result, _): isOutermost ? .info : .debug
     case .finishedAgain: .warning

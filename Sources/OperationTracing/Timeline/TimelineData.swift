@@ -27,7 +27,7 @@ struct TimelineData {
     for (place, span) in trace.spans.enumerated() { data.add(span, at: place) }
     let tree = TraceTree(trace)
     let summary = OperationTrace.Summary(of: trace, tree: tree, buckets: 1_000)
-    var json = JSONWriter(forScript: true)
+    var json = JSONWriter(escaping: .script)
     json.object { json in
       json.member("title", title)
       json.member("beginning", trace.beginning / 1_000_000)

@@ -1,12 +1,13 @@
-/// The web page that shows a trace.
+/// The web page that shows a trace. Its scripts, style sheet and markup are the files in `Page`.
 enum TimelinePage {
   /// - Parameters:
   ///   - title: The title, which may be any text.
   ///   - data: JSON that is safe in a script.
   static func text(title: String, data: String) -> String {
     let script = [
-      dataScript, drawingScript, axisScript, panelScript, controlScript, inputScript,
-    ].joined(separator: "\n")
+      PackageResources.data_js, PackageResources.drawing_js, PackageResources.axis_js,
+      PackageResources.panels_js, PackageResources.controls_js, PackageResources.input_js,
+    ].map(text).joined(separator: "\n")
     // Nothing can be loaded, whatever a name or an error contains.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
     return """
@@ -18,11 +19,11 @@ enum TimelinePage {
       <meta http-equiv="Content-Security-Policy" content="\(policy)">
       <title>\(title.escapedForMarkup)</title>
       <style>
-      \(style)
+      \(text(PackageResources.style_css))
       </style>
       </head>
       <body>
-      \(markup)
+      \(text(PackageResources.body_html))
       <script type="application/json" id="trace">
       \(data)</script>
       <script>
@@ -35,5 +36,9 @@ enum TimelinePage {
       </html>
 
       """
+  }
+  /// The text of a file, without its last line break.
+  private static func text(_ file: [UInt8]) -> String {
+    String(decoding: file.dropLast(), as: UTF8.self)
   }
 }

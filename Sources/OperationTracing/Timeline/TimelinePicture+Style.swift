@@ -1,5 +1,5 @@
 extension TimelinePicture {
-  /// The style sheet of the image, with the colors of ``TimelinePage/style``.
+  /// The style sheet of the image, with the colors of the page.
   static let style = #"""
     text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: #1a2129; }
     .title { font-size: 16px; font-weight: 600; }

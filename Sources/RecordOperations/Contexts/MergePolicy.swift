@@ -23,7 +23,7 @@ extension RecordChange {
       policy == .storeWins ? nil : .delete(id, ifTagged: nil)
     case (.delete, nil): nil
     case (.save(let mine, _), nil):
-      policy == .storeWins && mine.tag != nil ? nil : .save(mine.anew(tagged: nil), .ifUnchanged)
+      policy == .storeWins && mine.tag != nil ? nil : .save(mine.asNew(tagged: nil), .ifUnchanged)
     case (.save(let mine, _), let theirs?):
       mine.merged(into: theirs, by: policy).map { .save($0, .ifUnchanged) }
     }
@@ -43,7 +43,7 @@ extension DatabaseRecord {
   /// Returns a new record in which all fields that are not null count as changed.
   ///
   /// - Parameter tag: The tag of the record that it replaces; `nil` if there is none.
-  func anew(tagged tag: RecordTag?) -> DatabaseRecord {
+  func asNew(tagged tag: RecordTag?) -> DatabaseRecord {
     var record = DatabaseRecord(id, fields: [:], tag: tag)
     for (key, value) in fields where value != .null { record[key] = value }
     return record

@@ -23,9 +23,9 @@ public final class RecordContainer: Sendable {
   /// How often a request is attempted.
   public let retries: RequestRetries
 
-  private let contexts = Lock<[ObjectIdentifier: Member]>([:])
+  private let contexts = Lock<[ObjectIdentifier: WeakContext]>([:])
 
-  private struct Member: Sendable {
+  private struct WeakContext: Sendable {
     weak let context: RecordContext?
   }
 
@@ -45,11 +45,12 @@ public final class RecordContainer: Sendable {
   /// Creates a context for an operation.
   ///
   /// - Parameters:
-  ///   - operation: The context in which requests run.
+  ///   - operationContext: The context in which requests run.
   ///   - isShared: Whether the other contexts receive what this one saves.
-  func context(in operation: OperationContext, isShared: Bool) -> RecordContext {
-    let context = RecordContext(in: self, operation: operation, isShared: isShared)
-    contexts.withLock { $0[ObjectIdentifier(context)] = Member(context: context) }
+  func context(in operationContext: OperationContext, isShared: Bool) -> RecordContext {
+    let context = RecordContext(
+      in: self, operationContext: operationContext, isShared: isShared)
+    contexts.withLock { $0[ObjectIdentifier(context)] = WeakContext(context: context) }
     return context
   }
 

@@ -12,7 +12,7 @@ extension RecordContext {
       var change: RecordChange
       /// Whether the record was deleted and created again here, so that none of the old record's
       /// fields stay.
-      var isRemade = false
+      var isRecreated = false
       /// Whether the deletion applies only if the save in progress succeeds.
       var isOnlyIfSaved = false
     }
@@ -25,10 +25,10 @@ extension RecordContext {
     }
 
     /// The records that were deleted and created again here.
-    var remade: Set<RecordID> { Set(entries.filter(\.value.isRemade).keys) }
+    var recreated: Set<RecordID> { Set(entries.filter(\.value.isRecreated).keys) }
 
     /// The local state of a record; `nil` if only the database knows it.
-    func known(_ id: RecordID) -> PendingRecord? {
+    func pendingRecord(_ id: RecordID) -> PendingRecord? {
       switch entries[id]?.change {
       case nil: nil
       case .save(let record, _): .record(record)
@@ -49,10 +49,10 @@ extension RecordContext {
         // The deletion was unconditional, so the new record is saved unconditionally.
         put(.save(record, .replace))
       case .delete(_, let tag?) where record.tag == nil:
-        put(.save(record.anew(tagged: tag), .ifUnchanged), isRemade: true)
-      case .save(let old, _) where record.tag == nil && entry.isRemade:
-        put(.save(record.anew(tagged: old.tag), .ifUnchanged), isRemade: true)
-      case .save, .delete: put(.save(record, .ifUnchanged), isRemade: entry.isRemade)
+        put(.save(record.asNew(tagged: tag), .ifUnchanged), isRecreated: true)
+      case .save(let old, _) where record.tag == nil && entry.isRecreated:
+        put(.save(record.asNew(tagged: old.tag), .ifUnchanged), isRecreated: true)
+      case .save, .delete: put(.save(record, .ifUnchanged), isRecreated: entry.isRecreated)
       }
     }
 
@@ -70,20 +70,20 @@ extension RecordContext {
     mutating func reset() { entries = [:] }
 
     private mutating func put(
-      _ change: RecordChange, isRemade: Bool = false, isOnlyIfSaved: Bool = false
+      _ change: RecordChange, isRecreated: Bool = false, isOnlyIfSaved: Bool = false
     ) {
       nextNumber += 1
       let number = entries[change.id]?.number ?? nextNumber
       entries[change.id] = Entry(
-        number: number, change: change, isRemade: isRemade, isOnlyIfSaved: isOnlyIfSaved)
+        number: number, change: change, isRecreated: isRecreated, isOnlyIfSaved: isOnlyIfSaved)
     }
 
     // MARK: Saving
 
     /// Begins a save and returns its changes.
-    mutating func beginSaving() -> (changes: [RecordChange], remade: Set<RecordID>) {
+    mutating func beginSaving() -> (changes: [RecordChange], recreated: Set<RecordID>) {
       saving = Set(entries.keys)
-      return (pending, remade)
+      return (pending, recreated)
     }
 
     /// Ends a save that failed.
@@ -104,18 +104,19 @@ extension RecordContext {
         if entry.change == change {
           entries[change.id] = nil
         } else if let record = saved[change.id] {
-          goOn(with: entry, behind: record)
+          rebase(entry, on: record)
         } else if deleted.contains(change.id) {
-          goOnBehindDeletion(with: entry)
+          rebaseOnDeletion(entry)
         }
       }
     }
 
-    private mutating func goOn(with entry: Entry, behind saved: DatabaseRecord) {
+    /// Rebases a change on the saved state of its record.
+    private mutating func rebase(_ entry: Entry, on saved: DatabaseRecord) {
       switch entry.change {
       case .save(_, .replace): break
-      case .save(let mine, _) where mine.tag == nil || entry.isRemade:
-        put(.save(mine.anew(tagged: saved.tag), .ifUnchanged), isRemade: true)
+      case .save(let mine, _) where mine.tag == nil || entry.isRecreated:
+        put(.save(mine.asNew(tagged: saved.tag), .ifUnchanged), isRecreated: true)
       case .save(let mine, _):
         if let merged = mine.merged(into: saved, by: .objectWins) {
           put(.save(merged, .ifUnchanged))
@@ -127,10 +128,11 @@ extension RecordContext {
       }
     }
 
-    private mutating func goOnBehindDeletion(with entry: Entry) {
+    /// Rebases a change of a record that was deleted.
+    private mutating func rebaseOnDeletion(_ entry: Entry) {
       switch entry.change {
       case .save(_, .replace): break
-      case .save(let mine, _): put(.save(mine.anew(tagged: nil), .ifUnchanged))
+      case .save(let mine, _): put(.save(mine.asNew(tagged: nil), .ifUnchanged))
       case .delete(let id, _): entries[id] = nil
       }
     }
@@ -143,7 +145,8 @@ extension RecordContext {
     mutating func merge(_ saved: [DatabaseRecord]) {
       for record in saved {
         guard let entry = entries[record.id], case .save(let mine, .ifUnchanged) = entry.change,
-          mine.tag != nil, !entry.isRemade, !saving.contains(record.id), !mine.isChanged(in: record)
+          mine.tag != nil, !entry.isRecreated, !saving.contains(record.id),
+          !mine.isChanged(in: record)
         else { continue }
         if let merged = mine.merged(into: record, by: .objectWins) {
           put(.save(merged, .ifUnchanged))

@@ -18,7 +18,7 @@ struct ByteOrderMark {
     var start = 0
   }
 
-  mutating func leaveOut(of piece: Span<UInt8>) -> Beginning {
+  mutating func remove(from piece: Span<UInt8>) -> Beginning {
     guard var count else { return Beginning() }
     var start = 0
     while start < piece.count, count < Self.bytes.count {

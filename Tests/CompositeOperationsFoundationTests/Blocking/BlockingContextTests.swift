@@ -39,7 +39,7 @@ import Testing
     await onNewThread { hasBegun.wait() }
     run.cancel()
     #expect(await run.outcome.isCancelled)
-    #expect(await run.late?.result == 0)
+    #expect(await run.lateOutcome?.result == 0)
   }
 
   @Test(.timeLimit(.minutes(10))) func `no handler is called after its body has returned`() async {

@@ -76,7 +76,7 @@ import Testing
     handling.cancel()
     #expect(await asking.outcome.isCancelled)
     #expect(await handling.outcome.isCancelled)
-    #expect(await handling.late?.result == true)
+    #expect(await handling.lateOutcome?.result == true)
   }
 
   @Test func `a function can run on a queue, an actor or an executor`() async {

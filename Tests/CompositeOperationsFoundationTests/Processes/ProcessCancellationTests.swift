@@ -49,7 +49,7 @@ import Testing
       }
       #expect(await sleeper.outcome.isCancelled)
       #expect(await batch.outcome.isCancelled)
-      let lines = try #require(await sleeper.late?.result?.output.lines)
+      let lines = try #require(await sleeper.lateOutcome?.result?.output.lines)
       let startedBefore = try #require(lines.last.flatMap { Int($0) })
       #expect(1..<(count / 2) ~= startedBefore)
     }
@@ -80,7 +80,7 @@ import Testing
     await gate.waitForArrivals(1)
     run.cancel()
     #expect(await run.outcome.isCancelled)
-    let late = try #require(await run.late?.error as? ProcessExitError)
+    let late = try #require(await run.lateOutcome?.error as? ProcessExitError)
     #expect(late.result.status == .signalled(.terminate))
     #expect(late.result.output.text == "out\n")
     #expect(late.result.output.isComplete && late.result.errorOutput.isComplete)
@@ -100,7 +100,7 @@ import Testing
     await gate.waitForArrivals(1)
     run.cancel()
     #expect(await run.outcome.isCancelled)
-    #expect(await run.late?.result?.output.lines == ["ready", "bye"])
+    #expect(await run.lateOutcome?.result?.output.lines == ["ready", "bye"])
     // The handler receives no line after the cancellation.
     #expect(lines.withLock { $0 } == 1)
   }
@@ -136,7 +136,7 @@ import Testing
         await gate.waitForArrivals(1)
         run.cancel()
         #expect(await run.outcome.isCancelled)
-        let late = try #require(await run.late?.error as? ProcessLeftRunningError)
+        let late = try #require(await run.lateOutcome?.error as? ProcessLeftRunningError)
         #expect(late.description.contains("may not signal it"))
         #expect(isAlive(late.processIdentifier))
         #expect(seteuid(0) == 0)

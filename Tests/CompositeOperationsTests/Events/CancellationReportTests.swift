@@ -99,7 +99,7 @@ private final class WaitingObserver: OperationObserver {
     case .cancellationRequested:
       log.add("asked")
       isNotified.open()
-      let isOver = goOn.wait(timeout: .now() + 60) == .success
+      let isOver = goOn.wait(timeout: .now() + 600) == .success
       log.add(isOver ? "continued" : "timed out")
     case .ended: log.add("ended")
     case .created, .started, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled,

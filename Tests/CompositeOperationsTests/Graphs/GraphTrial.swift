@@ -162,7 +162,7 @@ extension GraphTrial {
       // On several workers, a node can be cancelled while its start is reported. Its body then does
       // not begin.
       let cancelled = observer.events.count { event in
-        if case .ended(.cancelled, late: nil) = event.kind {
+        if case .ended(.cancelled, lateOutcome: nil) = event.kind {
           event.name.hasPrefix("n")
         } else {
           false

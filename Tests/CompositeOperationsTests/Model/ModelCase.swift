@@ -141,9 +141,8 @@ struct ModelCase: Sendable {
       environment.executor = executor
       let run = operation.start(in: environment)
       let task = Task(executorPreference: executor) {
-        ends.add(
-          End(outcome: ShownOutcome(await run.outcome), late: await run.late.map(ShownOutcome.init))
-        )
+        let late = await run.lateOutcome.map(ShownOutcome.init)
+        ends.add(End(outcome: ShownOutcome(await run.outcome), late: late))
       }
       return (task, { run.cancel() })
     }

@@ -53,14 +53,14 @@ import Testing
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(log.entries == ["ended: cancelled", "discarded 1"])
-    #expect(await run.late?.kind == "result 1")
+    #expect(await run.lateOutcome?.kind == "result 1")
   }
 
   @Test func `V5: hooks pass on the reason of a skip`() async {
     let run = SimpleOperation { 1 }.requiring(Condition("is so") { false }).onStart {}.onEnd { _ in
     }.start()
     #expect(await run.outcome.isCancelled)
-    #expect(await run.late?.error is Skipped)
+    #expect(await run.lateOutcome?.error is Skipped)
   }
 
   @Test func `O2: a run that onStart cancels does not begin its body`() async {

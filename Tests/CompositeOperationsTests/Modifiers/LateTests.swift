@@ -79,7 +79,7 @@ import Testing
       run.cancel()
       gate.open()
       #expect(await run.outcome.isCancelled)
-      return await run.late
+      return await run.lateOutcome
     }
   }
 
@@ -232,7 +232,7 @@ import Testing
     gate.open()
     for run in [first, second, third] {
       #expect(await run.outcome.isCancelled)
-      #expect(await run.late?.error is ParallelOperationError)
+      #expect(await run.lateOutcome?.error is ParallelOperationError)
     }
     #expect(discarded.entries == [1])
   }
@@ -251,7 +251,7 @@ import Testing
     runs.add(run)
     gate.open()
     #expect(await run.outcome.isCancelled)
-    #expect(await run.late?.kind == "result 7")
+    #expect(await run.lateOutcome?.kind == "result 7")
     #expect(discarded.entries == [7])
     runs.clear()
   }

@@ -96,7 +96,7 @@ private struct BusyError: RetryAdvising {
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(flaky.attemptCount == 1)
-    let late = await run.late?.error as? RetryError
+    let late = await run.lateOutcome?.error as? RetryError
     #expect(late?.errors.map { "\($0)" } == ["failure 1"])
     #expect(late?.representsCancellation == true)
   }

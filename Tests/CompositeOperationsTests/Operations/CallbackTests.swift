@@ -104,7 +104,7 @@ import Testing
     #expect(calls.entries == ["called"])
     finish(.result(7))
     #expect(await run.outcome.isCancelled)
-    #expect(await run.late?.kind == "result 7")
+    #expect(await run.lateOutcome?.kind == "result 7")
   }
 
   @Test

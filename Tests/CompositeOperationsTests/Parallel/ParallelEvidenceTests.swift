@@ -114,7 +114,7 @@ import Testing
     while recorder.outcomes.isEmpty { await Task.yield() }
     run.cancel()
     #expect(await run.outcome.isCancelled)
-    let late = try #require(await run.late?.error as? ParallelOperationError)
+    let late = try #require(await run.lateOutcome?.error as? ParallelOperationError)
     #expect(late.children.map(\.outcome.kind) == ["result 0", "cancelled"])
     #expect(late.children.map(\.origin) == [.itself, .composite])
     guard case .ended(let outcome, let shown) = recorder.events.last?.kind else {
@@ -132,7 +132,7 @@ import Testing
       SimpleOperation<Int> { throw CancellationError() }.named("tired")
     ]).start()
     #expect(await run.outcome.isCancelled)
-    let late = try #require(await run.late?.error as? ParallelOperationError)
+    let late = try #require(await run.lateOutcome?.error as? ParallelOperationError)
     #expect(late.description == "[0] tired: cancelled itself")
     #expect(late.representsCancellation)
   }
@@ -163,7 +163,7 @@ import Testing
       runs.add(run)
       gate.open()
       #expect(await run.outcome.isCancelled)
-      let late = try #require(await run.late?.error as? ParallelOperationError)
+      let late = try #require(await run.lateOutcome?.error as? ParallelOperationError)
       #expect(late.children.first?.origin == .itself, "lazy: \(isLazy)")
       runs.clear()
     }

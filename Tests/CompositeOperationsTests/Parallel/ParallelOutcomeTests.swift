@@ -139,7 +139,7 @@ private enum End: CaseIterable, Sendable {
       nested.cancel()
       gate.open()
       #expect(await alone.outcome.isCancelled, "\(end)")
-      #expect(await nested.late?.kind == "error cancelled", "\(end)")
+      #expect(await nested.lateOutcome?.kind == "error cancelled", "\(end)")
     }
   }
 

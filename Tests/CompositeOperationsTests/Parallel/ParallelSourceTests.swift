@@ -296,7 +296,7 @@ import Testing
       run.cancel()
       #expect(await run.outcome.isCancelled)
       #expect(made.entries == [0, 1], "\(mode)")
-      let late = await run.late?.error as? ParallelOperationError
+      let late = await run.lateOutcome?.error as? ParallelOperationError
       #expect(late?.children.map(\.origin) == [.composite, .composite], "\(mode)")
     }
   }

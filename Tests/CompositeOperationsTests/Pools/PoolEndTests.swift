@@ -90,7 +90,7 @@ import Testing
     #expect(seen.entries == [0, 0])
   }
 
-  @Test(arguments: [OperationPool.Closing.runningWhatWaits, .refusingWhatWaits])
+  @Test(arguments: [OperationPool.Closing.runningWhatWaits, .rejectingPending])
   func `W7: a closed pool refuses new operations, and waiting ones run or are refused`(
     closing: OperationPool.Closing
   ) async {
@@ -103,7 +103,7 @@ import Testing
     await scene.end()
     switch closing {
     case .runningWhatWaits: #expect(await waiting.outcome.result == 1)
-    case .refusingWhatWaits:
+    case .rejectingPending:
       #expect((await waiting.outcome.error as? PoolRefusalError)?.reason == .closed)
     }
     #expect(scene.begun.entries == (closing == .runningWhatWaits ? [0, 1] : [0]))

@@ -85,7 +85,7 @@ struct PoolJudge {
     case .width(let width): limit = width
     case .closed(let closing):
       isClosed = true
-      if closing == .refusingWhatWaits {
+      if closing == .rejectingPending {
         for index in line + waiting { fates[index] = .refused(.closed) }
         line = []
         queue = []
@@ -183,7 +183,7 @@ struct PoolJudge {
       return running.isEmpty ? rest.first ?? nil : nil
     }
     let best = front.filter { trial.jobs[$0].priority == most }
-    return trial.order == .firstIn ? best.first : best.last
+    return trial.order == .fifo ? best.first : best.last
   }
 
   private mutating func advance() {

@@ -69,7 +69,7 @@ import Testing
 
   // MARK: W2
 
-  @Test(arguments: [OperationPool.Order.firstIn, .lastIn])
+  @Test(arguments: [OperationPool.Order.fifo, .lifo])
   func `W2: the highest priority begins first, and equal priorities in the order of the pool`(
     order: OperationPool.Order
   ) async {
@@ -82,7 +82,7 @@ import Testing
     }
     await scene.end()
     let expected =
-      order == .firstIn ? [0, 7, 3, 5, 1, 4, 2, 6] : [0, 7, 5, 3, 4, 1, 6, 2]
+      order == .fifo ? [0, 7, 3, 5, 1, 4, 2, 6] : [0, 7, 5, 3, 4, 1, 6, 2]
     #expect(scene.begun.entries == expected)
   }
 

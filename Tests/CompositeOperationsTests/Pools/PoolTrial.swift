@@ -89,12 +89,12 @@ struct PoolTrial: Sendable {
       if chance.percent(3) { steps.append(.cancelAll) }
       if chance.percent(5) { steps.append(.drain) }
       if chance.percent(2) {
-        steps.append(.close(chance.percent(50) ? .runningWhatWaits : .refusingWhatWaits))
+        steps.append(.close(chance.percent(50) ? .runningWhatWaits : .rejectingPending))
       }
     }
     self.steps = steps
     width = chance.pick([(3, 1), (2, 2), (1, 3), (1, Int.max)])
-    order = chance.percent(50) ? .firstIn : .lastIn
+    order = chance.percent(50) ? .fifo : .lifo
     capacity = chance.pick([(2, Int.max), (2, chance.number(1...4)), (1, 0)])
     overflow = chance.pick([(3, .wait), (1, .refuse), (1, .dropOldest), (1, .dropNewest)])
     pauses = steps.map { _ in chance.pick([(3, 0), (1, chance.number(1...6))]) }

@@ -18,7 +18,7 @@ import Testing
     let skipping = SimpleOperation<Int> { throw Skipped(because: "enough") }
     let run = skipping.submitted(to: pool).start(in: environment)
     #expect(await run.outcome.isCancelled)
-    #expect(await run.late?.error is Skipped)
+    #expect(await run.lateOutcome?.error is Skipped)
     pool.close(.runningWhatWaits)
     let refused = await numbers.run(in: environment).error as? ParallelOperationError
     #expect(refused?.failures.first?.outcome.error is PoolRefusalError)
@@ -51,7 +51,7 @@ import Testing
     let lock = Permits(1, name: "lock")
     let submitted = SimpleOperation { 1 }.named("work").exclusive(in: lock).submitted(to: pool)
     let error = await submitted.exclusive(in: lock).run().firstPermitError
-    #expect(error?.reason == .circle)
+    #expect(error?.reason == .deadlock)
     // The later of two requests completes the cycle: the member's, or the wait for the member.
     #expect([["end of work in a pool"], ["lock"]].contains(error?.held))
     #expect(await submitted.run().result == 1)

@@ -131,7 +131,7 @@ import Testing
       run.cancel()
       gate.open()
       #expect(await run.outcome.isCancelled)
-      let late = await run.late
+      let late = await run.lateOutcome
       #expect(late?.kind == (body.isCancelled ? nil : body.kind))
       let suffix = body.isCancelled ? "" : ", late: \(body.kind)"
       #expect(recorder.short.last == "late ended: cancelled\(suffix)")
@@ -155,7 +155,7 @@ import Testing
           await gate.waitForArrivals(1)
           run.cancel()
           gate.open()
-          let kinds = Parent.kindsOfChildren(in: await run.late?.error)
+          let kinds = Parent.kindsOfChildren(in: await run.lateOutcome?.error)
           #expect(kinds == ["cancelled"], "\(parent), \(end)")
         }
       }

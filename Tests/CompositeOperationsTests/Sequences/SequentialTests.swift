@@ -75,7 +75,7 @@ private struct Scripted: OperationSequence {
     run.cancel()
     gate.open()
     #expect(await run.outcome.isCancelled)
-    let evidence = try #require(await run.late?.error as? SequentialOperationError)
+    let evidence = try #require(await run.lateOutcome?.error as? SequentialOperationError)
     #expect(evidence.cause.map { "\($0)" } == "too late")
   }
 
@@ -262,7 +262,7 @@ private struct Scripted: OperationSequence {
     run.cancel()
     #expect(await run.outcome.isCancelled)
     #expect(sequence.log.entries == ["nil", "0 done: result 1"])
-    let late = try #require(await run.late?.error as? SequentialOperationError)
+    let late = try #require(await run.lateOutcome?.error as? SequentialOperationError)
     #expect(late.steps.map(\.outcome.kind) == ["result 1", "cancelled"])
     #expect(late.representsCancellation)
     guard case .ended(_, let shown) = recorder.events.last?.kind else {

@@ -25,14 +25,14 @@ import Testing
     for other in others {
       let outcome = await Running(other: other).shared(in: runs, for: 7).run(in: environment)
       let error = outcome.firstPermitError
-      #expect(error?.reason == .heldAbove)
+      #expect(error?.reason == .heldByAncestor)
       #expect(
         error?.description
           == "deadlock: 'shared result for 7' is held by an enclosing operation until it ends")
       #expect(runs.runningCount == 0)
       #expect(await one.run(in: environment).result == 1)
     }
-    #expect(await one.shared(in: runs, for: 7).run().firstPermitError?.reason == .heldAbove)
+    #expect(await one.shared(in: runs, for: 7).run().firstPermitError?.reason == .heldByAncestor)
   }
 
   @Test(arguments: 0..<10 as Range<UInt64>)
@@ -48,7 +48,7 @@ import Testing
         try await ParallelOperation((0..<count).map(wanting), onFailure: .runAll)
           .collectingOutcomes().run().get()
       }
-      for outcome in outcomes { #expect(outcome.firstPermitError?.reason == .circle) }
+      for outcome in outcomes { #expect(outcome.firstPermitError?.reason == .deadlock) }
       #expect(runs.runningCount == 0)
     }
   }

@@ -133,7 +133,7 @@ import Testing
     let outer = SimpleOperation.withContext { context in try await context.run(inner) }
     let error = await outer.shared(in: runs, for: Key(1, reentry)).run().firstPermitError
     #expect(error?.wanted == ["shared result for key 1"])
-    #expect(error?.reason == .heldAbove)
+    #expect(error?.reason == .heldByAncestor)
     #expect(reentry.calls.entries.contains("description"))
 
     // The same for an operation that a pool runs below permits that the operation requires.
@@ -141,7 +141,7 @@ import Testing
     let named = DescribedOperation(reentry: { reentry.call("name") }, permits: other)
     let pool = OperationPool()
     let refused = await named.submitted(to: pool).exclusive(in: other).run().firstPermitError
-    #expect(refused?.reason == .circle)
+    #expect(refused?.reason == .deadlock)
     #expect(reentry.calls.entries.contains("name"))
     reentry.actions.clear()
     gate.open()

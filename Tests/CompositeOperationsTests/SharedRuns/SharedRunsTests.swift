@@ -50,7 +50,7 @@ import Testing
         let outcome = await handle.outcome
         if kind == 0 { #expect(outcome.error as? TestError == TestError("failed")) }
         if kind > 0 { #expect(outcome.isCancelled) }
-        if kind == 2 { #expect(await handle.late?.error is Skipped) }
+        if kind == 2 { #expect(await handle.lateOutcome?.error is Skipped) }
       }
     }
   }
@@ -128,7 +128,7 @@ import Testing
     }
     let outcome = await ParallelOperation(growing: [adding.shared(in: runs, for: 1)]).run()
     let error = (outcome.error as? ParallelOperationError)?.failures.first?.outcome.error
-    #expect((error as? ChildNotAddedError)?.reason == .nothingGrows)
+    #expect((error as? ChildNotAddedError)?.reason == .noGrowingComposite)
   }
 
   @Test(arguments: 0..<10 as Range<UInt64>)

@@ -63,7 +63,7 @@ import Testing
         run.cancel(because: "enough")
       }
       _ = await run.outcome
-      _ = await run.late
+      _ = await run.lateOutcome
       code.stopCallingBack()
     }
   }
@@ -282,7 +282,7 @@ import Testing
         gate.open()
         for run in others + [late] { _ = await run.outcome }
         _ = await first.outcome
-        pool.close(.refusingWhatWaits)
+        pool.close(.rejectingPending)
         _ = await pool.submitNow(UserOperation(SimpleOperation { 1 }, code)).outcome
         await pool.drain()
         code.stopCallingBack()

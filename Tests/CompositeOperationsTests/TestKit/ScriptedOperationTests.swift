@@ -88,7 +88,7 @@ import Testing
       executor.drain()
       try #require(operation.inFlight == 0, "case \(number)")
       #expect(await run.outcome.isCancelled)
-      #expect(await run.late?.kind == cancelled.late, "case \(number)")
+      #expect(await run.lateOutcome?.kind == cancelled.late, "case \(number)")
     }
   }
 

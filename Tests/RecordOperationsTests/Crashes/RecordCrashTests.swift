@@ -1,5 +1,6 @@
 import Foundation
 import RecordOperations
+import SQLiteSupport
 import TestPrograms
 import Testing
 
@@ -32,7 +33,7 @@ import Testing
   }
 
   private func count(_ sql: String, in database: SQLiteRecordDatabase) async throws -> Int {
-    try await database.read { try $0.first(sql) { Int($0.integer(at: 0)) } ?? -1 }
+    try await database.read { try $0.fetchOne(sql) { Int($0.integer(at: 0)) } ?? -1 }
   }
 
   /// - Returns: The database, or nil if it has no table and no round was completed.
@@ -41,13 +42,13 @@ import Testing
   ) async throws -> SQLiteRecordDatabase? {
     let database = SQLiteRecordDatabase(folder.file())
     let problems = try await database.read { connection in
-      try connection.rows("PRAGMA integrity_check") { $0.text(at: 0) }
-        + connection.rows("PRAGMA foreign_key_check") { $0.text(at: 0) }
+      try connection.fetchAll("PRAGMA integrity_check") { $0.text(at: 0) }
+        + connection.fetchAll("PRAGMA foreign_key_check") { $0.text(at: 0) }
     }
     #expect(problems == ["ok"])
-    let isThere = try await database.read { try $0.table("Row") != nil }
-    #expect(isThere || done == 0)
-    return isThere ? database : nil
+    let exists = try await database.read { try $0.table("Row") != nil }
+    #expect(exists || done == 0)
+    return exists ? database : nil
   }
 
   @Test(.timeLimit(.minutes(10)))

@@ -140,8 +140,8 @@ struct PythonTests {
     }
     let output = try await Python.bytes(
       of: """
-        def shown(value):
-          if isinstance(value, list): return "[" + " ".join(map(shown, value)) + "]"
+        def shortText(value):
+          if isinstance(value, list): return "[" + " ".join(map(shortText, value)) + "]"
           if isinstance(value, str): return "s" + value.encode("utf-8").hex()
           if isinstance(value, float): return "d%d" % struct.unpack(">Q", struct.pack(">d", value))
           return "null" if value is None else "i%d" % value
@@ -151,12 +151,12 @@ struct PythonTests {
             texts = [text] if sys.argv[3] == "array" else text.split("\\n")[:-1]
             rows = [json.loads(text, object_pairs_hook=lambda pairs: pairs) for text in texts]
             for row in rows[0] if sys.argv[3] == "array" else rows:
-              print(*(shown(part) for pair in row for part in pair), file=output)
+              print(*(shortText(part) for pair in row for part in pair), file=output)
         """, from: files, arguments: ["\(layout)"])
     let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
     let expected = tables.flatMap { table in
       table.rows.map { row in
-        zip(table.columns, row).flatMap { [FieldValue.string($0).shown, $1.inJSON.shown] }
+        zip(table.columns, row).flatMap { [FieldValue.string($0).shortText, $1.inJSON.shortText] }
           .joined(separator: " ")
       }
     }
@@ -169,12 +169,12 @@ extension RandomTable {
 }
 
 extension FieldValue {
-  fileprivate var shown: String {
+  fileprivate var shortText: String {
     switch self {
     case .null: "null"
     case .integer(let number): "i\(number)"
     case .double(let number): "d\(number.bitPattern)"
-    case .list(let values): "[\(values.map(\.shown).joined(separator: " "))]"
+    case .list(let values): "[\(values.map(\.shortText).joined(separator: " "))]"
     case .string, .bytes, .date, .reference:
       "s" + text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

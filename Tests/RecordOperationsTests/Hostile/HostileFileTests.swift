@@ -1,6 +1,7 @@
 import CompositeOperations
 import Foundation
 import RecordOperations
+import SQLiteSupport
 import Testing
 
 /// Malicious and damaged files. Each one has the right result or an error with the reason, and no
@@ -47,7 +48,7 @@ import Testing
     #expect(again.recordCount == added + 1)
     let differing = try await database.read { connection in
       // In a column without a type, numbers are imported again as texts.
-      try connection.rows(
+      try connection.fetchAll(
         "SELECT 1 FROM (SELECT CAST(a AS TEXT), b, n FROM T EXCEPT SELECT CAST(a AS TEXT), b, n FROM U)"
       ) { _ in 1 }.count
     }

@@ -46,7 +46,7 @@ final class ConditionEvaluation: Sendable {
       guard machine.withLock({ $0.starts(index, task) }) else { continue }
       task.start(on: Task.preferredExecutor, isImmediate: isImmediate) { [self] in
         guard machine.withLock({ $0.began(index) }) else { return }
-        ended(index, await context.end(of: question).outcome)
+        ended(index, await context.complete(question).outcome)
       }
     }
   }

@@ -51,9 +51,8 @@ struct ChainedOperation<First: ComposableOperation, Next: ComposableOperation>: 
     in context: OperationContext
   ) async throws -> HeldResult<Next.Success> {
     context.expectChildren(2)
-    let second = try await next(try await context.end(of: first).getForClosure())
-    let end = await context.end(of: second)
-    return HeldResult(try end.get(), disposal: end.disposal)
+    let second = try await next(try await context.complete(first).valueForClosure())
+    return try await context.complete(second).held()
   }
 }
 

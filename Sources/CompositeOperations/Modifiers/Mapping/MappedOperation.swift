@@ -45,7 +45,7 @@ struct MappedOperation<Base: ComposableOperation, Success: Sendable>: Composable
     in context: OperationContext
   ) async throws -> HeldResult<Success> {
     context.expectChildren(1)
-    return HeldResult(try await transform(try await context.end(of: base).getForClosure()))
+    return HeldResult(try await transform(try await context.complete(base).valueForClosure()))
   }
 }
 

@@ -65,8 +65,8 @@ extension ComposableOperation {
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    let end = await context.end(of: base)
-    body(end.outcome)
-    return HeldResult(try end.get(), disposal: end.disposal)
+    let completion = await context.complete(base)
+    body(completion.outcome)
+    return try completion.held()
   }
 }

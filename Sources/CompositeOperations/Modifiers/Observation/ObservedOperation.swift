@@ -45,7 +45,6 @@ struct ObservedOperation<Base: ComposableOperation>: TransparentOperation, Obser
       return try await base.performHeld(in: context)
     }
     // The run had no observers so far, so it begins here for the added ones.
-    let end = await observedEnd(in: context)
-    return HeldResult(try end.get(), disposal: end.disposal)
+    return try await completeAsChild(in: context).held()
   }
 }

@@ -5,10 +5,10 @@ public struct PermitError: Error, Hashable, Sendable {
   /// Why the wait would be a deadlock.
   public enum Reason: Hashable, Sendable {
     /// An enclosing operation holds the permits, and waits for the end of this operation.
-    case heldAbove
+    case heldByAncestor
     /// The holder of the permits waits, directly or through other operations, for something that an
     /// enclosing operation holds: a cycle.
-    case circle
+    case deadlock
   }
 
   /// The names of the permits that the operation requested, or of the shared result.
@@ -29,7 +29,7 @@ extension PermitError {
     }
     wanted = claims.map(\.permits.name)
     held = (hold?.chain.flatMap { $0.claims.map(\.permits.name) } ?? []).reversed()
-    reason = isHeldAbove ? .heldAbove : .circle
+    reason = isHeldAbove ? .heldByAncestor : .deadlock
   }
 }
 
@@ -37,9 +37,9 @@ extension PermitError: CustomStringConvertible {
   public var description: String {
     let wanted = wanted.joined(separator: "', '")
     return switch reason {
-    case .heldAbove:
+    case .heldByAncestor:
       "deadlock: '\(wanted)' is held by an enclosing operation until it ends"
-    case .circle:
+    case .deadlock:
       "deadlock: the holder of '\(wanted)' waits for '\(held.joined(separator: "', '"))', which an "
         + "enclosing operation holds; take both at once, or always in the same order"
     }

@@ -1,7 +1,8 @@
 internal import Synchronization
 
 /// The permits that one run holds, linked to the holds of the enclosing runs.
-package final class PermitHold: Sendable {
+// Unchecked, because its superclass is: all stored properties are constant or atomic.
+package final class PermitHold: RunHold, @unchecked Sendable {
   private enum State: UInt8, AtomicRepresentable {
     case idle
     /// A request waits below it, so the ledger counts it as blocked.
@@ -88,4 +89,9 @@ package final class PermitHold: Sendable {
   package func markEnded() -> Bool {
     state.exchange(.ended, ordering: .acquiringAndReleasing) == .blocked
   }
+}
+
+extension OperationScope {
+  /// The permits that this run and the enclosing runs hold.
+  var permits: PermitHold? { hold as? PermitHold }
 }

@@ -6,7 +6,7 @@ extension PermitLedger {
   /// are proven together: the first one of all these requests is the first in each of them.
   // An explicit stack replaces recursion, because chains of queues can be long.
   struct ProgressSearch {
-    enum Verdict {
+    enum Conclusion {
       /// The search has not finished with it. Until it is proven, it proves nothing.
       case open
       case proven
@@ -71,7 +71,7 @@ extension PermitLedger {
       return Frame(kinds: kinds)
     }
 
-    private func end(_ frame: Frame, _ verdict: Verdict) {
+    private func end(_ frame: Frame, _ verdict: Conclusion) {
       for kind in frame.kinds { kind.verdict = verdict }
     }
 

@@ -94,7 +94,7 @@ extension PermitLedger {
 
     /// The last search that has examined it, and its result.
     var search = 0
-    var verdict = ProgressSearch.Verdict.open
+    var verdict = ProgressSearch.Conclusion.open
     /// The last reduction that has examined it, and its state there.
     var reduction = 0
     var outlook = Outlook()

@@ -96,7 +96,7 @@ extension OperationContext {
 
   /// Waits for permits.
   nonisolated(nonsending) func take(_ claims: [PermitClaim]) async throws {
-    try await PermitLedger.take(claims, below: scope?.hold)
+    try await PermitLedger.take(claims, below: scope?.permits)
     // The permits may have been granted at the same time as the task was cancelled.
     if Task.isCancelled {
       PermitClaim.giveBack(claims)
@@ -106,13 +106,13 @@ extension OperationContext {
 
   /// Returns the context for the part of the body that holds permits.
   @usableFromInline func holding(_ claims: [PermitClaim]) -> OperationContext {
-    let hold = PermitHold(claims, below: scope?.hold)
+    let hold = PermitHold(claims, below: scope?.permits)
     return OperationContext(scope: OperationScope(within: scope, holding: hold), depth: depth)
   }
 
   /// Gives back the permits that the context holds.
   @usableFromInline func giveBack() {
-    _ = scope?.decideEnd()
-    scope?.hold?.end()
+    _ = scope?.markEnded()
+    scope?.permits?.end()
   }
 }

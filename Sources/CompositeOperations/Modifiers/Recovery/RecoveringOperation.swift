@@ -96,12 +96,9 @@ struct RecoveringOperation<Base: ComposableOperation>: SeparateRun {
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    let end = await context.end(of: base)
-    switch end.outcome {
-    case .result(let value): return HeldResult(value, disposal: end.disposal)
-    case .error(let error): return try await recover(error, context)
-    case .cancelled: throw end.reason ?? CancellationError()
-    }
+    let completion = await context.complete(base)
+    if let error = completion.error { return try await recover(error, context) }
+    return try completion.held()
   }
 }
 
@@ -110,7 +107,6 @@ extension OperationContext {
   @inlinable nonisolated(nonsending) func heldResult<Child: ComposableOperation>(
     of child: Child
   ) async throws -> HeldResult<Child.Success> {
-    let end = await end(of: child)
-    return HeldResult(try end.get(), disposal: end.disposal)
+    try await complete(child).held()
   }
 }

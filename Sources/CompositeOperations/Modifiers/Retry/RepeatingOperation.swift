@@ -62,10 +62,9 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
-    let end = await context.end(of: base)
-    let value = try end.get()
-    if times == 1 || isDone(value) { return HeldResult(value, disposal: end.disposal) }
-    end.disposal?()
+    let held = try await context.complete(base).held()
+    if times == 1 || isDone(held.value) { return held }
+    held.cleanup?()
     return try await performAgain(in: context)
   }
 
@@ -79,11 +78,10 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
     while true {
       await yields.stepEnded()
       try await context.pause(delays.delay(using: &randomness))
-      let end = await context.end(of: base)
-      let value = try end.get()
+      let held = try await context.complete(base).held()
       left -= 1
-      if left == 0 || isDone(value) { return HeldResult(value, disposal: end.disposal) }
-      end.disposal?()
+      if left == 0 || isDone(held.value) { return held }
+      held.cleanup?()
     }
   }
 }

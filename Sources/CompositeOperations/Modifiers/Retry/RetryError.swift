@@ -25,7 +25,7 @@ extension RetryError: ValueCarrying {
   var carriedErrors: [any Error] { errors }
 }
 
-extension RetryError: EvidenceDescribing {
+extension RetryError: ErrorTreeDescribing {
   package var branches: [ErrorBranch] {
     errors.enumerated().map { number, error in
       ErrorBranch(label: "attempt \(number + 1)", cause: .error(error))

@@ -21,9 +21,18 @@ extension ComposableOperation {
     attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
     when isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true }
   ) -> some ComposableOperation<Success> {
-    retrying(upTo: attempts, backoff: backoff, within: budget) { failure in
-      isWorthwhile(failure.error) ? .retry(after: failure.delay) : .stop
-    }
+    retrying(
+      RetryPolicy(attempts: attempts, backoff: backoff, within: budget, when: isWorthwhile))
+  }
+
+  /// Retries the operation while it fails, by a policy.
+  ///
+  /// It behaves like ``retrying(attempts:backoff:within:when:)``, except that the policy determines
+  /// the error of a run whose attempts have all failed.
+  ///
+  /// - Parameter policy: How often, when and after which errors to make another attempt.
+  @inlinable public func retrying(_ policy: RetryPolicy) -> some ComposableOperation<Success> {
+    RetryingOperation(base: self, plan: RetryPlan(policy: policy, decide: nil))
   }
 
   /// Retries the operation while it fails, as a closure decides.
@@ -55,61 +64,97 @@ extension ComposableOperation {
       nonisolated(nonsending) @escaping @Sendable (FailedAttempt) async throws ->
       RetryDecision<Success>
   ) -> some ComposableOperation<Success> {
-    RetryingOperation(
-      base: self,
-      policy: RetryPolicy(attempts: attempts, backoff: backoff, budget: budget, decide: decide))
+    let policy = RetryPolicy(attempts: attempts, backoff: backoff, within: budget)
+    return retrying(policy, deciding: decide)
+  }
+
+  /// Retries the operation while it fails, as a closure decides within the limits of a policy.
+  ///
+  /// It behaves like ``retrying(upTo:backoff:within:deciding:)``. The closure is called after the
+  /// errors for which the policy permits another attempt.
+  ///
+  /// - Parameters:
+  ///   - policy: The limits, and the error of a run whose attempts have all failed.
+  ///   - decide: Decides what follows a failed attempt. An error that it throws ends the run.
+  @inlinable public func retrying(
+    _ policy: RetryPolicy,
+    deciding decide:
+      nonisolated(nonsending) @escaping @Sendable (FailedAttempt) async throws ->
+      RetryDecision<Success>
+  ) -> some ComposableOperation<Success> {
+    RetryingOperation(base: self, plan: RetryPlan(policy: policy, decide: decide))
   }
 }
 
-/// The policy of a retry. A class, because every run would copy a struct and few runs read it.
-@usableFromInline final class RetryPolicy<Success: Sendable>: Sendable {
+/// A policy with its closure. A class, because every run would copy a struct and few runs read it.
+@usableFromInline final class RetryPlan<Success: Sendable>: Sendable {
   @usableFromInline typealias Decision =
     nonisolated(nonsending) @Sendable (FailedAttempt) async throws -> RetryDecision<Success>
 
-  let attempts: Int
-  let backoff: Backoff
-  @usableFromInline let budget: Duration?
-  let decide: Decision
+  let policy: RetryPolicy
+  /// Decides about another attempt that the policy permits; nil to follow the policy.
+  let decide: Decision?
+  @usableFromInline let hasBudget: Bool
 
-  @usableFromInline init(
-    attempts: Int, backoff: Backoff, budget: Duration?, decide: @escaping Decision
-  ) {
-    precondition(attempts >= 1, "`attempts` must be at least 1 (was \(attempts))")
-    precondition(
-      budget ?? .zero >= .zero, "`budget` must not be negative (was \(budget ?? .zero))")
-    self.attempts = attempts
-    self.backoff = backoff
-    self.budget = budget
+  @usableFromInline init(policy: RetryPolicy, decide: Decision?) {
+    self.policy = policy
     self.decide = decide
+    hasBudget = policy.budget != nil
+  }
+
+  /// Returns the error of a run that ends after failed attempts.
+  func error(after errors: [any Error]) -> any Error {
+    switch policy.finalError {
+    case .allAttempts: return RetryError(errors: errors, representsCancellation: false)
+    case .lastAttempt: return lastError(of: errors)
+    }
+  }
+
+  /// Returns the error of a run that is cancelled after failed attempts.
+  func cancellation(after errors: [any Error]) -> any Error {
+    switch policy.finalError {
+    case .allAttempts: return RetryError(errors: errors, representsCancellation: true)
+    case .lastAttempt: return lastError(of: errors).asCancellation
+    }
+  }
+
+  private func lastError(of errors: [any Error]) -> any Error {
+    guard let last = errors.last else { preconditionFailure("no attempt has failed") }
+    discard(errors.dropLast())
+    return last
+  }
+
+  func discard(_ errors: some Sequence<any Error>) {
+    for error in errors { error.discardCarriedValues() }
   }
 }
 
 @usableFromInline
 struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
   @usableFromInline let base: Base
-  @usableFromInline let policy: RetryPolicy<Base.Success>
+  @usableFromInline let plan: RetryPlan<Base.Success>
 
-  @inlinable init(base: Base, policy: RetryPolicy<Base.Success>) {
+  @inlinable init(base: Base, plan: RetryPlan<Base.Success>) {
     self.base = base
-    self.policy = policy
+    self.plan = plan
   }
 
   @inlinable nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     // The clock is read only if there is a budget.
-    let stopwatch = policy.budget == nil ? nil : Stopwatch(context.clock)
-    let end = await context.end(of: base)
-    switch end.outcome {
-    case .result(let value): return HeldResult(value, disposal: end.disposal)
-    case .error(let error): return try await retry(after: error, in: context, since: stopwatch)
-    case .cancelled: throw end.reason ?? CancellationError()
+    let stopwatch = plan.hasBudget ? Stopwatch(context.clock) : nil
+    let completion = await context.complete(base)
+    if let error = completion.error {
+      return try await retry(after: error, in: context, since: stopwatch)
     }
+    return try completion.held()
   }
 
   @usableFromInline nonisolated(nonsending) func retry(
     after error: any Error, in context: OperationContext, since start: Stopwatch?
   ) async throws -> HeldResult<Base.Success> {
+    let policy = plan.policy
     var errors = [error]
     var delays = Backoff.Delays(policy.backoff)
     var randomness = context.randomness
@@ -119,7 +164,8 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
       var delay = delays.delay(using: &randomness)
       if let advised = (last as? any RetryAdvising)?.retryDelay { delay = max(delay, advised) }
       let failure = FailedAttempt(number: errors.count, error: last, delay: delay)
-      guard case .retry(let delay, let other) = try await decision(after: failure, of: errors)
+      guard policy.isWorthwhile(last),
+        case .retry(let delay, let other) = try await decision(after: failure, of: errors)
       else { break }
       if let other { operation = other }
       await yields.stepEnded()
@@ -129,34 +175,34 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
       do {
         try await context.pause(delay)
       } catch {
-        let isCancellation = Task.isCancelled || error.meansCancellation
+        if Task.isCancelled || error.meansCancellation { throw plan.cancellation(after: errors) }
         // After an error of the clock, no attempt follows.
-        if !isCancellation { errors.append(error) }
-        throw RetryError(errors: errors, representsCancellation: isCancellation)
+        throw plan.error(after: errors + [error])
       }
-      let end = await context.end(ofAny: operation, attempt: attempt)
-      switch end.outcome {
+      let completion = await context.complete(any: operation, attempt: attempt)
+      switch completion.outcome {
       case .result(let value):
         // No caller receives the errors of the earlier attempts.
-        giveUp(errors)
-        return HeldResult(value, disposal: end.disposal)
+        plan.discard(errors)
+        return HeldResult(value, cleanup: completion.cleanup)
       case .error(let error): errors.append(error)
-      case .cancelled: throw cancellation(because: end.reason, after: errors)
+      case .cancelled: throw cancellation(completion, after: errors)
       }
     }
-    throw RetryError(errors: errors, representsCancellation: false)
+    throw plan.error(after: errors)
   }
 
   private nonisolated(nonsending) func decision(
     after failure: FailedAttempt, of errors: [any Error]
   ) async throws -> RetryDecision<Base.Success> {
+    guard let decide = plan.decide else { return .retry(after: failure.delay) }
     do {
-      return try await policy.decide(failure)
+      return try await decide(failure)
     } catch _ where Task.isCancelled {
-      throw RetryError(errors: errors, representsCancellation: true)
+      throw plan.cancellation(after: errors)
     } catch {
       // The closure has received the last error, and may have rethrown it.
-      giveUp(errors.dropLast())
+      plan.discard(errors.dropLast())
       throw error
     }
   }
@@ -165,33 +211,40 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
   /// the attempt is passed on, and the errors before it are discarded. A late error is added to
   /// these errors.
   private func cancellation(
-    because reason: (any Error)?, after errors: [any Error]
+    _ completion: Completion<Base.Success>, after errors: [any Error]
   ) -> any Error {
-    switch reason?.late(as: Base.Success.self) {
+    switch completion.lateOutcome {
     case .result:
-      giveUp(errors)
-      return reason ?? CancellationError()
-    case .error(let error):
-      return RetryError(errors: errors + [error], representsCancellation: true)
-    case .cancelled, nil: return RetryError(errors: errors, representsCancellation: true)
+      plan.discard(errors)
+      return completion.errorToPassOn
+    case .error(let error): return plan.cancellation(after: errors + [error])
+    case .cancelled, nil: return plan.cancellation(after: errors)
     }
-  }
-
-  private func giveUp(_ errors: some Sequence<any Error>) {
-    for error in errors { error.discardCarriedValues() }
   }
 }
 
 extension OperationContext {
   /// Runs a child whose type is only known at run time.
-  fileprivate nonisolated(nonsending) func end<Success: Sendable>(
-    ofAny child: any ComposableOperation<Success>, attempt: Int
-  ) async -> RunEnd<Success> {
-    await end(of: child, asAttempt: attempt)
+  fileprivate nonisolated(nonsending) func complete<Success: Sendable>(
+    any child: any ComposableOperation<Success>, attempt: Int
+  ) async -> Completion<Success> {
+    await complete(child, asAttempt: attempt)
   }
 
   /// Reports an event to the observers of the run, unless it has ended.
   fileprivate func report(_ kind: @autoclosure () -> OperationEvent.Kind) {
     if let scope, scope.isObserved, !scope.hasEnded { scope.report(kind()) }
   }
+}
+
+/// The time on a clock since the stopwatch was created.
+@usableFromInline struct Stopwatch: Sendable {
+  private let read: @Sendable () -> Duration
+
+  @usableFromInline init(_ clock: some Clock<Duration>) {
+    let start = clock.now
+    read = { start.duration(to: clock.now) }
+  }
+
+  var elapsed: Duration { read() }
 }

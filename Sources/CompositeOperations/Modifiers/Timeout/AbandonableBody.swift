@@ -143,7 +143,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     case .giveUp:
       scope?.report(.abandonedBodyEnded(Outcome(end)))
       switch end {
-      case .success(let held): held.disposal?()
+      case .success(let held): held.cleanup?()
       case .failure(let error): error.discardCarriedValues()
       }
     }

@@ -14,7 +14,7 @@ internal import SystemSupport
   /// How the run ends.
   @usableFromInline enum End: Sendable {
     /// In the value in the slot.
-    case value(Disposal?)
+    case value(Cleanup?)
     /// In an error of the body.
     case error(any Error)
     /// In a timeout, or in the error of the clock if there is one. A value in the slot has been
@@ -23,7 +23,7 @@ internal import SystemSupport
   }
 
   private enum Body {
-    case value(Disposal?)
+    case value(Cleanup?)
     case error(any Error)
   }
 
@@ -83,8 +83,8 @@ internal import SystemSupport
     return exchange(.pending, for: .running)
   }
 
-  @usableFromInline func bodyEnded(_ disposal: Disposal?) {
-    unsafe body = .value(disposal)
+  @usableFromInline func bodyEnded(_ cleanup: Cleanup?) {
+    unsafe body = .value(cleanup)
     decide()
   }
 
@@ -159,9 +159,9 @@ internal import SystemSupport
   @usableFromInline var end: End {
     let isInTime = state.load(ordering: .acquiring) == .inTime
     switch unsafe body {
-    case .value(let disposal):
-      if isInTime { return .value(disposal) }
-      disposal?()
+    case .value(let cleanup):
+      if isInTime { return .value(cleanup) }
+      cleanup?()
       return unsafe .tooLate(hasValue: true, clockError: clockError)
     case .error(let error):
       if isInTime { return .error(error) }

@@ -158,7 +158,7 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
       }
     }
     switch contest.end {
-    case .value(let disposal): return HeldResult(unsafe memory.move(), disposal: disposal)
+    case .value(let cleanup): return HeldResult(unsafe memory.move(), cleanup: cleanup)
     case .error(let error): throw error
     case .tooLate(let hasValue, _):
       if hasValue { unsafe memory.deinitialize(count: 1) }
@@ -203,7 +203,7 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
       }
     }
     switch contest.end {
-    case .value(let disposal): return HeldResult(unsafe memory.move(), disposal: disposal)
+    case .value(let cleanup): return HeldResult(unsafe memory.move(), cleanup: cleanup)
     case .error(let error): throw error
     case .tooLate(let hasValue, let clockError):
       if hasValue { unsafe memory.deinitialize(count: 1) }

@@ -98,7 +98,10 @@ import Testing
       connection.waitForClose()
     }
     let source = HTTPUploadSource.data(Data(count: 32 << 20))
-    let run = HTTPUploadOperation(server.url(), from: source).start()
+    // Without a short timeout: on a busy machine the cancellation may come late.
+    var request = URLRequest(url: server.url(), timeoutInterval: 3_600)
+    request.httpMethod = "PUT"
+    let run = HTTPUploadOperation(request, from: source).start()
     await server.waitForRequests(1)
     run.cancel()
     #expect(await run.outcome.isCancelled)

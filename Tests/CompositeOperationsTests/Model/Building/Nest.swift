@@ -17,7 +17,7 @@ struct Nest: ComposableOperation {
     do {
       let held = try await ParallelOperation([Nest(depth: depth - 1, base: base)])
         .performHeld(in: context)
-      return HeldResult(held.value[0], disposal: held.disposal)
+      return HeldResult(held.value[0], cleanup: held.cleanup)
     } catch let error as ParallelOperationError {
       // Throws the error of the only child, instead of nested composite errors.
       throw error.outcomes(of: ShownValue.self)?.first?.error ?? CancellationError()

@@ -24,7 +24,7 @@ struct RecordedOperation<Base: ComposableOperation>: ComposableOperation {
       let held = try await base.performHeld(in: context)
       let value = show(held.value)
       recorder.add { .ended(node, .result(value), isCancelled: $0) }
-      return HeldResult(value, disposal: held.disposal)
+      return HeldResult(value, cleanup: held.cleanup)
     } catch {
       let shown = ShownError(error)
       recorder.add { .ended(node, .error(shown), isCancelled: $0) }

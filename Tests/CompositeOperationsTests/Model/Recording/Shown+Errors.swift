@@ -56,7 +56,7 @@ extension ShownError {
     case let error as Skipped: self = .skipped(error.reason)
     case let error as NoConditionMetError: self = .noneMet(error.errors.map(ShownError.init))
     case let error as PermitError:
-      self = .permits(error.wanted, isHeldAbove: error.reason == .heldAbove)
+      self = .permits(error.wanted, isHeldAbove: error.reason == .heldByAncestor)
     default: self = .foreign("\(error)")
     }
   }

@@ -114,7 +114,7 @@ import Testing
       let run = SimpleOperation { 7 }.named("body").requiring(condition)
         .start(in: OperationEnvironment(observers: [recorder]))
       #expect(await run.outcome.isCancelled)
-      #expect(await run.late?.error as? Skipped == Skipped(because: reason))
+      #expect(await run.lateOutcome?.error as? Skipped == Skipped(because: reason))
       #expect(recorder.short.last == "body ended: cancelled, late: error skipped: \(reason)")
     }
   }
@@ -134,7 +134,7 @@ import Testing
       for (index, operation) in all.enumerated() {
         let run = AnyOperation(operation).start(in: OperationEnvironment(observers: observers))
         #expect(await run.outcome.isCancelled)
-        let skip = await run.late?.error as? Skipped
+        let skip = await run.lateOutcome?.error as? Skipped
         #expect(skip?.reason == "condition 'is online' is not met", "\(index)")
       }
     }

@@ -94,7 +94,7 @@ import Testing
         return Value()
       }.start(in: environment)
       #expect(await run.outcome.isCancelled)
-      late = await run.late?.result
+      late = await run.lateOutcome?.result
     }
     #expect(first == nil && late == nil && recorder.trace.spans.count == 2)
     #expect(recorder.trace.spans[1].notes.last?.text == "came too late: a result")

@@ -1,0 +1,81 @@
+/// How often, when and after which errors a failed operation is attempted again.
+///
+/// ```swift
+/// let patient = RetryPolicy(
+///   attempts: 5, backoff: .exponential(from: .seconds(1)).jittered(), within: .seconds(60))
+/// let issues = FetchIssues(repository: repository).retrying(patient)
+/// ```
+public struct RetryPolicy: Sendable {
+  /// The error of a run whose attempts have all failed.
+  public enum FinalError: Sendable {
+    /// A ``RetryError`` with the error of every attempt.
+    case allAttempts
+    /// The error of the last attempt itself. The values that the other errors carry are discarded.
+    case lastAttempt
+  }
+
+  /// A single attempt, whose error is the error of the run.
+  public static let none = RetryPolicy(attempts: 1, throwing: .lastAttempt)
+
+  /// The maximum number of attempts, including the first one.
+  public let attempts: Int
+  /// The delays between attempts, by the clock of the environment.
+  public let backoff: Backoff
+  /// The time from the start of the run within which an attempt may begin; nil for any time.
+  public let budget: Duration?
+  /// The error of a run whose attempts have all failed.
+  public let finalError: FinalError
+  /// Returns whether to make another attempt after an error.
+  public let isWorthwhile: @Sendable (any Error) -> Bool
+
+  /// Creates a policy.
+  ///
+  /// - Parameters:
+  ///   - attempts: The maximum number of attempts, including the first one.
+  ///   - backoff: The delays between attempts, by the clock of the environment.
+  ///   - budget: The time from the start of the run within which an attempt may begin; nil for any
+  ///     time.
+  ///   - finalError: The error of a run whose attempts have all failed.
+  ///   - isWorthwhile: Returns whether to make another attempt after an error.
+  /// - Precondition: `attempts` is at least 1, and `budget` is not negative.
+  public init(
+    attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
+    throwing finalError: FinalError = .allAttempts,
+    when isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true }
+  ) {
+    precondition(attempts >= 1, "`attempts` must be at least 1 (was \(attempts))")
+    precondition(
+      budget ?? .zero >= .zero, "`budget` must not be negative (was \(budget ?? .zero))")
+    self.attempts = attempts
+    self.backoff = backoff
+    self.budget = budget
+    self.finalError = finalError
+    self.isWorthwhile = isWorthwhile
+  }
+}
+
+/// The decision whether another attempt follows a failed one.
+///
+/// ```swift
+/// let issues = FetchIssues(repository: repository).retrying(upTo: 3) { failure in
+///   failure.error is NotFound ? .stop : .retry(after: failure.delay)
+/// }
+/// ```
+public enum RetryDecision<Success: Sendable>: Sendable {
+  /// No other attempt.
+  case stop
+  /// Another attempt after a delay, by default without one. The delay of the backoff is
+  /// ``FailedAttempt/delay``. If there is an operation, it is attempted from now on instead of the
+  /// first one.
+  case retry(after: Duration = .zero, with: (any ComposableOperation<Success>)? = nil)
+}
+
+/// A failed attempt, for the closure that decides whether another one follows.
+public struct FailedAttempt: Sendable {
+  /// The number of the attempt, from 1.
+  public let number: Int
+  /// The error of the attempt.
+  public let error: any Error
+  /// How long to wait before the next attempt, by the backoff and the advice of the error.
+  public let delay: Duration
+}

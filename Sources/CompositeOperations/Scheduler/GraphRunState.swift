@@ -1,0 +1,283 @@
+internal import Synchronization
+
+/// The shared state of the pullers of one graph run: the results, how every node ended, and which
+/// nodes are ready.
+@safe @usableFromInline final class GraphRunState: Sendable {
+  /// The state of a node: one byte per node.
+  enum NodeState: UInt8, Sendable {
+    case notBegun
+    case result
+    /// It returned a value after it was cancelled. The value is in its slot.
+    case lateResult
+    case error
+    case cancelledItself
+    case cancelledWithGraph
+    /// It could not begin, because a node that it needs gave no result.
+    case withoutInput
+
+    /// Whether it failed or cancelled itself.
+    var isOwnLoss: Bool { self == .error || self == .cancelledItself }
+  }
+
+  let plan: GraphPlan
+  let reserve = WorkerReserve()
+  let queue: GraphQueue
+  /// Whether the run has observers. The bodies of the nodes then record how they ended.
+  @usableFromInline let isObserved: Bool
+  private let stopsAtFailure: Bool
+  private let unfinished: Atomic<Int>
+  private let hasStopped = Atomic(false)
+  /// Whether a node ended without a result. Set before the node counts down its dependents.
+  private let hasLosses = Atomic(false)
+  private let failures = Lock(GraphFailures())
+  private let held = Lock<[Int: Cleanup]>([:])
+
+  // Raw memory, so that running a node retains nothing. Only the task that runs a node writes the
+  // slot and the state of the node, before it counts down the dependents. A dependent reads them
+  // when its count is zero, and other tasks when the group of all tasks has ended. Counts are
+  // atomic.
+  @usableFromInline nonisolated(unsafe) let slots: UnsafeMutableRawPointer
+  private nonisolated(unsafe) let states: UnsafeMutablePointer<NodeState>
+  private nonisolated(unsafe) let waitsFor: UnsafeMutablePointer<Atomic<Int32>>
+
+  init(_ plan: GraphPlan, limit: Int, stopsAtFailure: Bool, isObserved: Bool) {
+    self.plan = plan
+    self.stopsAtFailure = stopsAtFailure
+    self.isObserved = isObserved
+    let count = plan.count
+    unfinished = Atomic(count)
+    unsafe slots = .allocate(byteCount: plan.size, alignment: plan.alignment)
+    unsafe states = .allocate(capacity: count)
+    unsafe states.initialize(repeating: .notBegun, count: count)
+    unsafe waitsFor = .allocate(capacity: count)
+    queue = GraphQueue(count: count, limit: limit)
+    for node in 0..<count {
+      let needed = plan.inputs(of: node).count
+      unsafe (waitsFor + node).initialize(to: Atomic(Int32(needed)))
+      if needed == 0 { queue.add(node) }
+    }
+  }
+
+  deinit {
+    for node in 0..<plan.count where !plan.nodes[node].isTrivial && hasValue(node) {
+      plan.nodes[node].work.drop(slot(of: node))
+    }
+    unsafe slots.deallocate()
+    unsafe states.deallocate()
+    unsafe waitsFor.deallocate()
+  }
+
+  @usableFromInline func slot(of node: Int) -> ResultSlot { slot(at: plan.nodes[node].offset) }
+
+  /// The slot for a result, by its offset in bytes.
+  @inlinable func slot(at offset: Int) -> ResultSlot { unsafe ResultSlot(at: slots + offset) }
+
+  func state(of node: Int) -> NodeState { unsafe states[node] }
+
+  private func hasValue(_ node: Int) -> Bool {
+    unsafe states[node] == .result || states[node] == .lateResult
+  }
+
+  /// Returns how a node ended. For a node that could not begin, this is how the node that prevented
+  /// it ended.
+  ///
+  /// - Parameter value: Reads the result, as the dependent needs it.
+  func outcome<Value>(of node: Int, value: () -> Value) -> Outcome<Value> {
+    switch state(of: node) {
+    case .result: .result(value())
+    case .error: error(of: node).map(Outcome.error) ?? .cancelled
+    case .withoutInput:
+      failures.withLock { $0.errorBehind(node) }.map(Outcome.error) ?? .cancelled
+    case .notBegun, .lateResult, .cancelledItself, .cancelledWithGraph: .cancelled
+    }
+  }
+
+  /// The name of a node. If its operation has not been created, this is the name of the type.
+  func name(of node: Int) -> String {
+    let work = plan.nodes[node].work
+    return work.ownName ?? failures.withLock { $0.names[node] } ?? work.name
+  }
+
+  /// The error of a node that failed.
+  func error(of node: Int) -> (any Error)? { failures.withLock { $0.errors[node] } }
+
+  // MARK: Stopping
+
+  var isStopped: Bool { hasStopped.load(ordering: .relaxed) }
+  var isOver: Bool { unfinished.load(ordering: .acquiring) == 0 }
+
+  /// Prevents further nodes from starting, and cancels those that run.
+  func stop() {
+    cancel()
+    reserve.failureSignal.raise()
+  }
+
+  /// Prevents further nodes from starting. Those that run have been cancelled from outside.
+  func cancel() {
+    hasStopped.store(true, ordering: .relaxed)
+    queue.end()
+  }
+
+  // MARK: Ends of nodes
+
+  func endedInResult(_ node: Int, cleanup: Cleanup?) {
+    unsafe states[node] = .result
+    if let cleanup { held.withLock { $0[node] = cleanup } }
+  }
+
+  /// Records the name of the operation of a node that fails, for the error.
+  @usableFromInline func failed(_ node: Int, as name: String) {
+    failures.withLock { $0.called(node, name) }
+  }
+
+  func endedLate(_ node: Int, cleanup: Cleanup?) {
+    cleanup?()
+    unsafe states[node] = .lateResult
+    hasLosses.store(true, ordering: .relaxed)
+  }
+
+  func ended(_ node: Int, with error: any Error, wasCancelled: Bool) {
+    if wasCancelled || error.meansCancellation {
+      error.discardCarriedValues()
+      lost(node, in: wasCancelled ? .cancelledWithGraph : .cancelledItself)
+    } else {
+      lost(node, in: .error, error)
+    }
+  }
+
+  /// Records how an observed node ended.
+  @usableFromInline func ended(_ node: Int, in completion: Completion<Void>) {
+    if let error = completion.error {
+      lost(node, in: .error, error)
+    } else if !completion.isCancelled {
+      endedInResult(node, cleanup: completion.cleanup)
+    } else if completion.hasLateValue {
+      // The value has been discarded. It is still in its slot.
+      endedLate(node, cleanup: nil)
+    } else {
+      lost(node, in: completion.wasCancelled ? .cancelledWithGraph : .cancelledItself)
+    }
+  }
+
+  private func lost(_ node: Int, in state: NodeState, _ error: (any Error)? = nil) {
+    unsafe states[node] = state
+    hasLosses.store(true, ordering: .relaxed)
+    guard state.isOwnLoss else { return }
+    failures.withLock { $0.lost(node, error) }
+  }
+
+  /// Stops the run if a node has failed or cancelled itself, and the graph does not tolerate that.
+  ///
+  /// - Returns: Whether it has stopped the run. The caller then throws, to cancel its group.
+  func stop(behind node: Int) -> Bool {
+    guard hasLosses.load(ordering: .relaxed), state(of: node).isOwnLoss else { return false }
+    guard stopsAtFailure, !plan.isTolerated(node) else { return false }
+    stop()
+    return true
+  }
+
+  /// Releases the dependents of a node that has ended.
+  ///
+  /// - Parameter finished: Incremented by the number of ended nodes, for ``finished(_:)``.
+  /// - Returns: A dependent that has become ready, which the caller runs. The others are queued.
+  func release(behind node: Int, finished: inout Int) -> Int? {
+    var first: Int?
+    var hasOthers = false
+    finished += 1
+    plan.forEachNeeding(node) { needing in
+      guard countDown(needing) else { return }
+      if !hasInputs(needing) {
+        releaseWithout(needing, &finished)
+      } else if first == nil {
+        first = needing
+      } else {
+        queue.add(needing)
+        hasOthers = true
+      }
+    }
+    if hasOthers { queue.wakeOne() }
+    return first
+  }
+
+  /// Marks a node that cannot begin, and releases its dependents: each is queued or cannot begin.
+  private func releaseWithout(_ node: Int, _ finished: inout Int) {
+    var lost = [node]
+    while let node = lost.popLast() {
+      unsafe states[node] = .withoutInput
+      let missing = plan.inputs(of: node).filter { input in
+        !input.asksForOutcome && state(of: input.node) != .result
+      }
+      failures.withLock { $0.couldNotBegin(node, without: missing.map(\.node)) }
+      finished += 1
+      plan.forEachNeeding(node) { needing in
+        guard countDown(needing) else { return }
+        if hasInputs(needing) {
+          queue.add(needing)
+          queue.wakeOne()
+        } else {
+          lost.append(needing)
+        }
+      }
+    }
+  }
+
+  /// Counts an ended input of a node.
+  ///
+  /// - Returns: Whether all inputs of the node have ended.
+  private func countDown(_ node: Int) -> Bool {
+    // If one input is left, no other task counts down.
+    if unsafe waitsFor[node].load(ordering: .acquiring) == 1 { return true }
+    return unsafe waitsFor[node].wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
+  }
+
+  /// Counts nodes that have ended.
+  func finished(_ count: Int) {
+    if count == 0 { return }
+    let left = unfinished.wrappingSubtract(count, ordering: .acquiringAndReleasing).newValue
+    if left == 0 { queue.end() }
+  }
+
+  private func hasInputs(_ node: Int) -> Bool {
+    // All inputs have counted down, so this thread sees what they wrote before.
+    !hasLosses.load(ordering: .relaxed)
+      || plan.inputs(of: node).allSatisfy { input in
+        input.asksForOutcome || state(of: input.node) == .result
+      }
+  }
+
+  // MARK: After the run
+
+  /// Whether no output is missing and every node ended in a result, except for tolerated nodes and
+  /// those that could not begin because of them.
+  var isComplete: Bool {
+    missingOutputs.isEmpty
+      && (0..<plan.count).allSatisfy { node in
+        switch state(of: node) {
+        case .result, .withoutInput: true
+        case .notBegun: false
+        case .lateResult, .error, .cancelledItself, .cancelledWithGraph:
+          plan.isTolerated(node)
+        }
+      }
+  }
+
+  /// The nodes whose results the graph returns and that ended without one.
+  var missingOutputs: [Int] {
+    plan.outputs.filter { !$0.asksForOutcome && state(of: $0.node) != .result }.map(\.node)
+  }
+
+  /// Whether a dependent of a node has begun. The dependent then owns the result of the node.
+  func isTaken(_ node: Int) -> Bool {
+    var isTaken = false
+    plan.forEachNeeding(node) { needing in
+      if state(of: needing) != .withoutInput, state(of: needing) != .notBegun { isTaken = true }
+    }
+    return isTaken
+  }
+
+  /// The nodes that failed or cancelled themselves, in the order of time.
+  var causes: [Int] { failures.withLock { $0.nodes } }
+
+  /// The closures that discard results, by node, for results that no caller receives.
+  var cleanups: [Int: Cleanup] { held.withLock { $0 } }
+}

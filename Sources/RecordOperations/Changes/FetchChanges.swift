@@ -1,0 +1,179 @@
+public import CompositeOperations
+
+/// An operation that fetches what has changed in a database since a token.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let database = MemoryRecordDatabase()
+/// let all = try await FetchChanges(in: database).run().get()
+/// let since = try await FetchChanges(since: all.token, in: database).run().get()
+/// for record in since.changed { print(record.id) }
+/// ```
+///
+/// The operation fetches all pages. If the token has expired, it starts over, fetches all records
+/// and sets ``FetchedChanges/startsOver``: a record that is not among them no longer exists. It
+/// starts at most as many times as ``retries`` allow attempts.
+///
+/// To store the changes, use ``applying(_:)``, which passes them on page by page. Errors are thrown
+/// unchanged.
+public struct FetchChanges: ComposableOperation {
+  /// The position after which to fetch changes; `nil` to fetch all records.
+  public let token: ChangeToken?
+  /// The zone of the records.
+  public let zone: RecordZone
+  /// The database of the records.
+  public let database: any RecordDatabase
+  /// How often a request is attempted.
+  public let retries: RequestRetries
+
+  /// Creates an operation that fetches changes.
+  ///
+  /// - Parameters:
+  ///   - token: The position after which to fetch changes; `nil` to fetch all records.
+  ///   - database: The database of the records.
+  ///   - zone: The zone of the records.
+  ///   - retries: How often a request is attempted.
+  public init(
+    since token: ChangeToken? = nil, in database: any RecordDatabase,
+    zone: RecordZone = .default, retries: RequestRetries = .standard
+  ) {
+    self.token = token
+    self.zone = zone
+    self.database = database
+    self.retries = retries
+  }
+
+  public var operationName: String { "fetch changes" }
+
+  /// Fetches all changes.
+  ///
+  /// - Returns: Each changed record once, in its last state, in the order of the last changes.
+  /// - Throws: A ``RecordError``, and any other error of the database; `CancellationError`.
+  public func perform(in context: OperationContext) async throws -> FetchedChanges {
+    var changed: [RecordID: DatabaseRecord] = [:]
+    var deleted: Set<RecordID> = []
+    var order: [RecordID] = []
+    var startsOver = false
+    let token = try await eachPage(in: context) { page in
+      if page.startsOver {
+        (changed, deleted, order, startsOver) = ([:], [], [], true)
+      }
+      for record in page.changed {
+        changed[record.id] = record
+        deleted.remove(record.id)
+        order.append(record.id)
+      }
+      for id in page.deleted {
+        changed[id] = nil
+        deleted.insert(id)
+        order.append(id)
+      }
+      context.report(changed.count + deleted.count, unit: "records")
+    }
+    // Each record at the position of its last change.
+    var seen: Set<RecordID> = []
+    let last = order.reversed().filter { seen.insert($0).inserted }.reversed()
+    return FetchedChanges(
+      changed: last.compactMap { changed[$0] }, deleted: last.filter(deleted.contains),
+      token: token, startsOver: startsOver)
+  }
+
+  /// Returns an operation that passes each page to a closure before it fetches the next one.
+  ///
+  /// ```swift
+  /// import RecordOperations
+  ///
+  /// let database = MemoryRecordDatabase()
+  /// let copy = Copy()
+  /// let follow = FetchChanges(since: await copy.token, in: database).applying { page in
+  ///   await copy.apply(page)
+  /// }
+  /// let token = try await follow.run().get()
+  ///
+  /// actor Copy {
+  ///   var records: [RecordID: DatabaseRecord] = [:]
+  ///   var token: ChangeToken?
+  ///
+  ///   func apply(_ page: FetchedChanges) {
+  ///     if page.startsOver { records = [:] }
+  ///     for record in page.changed { records[record.id] = record }
+  ///     for id in page.deleted { records[id] = nil }
+  ///     token = page.token
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// If the token of a page is stored in one transaction with its changes, no change is lost or
+  /// applied twice, wherever the run ends.
+  ///
+  /// - Parameter apply: Stores a page. An error that it throws ends the run.
+  /// - Returns: An operation whose result is the token of the last page.
+  public func applying(
+    _ apply: nonisolated(nonsending) @escaping @Sendable (FetchedChanges) async throws -> Void
+  ) -> some ComposableOperation<ChangeToken> {
+    SimpleOperation.withContext { context in try await eachPage(in: context, apply) }.named(
+      operationName)
+  }
+
+  /// Passes each page to a closure.
+  ///
+  /// - Returns: The token of the last page.
+  private nonisolated(nonsending) func eachPage(
+    in context: OperationContext,
+    _ body: nonisolated(nonsending) (FetchedChanges) async throws -> Void
+  ) async throws -> ChangeToken {
+    try database.capabilities.require(.changes)
+    var token = token
+    var startsOver = token == nil
+    var number = 1
+    var starts = 1
+    while true {
+      let (database, zone, since) = (database, zone, token)
+      let request = ReadRequest(operationName: "page \(number)", retries: retries) {
+        try await database.changes(since: since, in: zone)
+      }
+      let page: ChangePage
+      do { page = try await context.run(request) } catch let error as RecordError {
+        // Limited, because a database may forget changes faster than it reports them.
+        guard case .tokenExpired = error.reason, token != nil, starts < retries.attempts else {
+          throw error
+        }
+        starts += 1
+        (token, startsOver) = (nil, true)
+        continue
+      }
+      try await body(FetchedChanges(page, startsOver: startsOver))
+      let isUnchanged = page.changed.isEmpty && page.deleted.isEmpty && page.token == token
+      // A database that has more changes but returns none would cause an endless loop.
+      if !page.hasMore || isUnchanged { return page.token }
+      (token, startsOver) = (page.token, false)
+      number += 1
+    }
+  }
+}
+
+/// The changes of a database: all of them, or a page.
+public struct FetchedChanges: Sendable {
+  /// The saved records, in their current state.
+  public let changed: [DatabaseRecord]
+  /// The IDs of the deleted records.
+  public let deleted: [RecordID]
+  /// The position after these changes.
+  public let token: ChangeToken
+  /// Whether these are all records of the database, or the first page of them, so that previously
+  /// fetched records are void.
+  public let startsOver: Bool
+
+  init(changed: [DatabaseRecord], deleted: [RecordID], token: ChangeToken, startsOver: Bool) {
+    self.changed = changed
+    self.deleted = deleted
+    self.token = token
+    self.startsOver = startsOver
+  }
+
+  init(_ page: ChangePage, startsOver: Bool) {
+    self.init(
+      changed: page.changed, deleted: page.deleted, token: page.token, startsOver: startsOver)
+  }
+}

@@ -1,0 +1,116 @@
+internal import SQLiteSupport
+
+/// The tables and triggers that record the state of each record, so that changes by other programs
+/// count.
+///
+/// `_record_states` has one row for each record that is or was in a tracked table. Its sequence is
+/// the tag of the record. Sequences increase in the order of the changes.
+enum SQLiteTracking {
+  /// The current time, in the format of `Date.text`.
+  static let now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+
+  /// The statements that create the tables.
+  static let tables = [
+    """
+    CREATE TABLE "_record_states" (
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, name TEXT NOT NULL,
+      modified TEXT NOT NULL, deleted INTEGER NOT NULL, UNIQUE (type, name)
+    )
+    """,
+    // The types whose tables were created here.
+    """
+    CREATE TABLE "_record_types" (type TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID
+    """,
+    // The identity of the database, and the last sequence whose deletion was forgotten.
+    """
+    CREATE TABLE "_record_database" (identity TEXT NOT NULL, forgotten INTEGER NOT NULL)
+    """,
+    """
+    INSERT INTO "_record_database" VALUES (lower(hex(randomblob(16))), 0)
+    """,
+  ]
+
+  static func triggerNames(for table: String) -> [String] {
+    ["inserted", "updated", "renamed", "deleted"].map { "_record_\($0)_\(table)" }
+  }
+
+  /// Returns the statements that create the triggers of a table.
+  ///
+  /// The triggers delete and insert instead of using `REPLACE`, because a trigger adopts the
+  /// conflict policy of its statement: within `INSERT OR IGNORE`, it would not replace the row.
+  ///
+  /// - Throws: A ``RecordError`` if the name of the table contains a NUL.
+  static func triggers(for table: SQLiteTable) throws -> [String] {
+    let names = try triggerNames(for: table.name).map(SQLiteName.quoted)
+    let target = try SQLiteName.quoted(table.name)
+    let type = try SQLiteName.literal(table.name)
+    let (old, new) = (try table.key.name(of: "OLD"), try table.key.name(of: "NEW"))
+    let (oldIsNamed, newIsNamed) = (
+      try table.key.isNamed("OLD") ?? "1", try table.key.isNamed("NEW") ?? "1"
+    )
+    func state(_ name: String, deleted: Int) -> String {
+      """
+      DELETE FROM "_record_states" WHERE type = \(type) AND name = \(name); \
+      INSERT INTO "_record_states" (type, name, modified, deleted) \
+      VALUES (\(type), \(name), \(now), \(deleted));
+      """
+    }
+    return [
+      "\(names[0]) AFTER INSERT ON \(target) WHEN \(newIsNamed) BEGIN \(state(new, deleted: 0)) END",
+      "\(names[1]) AFTER UPDATE ON \(target) WHEN \(newIsNamed) BEGIN \(state(new, deleted: 0)) END",
+      """
+      \(names[2]) AFTER UPDATE ON \(target) WHEN \(oldIsNamed) AND (\(old)) COLLATE BINARY IS NOT (\(new)) \
+      BEGIN \(state(old, deleted: 1)) END
+      """,
+      "\(names[3]) AFTER DELETE ON \(target) WHEN \(oldIsNamed) BEGIN \(state(old, deleted: 1)) END",
+    ].map { "CREATE TRIGGER \($0)" }
+  }
+}
+
+extension SQLiteConnection {
+  /// Tracks the states of all records of a table from now on. Must be called in a transaction.
+  ///
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if it is not a table, or its rows have no key.
+  func track(_ table: SQLiteTable) throws {
+    guard table.kind == .table, table.key != .none else {
+      throw RecordError(
+        .unsupported("\(table.name) can only be queried: it is not a table whose rows have a key"))
+    }
+    if try !hasTrackingTables() {
+      for sql in SQLiteTracking.tables { try execute(sql) }
+    }
+    // Triggers from before the table was renamed.
+    let others = try fetchAll(
+      """
+      SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 \
+      AND instr(sql, '"_record_states"') > 0
+      """,
+      [.text(table.name)]
+    ) { $0.text(at: 0) ?? "" }
+    let prefixes = SQLiteTracking.triggerNames(for: "")
+    for name in others where prefixes.contains(where: name.hasPrefix) {
+      try execute("DROP TRIGGER \(SQLiteName.quoted(name))")
+    }
+    for sql in try SQLiteTracking.triggers(for: table) { try execute(sql) }
+    let type = try SQLiteName.literal(table.name)
+    try execute("DELETE FROM \"_record_states\" WHERE type = \(type)")
+    if changeCount > 0 {
+      // The table was replaced, or changed without its triggers, so the changes since then are
+      // unknown. Older tokens expire.
+      try execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = '_record_states'")
+      try execute(
+        """
+        UPDATE "_record_database" SET forgotten = \
+        (SELECT seq FROM sqlite_sequence WHERE name = '_record_states')
+        """)
+    }
+    let condition = try table.key.isNamed("t").map { " WHERE \($0)" } ?? ""
+    try execute(
+      """
+      INSERT INTO "_record_states" (type, name, modified, deleted) \
+      SELECT \(type), \(table.key.name(of: "t")), \(SQLiteTracking.now), 0 \
+      FROM \(SQLiteName.quoted(table.name)) AS t\(condition)
+      """)
+    schema.changed()
+  }
+}

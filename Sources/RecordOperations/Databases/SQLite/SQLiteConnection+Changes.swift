@@ -1,0 +1,140 @@
+internal import SQLiteSupport
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A position in the sequence of changes. As a token: `identity:sequence:beginning`.
+private struct SQLitePosition {
+  /// The identity of the database; empty if it had no changes yet.
+  let identity: String
+  let sequence: Int64
+  /// The last sequence when the caller fetched without a token. Records that were deleted before
+  /// are not reported, because the caller never had them.
+  let beginning: Int64
+
+  init(identity: String, sequence: Int64, beginning: Int64) {
+    self.identity = identity
+    self.sequence = sequence
+    self.beginning = beginning
+  }
+
+  init?(_ token: ChangeToken) {
+    let parts = token.description.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3, let sequence = Int64(parts[1]), let beginning = Int64(parts[2]),
+      sequence >= 0, beginning >= 0
+    else { return nil }
+    self.init(identity: String(parts[0]), sequence: sequence, beginning: beginning)
+  }
+
+  var token: ChangeToken { ChangeToken("\(identity):\(sequence):\(beginning)") }
+}
+
+extension SQLiteConnection {
+  /// Returns a page of changes since a token. Must be called in a transaction.
+  ///
+  /// - Parameter count: The maximum number of changes on the page.
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if the token has expired, or if no table is
+  ///   tracked.
+  func changes(since token: ChangeToken?, atMost count: Int) throws -> ChangePage {
+    guard try hasTrackingTables(), let database = try database() else {
+      return try noChanges(since: token)
+    }
+    let start = try start(token, in: database)
+    let states = try fetchAll(
+      """
+      SELECT sequence, type, name, deleted FROM "_record_states" \
+      WHERE sequence > ?1 AND (deleted = 0 OR sequence > ?2) ORDER BY sequence LIMIT ?3
+      """,
+      [
+        .integer(start.sequence), .integer(start.beginning),
+        .integer(Int64(count == .max ? count : count + 1)),
+      ]
+    ) { row in
+      (
+        sequence: row.integer(at: 0), type: row.text(at: 1) ?? "", name: row.text(at: 2) ?? "",
+        isDeleted: row.integer(at: 3) != 0
+      )
+    }
+    var page = ChangePage(changed: [], deleted: [], token: start.token, hasMore: false)
+    for state in states.prefix(count) {
+      let id = RecordID(state.type, state.name)
+      // Dropping a table runs no triggers, so the states of its records remain.
+      if !state.isDeleted, let table = try table(state.type),
+        let record = try record(state.name, in: table)
+      {
+        page.changed.append(record)
+      } else if state.sequence > start.beginning {
+        page.deleted.append(id)
+      }
+    }
+    page.hasMore = states.count > count
+    page.token =
+      SQLitePosition(
+        identity: database.identity,
+        sequence: page.hasMore ? states[count - 1].sequence : database.last,
+        beginning: start.beginning
+      ).token
+    return page
+  }
+
+  /// Returns the position of a token.
+  ///
+  /// - Throws: A ``RecordError`` if the token has expired.
+  private func start(
+    _ token: ChangeToken?, in database: (identity: String, forgotten: Int64, last: Int64)
+  ) throws -> SQLitePosition {
+    let new = SQLitePosition(identity: database.identity, sequence: 0, beginning: database.last)
+    guard let token else { return new }
+    // A token of another kind of database counts as expired.
+    guard let position = SQLitePosition(token) else { throw RecordError(.tokenExpired) }
+    if position.identity.isEmpty { return new }
+    guard position.identity == database.identity, position.sequence <= database.last,
+      max(position.sequence, position.beginning) >= database.forgotten
+    else { throw RecordError(.tokenExpired) }
+    return position
+  }
+
+  private func noChanges(since token: ChangeToken?) throws -> ChangePage {
+    if let token, SQLitePosition(token)?.identity != "" { throw RecordError(.tokenExpired) }
+    let tables = try tables()
+    guard tables.isEmpty else {
+      let names = tables.joined(separator: ", ")
+      throw RecordError(
+        .unsupported(
+          "\(file) does not track changes yet: call keepChanges(of:) for its tables (\(names))"
+        ))
+    }
+    let token = SQLitePosition(identity: "", sequence: 0, beginning: 0).token
+    return ChangePage(changed: [], deleted: [], token: token, hasMore: false)
+  }
+
+  private func database() throws -> (identity: String, forgotten: Int64, last: Int64)? {
+    try fetchOne(
+      """
+      SELECT identity, forgotten, \
+      ifnull((SELECT seq FROM sqlite_sequence WHERE name = '_record_states'), 0) \
+      FROM "_record_database"
+      """
+    ) { ($0.text(at: 0) ?? "", $0.integer(at: 1), $0.integer(at: 2)) }
+  }
+
+  /// Deletes the states of records that were deleted before a date. Older tokens expire.
+  ///
+  /// - Returns: The number of states that were deleted.
+  /// - Throws: A ``SQLiteError``.
+  func forgetDeletions(before date: Date) throws -> Int {
+    guard try hasTrackingTables() else { return 0 }
+    let text: SQLiteValue = .text(
+      Date.texts.contains(date) ? date.text : date < Date.texts.lowerBound ? "" : ":")
+    try execute(
+      """
+      UPDATE "_record_database" SET forgotten = max(forgotten, ifnull( \
+      (SELECT max(sequence) FROM "_record_states" WHERE deleted = 1 AND modified < ?1), 0))
+      """, [text])
+    try execute("DELETE FROM \"_record_states\" WHERE deleted = 1 AND modified < ?1", [text])
+    return changeCount
+  }
+}

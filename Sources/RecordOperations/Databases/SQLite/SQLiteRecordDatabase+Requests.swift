@@ -1,0 +1,123 @@
+internal import SQLiteSupport
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension SQLiteRecordDatabase {
+  /// Saves and deletes records, in one transaction.
+  ///
+  /// - Parameter batch: At most as many records and bytes as ``limits`` allow.
+  /// - Returns: One reply for each change, in the order of the batch.
+  /// - Throws: A ``RecordError`` if the batch exceeds the limits, the file cannot be written, or
+  ///   this task is in a transaction of the file; `CancellationError`.
+  public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
+    try limits.check(batch)
+    return try await write { try $0.apply(batch) }
+  }
+
+  /// Reads records by their names.
+  ///
+  /// - Parameters:
+  ///   - ids: At most as many as ``limits`` allow for a batch.
+  ///   - keys: The fields to read; nil for all.
+  /// - Returns: The records that exist.
+  /// - Throws: A ``RecordError`` if the limit is exceeded, a table has no column for a key, or the
+  ///   file cannot be read; `CancellationError`.
+  public func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord]
+  {
+    guard ids.count <= limits.items else { throw RecordError(.limitExceeded) }
+    return try await read { try $0.lookup(ids, keys: keys) }
+  }
+
+  /// Returns a page of the records that match a query.
+  ///
+  /// A type without a table has no records if the access is ``SQLiteOptions/Access/create``. With
+  /// any other access it is an error.
+  ///
+  /// - Throws: A ``RecordError`` if the query is invalid, the table has no column for a key, or the
+  ///   file cannot be read; `CancellationError`.
+  public func query(
+    _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
+  ) async throws -> RecordPage {
+    try await read { [options] connection in
+      try connection.page(
+        of: query, after: cursor, atMost: count, requiringTable: options.access != .create)
+    }
+  }
+
+  /// Returns a page of changes since a token.
+  ///
+  /// The changes of a table are tracked from its creation if it was created here. Any other table
+  /// is tracked from the first change that is made here, or from ``keepChanges(of:)``; all of its
+  /// records then count as changed. Dropping a table is not reported.
+  ///
+  /// - Throws: A ``RecordError`` if the token has expired, no table is tracked, the zone is not the
+  ///   default one, or the file cannot be read; `CancellationError`.
+  public func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
+    guard zone == .default else {
+      throw RecordError(.unsupported("no zone \(zone.name): SQLite has only the default zone"))
+    }
+    return try await read { [limits] connection in
+      try connection.changes(since: token, atMost: limits.page)
+    }
+  }
+
+  /// Tracks the changes of tables from now on.
+  ///
+  /// Gives their records tags, as the first change made here would.
+  ///
+  /// - Throws: A ``RecordError`` if a table does not exist or cannot be written, or if this task is
+  ///   in a transaction of the file; `CancellationError`.
+  public func keepChanges(of types: [String]) async throws {
+    try await write { connection in
+      for type in types {
+        guard try connection.table(type) != nil else {
+          let names = try connection.tables().joined(separator: ", ")
+          throw RecordError(
+            .invalid("no such table: \(type) (tables: \(names.isEmpty ? "none" : names))"))
+        }
+        _ = try connection.trackedTable(type, creating: nil)
+      }
+    }
+  }
+
+  /// Returns whether the file exists and can be read, or can be created if the access allows it.
+  ///
+  /// - Throws: `CancellationError`.
+  public func accountStatus() async throws -> AccountStatus {
+    let file = SQLiteFile(path)
+    if case .missing = file.kind {
+      guard options.access == .create else { return .noAccount }
+      return file.hasWritableFolder ? .available : .restricted
+    }
+    do {
+      _ = try await read { try $0.tables() }
+      return .available
+    } catch let error as RecordError {
+      switch error.reason {
+      case .unavailable: return .temporarilyUnavailable
+      case .notPermitted: return .restricted
+      case .conflict, .unknownRecord, .limitExceeded, .referenceViolated, .batchFailed, .invalid,
+        .unsupported, .replyLost, .tokenExpired, .storage, .other:
+        return .couldNotDetermine
+      }
+    }
+  }
+
+  /// Deletes the change entries of records that were deleted before a date, to free their space.
+  ///
+  /// A change token from before the last of these deletions then expires: ``changes(since:in:)``
+  /// throws ``RecordError/Reason/tokenExpired`` for it, and the caller has to fetch everything
+  /// again.
+  ///
+  /// - Returns: The number of entries that were deleted.
+  /// - Throws: A ``RecordError`` if the file cannot be written, or if this task is in a transaction
+  ///   of it; `CancellationError`.
+  @discardableResult
+  public func forgetDeletions(before date: Date) async throws -> Int {
+    try await write { try $0.forgetDeletions(before: date) }
+  }
+}

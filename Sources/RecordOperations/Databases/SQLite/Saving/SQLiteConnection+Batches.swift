@@ -1,0 +1,74 @@
+internal import SQLiteSupport
+
+extension SQLiteConnection {
+  /// Applies the changes of a batch. Must be called in a transaction.
+  ///
+  /// - Throws: A ``SQLiteError`` or a ``RecordError`` that concerns the whole request.
+  func apply(_ batch: RecordBatch) throws -> [RecordReply] {
+    try trackTables(of: batch.changes)
+    guard batch.isAtomic else { return try applyEach(batch.changes) }
+    do { return try savepoint { try applyAll(batch.changes) } } catch let failure as AtomicFailure {
+      return failure.replies
+    }
+  }
+
+  /// Tracks the existing tables of the changes. This happens before the changes, so that rolling
+  /// them back keeps it: the reply to a conflict needs the current tag of the record.
+  private func trackTables(of changes: [RecordChange]) throws {
+    for type in Set(changes.lazy.filter { $0.id.zone == .default }.map(\.id.type)) {
+      // For other tables, the replies to their changes report the error.
+      guard let table = try table(type), table.kind == .table, table.key != .none, !table.isTracked
+      else { continue }
+      _ = try trackedTable(type, creating: nil)
+    }
+  }
+
+  /// Applies each change separately.
+  ///
+  /// - Throws: A ``SQLiteError`` that concerns the whole request.
+  private func applyEach(_ changes: [RecordChange]) throws -> [RecordReply] {
+    try changes.map { change in
+      do { return try savepoint { try apply(change) } } catch {
+        return .failed(try failure(error, of: change))
+      }
+    }
+  }
+
+  /// Applies all changes or none.
+  ///
+  /// - Throws: An ``AtomicFailure`` if a change fails; a ``SQLiteError`` that concerns the whole
+  ///   request.
+  private func applyAll(_ changes: [RecordChange]) throws -> [RecordReply] {
+    try changes.enumerated().map { index, change in
+      do { return try apply(change) } catch {
+        let failure = try failure(error, of: change)
+        throw AtomicFailure(
+          replies: changes.enumerated().map { other, change in
+            .failed(other == index ? failure : RecordError(.batchFailed, of: change.id))
+          })
+      }
+    }
+  }
+
+  /// Returns the error of a change.
+  ///
+  /// - Throws: The error itself if it concerns the whole request.
+  private func failure(_ error: any Error, of change: RecordChange) throws -> RecordError {
+    guard isInTransaction else { throw error }
+    switch error {
+    case var error as RecordError:
+      error.record = change.id
+      return error
+    case let error as SQLiteError where error.isOfStatement:
+      guard var translated = error.translated as? RecordError else { throw error }
+      translated.record = change.id
+      return translated
+    default: throw error
+    }
+  }
+}
+
+/// The rollback of an atomic batch, with the reply to each change.
+private struct AtomicFailure: Error {
+  let replies: [RecordReply]
+}

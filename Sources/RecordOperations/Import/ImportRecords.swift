@@ -1,0 +1,240 @@
+public import CompositeOperations
+internal import SQLiteSupport
+
+/// An operation that imports the records of a file into a table.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let database = SQLiteRecordDatabase("library.sqlite")
+/// let load = ImportRecords(
+///   "Book", into: database, from: "books.csv", as: .csv, existing: .updated,
+///   badRows: .skipped(atMost: 100))
+/// let imported = try await load.run().get()
+/// for problem in imported.problems { print("books.csv,", problem) }
+/// ```
+///
+/// The header of the file, or the keys of its objects, name columns of the table. A missing table
+/// is created for records, as a save creates it, with text columns for CSV and with columns of the
+/// kinds of the first values for JSON. An existing table that was created for records gets missing
+/// columns only if ``addsColumns`` is `true`. If the file does not contain the names of the records
+/// (`id`), they get new ones. A table of another program receives only the contents of the file,
+/// and its triggers, checks and foreign keys apply.
+///
+/// Cells are bound to statements as values and never become part of the SQL text.
+///
+/// A row that cannot be imported is reported with its line and the reason: it has too few or too
+/// many cells, a value does not fit its column, or the table rejects it. ``badRows`` says whether
+/// the other rows are imported.
+///
+/// The import is one transaction, so a run that fails or is cancelled leaves the table as it was.
+/// With ``rowsPerTransaction``, it is several transactions, and such a run leaves whole ones. Other
+/// saves through the same database wait until the import has ended; other connections that write
+/// the file may find it locked.
+///
+/// A transaction needs free space for about twice its rows: in the log beside the database, and in
+/// the database. When the import has ended, successfully or not, the log is truncated, unless
+/// another connection is using it. An import that fails before anything is imported removes a
+/// database file that it has created, unless another connection uses the file.
+///
+/// The run reports the number of bytes read. It throws a ``RecordImportError`` for bad rows, and
+/// for any failure after a transaction was committed. Otherwise it throws a ``RecordError`` if the
+/// database fails, and a ``RecordFileError`` if the file as a whole cannot be imported. If a run is
+/// cancelled after a transaction was committed, the error is the one in
+/// ``CompositeOperations/OperationRun/lateOutcome``.
+public struct ImportRecords: ComposableOperation {
+  /// The type of the records, which is the name of the table.
+  public let type: String
+  /// The database of the table.
+  public let database: SQLiteRecordDatabase
+  /// The path of the file.
+  public let path: String
+  /// The format of the file.
+  public let format: ImportFormat
+  /// The treatment of a row whose key already exists.
+  public let existing: ExistingRowPolicy
+  /// The treatment of rows that cannot be imported.
+  public let badRows: BadRowPolicy
+  /// The types that the references in columns refer to, for cells that contain only names.
+  public let references: [String: String]
+  /// Whether a table created for records gets the columns of the file that it does not have.
+  public let addsColumns: Bool
+  /// The number of rows of each transaction; `nil` for a single transaction.
+  public let rowsPerTransaction: Int?
+  /// The open descriptor to read; `nil` to read the path.
+  private var descriptor: Int32?
+
+  /// Creates an import.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the records, which is the name of the table.
+  ///   - database: The database of the table.
+  ///   - path: The path of the file, which may also be a pipe or a device.
+  ///   - format: The format of the file.
+  ///   - existing: The treatment of a row whose key already exists.
+  ///   - badRows: The treatment of rows that cannot be imported.
+  ///   - references: The types that the references in columns refer to, such as
+  ///     `["author": "Author"]`. They are needed for columns that are not foreign keys and whose
+  ///     cells contain only names.
+  ///   - addsColumns: Whether a table created for records gets the columns of the file that it does
+  ///     not have. If not, a CSV file with such a column is refused, and a JSON object with one is
+  ///     a bad row.
+  ///   - rowsPerTransaction: The number of rows of each transaction; `nil` for a single
+  ///     transaction. Between transactions other connections can write the file, but this database
+  ///     cannot.
+  /// - Precondition: `rowsPerTransaction` is at least 1, and the number of bad rows to skip is at
+  ///   least 0.
+  public init(
+    _ type: String, into database: SQLiteRecordDatabase, from path: String,
+    as format: ImportFormat, existing: ExistingRowPolicy = .refused,
+    badRows: BadRowPolicy = .refused,
+    references: [String: String] = [:], addsColumns: Bool = false, rowsPerTransaction: Int? = nil
+  ) {
+    precondition(
+      rowsPerTransaction ?? 1 >= 1,
+      "`rowsPerTransaction` must be at least 1 (was \(rowsPerTransaction ?? 0))")
+    if case .skipped(let count) = badRows {
+      precondition(count >= 0, "`atMost` of `badRows` must be at least 0 (was \(count))")
+    }
+    self.type = type
+    self.database = database
+    self.path = path
+    self.format = format
+    self.existing = existing
+    self.badRows = badRows
+    self.references = references
+    self.addsColumns = addsColumns
+    self.rowsPerTransaction = rowsPerTransaction
+  }
+
+  /// Returns an import that reads an open descriptor from its current position. The descriptor
+  /// stays open.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The open descriptor.
+  ///   - name: The name of the descriptor in errors.
+  ///   - make: Creates the import, with the name as its path.
+  package static func reading(
+    from descriptor: Int32, called name: String, _ make: (_ path: String) -> ImportRecords
+  ) -> ImportRecords {
+    var load = make(name)
+    load.descriptor = descriptor
+    return load
+  }
+
+  public var operationName: String { "import \(type)" }
+
+  /// Imports the file.
+  ///
+  /// - Returns: The path, the number of imported records, and the problems with skipped rows.
+  /// - Throws: A ``RecordImportError``, a ``RecordError``, a ``RecordFileError``;
+  ///   `CancellationError`.
+  public func perform(in context: OperationContext) async throws -> ImportedFile {
+    // Checked before a database file is created.
+    if descriptor == nil { try ImportSource.check(path) }
+    let isNewFile = SQLiteFile(database.path).isMissing
+    return try await database.withWriter { connection in
+      do { return try load(on: connection, context) } catch {
+        let kept = (error as? RecordImportError)?.recordCount ?? 0
+        if isNewFile, kept == 0 { connection.removeUnusedFile() }
+        throw error
+      }
+    }
+  }
+
+  private func load(
+    on connection: SQLiteConnection, _ context: OperationContext
+  ) throws -> ImportedFile {
+    var source = try ImportSource(path, open: descriptor, format) {
+      if connection.isCancelled { throw CancellationError() }
+    }
+    defer { source.close() }
+    if source.size ?? .max > SQLiteConnection.autocheckpointSize { connection.checkpointWAL() }
+    defer { connection.truncateWAL() }
+    var table = SQLiteImport(
+      of: path, into: type, existing, references, addsColumns: addsColumns,
+      database.options.access, on: connection)
+    let ledger = ImportProblems(badRows)
+    return try load(&source, into: &table, ledger, connection, context)
+  }
+
+  private func load(
+    _ source: inout ImportSource, into table: inout SQLiteImport, _ ledger: ImportProblems,
+    _ connection: SQLiteConnection, _ context: OperationContext
+  ) throws -> ImportedFile {
+    var ledger = ledger
+    var committed = 0
+    do {
+      // Read outside of a transaction: a pipe may block, and other writers should not wait for it.
+      var next = try source.next(atMost: rowsPerTransaction ?? .max)
+      while next != nil {
+        committed += try connection.transaction(.immediate) {
+          var remaining = rowsPerTransaction ?? .max
+          var count = 0
+          while let rows = next {
+            // If all rows are bad, no statement runs that would notice a cancellation.
+            if connection.isCancelled { throw CancellationError() }
+            remaining -= rows.count
+            count += try table.insert(rows, &ledger)
+            context.report(source.byteCount, of: source.size, unit: "bytes")
+            if remaining == 0 { break }
+            next = try source.next(atMost: remaining)
+          }
+          try table.checkReferences()
+          return count
+        }
+        if next != nil { next = try source.next(atMost: rowsPerTransaction ?? .max) }
+      }
+    } catch let error as ImportProblems.Full {
+      throw RecordImportError(path, error.problems, recordCount: committed, cause: nil)
+    } catch  where committed > 0 {
+      let cause = (error as? SQLiteError)?.translated ?? error
+      throw RecordImportError(path, ledger.problems, recordCount: committed, cause: cause)
+    }
+    return ImportedFile(path: path, recordCount: committed, problems: ledger.problems)
+  }
+}
+
+/// The result of an import.
+public struct ImportedFile: Hashable, Sendable {
+  /// The path of the file.
+  public let path: String
+  /// The number of records that were inserted or updated.
+  public let recordCount: Int
+  /// The problems with the skipped rows, in their order.
+  public let problems: [RowProblem]
+}
+
+/// An error for an import with too many bad rows, or for a failure after a transaction was
+/// committed.
+public struct RecordImportError: Error, Sendable {
+  /// The path of the file.
+  public let path: String
+  /// The problems with the rows, in their order, up to the first one beyond the limit.
+  public let problems: [RowProblem]
+  /// The number of records that earlier transactions have committed to the table.
+  public let recordCount: Int
+  /// The error that ended the import after a transaction was committed: a ``RecordError``, a
+  /// ``RecordFileError`` or a `CancellationError`. `nil` if bad rows ended it.
+  public let cause: (any Error)?
+
+  init(_ path: String, _ problems: [RowProblem], recordCount: Int, cause: (any Error)?) {
+    self.path = path
+    self.problems = problems
+    self.recordCount = recordCount
+    self.cause = cause
+  }
+}
+
+extension RecordImportError: CustomStringConvertible {
+  public var description: String {
+    let first = problems.first.map { "\($0)" } ?? ""
+    let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
+    let kept =
+      recordCount > 0
+      ? "\(recordCount == 1 ? "1 record was" : "\(recordCount) records were") imported before"
+      : "nothing was imported"
+    guard let cause else { return "\(path), \(first)\(more); \(kept)" }
+    return "\(path): \(cause is CancellationError ? "cancelled" : "\(cause)"); \(kept)"
+  }
+}

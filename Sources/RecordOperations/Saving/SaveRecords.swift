@@ -1,0 +1,123 @@
+public import CompositeOperations
+
+/// An operation that saves records.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let database = MemoryRecordDatabase()
+/// var book = DatabaseRecord("Book", "9780141439600")
+/// book["title"] = "Persuasion"
+/// let saved = try await SaveRecords([book], in: database).run().get()
+/// ```
+///
+/// The result is the saved records in their current state, in the given order, each with its new
+/// tag. To change a record again, change one of these. The policy says which fields are saved, and
+/// what happens if another writer has saved the record; see ``SavePolicy``.
+///
+/// The operation splits the records into as many requests as the limits of the database require.
+/// The requests run one after another, in the order of the records, so put a record before the
+/// records that refer to it. A request that the database rejects as too large is halved, down to a
+/// single record. An **atomic** save is a single request, or fails with
+/// ``RecordError/Reason/limitExceeded``.
+///
+/// A request that failed temporarily is retried, with only the records that are not saved yet. If a
+/// reply was lost, the operation first looks up which of them were saved. A record that is given
+/// more than once is saved once, with the same result as saving one after the other.
+///
+/// If not all records could be saved, the error is a ``RecordBatchError`` with the result of each.
+public struct SaveRecords: ComposableOperation {
+  /// The records to save.
+  public let records: [DatabaseRecord]
+  /// The database of the records.
+  public let database: any RecordDatabase
+  /// The fields that are saved, and the condition for the save.
+  public let policy: SavePolicy
+  /// Whether either all records are saved or none.
+  public let isAtomic: Bool
+  /// How often a request is attempted.
+  public let retries: RequestRetries
+
+  /// Creates an operation that saves records.
+  ///
+  /// - Parameters:
+  ///   - records: The records to save.
+  ///   - database: The database of the records.
+  ///   - policy: The fields that are saved, and the condition for the save.
+  ///   - isAtomic: Whether either all records are saved or none.
+  ///   - retries: How often a request is attempted.
+  public init(
+    _ records: [DatabaseRecord], in database: any RecordDatabase,
+    policy: SavePolicy = .ifUnchanged, atomic isAtomic: Bool = false,
+    retries: RequestRetries = .standard
+  ) {
+    self.records = records
+    self.database = database
+    self.policy = policy
+    self.isAtomic = isAtomic
+    self.retries = retries
+  }
+
+  /// Creates an operation that saves values as records.
+  ///
+  /// - Parameters:
+  ///   - values: The values to save. Their records have no tags. By default they are saved even if
+  ///     another writer has saved them.
+  ///   - database: The database of the records.
+  ///   - policy: The fields that are saved, and the condition for the save.
+  ///   - isAtomic: Whether either all records are saved or none.
+  ///   - retries: How often a request is attempted.
+  /// - Throws: A ``FieldValueError`` if no field can hold a property; any error of the type's own
+  ///   encoding.
+  public init(
+    _ values: [some RecordConvertible], in database: any RecordDatabase,
+    policy: SavePolicy = .allKeys, atomic isAtomic: Bool = false,
+    retries: RequestRetries = .standard
+  ) throws {
+    self.init(
+      try values.map { try $0.record() }, in: database, policy: policy, atomic: isAtomic,
+      retries: retries)
+  }
+
+  public var operationName: String { "save \(RecordBatch.size(records.count))" }
+
+  /// Saves the records.
+  ///
+  /// - Returns: The saved records in their current state, in the given order.
+  /// - Throws: A ``RecordBatchError`` if not all records are saved, or the run was cancelled; a
+  ///   ``RecordError`` if an atomic save is not supported or exceeds the limits.
+  public func perform(in context: OperationContext) async throws -> [DatabaseRecord] {
+    var merged: [DatabaseRecord] = []
+    var places: [RecordID: Int] = [:]
+    for record in records {
+      if let place = places[record.id] {
+        merged[place] = record.merged(over: merged[place], by: policy)
+      } else {
+        places[record.id] = merged.count
+        merged.append(record)
+      }
+    }
+    var requests = ModifyRequests(
+      of: merged.map { .save($0, policy) }, atomically: isAtomic, in: database, retries: retries)
+    let replies = try await requests.perform(in: context)
+    return records.compactMap { record in
+      guard let place = places[record.id], case .saved(let saved) = replies[place] else {
+        return nil
+      }
+      return saved
+    }
+  }
+}
+
+extension DatabaseRecord {
+  /// Returns the record with the fields of an earlier one, unless it saves these fields itself.
+  fileprivate func merged(over earlier: DatabaseRecord, by policy: SavePolicy) -> DatabaseRecord {
+    if policy == .replace { return self }
+    let saved = earlier.fields(by: policy).merging(fields(by: policy)) { $1 }
+    // All fields of a record without a tag are saved.
+    let known = tag == nil ? [:] : earlier.fields.merging(fields) { $1 }
+    var merged = DatabaseRecord(id, fields: known, tag: tag, modified: modified)
+    for (key, value) in saved { merged[key] = value }
+    return merged
+  }
+}
