@@ -46,7 +46,6 @@ extension SystemError {
   package static var noSuchFileOrDirectory: SystemError { SystemError(code: ENOENT) }
   package static var notDirectory: SystemError { SystemError(code: ENOTDIR) }
   package static var notPermitted: SystemError { SystemError(code: EPERM) }
-  package static var notSupported: SystemError { SystemError(code: ENOTSUP) }
   package static var permissionDenied: SystemError { SystemError(code: EACCES) }
   package static var readOnlyFileSystem: SystemError { SystemError(code: EROFS) }
   package static var textFileBusy: SystemError { SystemError(code: ETXTBSY) }

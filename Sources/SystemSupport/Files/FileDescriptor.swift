@@ -46,7 +46,6 @@ package struct FileDescriptor: Hashable, Sendable {
   /// enough to stop in time, and large enough to be fast.
   package static let blockSize = 1 << 20
 
-  package static let standardInput = FileDescriptor(rawValue: STDIN_FILENO)
   package static let standardOutput = FileDescriptor(rawValue: STDOUT_FILENO)
   package static let standardError = FileDescriptor(rawValue: STDERR_FILENO)
 

@@ -12,7 +12,8 @@ package struct FileName: Hashable, Sendable {
   /// - Parameter bytes: The bytes with the zero that terminates them.
   init(terminated bytes: [CChar]) { self.bytes = bytes }
 
-  private var utf8: some Collection<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
+  /// The bytes without the zero that terminates them.
+  package var utf8: some Collection<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
 
   /// The name for display. Bytes that are not UTF-8 are replaced.
   package var text: String { String(decoding: utf8, as: UTF8.self) }

@@ -105,8 +105,22 @@ package struct OpenFolder: Sendable {
 
   /// Returns the names in the folder, sorted.
   ///
-  /// - Parameter check: Called for every name. It throws to stop reading.
+  /// - Parameter check: Called first and then for every name. It throws to stop reading.
   package func names(_ check: () throws -> Void) throws -> [FileName] {
+    try check()
+    var names: [FileName] = []
+    try forEachName { name, _ in
+      try check()
+      names.append(name)
+    }
+    return names.sorted(by: FileName.precedes)
+  }
+
+  /// Calls a function for every name in the folder, in the order of the system.
+  ///
+  /// - Parameter body: Receives the name and the kind of its file; nil if the folder does not store
+  ///   the kind. It throws to stop reading.
+  package func forEachName(_ body: (FileName, FileStatus.Kind?) throws -> Void) throws {
     let copy = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw SystemError.last }
     guard let stream = unsafe fdopendir(copy) else {
@@ -115,20 +129,17 @@ package struct OpenFolder: Sendable {
       throw error
     }
     defer { unsafe closedir(stream) }
-    var names: [FileName] = []
     errno = 0
     while let entry = unsafe readdir(stream) {
-      try check()
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         unsafe Array(bytes.prefix { $0 != 0 })
       }
       if !name.elementsEqual(".".utf8), !name.elementsEqual("..".utf8) {
-        names.append(FileName(name))
+        try body(FileName(name), FileStatus.Kind(ofEntry: Int32(unsafe entry.pointee.d_type)))
       }
       errno = 0
     }
     if errno != 0 { throw SystemError.last }
-    return names.sorted(by: FileName.precedes)
   }
 
   package func setPermissions(_ permissions: FilePermissions) throws(SystemError) {
@@ -178,5 +189,18 @@ extension OpenFolder {
       unsafe file_open_for_search(descriptor.rawValue, path)
     }
     return OpenFolder(descriptor: FileDescriptor(rawValue: number))
+  }
+}
+
+extension FileStatus.Kind {
+  /// The kind in an entry of a folder; nil if it is unknown.
+  fileprivate init?(ofEntry type: Int32) {
+    switch type {
+    case Int32(DT_UNKNOWN): return nil
+    case Int32(DT_REG): self = .file
+    case Int32(DT_DIR): self = .folder
+    case Int32(DT_LNK): self = .link
+    default: self = .other
+    }
   }
 }
