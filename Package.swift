@@ -42,13 +42,13 @@ let package = Package(
       swiftSettings: strict),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
-      name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations"],
+      name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations", "SystemSupport"],
       swiftSettings: strict),
     .executableTarget(
       name: "DevApp",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "OperationTracing",
-        "RecordOperations", "SQLiteSupport",
+        "RecordOperations", "SQLiteSupport", "SystemSupport",
       ],
       path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
@@ -81,7 +81,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "SQLiteSupportTests", dependencies: ["CompositeOperationsTestKit", "SQLiteSupport"],
+      name: "SQLiteSupportTests",
+      dependencies: ["CompositeOperationsTestKit", "SQLiteSupport", "SystemSupport"],
       swiftSettings: strict),
     // Tests kill it.
     .executableTarget(

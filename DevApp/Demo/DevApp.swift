@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// The demo of CompositeOperations: programs for everyday use, built from operations.
 @main struct DevApp {
   static let usage = """
@@ -13,9 +15,9 @@
     """
 
   static func main() async {
-    StandardDescriptors.occupy()
+    FileDescriptor.occupyStandardStreams()
     let status = await run(CommandLine.rawArguments.dropFirst())
-    exitProcess(status)
+    SystemProcess.exit(status)
   }
 
   private static func run(_ arguments: ArraySlice<RawPath>) async -> Int32 {

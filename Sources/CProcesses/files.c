@@ -23,6 +23,14 @@ int file_rename_if_free(const char *path, const char *other) {
 #endif
 }
 
+int file_open_for_search(int folder, const char *path) {
+#if defined(__linux__)
+  return openat(folder, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+#else
+  return openat(folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+#endif
+}
+
 ssize_t file_write_quietly(int descriptor, const void *bytes, size_t count) {
 #if defined(__APPLE__)
   fcntl(descriptor, F_SETNOSIGPIPE, 1);

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/// The least size of a stack in bytes.
+#define LEAST_STACK ((size_t)1 << 20)
+
 struct start {
   void (*body)(void *);
   void *context;
@@ -36,10 +39,21 @@ int process_start_named_thread(const char *name, void (*body)(void *), void *con
   if (!start) return ENOMEM;
   *start = (struct start){body, context};
   snprintf(start->name, sizeof start->name, "%s", name);
+  pthread_attr_t attributes;
+  int error = pthread_attr_init(&attributes);
+  if (error) {
+    free(start);
+    return error;
+  }
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  // The default of some systems is too small for the cancellation handlers of deep compositions.
+  size_t stack = 0;
+  pthread_attr_getstacksize(&attributes, &stack);
+  if (stack < LEAST_STACK) pthread_attr_setstacksize(&attributes, LEAST_STACK);
   pthread_t thread;
-  int error = pthread_create(&thread, NULL, run, start);
+  error = pthread_create(&thread, &attributes, run, start);
   if (error) free(start);
-  else pthread_detach(thread);
+  pthread_attr_destroy(&attributes);
   return error;
 }
 

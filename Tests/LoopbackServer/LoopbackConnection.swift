@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The server's end of a connection, used by the thread of its handler.
 package final class LoopbackConnection {
   private let descriptor: Int32

@@ -1,14 +1,6 @@
 import CompositeOperations
 package import Foundation
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// An HTTP server on the loopback interface that sends valid or invalid responses, as a test
 /// specifies. Each request has its own connection and its own thread.
 package final class LoopbackServer: Sendable {

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// The result of a search for duplicates.
 struct DuplicateReport: Sendable {
   struct Group: Sendable {

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// A file with its status at the time when it was found.
 struct FileEntry: Sendable {
   let path: RawPath
@@ -9,7 +11,9 @@ struct FileEntry: Sendable {
   func read(_ count: Int, at offset: Int, from file: OpenFile) throws(Problem) -> [UInt8] {
     do {
       let bytes = try file.read(count, at: offset)
-      guard bytes.count == count, try file.status() == status else {
+      let now = try file.status()
+      guard bytes.count == count, now.isUnchanged(since: status), now.changed == status.changed
+      else {
         throw Problem(path: path, reason: .changed)
       }
       return bytes

@@ -1,4 +1,5 @@
 import CompositeOperations
+import SystemSupport
 
 /// An operation that examines the paths of the arguments. It follows symbolic links.
 struct FindRoots: ComposableOperation {
@@ -8,11 +9,11 @@ struct FindRoots: ComposableOperation {
     var roots = Roots()
     for path in paths {
       do {
-        let status = try FileStatus(of: path)
+        let status = try OpenFolder.working.status(of: path.fileName, followingLink: true)
         switch status.kind {
         case .file: roots.files.append(FileEntry(path: path, status: status))
         case .folder: roots.folders.append(path)
-        case .other: throw RootError(path: path, reason: "neither a file nor a folder")
+        case .link, .other: throw RootError(path: path, reason: "neither a file nor a folder")
         }
       } catch let error as SystemError {
         throw RootError(path: path, reason: "\(error)")

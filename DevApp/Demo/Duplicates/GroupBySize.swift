@@ -1,4 +1,5 @@
 import CompositeOperations
+import SystemSupport
 
 /// An operation that groups files by size, because only files of equal size can be equal. Hard
 /// links to a file count as one file.

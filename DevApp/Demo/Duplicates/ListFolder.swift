@@ -1,15 +1,16 @@
 import CompositeOperations
+import SystemSupport
 
 /// An operation that lists a folder. An unreadable folder is a problem, not an error.
 struct ListFolder: ComposableOperation {
   let path: RawPath
 
-  func perform(in context: OperationContext) -> FolderListing {
+  func perform(in context: OperationContext) throws -> FolderListing {
     do {
       let entries = try FolderEntries(of: path)
       context.report(entries.files.count, unit: "files")
       return .entries(entries)
-    } catch {
+    } catch let error as SystemError {
       return .problem(Problem(path, error))
     }
   }

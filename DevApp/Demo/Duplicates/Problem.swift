@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// A file or folder that could not be compared. It does not end the run.
 struct Problem: Error, Sendable {
   enum Reason: Sendable {

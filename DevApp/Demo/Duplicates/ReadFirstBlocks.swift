@@ -1,4 +1,5 @@
 import CompositeOperations
+import SystemSupport
 
 /// An operation that reads the first block of each file, so that files that differ there are not
 /// compared.

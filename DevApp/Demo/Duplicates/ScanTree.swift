@@ -1,4 +1,5 @@
 import CompositeOperations
+import SystemSupport
 
 /// A sequence that finds the files in folders and their subfolders, level by level.
 ///

@@ -1,5 +1,6 @@
 import CompositeOperations
 import OperationTracing
+import SystemSupport
 
 /// The observation of a flow: the requested trace files, and the progress display.
 final class FlowObservation {
@@ -22,7 +23,7 @@ final class FlowObservation {
     let paths = [options.timeline, file == nil ? options.trace : nil].compactMap(\.self)
     // Created in advance, so that a failure is known before the work is done. A terminal or a pipe
     // would show the contents of an empty trace.
-    for path in paths where (try? FileStatus(of: RawPath(path)))?.kind != .other {
+    for path in paths where (try? FileStatus(ofFile: path))?.kind != .other {
       try TraceFile(path).close()
     }
     let needsRecorder = options.timeline != nil || options.trace != nil && file == nil

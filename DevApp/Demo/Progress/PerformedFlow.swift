@@ -1,12 +1,5 @@
 import CompositeOperations
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import SystemSupport
 
 /// A flow that a command has run: its outcome, its duration and the first signal.
 struct PerformedFlow<Value: Sendable> {
@@ -17,7 +10,7 @@ struct PerformedFlow<Value: Sendable> {
   private let signal: Int32?
 
   /// The exit status of a flow that was cancelled.
-  var interruptedStatus: Int32 { ExitCode.signalled(by: signal ?? SIGINT) }
+  var interruptedStatus: Int32 { ExitCode.signalled(by: signal ?? SystemSignal.interrupt) }
 
   /// Runs a flow. Ctrl-C, SIGTERM and SIGHUP cancel it.
   ///
@@ -31,7 +24,9 @@ struct PerformedFlow<Value: Sendable> {
     waitsForEnd: Bool = false, force: (@Sendable () -> Void)? = nil
   ) async throws {
     let start = ContinuousClock.now
-    let interruption = try Interruption(by: [SIGINT, SIGTERM, SIGHUP])
+    let interruption = try Interruption(by: [
+      SystemSignal.interrupt, SystemSignal.terminate, SystemSignal.hangUp,
+    ])
     let run = flow.start(in: observation.environment)
     interruption.setHandler(force: force) { run.cancel(because: "interrupted") }
     outcome = await run.outcome

@@ -1,14 +1,7 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 import RecordOperations
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import SystemSupport
 
 /// `DevApp records import|query|export|tables FILE…`
 struct RecordsCommand {
@@ -111,10 +104,11 @@ struct RecordsCommand {
         return ExitCode.failure
       }
       return ExitCode.success
-    case .error(let error as RecordFileError) where error.code == EPIPE && arguments.printsRows:
+    case .error(let error as RecordFileError)
+    where error.code == SystemError.brokenPipe.code && arguments.printsRows:
       // The reader of the rows has stopped reading, as `head` does. Other programs end by SIGPIPE
       // then.
-      return ExitCode.signalled(by: SIGPIPE)
+      return ExitCode.signalled(by: SystemSignal.brokenPipe)
     case .error(let error):
       // The error describes only the first problem.
       if let error = error as? RecordImportError, error.problems.count > 1 {
@@ -184,7 +178,7 @@ struct RecordsCommand {
   }
 
   private func load() async throws -> Int32 {
-    if !arguments.creates, unsafe access(arguments.file, F_OK) != 0, errno == ENOENT {
+    if !arguments.creates, FileSystem.isMissing(arguments.file) {
       let error = StandardError()
       error.writeLine("DevApp records: no such file: \(arguments.file); use --create to create it")
       return ExitCode.failure

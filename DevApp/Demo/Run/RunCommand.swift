@@ -1,13 +1,6 @@
 import CompositeOperations
 import CompositeOperationsFoundation
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import SystemSupport
 
 /// `DevApp run [--width N] [--keep-going] [--grouped] -- COMMAND… [--- COMMAND…]…`
 struct RunCommand {
@@ -69,7 +62,7 @@ struct RunCommand {
     let observation = try FlowObservation(options)
     // An output without a reader is an error of the command that writes to it, and does not end
     // this program.
-    signal(SIGPIPE, SIG_IGN)
+    SystemSignal.ignore(SystemSignal.brokenPipe)
     let printer = LinePrinter()
     let running = RunningCommands()
     let list = ParallelOperation(

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 extension [UInt8] {
   /// A fast, insecure hash of the bytes: eight bytes at a time are mixed by an odd multiplication
   /// and a shift.
@@ -23,15 +15,5 @@ extension [UInt8] {
       for offset in whole..<bytes.count { unsafe mix(UInt64(bytes[offset])) }
     }
     return hash
-  }
-
-  func isEqual(to other: [UInt8]) -> Bool {
-    if count != other.count { return false }
-    return unsafe withUnsafeBytes { mine in
-      unsafe other.withUnsafeBytes { others in
-        guard let mine = mine.baseAddress, let others = others.baseAddress else { return true }
-        return unsafe memcmp(mine, others, count) == 0
-      }
-    }
   }
 }

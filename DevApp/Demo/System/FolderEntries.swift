@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import SystemSupport
 
 /// The files and folders in a folder, without symbolic links and other kinds of files.
 struct FolderEntries: Sendable {
@@ -14,47 +8,32 @@ struct FolderEntries: Sendable {
   private(set) var folders: [RawPath] = []
   private(set) var problems: [Problem] = []
 
-  init(of path: RawPath) throws(SystemError) {
-    let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
-    let descriptor = unsafe path.withCString { unsafe open($0, flags) } ?? -1
-    guard descriptor >= 0, let folder = unsafe fdopendir(descriptor) else { throw SystemError.last }
-    defer { unsafe closedir(folder) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError.last }
-    identity = FileStatus(status).identity
-    while true {
-      errno = 0
-      guard let entry = unsafe readdir(folder) else { break }
-      unsafe add(entry, of: path, open: descriptor)
-    }
-    if errno != 0 { throw SystemError.last }
+  /// - Throws: A `SystemError` if the folder cannot be read.
+  init(of path: RawPath) throws {
+    let folder = try OpenFolder.working.folder(path.fileName, followingLink: true)
+    defer { folder.close() }
+    identity = try folder.descriptor.status.identity
+    try folder.forEachName { name, kind in add(name, kind, of: path, in: folder) }
   }
 
+  /// - Parameter kind: The kind of the file; nil if it is unknown.
   private mutating func add(
-    _ entry: UnsafeMutablePointer<dirent>, of path: RawPath, open folder: Int32
+    _ name: FileName, _ kind: FileStatus.Kind?, of path: RawPath, in folder: OpenFolder
   ) {
-    let type = unsafe Int32(entry.pointee.d_type)
-    guard type == DT_REG || type == DT_DIR || type == DT_UNKNOWN else { return }
-    unsafe withUnsafeBytes(of: &entry.pointee.d_name) { field in
-      let name = unsafe field.prefix { $0 != 0 }
-      if unsafe name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) { return }
-      let child = unsafe path.appending(name)
-      if type == DT_DIR {
-        folders.append(child)
-        return
-      }
-      var status = stat()
-      guard let name = unsafe field.assumingMemoryBound(to: CChar.self).baseAddress,
-        unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-      else {
-        problems.append(Problem(child, SystemError.last))
-        return
-      }
-      let file = FileEntry(path: child, status: FileStatus(status))
-      switch file.status.kind {
-      case .file: files.append(file)
-      case .folder: folders.append(child)
-      case .other: break
+    let child = path.appending(name.utf8)
+    switch kind {
+    case .folder: folders.append(child)
+    case .link, .other: break
+    case .file, nil:
+      do throws(SystemError) {
+        let file = FileEntry(path: child, status: try folder.status(of: name))
+        switch file.status.kind {
+        case .file: files.append(file)
+        case .folder: folders.append(child)
+        case .link, .other: break
+        }
+      } catch {
+        problems.append(Problem(child, error))
       }
     }
   }

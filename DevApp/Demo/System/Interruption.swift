@@ -1,23 +1,13 @@
 import Dispatch
-import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import SystemSupport
 
 /// A handler for Ctrl-C and other termination signals. The first signal asks the program to stop,
 /// and the second one ends it.
 ///
-/// The signal handler writes a byte into a pipe, which is nearly all that it may do; a dispatch
-/// source reads it. (A signal source of Dispatch loses signals on Linux: it requires that they are
-/// ignored, and the kernel drops an ignored signal that no thread blocks.)
+/// The signals arrive through a pipe, which a dispatch source reads. (A signal source of Dispatch
+/// loses signals on Linux: it requires that they are ignored, and the kernel drops an ignored signal
+/// that no thread blocks.)
 final class Interruption {
-  private static let pipeEnd = Atomic<Int32>(-1)
-
   private let queue = DispatchQueue(label: "interruption")
   private let source: any DispatchSourceRead
   private let state = State()
@@ -34,42 +24,26 @@ final class Interruption {
 
   /// - Parameter signals: The signals to handle.
   init(by signals: [Int32]) throws(SystemError) {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw SystemError.last }
-    Self.pipeEnd.store(ends[1], ordering: .releasing)
-    let end = ends[0]
-    source = DispatchSource.makeReadSource(fileDescriptor: end, queue: queue)
+    let pipe = try FileDescriptor.pipe()
+    source = DispatchSource.makeReadSource(fileDescriptor: pipe.reader.rawValue, queue: queue)
     source.setEventHandler { [state] in
-      var byte: UInt8 = 0
-      guard unsafe read(end, &byte, 1) == 1 else { return }
+      var received: [UInt8] = [0]
+      guard (try? pipe.reader.read(into: &received)) == 1 else { return }
+      let signal = Int32(received[0])
       if state.signal != nil {
         state.force?()
-        exit(ExitCode.signalled(by: Int32(byte)))
+        SystemProcess.exit(ExitCode.signalled(by: signal))
       }
-      state.signal = Int32(byte)
+      state.signal = signal
       state.stop?()
     }
     source.activate()
-    caught = signals.filter(Self.catches)
+    caught = SystemSignal.forward(signals, to: pipe.writer)
   }
 
   /// Restores the default action of the signals, so that they end the program.
   func end() {
-    for number in caught { signal(number, SIG_DFL) }
-  }
-
-  /// - Returns: Whether the signal is handled from now on.
-  private static func catches(_ number: Int32) -> Bool {
-    let before = signal(number) { number in
-      var byte = UInt8(truncatingIfNeeded: number)
-      unsafe write(Interruption.pipeEnd.load(ordering: .acquiring), &byte, 1)
-    }
-    // Keeps signals ignored that the parent process ignores, as shells do for background jobs, and
-    // nohup.
-    let isIgnored =
-      unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-    if isIgnored { signal(number, SIG_IGN) }
-    return !isIgnored
+    for signal in caught { SystemSignal.restoreDefault(signal) }
   }
 
   /// The first signal received.

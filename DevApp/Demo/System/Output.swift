@@ -1,39 +1,33 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import SystemSupport
 
 /// Standard output without a buffer, so that a program that is killed loses nothing.
 struct StandardOutput: Sendable {
-  func write(_ bytes: [UInt8]) throws(SystemError) { try writeAll(bytes, to: STDOUT_FILENO) }
+  private let descriptor = FileDescriptor.standardOutput
+
+  func write(_ bytes: [UInt8]) throws(SystemError) {
+    try descriptor.write(bytes, brokenPipe: .signal)
+  }
 
   /// Whether standard output is a file, so that it does not appear on a terminal.
-  var isFile: Bool {
-    var status = stat()
-    return unsafe fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
+  var isFile: Bool { (try? descriptor.status)?.kind == .file }
 
   /// The width in characters; nil without a terminal.
-  var width: Int? {
-    guard isatty(STDOUT_FILENO) == 1 else { return nil }
-    return TerminalSize(of: STDOUT_FILENO).columns
-  }
+  var width: Int? { descriptor.isTerminal ? TerminalSize(of: descriptor).columns : nil }
 }
 
 /// Standard error, for messages.
 struct StandardError: Sendable {
-  var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+  private let descriptor = FileDescriptor.standardError
+
+  var isTerminal: Bool { descriptor.isTerminal }
 
   /// The size of the terminal.
-  var size: TerminalSize { TerminalSize(of: STDERR_FILENO) }
+  var size: TerminalSize { TerminalSize(of: descriptor) }
 
   func writeLine(_ text: String) { write(text + "\n") }
 
   // Errors are ignored, because there is no other place to report them.
-  func write(_ text: String) { try? writeAll(Array(text.utf8), to: STDERR_FILENO) }
+  func write(_ text: String) { try? descriptor.write(Array(text.utf8), brokenPipe: .signal) }
 }
 
 /// The size of a terminal in characters.
@@ -41,27 +35,5 @@ struct TerminalSize {
   let columns: Int
   let rows: Int
 
-  init(of descriptor: Int32) {
-    var size = winsize()
-    let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-    columns = isKnown ? Int(size.ws_col) : 80
-    rows = isKnown ? Int(size.ws_row) : 24
-  }
-}
-
-private func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
-  var error: SystemError?
-  unsafe bytes.withUnsafeBytes { buffer in
-    var done = 0
-    while done < buffer.count, let address = buffer.baseAddress {
-      let count = unsafe write(descriptor, address + done, buffer.count - done)
-      if count >= 0 {
-        done += count
-      } else if errno != EINTR {
-        error = .last
-        break
-      }
-    }
-  }
-  if let error { throw error }
+  init(of descriptor: FileDescriptor) { (columns, rows) = descriptor.terminalSize ?? (80, 24) }
 }

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// A path in the bytes of the system, which need not be UTF-8.
 struct RawPath: Hashable, Comparable, Sendable {
   /// The bytes of the path with a terminating zero byte, as system calls require.
@@ -22,11 +24,7 @@ struct RawPath: Hashable, Comparable, Sendable {
 
   private init(terminated: ContiguousArray<UInt8>) { self.terminated = terminated }
 
-  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result? {
-    unsafe terminated.withUnsafeBytes { bytes in
-      unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress.map { unsafe body($0) }
-    }
-  }
+  var fileName: FileName { FileName(bytes) }
 
   static func < (left: RawPath, right: RawPath) -> Bool {
     left.terminated.lexicographicallyPrecedes(right.terminated)

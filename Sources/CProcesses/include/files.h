@@ -9,6 +9,10 @@
 /// ENOSYS or ENOTSUP if the system or the file system does not support it.
 int file_rename_if_free(const char *path, const char *other);
 
+/// Opens a folder to search it for names, which on Linux does not need the permission to read it.
+/// Returns -1 and sets `errno` if it fails.
+int file_open_for_search(int folder, const char *path);
+
 /// Writes like `write`, but a pipe without a reader is an EPIPE, and not a signal that terminates
 /// the process.
 ssize_t file_write_quietly(int descriptor, const void *bytes, size_t count);

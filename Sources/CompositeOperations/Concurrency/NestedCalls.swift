@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
+internal import SystemSupport
 
 /// A trampoline: makes calls that nest to any depth on a bounded stack.
 ///
@@ -74,33 +68,24 @@ enum NestedCalls {
 
   // MARK: Thread-local state
 
-  // Safe: only its thread uses the memory under the key, and the memory is freed when the thread
-  // ends.
-  private static let key: pthread_key_t = {
-    var key = pthread_key_t()
-    let status = unsafe pthread_key_create(&key) { memory in
-      #if canImport(Darwin)
-        let memory: UnsafeMutableRawPointer? = unsafe memory
-      #endif
-      guard let memory = unsafe memory else { return }
-      let calls = unsafe memory.assumingMemoryBound(to: Calls.self)
-      unsafe calls.deinitialize(count: Kind.count)
-      unsafe calls.deallocate()
-    }
-    precondition(status == 0, "pthread_key_create failed (error \(status))")
-    return key
-  }()
+  /// The address of the calls of the thread.
+  // Safe: only its thread uses the memory, and the memory is freed when the thread ends.
+  private static let memory = unsafe ThreadLocalWord { memory in
+    guard let memory = unsafe memory else { return }
+    let calls = unsafe memory.assumingMemoryBound(to: Calls.self)
+    unsafe calls.deinitialize(count: Kind.count)
+    unsafe calls.deallocate()
+  }
 
   @inline(__always) private static func calls(of kind: Kind) -> UnsafeMutablePointer<Calls> {
-    guard let memory = unsafe pthread_getspecific(key) else { return unsafe begin(kind) }
+    guard let memory = unsafe memory.value else { return unsafe begin(kind) }
     return unsafe memory.assumingMemoryBound(to: Calls.self) + kind.rawValue
   }
 
   @inline(never) private static func begin(_ kind: Kind) -> UnsafeMutablePointer<Calls> {
     let calls = UnsafeMutablePointer<Calls>.allocate(capacity: Kind.count)
     unsafe calls.initialize(repeating: Calls(), count: Kind.count)
-    let status = unsafe pthread_setspecific(key, calls)
-    precondition(status == 0, "pthread_setspecific failed (error \(status))")
+    unsafe memory.value = UnsafeMutableRawPointer(calls)
     return unsafe calls + kind.rawValue
   }
 }

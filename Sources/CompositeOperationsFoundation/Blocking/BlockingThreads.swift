@@ -47,7 +47,9 @@ public final class BlockingThreads: Sendable {
 
   package init(
     width: Int, name: String, endingAfter idleTime: DispatchTimeInterval,
-    startingThreadsBy startThread: @escaping ThreadStart = SystemThread.start
+    startingThreadsBy startThread: @escaping ThreadStart = { name, body in
+      SystemThread.start(named: name, body)
+    }
   ) {
     precondition(width >= 1, "`width` must be at least 1 (was \(width))")
     self.width = width

@@ -1,14 +1,6 @@
 internal import CompositeOperations
 internal import SystemSupport
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// The copy of one file or folder.
 final class FileCopy {
   private let source: String
@@ -77,10 +69,10 @@ final class FileCopy {
       if status.kind == .folder, try FileSystem.contains(destination, in: status.identity) {
         throw errors.error(source: source, .insideItself)
       }
-      let there = try SystemError.ifThere {
+      let there = try SystemError.nilIfMissing {
         try OpenFolder.working.status(of: FileName(destination))
       }
-      if let there, !replaces || !there.isReplaced(by: status) { throw SystemError.exists }
+      if let there, !replaces || !there.isReplaced(by: status) { throw SystemError.fileExists }
     }
   }
 
@@ -115,11 +107,13 @@ final class FileCopy {
         try errors.mapping(destination: to.path(of: entry.name)) {
           let copy = try to.leave()
           defer { copy.close() }
-          try copy.file.take(entry.status)
+          try copy.descriptor.copyMetadata(from: entry.status)
         }
       }
     }
-    try errors.mapping(destination: destination) { try to.innermost.file.take(status) }
+    try errors.mapping(destination: destination) {
+      try to.innermost.descriptor.copyMetadata(from: status)
+    }
   }
 
   /// Computes the total number of bytes.
@@ -169,8 +163,9 @@ final class FileCopy {
         try place.folder.makeLink(place.name, to: target, like: original.status)
       }
     case .file:
-      let flags = O_RDONLY | O_NOFOLLOW | OpenFile.withoutWaiting
-      let found = try find(original) { try original.folder.open(original.name, flags) }
+      let found = try find(original) {
+        try original.folder.open(original.name, .readOnly, [.noFollow, .nonBlocking])
+      }
       guard let file = found else { return }
       defer { try? file.close() }
       try copyContents(of: file, original.path, to: place)
@@ -180,21 +175,21 @@ final class FileCopy {
 
   private func find<Value>(_ original: Original, _ body: () throws -> Value) throws -> Value? {
     try errors.mapping(source: original.path) {
-      try original.mayVanish ? SystemError.ifThere(body) : body()
+      try original.mayVanish ? SystemError.nilIfMissing(body) : body()
     }
   }
 
-  private func copyContents(of file: OpenFile, _ path: String, to place: Place) throws {
+  private func copyContents(of file: FileDescriptor, _ path: String, to place: Place) throws {
     let status = try errors.mapping(source: path) { try file.status }
     // A pipe may have replaced it since it was found.
     if status.kind != .file { throw errors.error(source: path, .notCopied) }
     remember(status)
     let copy = try errors.mapping(destination: place.path) {
-      try place.folder.open(place.name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+      try place.folder.open(place.name, .writeOnly, .exclusiveCreate, permissions: 0o600)
     }
     do {
       try copyBytes(of: file, status, path, to: copy, place.path)
-      try errors.mapping(destination: place.path) { try copy.take(status) }
+      try errors.mapping(destination: place.path) { try copy.copyMetadata(from: status) }
     } catch {
       try? copy.close()
       throw error
@@ -204,11 +199,12 @@ final class FileCopy {
   }
 
   private func copyBytes(
-    of file: OpenFile, _ status: FileStatus, _ path: String, to copy: OpenFile, _ copyPath: String
+    of file: FileDescriptor, _ status: FileStatus, _ path: String, to copy: FileDescriptor,
+    _ copyPath: String
   ) throws {
     // Virtual files, such as those in /proc, have contents but no size.
     let blockSize =
-      status.size > 0 ? min(status.size + 1, OpenFile.blockSize) : OpenFile.blockSize
+      status.size > 0 ? min(status.size + 1, FileDescriptor.blockSize) : FileDescriptor.blockSize
     if block.count < blockSize { block = [UInt8](repeating: 0, count: blockSize) }
     while true {
       try context.checkCancellation()

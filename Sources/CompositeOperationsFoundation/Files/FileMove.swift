@@ -1,14 +1,6 @@
 internal import CompositeOperations
 internal import SystemSupport
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// The move of one file or folder.
 struct FileMove: Sendable {
   let source: String
@@ -21,14 +13,14 @@ struct FileMove: Sendable {
       try OpenFolder.working.status(of: FileName(source))
     }
     let there = try errors.mapping(destination: destination) {
-      try SystemError.ifThere { try OpenFolder.working.status(of: FileName(destination)) }
+      try SystemError.nilIfMissing { try OpenFolder.working.status(of: FileName(destination)) }
     }
     try context.checkCancellation()
     if let there, there.identity == status.identity, status.kind != .folder {
       return try errors.mapping(destination: destination) { try dropName(status) }
     }
     if let there, !replaces || !there.isReplaced(by: status) {
-      throw errors.error(destination: destination, .system(code: SystemError.exists.code))
+      throw errors.error(destination: destination, .system(code: SystemError.fileExists.code))
     }
     do throws(SystemError) {
       if replaces, status.kind != .folder {
@@ -37,30 +29,30 @@ struct FileMove: Sendable {
         try FileSystem.renameIfFree(source, to: destination)
       }
     } catch {
-      if !error.isOnAnotherDisk { throw explained(error, status) }
+      if error != .improperLink { throw explained(error, status) }
       try moveToOtherDisk(context)
     }
   }
 
   /// Moves a file to a destination that is another name of the same file.
   private func dropName(_ status: FileStatus) throws {
-    let haveTwoNames = try status.nameCount > 1 && FileSystem.areTwoNames(source, destination)
+    let haveTwoNames = try status.hardLinkCount > 1 && FileSystem.areTwoNames(source, destination)
     // On a case-insensitive file system, the destination may be another spelling of its only name.
     if !replaces, haveTwoNames || source.splitPath.name == destination.splitPath.name {
-      throw SystemError.exists
+      throw SystemError.fileExists
     }
     // For the system, a rename between two names of one file does nothing.
     try FileSystem.rename(source, to: destination)
     guard haveTwoNames else { return }
-    _ = try SystemError.ifThere { try OpenFolder.working.removeFile(FileName(source)) }
+    _ = try SystemError.nilIfMissing { try OpenFolder.working.removeFile(FileName(source)) }
   }
 
   private func explained(_ error: SystemError, _ status: FileStatus) -> FileOperationError {
-    if error.code == EINVAL, status.kind == .folder {
+    if error == .invalidArgument, status.kind == .folder {
       return errors.error(source: source, .insideItself)
     }
     // The system does not report which of the two folders the error is about.
-    if error.isDenied, FileSystem.mayChange(destination.splitPath.folder) {
+    if error.isDenied, FileSystem.allows(.changingNames, to: destination.splitPath.folder) {
       return errors.error(source: source, .system(code: error.code))
     }
     return errors.error(destination: destination, .system(code: error.code))
@@ -76,7 +68,7 @@ struct FileMove: Sendable {
     ).remove(source)
     guard let first else { return }
     switch first.reason {
-    case .system(code: ENOTEMPTY), .system(code: EEXIST):
+    case .system(SystemError.directoryNotEmpty.code), .system(SystemError.fileExists.code):
       // Something was added to a folder after it had been emptied.
       throw errors.error(source: first.path, .notRemoved(code: nil))
     case .system(let code): throw errors.error(source: first.path, .notRemoved(code: code))

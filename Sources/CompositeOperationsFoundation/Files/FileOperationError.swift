@@ -2,14 +2,6 @@ internal import CompositeOperations
 public import Foundation
 internal import SystemSupport
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// The error of a file operation: the action, the file and the reason.
 public struct FileOperationError: Error, CustomStringConvertible {
   /// An action on a file.
@@ -81,20 +73,20 @@ extension FileOperationError: LocalizedError {
 extension SystemError {
   /// The advice for a file that must exist.
   fileprivate var adviceForSource: String {
-    switch code {
-    case ENOENT: "Check the path."
-    case ENOTDIR: "Check the path: a folder is expected in place of a file."
-    case EACCES, EPERM: "Get permission to access it first."
-    case ENXIO: "It is a socket. Use a file."
+    switch self {
+    case .noSuchFileOrDirectory: "Check the path."
+    case .notDirectory: "Check the path: a folder is expected in place of a file."
+    case .permissionDenied, .notPermitted: "Get permission to access it first."
+    case .noSuchAddressOrDevice: "It is a socket. Use a file."
     default: advice
     }
   }
 
   /// The advice for a file to create.
   fileprivate var adviceForDestination: String {
-    switch code {
-    case EEXIST: "Remove it first, use another path, or pass `replacing: true`."
-    case ENXIO: "Open it for reading first."
+    switch self {
+    case .fileExists: "Remove it first, use another path, or pass `replacing: true`."
+    case .noSuchAddressOrDevice: "Open it for reading first."
     default: advice
     }
   }

@@ -2,14 +2,6 @@ public import CompositeOperations
 public import Foundation
 internal import SystemSupport
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// An operation that reads a file.
 ///
 /// ```swift
@@ -54,12 +46,12 @@ public struct FileReadOperation: ComposableOperation {
   private func read(_ path: String, _ context: BlockingContext) throws -> Data {
     let errors = FileErrors(.read)
     return try errors.mapping(source: path) {
-      let file = try OpenFile(path, O_RDONLY | OpenFile.withoutWaiting)
+      let file = try FileDescriptor.open(path, .readOnly, .nonBlocking)
       defer { try? file.close() }
       let status = try file.status
       // Virtual files, such as those in /proc, have contents but no size.
       let size = status.kind == .file ? status.size : 0
-      let blockSize = size > 0 ? min(size + 1, OpenFile.blockSize) : OpenFile.blockSize
+      let blockSize = size > 0 ? min(size + 1, FileDescriptor.blockSize) : FileDescriptor.blockSize
       var block = [UInt8](repeating: 0, count: blockSize)
       var data = Data()
       while true {

@@ -42,7 +42,7 @@ public struct FileRemovalOperation: ComposableOperation {
     try await BlockingOperation(on: place) { context in
       let isMissing = try !TreeRemoval(errors: errors, context: context).remove(path)
       if isMissing, !mayBeMissing {
-        throw errors.error(source: path, .system(code: SystemError.missing.code))
+        throw errors.error(source: path, .system(code: SystemError.noSuchFileOrDirectory.code))
       }
     }.perform(in: context)
   }

@@ -71,7 +71,7 @@ public struct FileWriteOperation: ComposableOperation {
     try unsafe data.withUnsafeBytes { bytes in
       while written < bytes.count {
         try context.checkCancellation()
-        let end = min(written + OpenFile.blockSize, bytes.count)
+        let end = min(written + FileDescriptor.blockSize, bytes.count)
         try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[written..<end]))
         written = end
         context.operationContext.report(written, of: bytes.count, unit: "bytes")

@@ -21,7 +21,7 @@ struct TreeRemoval {
     try context?.checkCancellation()
     let name = FileName(path)
     let found = try errors.mapping(source: path) {
-      try SystemError.ifThere { try OpenFolder.working.status(of: name) }
+      try SystemError.nilIfMissing { try OpenFolder.working.status(of: name) }
     }
     guard let status = found else { return false }
     let entry = TreeWalk.Entry(name: name, status: status)
@@ -44,7 +44,7 @@ struct TreeRemoval {
 
   private func empty(_ path: String, _ status: FileStatus, _ count: inout Int) throws {
     let root = try errors.mapping(source: path) { try OpenFolder(path) }
-    if opensFolders { root.letOwnerChange(status) }
+    if opensFolders { root.grantOwnerAccess(status) }
     let walk = try TreeWalk(root, at: path, errors, context)
     var isAtEnd = false
     while !isAtEnd {
@@ -75,7 +75,7 @@ struct TreeRemoval {
         throw errors.error(source: path, .notRemoved(code: nil))
       }
       try errors.mapping(source: path) {
-        _ = try SystemError.ifThere {
+        _ = try SystemError.nilIfMissing {
           if entry.status.kind == .folder {
             try folder.removeFolder(entry.name)
           } else {

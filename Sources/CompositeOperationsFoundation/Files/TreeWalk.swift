@@ -56,7 +56,7 @@ final class TreeWalk {
         return .left(entry, try leave(entry))
       }
       let status = try errors.mapping(source: path(of: name)) {
-        try SystemError.ifThere { try folder.status(of: name) }
+        try SystemError.nilIfMissing { try folder.status(of: name) }
       }
       if let status { return .found(Entry(name: name, status: status)) }
     }
@@ -69,8 +69,10 @@ final class TreeWalk {
   /// - Returns: Whether the folder still existed.
   func enter(_ entry: Entry, opening isOpened: Bool = false) throws -> Bool {
     try errors.mapping(source: path(of: entry.name)) {
-      guard try SystemError.ifThere({ try openPath.enter(entry.name) }) != nil else { return false }
-      if isOpened { folder.letOwnerChange(entry.status) }
+      guard try SystemError.nilIfMissing({ try openPath.enter(entry.name) }) != nil else {
+        return false
+      }
+      if isOpened { folder.grantOwnerAccess(entry.status) }
       entered.append(entry)
       pending.append([])
       pending[pending.count - 1] = try names()

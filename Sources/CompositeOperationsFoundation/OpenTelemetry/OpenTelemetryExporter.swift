@@ -47,7 +47,7 @@ public struct OpenTelemetryExporter: Sendable {
   ) {
     url = collector.appendingPathComponent("v1").appendingPathComponent("traces")
     self.headers = headers
-    self.service = service ?? ProgramName.current
+    self.service = service ?? SystemProcess.programName
     self.session = session
     self.environment = environment
   }

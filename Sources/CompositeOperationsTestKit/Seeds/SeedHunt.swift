@@ -1,14 +1,5 @@
 public import CompositeOperations
-
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#else
-  internal import Darwin
-#endif
+internal import SystemSupport
 
 /// A search for a seed with which a body fails: it runs the body with many seeds, and stops at the
 /// first failure.
@@ -94,8 +85,7 @@ public struct SeedHunt: Sendable {
   }
 
   private func chosenSeeds(file: String, line: Int) throws -> Range<UInt64> {
-    guard !isReplay, let text = unsafe getenv(Self.variable) else { return seeds }
-    let chosen = unsafe String(cString: text)
+    guard !isReplay, let chosen = SystemProcess.variable(Self.variable) else { return seeds }
     guard let seed = UInt64(chosen), seed < .max else {
       throw ExpectationError(
         message: "\(Self.variable) must be a seed below 2^64 - 1 (was \"\(chosen)\")", file: file,

@@ -8,7 +8,7 @@ extension OperationTrace {
   ///
   /// - Complexity: O(*n*) in the number of runs.
   public var chromeJSON: String {
-    var encoder = ChromeEncoder(service: ProgramName.current)
+    var encoder = ChromeEncoder(service: SystemProcess.programName)
     let events = encoder.block(of: spans.map { .ended($0) }, now: end) + encoder.ending()
     return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":"
       + String(decoding: events.dropLast(), as: UTF8.self) + "}\n"
@@ -21,7 +21,7 @@ extension OperationTrace {
   /// - Complexity: O(*n*) in the number of runs.
   public var openTelemetryJSON: String {
     let encoder = OpenTelemetryEncoder(
-      service: ProgramName.current, seed: seed, beginning: beginning)
+      service: SystemProcess.programName, seed: seed, beginning: beginning)
     return String(decoding: encoder.request(of: spans, now: end), as: UTF8.self) + "\n"
   }
 }

@@ -18,9 +18,10 @@ extension OperationTrace {
   public func write(to path: String) throws {
     do throws(SystemError) {
       let bytes = Array(written(forFile: path.lowercased()).utf8)
-      let file = try OutputFile(creating: path)
+      let file = try FileDescriptor.open(
+        path, .writeOnly, [.create, .truncate], permissions: 0o644)
       do throws(SystemError) {
-        try file.write(bytes)
+        try file.write(bytes, brokenPipe: .signal)
       } catch {
         try? file.close()
         throw error

@@ -3,12 +3,12 @@ internal import SystemSupport
 extension TraceFile {
   /// The file, its encoder, and the first error.
   struct Output: Sendable {
-    private let file: OutputFile
+    private let file: FileDescriptor
     private var encoder: any TraceEncoder
     private var isClosed = false
     private(set) var error: SystemError?
 
-    init(_ file: OutputFile, encoder: any TraceEncoder) {
+    init(_ file: FileDescriptor, encoder: any TraceEncoder) {
       self.file = file
       self.encoder = encoder
     }
@@ -28,7 +28,7 @@ extension TraceFile {
 
     private mutating func write(_ bytes: [UInt8]) {
       if error != nil { return }
-      do { try file.write(bytes) } catch { self.error = error }
+      do { try file.write(bytes, brokenPipe: .signal) } catch { self.error = error }
     }
   }
 }

@@ -41,7 +41,7 @@ public final class TraceFile: OperationObserver {
     self.path = path
     self.format = format ?? TraceFormat(ofFile: path) ?? .chrome
     let beginning = TraceBeginning()
-    let service = service ?? ProgramName.current
+    let service = service ?? SystemProcess.programName
     let encoder: any TraceEncoder =
       switch self.format {
       case .chrome: ChromeEncoder(service: service)
@@ -52,7 +52,9 @@ public final class TraceFile: OperationObserver {
     self.beginning = beginning
     machine = BusyLock(StateMachine(from: beginning.time))
     do throws(SystemError) {
-      output = BusyLock(Output(try OutputFile(creating: path), encoder: encoder))
+      output = BusyLock(
+        Output(
+          try .open(path, .writeOnly, [.create, .truncate], permissions: 0o644), encoder: encoder))
     } catch {
       throw TraceFileError(path: path, system: error)
     }

@@ -14,7 +14,8 @@ public struct StandardErrorLogHandler: OperationLogHandler {
   public init() {}
 
   public func write(_ line: OperationLogLine) {
-    try? OutputFile.standardError.write(Array((line.formatted + "\n").utf8))
+    try? FileDescriptor.standardError.write(
+      Array((line.formatted + "\n").utf8), brokenPipe: .signal)
   }
 }
 

@@ -127,7 +127,7 @@ public struct ExportRecords: ComposableOperation {
   ///   formatter; `CancellationError`.
   public func perform(in context: OperationContext) async throws -> ExportedFile {
     let target = try RecordFileError.writing(path) {
-      if let descriptor { return FileTarget(OpenFile(descriptor: descriptor), name: path) }
+      if let descriptor { return FileTarget(FileDescriptor(rawValue: descriptor), name: path) }
       return try FileTarget(path)
     }
     try refuse(target)

@@ -1,18 +1,10 @@
 internal import SystemSupport
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// A reader of the rows of a file, in batches. Its creator closes it once; a descriptor that was
 /// already open stays open.
 struct ImportSource {
   private let path: String
-  private let file: OpenFile
+  private let file: FileDescriptor
   private let wasOpen: Bool
   private let isFile: Bool
   private let check: () throws -> Void
@@ -56,7 +48,7 @@ struct ImportSource {
       needsHeader = false
     }
     let file = try RecordFileError.reading(path) {
-      try descriptor.map(OpenFile.init) ?? OpenFile(path, O_RDONLY | OpenFile.withoutWaiting)
+      try descriptor.map(FileDescriptor.init) ?? .open(path, .readOnly, .nonBlocking)
     }
     do {
       let status = try RecordFileError.reading(path) { try file.status }
@@ -76,9 +68,9 @@ struct ImportSource {
   /// - Throws: A ``RecordFileError``.
   static func check(_ path: String) throws {
     try RecordFileError.reading(path) {
-      let status = try OpenFolder.working.status(of: FileName(path), followingLink: true)
+      let status = try FileStatus(ofFile: path)
       if status.kind == .folder { throw folder(path) }
-      try FileSystem.checkReading(path)
+      try FileSystem.check(.reading, to: path)
     }
   }
 

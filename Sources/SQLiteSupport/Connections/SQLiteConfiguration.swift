@@ -1,3 +1,5 @@
+package import SystemSupport
+
 /// How a file is opened and used.
 package struct SQLiteConfiguration: Sendable {
   /// The access to a file: whether it is created, written or only read.
@@ -33,11 +35,11 @@ package struct SQLiteConfiguration: Sendable {
   package var busyTimeout: Duration
   /// The permissions of a file that is created, on a file system with hard links. Elsewhere they are
   /// those that SQLite gives.
-  package var permissions: UInt32
+  package var permissions: FilePermissions
 
   package init(
     access: Access = .create, durability: Durability = .normal, trustsSchema: Bool = false,
-    busyTimeout: Duration = .seconds(5), permissions: UInt32 = 0o644
+    busyTimeout: Duration = .seconds(5), permissions: FilePermissions = 0o644
   ) {
     self.access = access
     self.durability = durability

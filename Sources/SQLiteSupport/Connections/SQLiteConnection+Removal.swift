@@ -1,14 +1,6 @@
 internal import CSQLite
 internal import SystemSupport
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 extension SQLiteConnection {
   /// Removes the file if this connection has created it, it is empty, and no other connection uses
   /// it. Otherwise the file stays.
@@ -57,10 +49,11 @@ extension SQLiteFile {
   ///
   /// - Returns: The identity of the file; nil if it was not created, for example because the file
   ///   system has no links.
-  func create(permissions: UInt32) -> FileStatus.Identity? {
+  func create(permissions: FilePermissions) -> FileStatus.Identity? {
     let temporary = ReplacementFile.name(beside: path)
     do {
-      let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: permissions)
+      let file = try FileDescriptor.open(
+        temporary, .writeOnly, .exclusiveCreate, permissions: permissions)
       defer { try? OpenFolder.working.removeFile(FileName(temporary)) }
       let status = Result { try file.status }
       try file.close()

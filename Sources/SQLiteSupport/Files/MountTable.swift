@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
+internal import SystemSupport
 
 /// The mounts that a process sees on Linux, as `/proc/self/mountinfo` lists them.
 ///
@@ -46,15 +40,8 @@ package struct MountTable {
     /// The mounts that this thread sees, which other threads may not; nil if the system does not
     /// list them.
     static var current: MountTable? {
-      guard let file = unsafe fopen("/proc/thread-self/mountinfo", "re") else { return nil }
-      defer { unsafe fclose(file) }
-      var bytes: [UInt8] = []
-      var buffer = [UInt8](repeating: 0, count: 1 << 14)
-      while true {
-        let count = unsafe fread(&buffer, 1, buffer.count, file)
-        if count == 0 { return MountTable(String(decoding: bytes, as: UTF8.self)) }
-        bytes += buffer.prefix(count)
-      }
+      (try? FileDescriptor.contents(ofFile: "/proc/thread-self/mountinfo"))
+        .map { MountTable(String(decoding: $0, as: UTF8.self)) }
     }
   }
 #endif

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
+internal import SystemSupport
 
 /// The properties of a file that determine how it is opened.
 package struct SQLiteFile {
@@ -22,14 +16,14 @@ package struct SQLiteFile {
   }
 
   package var kind: Kind {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else {
-      return errno == ENOENT ? .missing : .unknown(code: errno)
-    }
-    return switch status.st_mode & S_IFMT {
-    case S_IFREG: .file
-    case S_IFDIR: .folder
-    default: .other
+    do throws(SystemError) {
+      return switch try FileStatus(ofFile: path).kind {
+      case .file: .file
+      case .folder: .folder
+      case .link, .other: .other
+      }
+    } catch {
+      return error == .noSuchFileOrDirectory ? .missing : .unknown(code: error.code)
     }
   }
 
@@ -37,25 +31,17 @@ package struct SQLiteFile {
 
   /// Returns whether both paths name the same file.
   package func isSame(as other: SQLiteFile) -> Bool {
-    var (one, two) = (stat(), stat())
-    return unsafe path == other.path
-      || stat(path, &one) == 0 && stat(other.path, &two) == 0 && one.st_dev == two.st_dev
-        && one.st_ino == two.st_ino
+    path == other.path || FileSystem.areSame(path, other.path)
   }
 
   /// Whether this process may read the file.
-  var isReadable: Bool { isAllowed(R_OK, path) }
+  var isReadable: Bool { FileSystem.allows(.reading, to: path) }
 
   /// Whether this process may write the file, and create files next to it.
-  var isWritable: Bool { isAllowed(W_OK, path) && hasWritableFolder }
+  var isWritable: Bool { FileSystem.allows(.writing, to: path) && hasWritableFolder }
 
   /// Whether this process may create files in the folder.
-  package var hasWritableFolder: Bool { isAllowed(W_OK | X_OK, folder) }
-
-  /// Checks the effective user, as the system does when it opens the file.
-  private func isAllowed(_ access: Int32, _ path: String) -> Bool {
-    unsafe faccessat(AT_FDCWD, path, access, AT_EACCESS) == 0
-  }
+  package var hasWritableFolder: Bool { FileSystem.allows(.changingNames, to: folder) }
 
   /// Whether no process can write the file: its disk is read-only for all of them, or the
   /// permissions of the file and of its folder deny writing to every user. Root can still write it.
@@ -64,30 +50,20 @@ package struct SQLiteFile {
     // A connection that was opened before the permissions changed keeps writing.
     if status("-shm") != nil { return false }
     return [path, folder].allSatisfy { path in
-      var status = stat()
-      return unsafe stat(path, &status) == 0
-        && status.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH) == 0
+      (try? FileStatus(ofFile: path))?.permissions.isDisjoint(with: 0o222) == true
     }
   }
 
   private var isOnReadOnlyDisk: Bool {
-    #if canImport(Darwin)
-      var system = statfs()
-      guard unsafe statfs(path, &system) == 0 else { return false }
-      let flags = UInt32(MNT_RDONLY) | UInt32(MNT_LOCAL)
-      return system.f_flags & flags == flags
-    #elseif os(Linux) || os(Android)
-      var system = statvfs()
-      guard unsafe statvfs(path, &system) == 0, UInt(system.f_flag) & UInt(ST_RDONLY) != 0,
-        let device = status("")?.st_dev
-      else { return false }
+    guard FileSystem.isMountedReadOnly(path) else { return false }
+    #if os(Linux) || os(Android)
       // Linux packs the major and the minor number into one.
-      let number = UInt64(device)
+      guard let number = status("")?.identity.device else { return false }
       let major = number >> 8 & 0xFFF | number >> 32 & 0xFFFF_F000
       let minor = number & 0xFF | number >> 12 & 0xFFFF_FF00
       return MountTable.current?.isReadOnly(device: "\(major):\(minor)") ?? false
     #else
-      return false
+      return true
     #endif
   }
 
@@ -95,12 +71,9 @@ package struct SQLiteFile {
   package var hasWAL: Bool { walSize > 0 }
 
   /// The size of the WAL file, in bytes; 0 if it does not exist.
-  package var walSize: Int { status("-wal").map { Int($0.st_size) } ?? 0 }
+  package var walSize: Int { status("-wal")?.size ?? 0 }
 
-  private func status(_ suffix: String) -> stat? {
-    var status = stat()
-    return unsafe stat(path + suffix, &status) == 0 ? status : nil
-  }
+  private func status(_ suffix: String) -> FileStatus? { try? FileStatus(ofFile: path + suffix) }
 
   /// The folder of the file.
   var folder: String {

@@ -1,5 +1,5 @@
 /// A name in a folder, or a whole path, in the bytes of the system, which need not be UTF-8.
-package struct FileName: Sendable {
+package struct FileName: Hashable, Sendable {
   /// The bytes with the zero that terminates them.
   package let bytes: [CChar]
 
@@ -9,7 +9,11 @@ package struct FileName: Sendable {
     self.bytes = bytes.map { CChar(bitPattern: $0) } + [0]
   }
 
-  private var utf8: some Collection<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
+  /// - Parameter bytes: The bytes with the zero that terminates them.
+  init(terminated bytes: [CChar]) { self.bytes = bytes }
+
+  /// The bytes without the zero that terminates them.
+  package var utf8: some Collection<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
 
   /// The name for display. Bytes that are not UTF-8 are replaced.
   package var text: String { String(decoding: utf8, as: UTF8.self) }

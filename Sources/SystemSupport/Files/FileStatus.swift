@@ -1,13 +1,26 @@
 #if canImport(Glibc)
-  package import Glibc
+  internal import Glibc
 #elseif canImport(Musl)
-  package import Musl
+  internal import Musl
 #elseif canImport(Darwin)
-  package import Darwin
+  internal import Darwin
 #endif
 
 /// The permission bits of a file.
-package typealias FilePermissions = mode_t
+package struct FilePermissions: OptionSet, ExpressibleByIntegerLiteral, Sendable {
+  package let rawValue: UInt32
+
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
+  package init(integerLiteral value: UInt32) { rawValue = value }
+}
+
+/// A time of a file, since the beginning of 1970, UTC.
+package struct FileTime: Hashable, Sendable {
+  package let seconds: Int64
+  package let nanoseconds: Int64
+
+  init(_ time: timespec) { (seconds, nanoseconds) = (Int64(time.tv_sec), Int64(time.tv_nsec)) }
+}
 
 /// The status of a file, as the system reports it.
 package struct FileStatus: Sendable {
@@ -15,44 +28,63 @@ package struct FileStatus: Sendable {
 
   /// The identity of a file, independent of its names.
   package struct Identity: Hashable, Sendable {
-    let device: dev_t
-    let number: ino_t
+    package let device: UInt64
+    package let number: UInt64
   }
 
   package let kind: Kind
   package let identity: Identity
   package let size: Int
   package let permissions: FilePermissions
-  package let owner: uid_t
-  package let group: gid_t
-  /// The number of hard links.
-  package let nameCount: Int
-  package let accessed: timespec
-  package let modified: timespec
+  package let owner: UInt32
+  package let group: UInt32
+  package let hardLinkCount: Int
+  package let accessed: FileTime
+  /// When the contents last changed.
+  package let modified: FileTime
+  /// When the contents or the status last changed.
+  package let changed: FileTime
 
-  package init(_ status: stat) {
+  /// The status of the file at a path, following symbolic links.
+  package init(ofFile path: String) throws(SystemError) {
+    self = try OpenFolder.working.status(of: FileName(path), followingLink: true)
+  }
+
+  init(_ status: stat) {
     switch status.st_mode & S_IFMT {
     case S_IFREG: kind = .file
     case S_IFDIR: kind = .folder
     case S_IFLNK: kind = .link
     default: kind = .other
     }
-    identity = Identity(device: status.st_dev, number: status.st_ino)
+    identity = Identity(
+      device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
     size = Int(status.st_size)
-    permissions = status.st_mode & 0o7777
+    permissions = FilePermissions(rawValue: UInt32(status.st_mode & 0o7777))
     (owner, group) = (status.st_uid, status.st_gid)
-    nameCount = Int(status.st_nlink)
+    hardLinkCount = Int(status.st_nlink)
     #if canImport(Darwin)
-      (accessed, modified) = (status.st_atimespec, status.st_mtimespec)
+      accessed = FileTime(status.st_atimespec)
+      modified = FileTime(status.st_mtimespec)
+      changed = FileTime(status.st_ctimespec)
     #else
-      (accessed, modified) = (status.st_atim, status.st_mtim)
+      accessed = FileTime(status.st_atim)
+      modified = FileTime(status.st_mtim)
+      changed = FileTime(status.st_ctim)
     #endif
   }
 
   /// Returns whether the file is the same, with the same contents as far as the system reports.
   package func isUnchanged(since earlier: FileStatus) -> Bool {
     identity == earlier.identity && kind == earlier.kind && size == earlier.size
-      && modified.tv_sec == earlier.modified.tv_sec
-      && modified.tv_nsec == earlier.modified.tv_nsec
+      && modified == earlier.modified
+  }
+}
+
+extension timespec {
+  init(_ time: FileTime) {
+    self.init()
+    tv_sec = time_t(time.seconds)
+    tv_nsec = Int(time.nanoseconds)
   }
 }

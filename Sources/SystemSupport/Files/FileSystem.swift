@@ -28,11 +28,11 @@ package enum FileSystem {
         throw error
       }
     }
-    if errno == EEXIST { throw .exists }
+    if errno == EEXIST { throw .fileExists }
     // A folder can replace an empty folder only, or hard links are not supported. In both cases the
     // only way left is to check for the new name first.
     var status = stat()
-    if unsafe lstat(other, &status) == 0 { throw .exists }
+    if unsafe lstat(other, &status) == 0 { throw .fileExists }
     try rename(path, to: other)
   }
 
@@ -58,14 +58,14 @@ package enum FileSystem {
         return (path, end)
       }
       let target = try OpenFolder.working.target(ofLink: name)
-      guard let text = target.exactText else { throw SystemError(code: EILSEQ) }
+      guard let text = target.exactText else { throw .illegalByteSequence }
       path = text.utf8.first == UInt8(ascii: "/") ? text : path.splitPath.folder + text
     }
-    throw SystemError(code: ELOOP)
+    throw .tooManySymbolicLinkLevels
   }
 
   /// Returns whether two paths refer to the same file or folder.
-  static func areSame(_ one: String, _ other: String) -> Bool {
+  package static func areSame(_ one: String, _ other: String) -> Bool {
     guard let one = try? status(one).identity, let other = try? status(other).identity else {
       return false
     }
@@ -104,16 +104,53 @@ package enum FileSystem {
     return names.isSuperset(of: wanted)
   }
 
-  /// Returns whether this process may create and remove names in a folder.
-  package static func mayChange(_ folder: String) -> Bool {
-    unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
+  /// A way to use a file or a folder.
+  package struct Access: OptionSet, Sendable {
+    package let rawValue: Int32
+
+    package init(rawValue: Int32) { self.rawValue = rawValue }
+
+    package static let reading = Access(rawValue: R_OK)
+    package static let writing = Access(rawValue: W_OK)
+    package static let execution = Access(rawValue: X_OK)
+    /// Creating, renaming and removing names in a folder.
+    package static let changingNames: Access = [.writing, Access(rawValue: X_OK)]
   }
 
-  /// Checks that this process may read a file.
+  /// Checks that this process may use a file, by its effective user and group.
   ///
   /// - Throws: The system's error if it may not.
-  package static func checkReading(_ path: String) throws(SystemError) {
-    if unsafe faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 { throw .last }
+  package static func check(_ access: Access, to path: String) throws(SystemError) {
+    if unsafe faccessat(AT_FDCWD, path, access.rawValue, AT_EACCESS) != 0 { throw .last }
+  }
+
+  /// Returns whether this process may use a file, by its effective user and group.
+  package static func allows(_ access: Access, to path: String) -> Bool {
+    (try? check(access, to: path)) != nil
+  }
+
+  /// Returns whether no file has a path, or the target of a symbolic link with that path is missing.
+  package static func isMissing(_ path: String) -> Bool {
+    do throws(SystemError) { try check([], to: path) } catch {
+      return error == .noSuchFileOrDirectory
+    }
+    return false
+  }
+
+  /// Returns whether a path is mounted read-only.
+  ///
+  /// On Linux, the same disk can be mounted for writing elsewhere. On Darwin, the result is true only
+  /// for local disks.
+  package static func isMountedReadOnly(_ path: String) -> Bool {
+    #if canImport(Darwin)
+      var system = statfs()
+      guard unsafe statfs(path, &system) == 0 else { return false }
+      let flags = UInt32(MNT_RDONLY) | UInt32(MNT_LOCAL)
+      return system.f_flags & flags == flags
+    #else
+      var system = statvfs()
+      return unsafe statvfs(path, &system) == 0 && UInt(system.f_flag) & UInt(ST_RDONLY) != 0
+    #endif
   }
 
   private static func status(_ path: String) throws(SystemError) -> FileStatus {

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// A destination that is written as a whole.
 package struct FileTarget: Sendable {
   /// The path after following all symbolic links.
@@ -13,7 +5,7 @@ package struct FileTarget: Sendable {
   /// The status of the existing file; nil if there is none.
   package let old: FileStatus?
   /// An open file that is written instead of the path.
-  private let file: OpenFile?
+  private let file: FileDescriptor?
 
   /// Creates a target for a path.
   ///
@@ -26,7 +18,7 @@ package struct FileTarget: Sendable {
   /// Creates a target for a file that is already open, and stays open.
   ///
   /// - Parameter name: The name of the file in errors.
-  package init(_ file: OpenFile, name: String) {
+  package init(_ file: FileDescriptor, name: String) {
     (path, old, self.file) = (name, nil, file)
   }
 
@@ -75,7 +67,7 @@ package struct FileTarget: Sendable {
     synchronized isSynchronized: Bool, _ check: @escaping () throws -> Void,
     _ fill: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws {
-    let file = try OpenFile(path, O_WRONLY | OpenFile.withoutWaiting)
+    let file = try FileDescriptor.open(path, .writeOnly, .nonBlocking)
     do {
       try unsafe fill { try unsafe file.write($0, waiting: check) }
       if isSynchronized { try file.synchronize() }

@@ -1,3 +1,5 @@
+internal import CProcesses
+
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)
@@ -6,74 +8,83 @@
   internal import Darwin
 #endif
 
-/// An open folder, with operations on the names in it. It must be closed exactly once.
+/// An open folder, with operations on the paths in it. It must be closed exactly once.
 ///
-/// Symbolic links in the last name of a path are followed only on request.
+/// Symbolic links in the last name of a path are followed only on request. A path may be longer than
+/// the system allows: then the folders on it are opened one after another.
 package struct OpenFolder: Sendable {
-  package let file: OpenFile
+  package let descriptor: FileDescriptor
 
   /// The working folder, in which whole paths are resolved. It is not closed.
-  package static let working = OpenFolder(file: OpenFile(descriptor: AT_FDCWD))
+  package static let working = OpenFolder(descriptor: FileDescriptor(rawValue: AT_FDCWD))
 
-  private init(file: OpenFile) { self.file = file }
+  private init(descriptor: FileDescriptor) { self.descriptor = descriptor }
 
   package init(_ path: String, followingLink: Bool = false) throws(SystemError) {
     self = try Self.working.folder(FileName(path), followingLink: followingLink)
   }
 
-  package func open(_ name: FileName, _ flags: Int32, mode: FilePermissions = 0) throws(SystemError)
-    -> OpenFile
-  {
-    var descriptor: Int32
-    repeat {
-      descriptor = unsafe openat(file.descriptor, name.bytes, flags | O_CLOEXEC, mode)
-    } while descriptor < 0 && errno == EINTR
-    if descriptor < 0 { throw .last }
-    return OpenFile(descriptor: descriptor)
+  package func open(
+    _ name: FileName, _ mode: FileDescriptor.AccessMode,
+    _ options: FileDescriptor.OpenOptions = [], permissions: FilePermissions = 0o666
+  ) throws(SystemError) -> FileDescriptor {
+    let access =
+      switch mode {
+      case .readOnly: O_RDONLY
+      case .writeOnly: O_WRONLY
+      case .readWrite: O_RDWR
+      }
+    let flags = access | options.rawValue | O_CLOEXEC
+    return FileDescriptor(
+      rawValue: try call(name) { folder, name in
+        unsafe openat(folder, name, flags, mode_t(permissions.rawValue))
+      })
   }
 
-  package func folder(_ name: FileName, followingLink: Bool = false) throws(SystemError)
-    -> OpenFolder
-  {
-    let flags = O_RDONLY | O_DIRECTORY | (followingLink ? 0 : O_NOFOLLOW)
-    return OpenFolder(file: try open(name, flags))
+  package func folder(
+    _ name: FileName, followingLink: Bool = false
+  ) throws(SystemError) -> OpenFolder {
+    let options: FileDescriptor.OpenOptions =
+      followingLink ? .directory : [.directory, .noFollow]
+    return OpenFolder(descriptor: try open(name, .readOnly, options))
   }
 
-  package func status(of name: FileName, followingLink: Bool = false) throws(SystemError)
-    -> FileStatus
-  {
+  package func status(
+    of name: FileName, followingLink: Bool = false
+  ) throws(SystemError) -> FileStatus {
     var status = stat()
     let flags = followingLink ? 0 : AT_SYMLINK_NOFOLLOW
-    if unsafe fstatat(file.descriptor, name.bytes, &status, flags) != 0 { throw .last }
+    try call(name) { folder, name in unsafe fstatat(folder, name, &status, flags) }
     return FileStatus(status)
   }
 
   package func removeFile(_ name: FileName) throws(SystemError) {
-    if unsafe unlinkat(file.descriptor, name.bytes, 0) != 0 { throw .last }
+    try call(name) { folder, name in unsafe unlinkat(folder, name, 0) }
   }
 
   package func removeFolder(_ name: FileName) throws(SystemError) {
-    if unsafe unlinkat(file.descriptor, name.bytes, AT_REMOVEDIR) != 0 { throw .last }
+    try call(name) { folder, name in unsafe unlinkat(folder, name, AT_REMOVEDIR) }
   }
 
   /// Creates a folder that only its owner can access.
   package func makeFolder(_ name: FileName) throws(SystemError) {
-    if unsafe mkdirat(file.descriptor, name.bytes, 0o700) != 0 { throw .last }
+    try call(name) { folder, name in unsafe mkdirat(folder, name, 0o700) }
   }
 
   package func target(ofLink name: FileName) throws(SystemError) -> FileName {
     // The maximum length on all systems.
     let size = 4_096
     var target = [CChar](repeating: 0, count: size)
-    let count = unsafe readlinkat(file.descriptor, name.bytes, &target, size)
-    if count < 0 { throw .last }
-    return FileName(target.prefix(count).map { UInt8(bitPattern: $0) })
+    let count = try call(name) { folder, name in
+      Int32(truncatingIfNeeded: unsafe readlinkat(folder, name, &target, size))
+    }
+    return FileName(target.prefix(Int(count)).map { UInt8(bitPattern: $0) })
   }
 
   /// Gives a file a second name, unless the name exists.
   package func link(_ name: FileName, as other: FileName) throws(SystemError) {
-    let descriptor = file.descriptor
-    if unsafe linkat(descriptor, name.bytes, descriptor, other.bytes, 0) != 0 { throw .last }
+    let folder = descriptor.rawValue
+    if unsafe linkat(folder, name.bytes, folder, other.bytes, 0) != 0 { throw .last }
   }
 
   /// Makes a symbolic link.
@@ -83,69 +94,113 @@ package struct OpenFolder: Sendable {
   package func makeLink(
     _ name: FileName, to target: FileName, like status: FileStatus
   ) throws(SystemError) {
-    if unsafe symlinkat(target.bytes, file.descriptor, name.bytes) != 0 { throw .last }
+    try call(name) { folder, name in unsafe symlinkat(target.bytes, folder, name) }
     let flags = AT_SYMLINK_NOFOLLOW
-    _ = unsafe fchownat(file.descriptor, name.bytes, status.owner, status.group, flags)
-    var times = [status.accessed, status.modified]
-    _ = unsafe utimensat(file.descriptor, name.bytes, &times, flags)
+    _ = try? call(name) { folder, name in
+      unsafe fchownat(folder, name, status.owner, status.group, flags)
+    }
+    var times = [timespec(status.accessed), timespec(status.modified)]
+    _ = try? call(name) { folder, name in unsafe utimensat(folder, name, &times, flags) }
   }
 
   /// Returns the names in the folder, sorted.
   ///
-  /// - Parameter check: Called for every name. It throws to stop reading.
+  /// - Parameter check: Called first and then for every name. It throws to stop reading.
   package func names(_ check: () throws -> Void) throws -> [FileName] {
-    let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
-    guard descriptor >= 0 else { throw SystemError.last }
-    guard let stream = unsafe fdopendir(descriptor) else {
+    try check()
+    var names: [FileName] = []
+    try forEachName { name, _ in
+      try check()
+      names.append(name)
+    }
+    return names.sorted(by: FileName.precedes)
+  }
+
+  /// Calls a function for every name in the folder, in the order of the system.
+  ///
+  /// - Parameter body: Receives the name and the kind of its file; nil if the folder does not store
+  ///   the kind. It throws to stop reading.
+  package func forEachName(_ body: (FileName, FileStatus.Kind?) throws -> Void) throws {
+    let copy = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw SystemError.last }
+    guard let stream = unsafe fdopendir(copy) else {
       let error = SystemError.last
-      try? OpenFile(descriptor: descriptor).close()
+      try? FileDescriptor(rawValue: copy).close()
       throw error
     }
     defer { unsafe closedir(stream) }
-    var names: [FileName] = []
     errno = 0
     while let entry = unsafe readdir(stream) {
-      try check()
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         unsafe Array(bytes.prefix { $0 != 0 })
       }
       if !name.elementsEqual(".".utf8), !name.elementsEqual("..".utf8) {
-        names.append(FileName(name))
+        try body(FileName(name), FileStatus.Kind(ofEntry: Int32(unsafe entry.pointee.d_type)))
       }
       errno = 0
     }
     if errno != 0 { throw SystemError.last }
-    return names.sorted(by: FileName.precedes)
   }
 
   package func setPermissions(_ permissions: FilePermissions) throws(SystemError) {
-    if fchmod(file.descriptor, permissions) != 0 { throw .last }
+    try descriptor.setPermissions(permissions)
   }
 
   /// Gives the owner all permissions, if the status lacks some. A failure is ignored, because the
   /// next operation reports it.
-  package func letOwnerChange(_ status: FileStatus) {
-    let permissions = status.permissions | 0o700
+  package func grantOwnerAccess(_ status: FileStatus) {
+    let permissions = status.permissions.union(0o700)
     if permissions != status.permissions { try? setPermissions(permissions) }
   }
 
-  package func close() { try? file.close() }
+  package func close() { try? descriptor.close() }
 }
 
-extension SystemError {
-  package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
-  package var isDenied: Bool { code == EACCES || code == EPERM }
-  package var isOnAnotherDisk: Bool { code == EXDEV }
-  /// A pipe has no reader.
-  package var isWithoutReader: Bool { code == ENXIO }
+// MARK: Long paths
 
-  package static var exists: SystemError { SystemError(code: EEXIST) }
-  package static var missing: SystemError { SystemError(code: ENOENT) }
-
-  /// Returns the result of a body, or nil if the body throws an error for a missing file.
+extension OpenFolder {
+  /// Calls a system function with the path, or with a folder and the rest of the path if the path is
+  /// too long for the system.
   ///
-  /// - Returns: Nil if the file is missing.
-  package static func ifThere<Value>(_ body: () throws -> Value) throws -> Value? {
-    do { return try body() } catch let error as SystemError where error.isMissing { return nil }
+  /// - Parameter function: Returns a negative number if it has failed. It is called again if a
+  ///   signal has interrupted it.
+  @discardableResult private func call(
+    _ path: FileName, _ function: (_ folder: Int32, _ path: [CChar]) -> Int32
+  ) throws(SystemError) -> Int32 {
+    if path.bytes.count <= Self.longestPath {
+      return try FileDescriptor.repeatingIfInterrupted { function(descriptor.rawValue, path.bytes) }
+    }
+    let separator = CChar(bitPattern: UInt8(ascii: "/"))
+    guard let end = path.bytes.prefix(Self.longestPath).lastIndex(of: separator) else {
+      throw .nameTooLong
+    }
+    let folder = try searchableFolder(Array(path.bytes[...end]) + [0])
+    defer { folder.close() }
+    let rest = path.bytes[end...].drop { $0 == separator }
+    return try folder.call(FileName(terminated: Array(rest)), function)
+  }
+
+  /// `PATH_MAX` of the system: the size of the longest path with its terminating zero byte.
+  private static var longestPath: Int { Int(PATH_MAX) }
+
+  /// Opens a folder to search it for a name.
+  private func searchableFolder(_ path: [CChar]) throws(SystemError) -> OpenFolder {
+    let number = try FileDescriptor.repeatingIfInterrupted {
+      unsafe file_open_for_search(descriptor.rawValue, path)
+    }
+    return OpenFolder(descriptor: FileDescriptor(rawValue: number))
+  }
+}
+
+extension FileStatus.Kind {
+  /// The kind in an entry of a folder; nil if it is unknown.
+  fileprivate init?(ofEntry type: Int32) {
+    switch type {
+    case Int32(DT_UNKNOWN): return nil
+    case Int32(DT_REG): self = .file
+    case Int32(DT_DIR): self = .folder
+    case Int32(DT_LNK): self = .link
+    default: self = .other
+    }
   }
 }

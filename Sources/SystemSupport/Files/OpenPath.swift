@@ -27,7 +27,7 @@ package final class OpenPath {
   package init(_ root: OpenFolder, at path: String) throws(SystemError) {
     self.root = path
     innermost = root
-    do { identity = try root.file.status.identity } catch {
+    do { identity = try root.descriptor.status.identity } catch {
       root.close()
       throw error
     }
@@ -49,7 +49,7 @@ package final class OpenPath {
   package func enter(_ name: FileName) throws(SystemError) {
     let folder = try innermost.folder(name)
     let status: FileStatus
-    do { status = try folder.file.status } catch {
+    do { status = try folder.descriptor.status } catch {
       folder.close()
       throw error
     }
@@ -77,8 +77,10 @@ package final class OpenPath {
 
   private func reopened(_ level: Level) throws(SystemError) -> OpenFolder {
     let folder = try innermost.folder(FileName(".."))
-    if let status = try? folder.file.status, status.identity == level.identity { return folder }
+    if let status = try? folder.descriptor.status, status.identity == level.identity {
+      return folder
+    }
     folder.close()
-    throw .missing
+    throw .noSuchFileOrDirectory
   }
 }

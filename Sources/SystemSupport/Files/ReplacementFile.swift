@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// A file that is written beside another one, and replaces it when it is complete.
 package enum ReplacementFile {
   /// Writes a file and renames it to a path.
@@ -19,19 +11,20 @@ package enum ReplacementFile {
   ///   - fill: Writes the file.
   package static func make(
     for path: String, like old: FileStatus?, synchronized isSynchronized: Bool,
-    _ check: () throws -> Void, _ fill: (OpenFile) throws -> Void
+    _ check: () throws -> Void, _ fill: (FileDescriptor) throws -> Void
   ) throws {
     // Opened first: if the folder cannot be opened, it cannot be synchronized.
     let folder = isSynchronized ? try OpenFolder(path.splitPath.folder, followingLink: true) : nil
     defer { folder?.close() }
     let temporary = name(beside: path)
     // No other user can read the file before it has the permissions of the old one.
-    let mode: FilePermissions = old == nil ? 0o666 : 0o600
-    let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+    let permissions: FilePermissions = old == nil ? 0o666 : 0o600
+    let file = try FileDescriptor.open(
+      temporary, .writeOnly, .exclusiveCreate, permissions: permissions)
     do {
       do {
         try fill(file)
-        if let old { try file.takeRights(of: old) }
+        if let old { try file.copyRights(from: old) }
         if isSynchronized { try file.synchronize() }
       } catch {
         try? file.close()
@@ -45,7 +38,7 @@ package enum ReplacementFile {
       try? OpenFolder.working.removeFile(FileName(temporary))
       throw error
     }
-    try folder?.file.synchronize()
+    try folder?.descriptor.synchronize()
   }
 
   /// Returns a hidden, unused name in the same folder.

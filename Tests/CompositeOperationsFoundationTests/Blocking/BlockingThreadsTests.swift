@@ -2,6 +2,7 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import Dispatch
 import Foundation
+import SystemSupport
 import Testing
 
 @Suite struct BlockingThreadsTests {
@@ -99,7 +100,7 @@ import Testing
         count += 1
         return count == 1
       }
-      return isFirst ? SystemThread.start(called: name, body) : EAGAIN
+      return isFirst ? SystemThread.start(named: name, body) : EAGAIN
     }
     let gate = DispatchSemaphore(value: 0)
     let busy = BlockingOperation(on: .threads(threads)) { gate.wait() }.start()
@@ -120,7 +121,7 @@ import Testing
         count += 1
         return count == 1
       }
-      if isFirst { return SystemThread.start(called: name, body) }
+      if isFirst { return SystemThread.start(named: name, body) }
       unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
       return EAGAIN
     }

@@ -1,14 +1,6 @@
 import CompositeOperations
 import Foundation
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// A small server on this machine that handles one request at a time and sends given responses.
 final class Receiver: Sendable {
   struct Request: Sendable {

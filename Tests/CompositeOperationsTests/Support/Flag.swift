@@ -1,10 +1,5 @@
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import SystemSupport
 
 final class Flag: Sendable {
   private let flag = Atomic(false)
@@ -12,4 +7,4 @@ final class Flag: Sendable {
   func set() { flag.store(true, ordering: .releasing) }
 }
 
-let processorCount = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+let processorCount = Processors.count

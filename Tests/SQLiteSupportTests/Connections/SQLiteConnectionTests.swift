@@ -1,4 +1,5 @@
 import SQLiteSupport
+import SystemSupport
 import Testing
 
 @Suite struct SQLiteConnectionTests {

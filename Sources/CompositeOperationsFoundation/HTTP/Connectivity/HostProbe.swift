@@ -1,5 +1,6 @@
 public import CompositeOperations
 internal import Foundation
+internal import SystemSupport
 
 /// A monitor of the network that connects to a host repeatedly until it answers.
 ///

@@ -2,14 +2,6 @@ internal import CompositeOperations
 internal import Foundation
 internal import SystemSupport
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// A partially downloaded file, with the record beside it.
 ///
 /// `NAME.partial` has the bytes, and `NAME.partial.json` identifies the whole. The former is locked
@@ -23,7 +15,7 @@ struct PartialFile: Sendable {
   let path: String
   /// Whether bytes are written directly to the destination.
   let isDirect: Bool
-  private let file: OpenFile
+  private let file: FileDescriptor
   /// The file to replace, whose owner and permissions the new one gets; nil if there is none.
   private let old: FileStatus?
 
@@ -55,31 +47,37 @@ struct PartialFile: Sendable {
     file = try Self.locked(Self.partialPath(of: path), for: path)
     // Users who may not read the old file must not read parts of the new one, which does not have
     // the group of the old one yet.
-    if old != nil { fchmod(file.descriptor, 0o600) }
+    if old != nil { try? file.setPermissions(0o600) }
   }
 
-  private static func openedDirectly(_ path: String) throws(FileError) -> OpenFile {
-    do { return try OpenFile(path, O_WRONLY | OpenFile.withoutWaiting) } catch {
-      if !error.isWithoutReader { throw FileError(path, "cannot be written", error) }
+  private static func openedDirectly(_ path: String) throws(FileError) -> FileDescriptor {
+    do { return try .open(path, .writeOnly, .nonBlocking) } catch {
+      if error != .noSuchAddressOrDevice { throw FileError(path, "cannot be written", error) }
       throw FileError(
         path, "cannot be written", error,
         because: "no process has it open for reading. Start its reader first.")
     }
   }
 
-  private static func locked(_ partial: String, for path: String) throws(FileError) -> OpenFile {
+  private static func locked(_ partial: String, for path: String) throws(FileError)
+    -> FileDescriptor
+  {
     while true {
-      let flags = O_RDWR | O_CREAT | O_NOFOLLOW
       let file = try FileError.at(partial, "cannot be written") { () throws(SystemError) in
-        try OpenFile(partial, flags, mode: 0o666)
+        try FileDescriptor.open(partial, .readWrite, [.create, .noFollow])
       }
-      if flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
-        let error = SystemError.last
+      do throws(FileError) {
+        let isLocked = try FileError.at(partial, "cannot be locked") { () throws(SystemError) in
+          try file.tryLock()
+        }
+        if !isLocked {
+          throw FileError(
+            path, "is already being downloaded",
+            because: "wait for that download, or use another path.")
+        }
+      } catch {
         try? file.close()
-        if error.code != EWOULDBLOCK { throw FileError(partial, "cannot be locked", error) }
-        throw FileError(
-          path, "is already being downloaded",
-          because: "wait for that download, or use another path.")
+        throw error
       }
       let named = try? OpenFolder.working.status(of: FileName(partial))
       if let named, (try? file.status.identity) == named.identity { return file }
@@ -100,8 +98,8 @@ struct PartialFile: Sendable {
   /// Continues to write at an offset.
   func seek(to offset: Int) throws(FileError) {
     if isDirect { return }
-    if lseek(file.descriptor, off_t(offset), SEEK_SET) < 0 {
-      throw FileError(writtenPath, "cannot be written", .last)
+    try FileError.at(writtenPath, "cannot be written") { () throws(SystemError) in
+      try file.seek(to: offset)
     }
   }
 
@@ -112,8 +110,8 @@ struct PartialFile: Sendable {
     if isDirect { return }
     // The record is removed first and written last: it must never describe other bytes.
     remove(recordPath)
-    if ftruncate(file.descriptor, 0) != 0 {
-      throw FileError(writtenPath, "cannot be emptied", .last)
+    try FileError.at(writtenPath, "cannot be emptied") { () throws(SystemError) in
+      try file.truncate(to: 0)
     }
     try seek(to: 0)
     guard let record else { return }
@@ -147,7 +145,7 @@ struct PartialFile: Sendable {
       try FileError.at(writtenPath, "cannot be given the permissions of the old file") {
         () throws(SystemError) in
         // A downloaded file must not run as the owner of the file that it replaces.
-        try file.takeRights(of: old, masking: 0o777)
+        try file.copyRights(from: old, masking: 0o777)
       }
     }
     try FileError.at(writtenPath, "cannot be written") { () throws(SystemError) in
@@ -163,20 +161,20 @@ struct PartialFile: Sendable {
     guard let folder = try? OpenFolder(name, followingLink: true) else { return }
     defer { folder.close() }
     try FileError.at(name, "cannot be written") { () throws(SystemError) in
-      try folder.file.synchronize()
+      try folder.descriptor.synchronize()
     }
   }
 
   /// Closes the incomplete file. Removes it if it cannot be resumed.
   func abandon() {
-    if !isDirect, unsafe access(recordPath, F_OK) != 0 { remove(partialPath) }
+    if !isDirect, FileSystem.isMissing(recordPath) { remove(partialPath) }
     Self.release(file)
   }
 
   /// Unlocks and closes the file. Closing alone would not unlock it while another thread starts a
   /// program, which has a copy of every descriptor until it begins to run.
-  private static func release(_ file: OpenFile) {
-    flock(file.descriptor, LOCK_UN)
+  private static func release(_ file: FileDescriptor) {
+    file.unlock()
     try? file.close()
   }
 

@@ -1,5 +1,6 @@
 public import CompositeOperations
 public import Foundation
+internal import SystemSupport
 
 #if canImport(FoundationNetworking)
   public import FoundationNetworking
@@ -103,5 +104,31 @@ public struct HTTPUploadOperation: ComposableOperation {
         throw HTTPFileError(error, of: summary)
       }
     }
+  }
+}
+
+/// Checks a file before Foundation reads it, because its errors say less.
+enum ReadableFile {
+  /// - Returns: The size of the file in bytes.
+  static func size(of url: URL) throws(FileError) -> Int {
+    guard let path = url.pathOfFile else {
+      throw FileError(
+        url.withoutSecrets, "cannot be read", because: "it is not a file URL. Download it first.")
+    }
+    let status: FileStatus
+    do throws(SystemError) {
+      let file = try FileDescriptor.open(path, .readOnly, .nonBlocking)
+      defer { try? file.close() }
+      status = try file.status
+    } catch {
+      let advice = error.isMissing ? "Check its path." : "Use a readable file."
+      throw FileError(path, "cannot be read", error, because: "\(error). \(advice)")
+    }
+    guard status.kind == .file else {
+      throw FileError(
+        path, "cannot be sent",
+        because: "it is a folder or a device, which has no known length. Use a file.")
+    }
+    return status.size
   }
 }

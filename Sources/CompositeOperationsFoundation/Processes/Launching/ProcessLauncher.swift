@@ -1,4 +1,5 @@
 internal import CProcesses
+internal import SystemSupport
 
 /// Starts the program of an operation, with its standard streams.
 struct ProcessLauncher {
@@ -7,9 +8,9 @@ struct ProcessLauncher {
   /// A program that has been started, and this process's ends of its pipes.
   struct Launched: ~Copyable {
     let identifier: Int32
-    var input: Descriptor?
-    var output: Descriptor?
-    var errorOutput: Descriptor?
+    var input: OwnedFileDescriptor?
+    var output: OwnedFileDescriptor?
+    var errorOutput: OwnedFileDescriptor?
   }
 
   /// One of the standard streams of the program.
@@ -17,9 +18,9 @@ struct ProcessLauncher {
     /// The stream for the program: a descriptor, or a constant of the C functions.
     let place: Int32
     /// The descriptor for the program; nil if `place` is a constant.
-    let theirs: Descriptor?
+    let theirs: OwnedFileDescriptor?
     /// This process's end of a pipe.
-    var ours: Descriptor?
+    var ours: OwnedFileDescriptor?
 
     init(constant: Int32) {
       place = constant
@@ -27,8 +28,8 @@ struct ProcessLauncher {
       ours = nil
     }
 
-    init(theirs: consuming Descriptor, ours: consuming Descriptor? = nil) {
-      place = theirs.number
+    init(theirs: consuming OwnedFileDescriptor, ours: consuming OwnedFileDescriptor? = nil) {
+      place = theirs.descriptor.rawValue
       self.theirs = consume theirs
       self.ours = consume ours
     }
@@ -65,7 +66,7 @@ struct ProcessLauncher {
     case .file(let path):
       let file = open(path, process_access_read)
       switch file {
-      case .success(let number): return Stream(theirs: Descriptor(number))
+      case .success(let number): return Stream(theirs: owned(number))
       case .failure(let failure): throw ProcessLaunchError(configuration, .input(path, failure))
       }
     }
@@ -78,7 +79,7 @@ struct ProcessLauncher {
     case .inherited: return Stream(constant: Int32(process_stream_inherited))
     case .file(let path, let isAppended):
       switch open(path, isAppended ? process_access_append : process_access_replace) {
-      case .success(let number): return Stream(theirs: Descriptor(number))
+      case .success(let number): return Stream(theirs: owned(number))
       case .failure(let failure): throw ProcessLaunchError(configuration, .output(path, failure))
       }
     }
@@ -89,7 +90,11 @@ struct ProcessLauncher {
     let error = unsafe process_pipe(&ends, keepsReader)
     if error != 0 { throw ProcessLaunchError(configuration, .system(.init(code: error))) }
     let (ours, theirs) = keepsReader ? (ends[0], ends[1]) : (ends[1], ends[0])
-    return Stream(theirs: Descriptor(theirs), ours: Descriptor(ours))
+    return Stream(theirs: owned(theirs), ours: owned(ours))
+  }
+
+  private func owned(_ number: Int32) -> OwnedFileDescriptor {
+    OwnedFileDescriptor(FileDescriptor(rawValue: number))
   }
 
   private func open(

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
+internal import SystemSupport
 
 /// Finds the file of a program, and determines why it could not be started.
 struct ProgramLookup {
@@ -40,31 +34,26 @@ struct ProgramLookup {
   /// The error of the working folder of the program; nil if the folder can be used.
   var folderProblem: ProcessLaunchError? {
     guard let folder = configuration.folder else { return nil }
-    var status = stat()
-    let failure: ProcessLaunchError.Failure
-    if unsafe stat(folder, &status) != 0 {
-      failure = .last
-    } else if status.st_mode & S_IFMT != S_IFDIR {
-      failure = .init(code: ENOTDIR)
-    } else if unsafe faccessat(AT_FDCWD, folder, X_OK, AT_EACCESS) != 0 {
-      failure = .last
-    } else {
+    do throws(SystemError) {
+      if try FileStatus(ofFile: folder).kind != .folder { throw .notDirectory }
+      try FileSystem.check(.execution, to: folder)
       return nil
+    } catch {
+      return ProcessLaunchError(configuration, .folder(folder, .init(error)))
     }
-    return ProcessLaunchError(configuration, .folder(folder, failure))
   }
 
   /// The error of a program that the system did not start.
   func problem(with file: String, _ failure: ProcessLaunchError.Failure) -> ProcessLaunchError {
     if let folderProblem { return folderProblem }
     let reason: ProcessLaunchError.Reason =
-      switch (finding(at: file), failure.code) {
+      switch (finding(at: file), failure.error) {
       case (.missing, _): .missing
       case (.notAFile, _): .notAFile
-      case (.notExecutable, _), (.program, EACCES): .notExecutable
-      case (.program, ENOEXEC): .notAProgram
-      case (.program, ENOENT): .noInterpreter
-      case (.program, E2BIG): .tooLong
+      case (.notExecutable, _), (.program, .permissionDenied): .notExecutable
+      case (.program, .execFormatError): .notAProgram
+      case (.program, .noSuchFileOrDirectory): .noInterpreter
+      case (.program, .argumentListTooLong): .tooLong
       case (.program, _): .system(failure)
       }
     return ProcessLaunchError(configuration, reason, file: file)
@@ -72,10 +61,11 @@ struct ProgramLookup {
 
   private func finding(at file: String) -> Finding {
     let path = file.hasPrefix("/") ? file : configuration.folder.map { "\($0)/\(file)" } ?? file
-    var status = stat()
-    if unsafe stat(path, &status) != 0 { return errno == EACCES ? .notExecutable : .missing }
-    if status.st_mode & S_IFMT != S_IFREG { return .notAFile }
-    // With the effective user and group, as for the start of a program.
-    return unsafe faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? .program : .notExecutable
+    do throws(SystemError) {
+      if try FileStatus(ofFile: path).kind != .file { return .notAFile }
+    } catch {
+      return error == .permissionDenied ? .notExecutable : .missing
+    }
+    return FileSystem.allows(.execution, to: path) ? .program : .notExecutable
   }
 }

@@ -1,12 +1,4 @@
-internal import CProcesses
-
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
+internal import SystemSupport
 
 /// The environment variables of a program.
 enum ProcessEnvironment: Sendable {
@@ -42,7 +34,7 @@ enum ProcessEnvironment: Sendable {
       if let value = variables[name] { return value }
     case .inherited: break
     }
-    return unsafe getenv(name).map { unsafe String(cString: $0) }
+    return SystemProcess.variable(name)
   }
 
   /// The variables as NAME=VALUE; nil if all are inherited.
@@ -51,7 +43,8 @@ enum ProcessEnvironment: Sendable {
     case .inherited: return nil
     case .changed(let variables):
       var texts = PackedTexts()
-      for variable in Self.ofThisProcess {
+      // As bytes, because they need not be UTF-8.
+      for variable in SystemProcess.variables {
         let name = variable.prefix { $0 != UInt8(ascii: "=") }
         if variables[String(decoding: name, as: UTF8.self)] == nil { texts.append(variable) }
       }
@@ -62,23 +55,6 @@ enum ProcessEnvironment: Sendable {
       texts.append(given)
       return texts
     }
-  }
-
-  /// The variables of this process, as bytes, because they need not be UTF-8.
-  private static var ofThisProcess: [[UInt8]] {
-    var variables: [[UInt8]] = []
-    guard var next = unsafe process_variables() else { return [] }
-    while let variable = unsafe next.pointee {
-      var bytes: [UInt8] = []
-      var byte = unsafe variable
-      while unsafe byte.pointee != 0 {
-        unsafe bytes.append(UInt8(bitPattern: byte.pointee))
-        unsafe byte += 1
-      }
-      variables.append(bytes)
-      unsafe next += 1
-    }
-    return variables
   }
 }
 

@@ -1,13 +1,6 @@
 internal import CProcesses
 internal import CompositeOperations
-
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
+internal import SystemSupport
 
 /// A handle to a program that is running, for sending signals to it.
 ///
@@ -83,14 +76,19 @@ final class ProcessReaper: Sendable {
     identifier.withLock { identifier in
       guard let identifier else { return false }
       switch recipient {
-      case .program: return kill(identifier, signal.rawValue) == 0
+      case .program: return isSent(signal, to: identifier)
       case .group:
-        let isSent = kill(-identifier, signal.rawValue) == 0
+        let isSentToGroup =
+          (try? SystemProcess.send(signal.rawValue, toGroup: identifier)) != nil
         // The program may have moved to another group.
-        return getpgid(identifier) == identifier
-          ? isSent : kill(identifier, signal.rawValue) == 0 || isSent
+        if SystemProcess.group(of: identifier) == identifier { return isSentToGroup }
+        return isSent(signal, to: identifier) || isSentToGroup
       }
     }
+  }
+
+  private func isSent(_ signal: ProcessSignal, to identifier: Int32) -> Bool {
+    (try? SystemProcess.send(signal.rawValue, to: identifier)) != nil
   }
 
   /// Sends SIGKILL to the program and its group.
@@ -99,8 +97,13 @@ final class ProcessReaper: Sendable {
   func killGroup() -> Bool {
     identifier.withLock { identifier in
       guard let identifier else { return true }
-      kill(-identifier, SIGKILL)
-      return kill(identifier, SIGKILL) == 0 || errno != EPERM || process_has_ended(identifier)
+      try? SystemProcess.send(SystemSignal.kill, toGroup: identifier)
+      do throws(SystemError) {
+        try SystemProcess.send(SystemSignal.kill, to: identifier)
+        return true
+      } catch {
+        return error != .notPermitted || process_has_ended(identifier)
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 internal import CProcesses
+internal import SystemSupport
 
 /// Reads one of the outputs of a process, and keeps a part of it.
 final class OutputReader {
@@ -13,17 +14,19 @@ final class OutputReader {
   /// How many of the last bytes the result has; nil if it has the first ones.
   private let tailLimit: Int?
   private var outputBuffer: OutputBuffer
-  private var descriptor: Descriptor?
+  private var owned: OwnedFileDescriptor?
   private var isWatched = false
   private var hasEnded: Bool
 
   /// - Parameters:
   ///   - errorTail: How many of the last bytes are kept for errors.
   ///   - descriptor: The pipe to read; nil if the output goes elsewhere.
-  init(_ configuration: OutputConfiguration, errorTail: Int, from descriptor: consuming Descriptor?)
-  {
+  init(
+    _ configuration: OutputConfiguration, errorTail: Int,
+    from descriptor: consuming OwnedFileDescriptor?
+  ) {
     hasEnded = descriptor == nil
-    self.descriptor = descriptor
+    owned = descriptor
     deliversLines = configuration.lineHandler != nil
     if case .kept(let first, let last) = configuration.destination.kind {
       tailLimit = first == 0 ? last : nil
@@ -34,7 +37,7 @@ final class OutputReader {
     }
   }
 
-  var isOpen: Bool { descriptor != nil }
+  var isOpen: Bool { owned != nil }
 
   /// The output for the result.
   var kept: ProcessOutput {
@@ -49,27 +52,30 @@ final class OutputReader {
   ///
   /// - Returns: The number of bytes in the buffer; 0 at the end, nil if none are available now.
   func read(into buffer: inout [UInt8]) -> Int? {
-    let count = descriptor?.read(into: &buffer)
+    guard let descriptor = owned?.descriptor else { return nil }
+    let count: Int?
+    // An output that cannot be read has ended.
+    do { count = try descriptor.readAvailable(into: &buffer) } catch { count = 0 }
     if let count, count > 0 { outputBuffer.append(buffer[..<count]) }
     if count == 0 { hasEnded = true }
     return count
   }
 
   func watch(on watch: Int32, as token: UInt64) {
-    guard let number = descriptor?.number, !isWatched else { return }
+    guard let number = owned?.descriptor.rawValue, !isWatched else { return }
     isWatched = process_watch_add(watch, number, process_interest_readable, token) == 0
   }
 
   /// Stops reading. The output of the program then waits in the pipe.
   func pause(on watch: Int32) {
-    guard let number = descriptor?.number, isWatched else { return }
+    guard let number = owned?.descriptor.rawValue, isWatched else { return }
     process_watch_remove(watch, number, process_interest_readable)
     isWatched = false
   }
 
   func close(on watch: Int32) {
     pause(on: watch)
-    descriptor = nil
+    owned = nil
   }
 }
 

@@ -1,4 +1,5 @@
 internal import CProcesses
+internal import SystemSupport
 
 /// A process that a thread watches, with its descriptors.
 // Not Sendable: only the thread that watches it uses it.
@@ -13,7 +14,7 @@ final class WatchedChild {
   private let watch: Int32
   private var machine: StateMachine
   /// The descriptor that signals the end; nil after the signal.
-  private var end: Descriptor?
+  private var end: OwnedFileDescriptor?
   /// The schedule for polling the end, if no descriptor signals it.
   private var endPolling: PollSchedule?
   private let input: InputWriter
@@ -46,7 +47,7 @@ final class WatchedChild {
     self.identifier = identifier
     self.watch = watch
     leader = launched.identifier
-    self.end = end >= 0 ? Descriptor(end) : nil
+    self.end = end >= 0 ? OwnedFileDescriptor(FileDescriptor(rawValue: end)) : nil
     machine = StateMachine(
       gracePeriod: configuration.gracePeriod, drainTime: configuration.drainTime)
     input = InputWriter(configuration.input, into: launched.input.take())
@@ -211,7 +212,9 @@ extension WatchedChild {
   private func writeInput() { input.write(on: watch, as: WatchedPart.input.token(of: identifier)) }
 
   private func removeEnd() {
-    if let number = end?.number { process_watch_remove(watch, number, process_interest_end) }
+    if let number = end?.descriptor.rawValue {
+      process_watch_remove(watch, number, process_interest_end)
+    }
     end = nil
   }
 }

@@ -3,6 +3,7 @@ import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Foundation
 import LoopbackServer
+import SystemSupport
 import Testing
 
 @Suite struct ConnectivityTests {

@@ -4,14 +4,6 @@ import Foundation
 import LoopbackServer
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Downloads to pipes and devices.
 @Suite struct PipeTests {
   @Test(.timeLimit(.minutes(10)))

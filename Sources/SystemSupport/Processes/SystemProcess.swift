@@ -1,0 +1,70 @@
+internal import CProcesses
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+package enum Processors {
+  /// The number of online processors, at least 1.
+  package static let count = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+}
+
+/// This process, and signals to other processes.
+package enum SystemProcess {
+  /// The file name of the running program, without its folder.
+  package static var programName: String {
+    let path = CommandLine.arguments.first ?? ""
+    return path.split(separator: "/").last.map(String.init) ?? "unknown"
+  }
+
+  /// Returns the value of an environment variable; nil if there is no such variable.
+  package static func variable(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// The environment variables as `NAME=VALUE`, in bytes, because they need not be UTF-8.
+  package static var variables: [[UInt8]] {
+    var variables: [[UInt8]] = []
+    guard var next = unsafe process_variables() else { return [] }
+    while let variable = unsafe next.pointee {
+      unsafe variables.append(
+        Array(UnsafeRawBufferPointer(start: variable, count: strlen(variable))))
+      unsafe next += 1
+    }
+    return variables
+  }
+
+  /// The arguments of the program in bytes, because they need not be UTF-8.
+  package static var arguments: [[UInt8]] {
+    (0..<Int(CommandLine.argc)).compactMap { index in
+      guard let argument = unsafe CommandLine.unsafeArgv[index] else { return nil }
+      return unsafe Array(UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
+    }
+  }
+
+  /// Ends this process.
+  package static func exit(_ status: Int32) -> Never { systemExit(status) }
+
+  /// Sends a signal to a process.
+  package static func send(_ signal: Int32, to process: Int32) throws(SystemError) {
+    if kill(process, signal) != 0 { throw .last }
+  }
+
+  /// Sends a signal to all processes of a group.
+  package static func send(_ signal: Int32, toGroup leader: Int32) throws(SystemError) {
+    if kill(-leader, signal) != 0 { throw .last }
+  }
+
+  /// Returns the leader of the group that a process belongs to; nil if the process does not exist.
+  package static func group(of process: Int32) -> Int32? {
+    let leader = getpgid(process)
+    return leader < 0 ? nil : leader
+  }
+}
+
+// The system's function, because a method has the same name.
+private func systemExit(_ status: Int32) -> Never { exit(status) }
