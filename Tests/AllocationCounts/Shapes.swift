@@ -114,7 +114,7 @@ extension Shape {
       try await SequentialOperation(Steps(count: 2, history: .all)).run().get() == 2
     },
     whole("retry without failures") {
-      try await SequentialOperation(.retrying(Work(), attempts: 3)).run().get() == 1
+      try await Work().retrying(attempts: 3).run().get() == 1
     },
   ]
 }

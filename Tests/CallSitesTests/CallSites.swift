@@ -82,7 +82,7 @@ enum CallSites {
       ParallelOperation([Repository(name: "a")].map(FetchIssues.init)),
       RaceOperation([mirrorA, mirrorB]),
       SequentialOperation(UserIssues(user: "octocat")),
-      SequentialOperation(.retrying(fetch, attempts: 3)),
+      fetch.fallingBack(toEachOf: [fetch, fetch.named("mirror")]),
       fetch.named("repositories"),
       fetch.named("issues").retrying(attempts: 3).timingOut(after: .seconds(30)),
       fetch.retrying(attempts: 3, backoff: .exponential(from: .milliseconds(100)).jittered()) {

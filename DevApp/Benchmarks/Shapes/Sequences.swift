@@ -49,7 +49,7 @@ extension Shape {
     var sum: UInt64 = 0
     for index in 0..<count {
       let attempt = Work(seed: UInt64(index))
-      sum &+= try await SequentialOperation(.retrying(attempt, attempts: 3)).run().get()
+      sum &+= try await attempt.retrying(attempts: 3).run().get()
     }
     return sum
   }

@@ -115,7 +115,7 @@ extension TourStop {
         if attempts.lines.count < 3 { throw NoNetwork() }
         return "worked"
       }
-      let outcome = await SequentialOperation(.retrying(flaky, attempts: 3)).run()
+      let outcome = await flaky.retrying(attempts: 3).run()
       print("\\(outcome) after \\(attempts.lines.count) attempts")
       """
   ) { print in
@@ -125,7 +125,7 @@ extension TourStop {
       if attempts.lines.count < 3 { throw NoNetwork() }
       return "worked"
     }
-    let outcome = await SequentialOperation(.retrying(flaky, attempts: 3)).run()
+    let outcome = await flaky.retrying(attempts: 3).run()
     print("\(outcome) after \(attempts.lines.count) attempts")
   }
 

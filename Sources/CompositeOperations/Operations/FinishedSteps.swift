@@ -64,11 +64,6 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
   /// The errors of the steps that failed, in order.
   public var errors: [any Error] { compactMap(\.error) }
 
-  /// Discards the values that the errors of the steps carry as evidence.
-  func discardValuesOfErrors() {
-    for error in errors { error.discardCarriedValues() }
-  }
-
   /// Discards the results, and the values that the errors carry; nil if there are none.
   var cleanup: Cleanup? {
     CompositeOperations.cleanup(ofAll: cleanups, and: errors)
@@ -76,9 +71,6 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
 
   /// Discards the results, which reach no outcome.
   func discardResults() { cleanups.runInOrder() }
-
-  /// Discards the result of the last step.
-  var lastCleanup: Cleanup? { last.flatMap { cleanups[$0.index] } }
 }
 
 extension FinishedSteps: CustomStringConvertible {

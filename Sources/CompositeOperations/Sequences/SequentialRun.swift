@@ -95,11 +95,6 @@
     } catch {
       throw stop(because: error, after: nil)
     }
-    if sequence is any LastStepSequence {
-      // Failed attempts before it are part of no outcome.
-      steps.discardValuesOfErrors()
-      return HeldResult(output, cleanup: steps.lastCleanup)
-    }
     // A custom output owns the results from which it was created.
     return HeldResult(
       output, cleanup: Steps.Output.self == FinishedSteps.self ? steps.cleanup : nil)

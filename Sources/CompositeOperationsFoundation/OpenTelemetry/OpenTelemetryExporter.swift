@@ -77,12 +77,12 @@ public struct OpenTelemetryExporter: Sendable {
     request.httpBody = Data(body)
     for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    let outcome = await PostSpans(request: request, url: url, session: session)
-      .retrying(
-        attempts: 5, backoff: .exponential(from: .seconds(1)).capped(at: .seconds(30)).jittered(),
-        when: { ($0 as? OpenTelemetryExportError)?.isTransient == true }
-      )
-      .run(in: environment)
-    do { try outcome.get() } catch let error as RetryError { throw error.errors.last ?? error }
+    try await PostSpans(request: request, url: url, session: session)
+      .retrying(Self.retries).run(in: environment).get()
   }
+
+  private static let retries = RetryPolicy(
+    attempts: 5, backoff: .exponential(from: .seconds(1)).capped(at: .seconds(30)).jittered(),
+    throwing: .lastAttempt
+  ) { error in (error as? OpenTelemetryExportError)?.isTransient == true }
 }

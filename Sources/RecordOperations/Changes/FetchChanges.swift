@@ -25,7 +25,7 @@ public struct FetchChanges: ComposableOperation {
   /// The database of the records.
   public let database: any RecordDatabase
   /// How often a request is attempted.
-  public let retries: RequestRetries
+  public let retries: RetryPolicy
 
   /// Creates an operation that fetches changes.
   ///
@@ -36,7 +36,7 @@ public struct FetchChanges: ComposableOperation {
   ///   - retries: How often a request is attempted.
   public init(
     since token: ChangeToken? = nil, in database: any RecordDatabase,
-    zone: RecordZone = .default, retries: RequestRetries = .standard
+    zone: RecordZone = .default, retries: RetryPolicy = .databaseDefault
   ) {
     self.token = token
     self.zone = zone
@@ -130,7 +130,7 @@ public struct FetchChanges: ComposableOperation {
     var starts = 1
     while true {
       let (database, zone, since) = (database, zone, token)
-      let request = ReadRequest(operationName: "page \(number)", retries: retries) {
+      let request = readRequest("page \(number)", retries: retries) {
         try await database.changes(since: since, in: zone)
       }
       let page: ChangePage

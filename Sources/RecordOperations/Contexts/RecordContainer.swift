@@ -1,4 +1,4 @@
-internal import CompositeOperations
+public import CompositeOperations
 
 /// A database and the contexts that work on its records.
 ///
@@ -21,7 +21,7 @@ public final class RecordContainer: Sendable {
   /// The database of the records.
   public let database: any RecordDatabase
   /// How often a request is attempted.
-  public let retries: RequestRetries
+  public let retries: RetryPolicy
 
   private let contexts = Lock<[ObjectIdentifier: WeakContext]>([:])
 
@@ -34,7 +34,7 @@ public final class RecordContainer: Sendable {
   /// - Parameters:
   ///   - database: The database of the records. It must support atomic batches.
   ///   - retries: How often a request is attempted.
-  public init(_ database: any RecordDatabase, retries: RequestRetries = .standard) {
+  public init(_ database: any RecordDatabase, retries: RetryPolicy = .databaseDefault) {
     self.database = database
     self.retries = retries
   }

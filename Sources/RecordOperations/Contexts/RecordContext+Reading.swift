@@ -74,8 +74,8 @@ extension RecordContext {
     while !rest.isEmpty {
       let part = Array(rest.prefix(database.limits.items))
       rest = rest.dropFirst(part.count)
-      let request = ReadRequest(
-        operationName: "look up \(RecordBatch.size(part.count))", retries: container.retries
+      let request = readRequest(
+        "look up \(RecordBatch.size(part.count))", retries: container.retries
       ) { try await database.lookup(part, keys: nil) }
       found.merge(try await operationContext.run(request)) { $1 }
     }

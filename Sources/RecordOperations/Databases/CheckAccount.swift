@@ -15,14 +15,14 @@ public struct CheckAccount: ComposableOperation {
   /// The database to check.
   public let database: any RecordDatabase
   /// How often the request is attempted.
-  public let retries: RequestRetries
+  public let retries: RetryPolicy
 
   /// Creates a check of a database.
   ///
   /// - Parameters:
   ///   - database: The database to check.
   ///   - retries: How often the request is attempted.
-  public init(_ database: any RecordDatabase, retries: RequestRetries = .standard) {
+  public init(_ database: any RecordDatabase, retries: RetryPolicy = .databaseDefault) {
     self.database = database
     self.retries = retries
   }
@@ -35,7 +35,7 @@ public struct CheckAccount: ComposableOperation {
   public func perform(in context: OperationContext) async throws -> AccountStatus {
     let database = database
     return try await context.run(
-      ReadRequest(operationName: "account", retries: retries) {
+      readRequest("account", retries: retries) {
         try await database.accountStatus()
       })
   }
@@ -52,7 +52,7 @@ extension Condition {
   ///   - database: The database to check.
   ///   - retries: How often the request is attempted.
   public static func account(
-    in database: any RecordDatabase, retries: RequestRetries = .standard
+    in database: any RecordDatabase, retries: RetryPolicy = .databaseDefault
   ) -> Condition {
     Condition(
       CheckAccount(database, retries: retries).map { status in

@@ -13,7 +13,7 @@ struct QueryPager {
   /// Returns the request for the next page, or `nil` if there is none.
   ///
   /// - Throws: A ``RecordError`` if the query is invalid or not supported by the database.
-  mutating func nextRequest() throws -> ReadRequest<RecordPage>? {
+  mutating func nextRequest() throws -> (any ComposableOperation<RecordPage>)? {
     if number == 0 {
       if let reason = query.query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
       try query.database.capabilities.require(query.query.needs)
@@ -22,7 +22,7 @@ struct QueryPager {
     if isExhausted || wanted == 0 { return nil }
     number += 1
     let (cursor, database, query) = (cursor, query.database, query.query)
-    return ReadRequest(operationName: "page \(number)", retries: self.query.retries) {
+    return readRequest("page \(number)", retries: self.query.retries) {
       try await database.query(query, after: cursor, atMost: wanted)
     }
   }

@@ -26,7 +26,7 @@ public struct QueryRecords: ComposableOperation {
   /// The maximum number of records; `nil` for all.
   public let limit: Int?
   /// How often a request is attempted.
-  public let retries: RequestRetries
+  public let retries: RetryPolicy
 
   /// Creates an operation for a query.
   ///
@@ -38,7 +38,7 @@ public struct QueryRecords: ComposableOperation {
   /// - Precondition: `limit` is not negative.
   public init(
     _ query: RecordQuery, in database: any RecordDatabase, limit: Int? = nil,
-    retries: RequestRetries = .standard
+    retries: RetryPolicy = .databaseDefault
   ) {
     precondition(limit ?? 0 >= 0, "`limit` must be at least 0 (was \(limit ?? 0))")
     self.query = query
@@ -62,7 +62,7 @@ public struct QueryRecords: ComposableOperation {
   public init(
     _ type: String, in database: any RecordDatabase, where predicate: RecordPredicate? = nil,
     sortedBy order: [RecordOrder] = [], keys: [String]? = nil, limit: Int? = nil,
-    zone: RecordZone = .default, retries: RequestRetries = .standard
+    zone: RecordZone = .default, retries: RetryPolicy = .databaseDefault
   ) {
     self.init(
       RecordQuery(type, in: zone, where: predicate, sortedBy: order, keys: keys), in: database,

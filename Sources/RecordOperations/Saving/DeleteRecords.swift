@@ -27,7 +27,7 @@ public struct DeleteRecords: ComposableOperation {
   /// Whether either all records are deleted or none.
   public let isAtomic: Bool
   /// How often a request is attempted.
-  public let retries: RequestRetries
+  public let retries: RetryPolicy
 
   private let tags: [RecordID: RecordTag]
 
@@ -42,7 +42,7 @@ public struct DeleteRecords: ComposableOperation {
   public init(
     _ ids: [RecordID], in database: any RecordDatabase,
     ignoringMissing ignoresMissing: Bool = false,
-    atomic isAtomic: Bool = false, retries: RequestRetries = .standard
+    atomic isAtomic: Bool = false, retries: RetryPolicy = .databaseDefault
   ) {
     self.init(
       ids, tags: [:], in: database, ignoringMissing: ignoresMissing, atomic: isAtomic,
@@ -60,7 +60,7 @@ public struct DeleteRecords: ComposableOperation {
   public init(
     _ records: [DatabaseRecord], in database: any RecordDatabase,
     ignoringMissing ignoresMissing: Bool = false, atomic isAtomic: Bool = false,
-    retries: RequestRetries = .standard
+    retries: RetryPolicy = .databaseDefault
   ) {
     let tags = records.map { ($0.id, $0.tag ?? .unknown) }
     self.init(
@@ -70,7 +70,7 @@ public struct DeleteRecords: ComposableOperation {
 
   private init(
     _ ids: [RecordID], tags: [RecordID: RecordTag], in database: any RecordDatabase,
-    ignoringMissing ignoresMissing: Bool, atomic isAtomic: Bool, retries: RequestRetries
+    ignoringMissing ignoresMissing: Bool, atomic isAtomic: Bool, retries: RetryPolicy
   ) {
     var seen: Set<RecordID> = []
     self.ids = ids.filter { seen.insert($0).inserted }

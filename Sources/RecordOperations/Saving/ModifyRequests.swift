@@ -8,18 +8,20 @@ struct ModifyRequests {
   let changes: [RecordChange]
   let isAtomic: Bool
   let ignoresMissing: Bool
-  private let retries: RequestRetries
+  private let retries: RetryPolicy
+  /// The time since the first request; nil without a budget.
+  private var stopwatch: Stopwatch?
   var results: ChangeResults
 
   init(
     of changes: [RecordChange], atomically isAtomic: Bool, in database: any RecordDatabase,
-    ignoringMissing ignoresMissing: Bool = false, retries: RequestRetries
+    ignoringMissing ignoresMissing: Bool = false, retries: RetryPolicy
   ) {
     self.changes = changes
     self.isAtomic = isAtomic
     self.database = database
     self.ignoresMissing = ignoresMissing
-    self.retries = retries
+    self.retries = retries.forRequests
     results = ChangeResults(of: changes, atomically: isAtomic)
   }
 
@@ -34,6 +36,7 @@ struct ModifyRequests {
     if isAtomic { try database.capabilities.require(.atomicBatches) }
     let chunks = database.limits.chunks(of: changes)
     if isAtomic, chunks.count > 1 { throw RecordError(.limitExceeded) }
+    if retries.budget != nil { stopwatch = Stopwatch(context.clock) }
     var pending = Array(chunks.reversed())
     context.expectChildren(pending.count)
     do {
@@ -65,8 +68,10 @@ struct ModifyRequests {
   struct Attempt {
     /// The changes that are not known to be applied or to have finally failed.
     var remaining: [Int]
-    var delays: RequestRetries.Delays
-    /// The delay before the attempt.
+    /// The delays before the attempts after this one.
+    var delays: Backoff.Delays
+    var number = 1
+    /// The delay before this attempt.
     var delay = Duration.zero
     /// Whether changes may have been applied without a reply, and no lookup has been made since.
     var needsLookup = false
@@ -82,10 +87,15 @@ struct ModifyRequests {
   }
 
   /// Sends changes until their results are known or no attempts are left.
+  ///
+  /// The modifier `retrying` does not fit. An attempt sends only what the previous one left, after a
+  /// lookup if a reply was lost, and a batch that fails in part is a reply, not an error. As attempts
+  /// of a modifier, these would be closures over shared state. The policy and its delays are the
+  /// same.
   private nonisolated(nonsending) mutating func send(
     _ chunk: [Int], in context: OperationContext
   ) async throws -> Completion {
-    var attempt = Attempt(remaining: chunk, delays: RequestRetries.Delays(retries))
+    var attempt = Attempt(remaining: chunk, delays: Backoff.Delays(retries.backoff))
     var randomness = context.randomness
     while true {
       let advised: Duration?
@@ -103,17 +113,25 @@ struct ModifyRequests {
       } catch {
         if let completion = failed(&attempt, with: error) { return completion }
         let advised = (error as? RecordError)?.retryDelay
-        guard let delay = attempt.delays.next(advised: advised, using: &randomness) else {
-          return .stopped
-        }
-        attempt.delay = delay
-        continue
+        if schedule(&attempt, advised: advised, using: &randomness) { continue }
+        return .stopped
       }
-      guard let delay = attempt.delays.next(advised: advised, using: &randomness) else {
-        return .finished
-      }
-      attempt.delay = delay
+      if !schedule(&attempt, advised: advised, using: &randomness) { return .finished }
     }
+  }
+
+  /// Prepares another attempt after a failed one.
+  ///
+  /// - Returns: Whether the policy permits it.
+  private func schedule(
+    _ attempt: inout Attempt, advised: Duration?,
+    using randomness: inout some RandomNumberGenerator
+  ) -> Bool {
+    guard attempt.number < retries.attempts else { return false }
+    attempt.number += 1
+    attempt.delay = max(advised ?? .zero, attempt.delays.delay(using: &randomness))
+    guard let budget = retries.budget, let stopwatch else { return true }
+    return stopwatch.elapsed + attempt.delay <= budget
   }
 
   /// An attempt has failed as a whole.
@@ -130,7 +148,7 @@ struct ModifyRequests {
     }
     results.fail(attempt.remaining, with: problem)
     if case .limitExceeded = problem.reason { return .finished }
-    guard problem.isRetriable else { return .stopped }
+    guard retries.isWorthwhile(problem) else { return .stopped }
     if case .replyLost = problem.reason {
       attempt.needsLookup = true
       attempt.hasLostReply = true
@@ -153,7 +171,7 @@ struct ModifyRequests {
       let hasLostReply = attempt.hasLostReply && !isAtomic
       results[index] = settled(reply, for: changes[index], hasLostReply: hasLostReply)
       // The reply as received: a change that was settled as `.replyLost` is not sent again.
-      if case .failed(let error) = reply, error.isRetriable {
+      if case .failed(let error) = reply, retries.isWorthwhile(error) {
         retried.append(index)
         advised = [advised, error.retryDelay].compactMap(\.self).max()
       }
@@ -188,6 +206,18 @@ struct ModifyRequests {
       )
     }
     return replies
+  }
+}
+
+extension OperationContext {
+  /// Runs a request as a child operation, after a delay.
+  nonisolated(nonsending) func request<Reply: Sendable>(
+    _ name: String, after delay: Duration,
+    _ send: nonisolated(nonsending) @escaping @Sendable () async throws -> Reply
+  ) async throws -> Reply {
+    let request = SimpleOperation(send).named(name)
+    if delay == .zero { return try await run(request) }
+    return try await run(request.delayed(by: delay))
   }
 }
 

@@ -36,7 +36,7 @@ public struct SaveRecords: ComposableOperation {
   /// Whether either all records are saved or none.
   public let isAtomic: Bool
   /// How often a request is attempted.
-  public let retries: RequestRetries
+  public let retries: RetryPolicy
 
   /// Creates an operation that saves records.
   ///
@@ -49,7 +49,7 @@ public struct SaveRecords: ComposableOperation {
   public init(
     _ records: [DatabaseRecord], in database: any RecordDatabase,
     policy: SavePolicy = .ifUnchanged, atomic isAtomic: Bool = false,
-    retries: RequestRetries = .standard
+    retries: RetryPolicy = .databaseDefault
   ) {
     self.records = records
     self.database = database
@@ -72,7 +72,7 @@ public struct SaveRecords: ComposableOperation {
   public init(
     _ values: [some RecordConvertible], in database: any RecordDatabase,
     policy: SavePolicy = .allKeys, atomic isAtomic: Bool = false,
-    retries: RequestRetries = .standard
+    retries: RetryPolicy = .databaseDefault
   ) throws {
     self.init(
       try values.map { try $0.record() }, in: database, policy: policy, atomic: isAtomic,

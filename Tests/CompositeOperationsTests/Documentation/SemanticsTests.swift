@@ -3,7 +3,7 @@ import Testing
 /// `Documentation/Semantics.md` contains the rules and the names of the tests that verify them.
 @Suite struct SemanticsTests {
   private static let rules = [
-    ("O", 8), ("P", 9), ("S", 8), ("G", 7), ("W", 10), ("H", 4), ("T", 3), ("R", 6), ("E", 5),
+    ("O", 8), ("P", 9), ("S", 8), ("G", 7), ("W", 10), ("H", 4), ("T", 3), ("R", 7), ("E", 5),
     ("Q", 3), ("V", 13), ("C", 5), ("B", 4), ("F", 3), ("N", 4), ("X", 4), ("D", 12),
   ].flatMap { group, count in (1...count).map { "\(group)\($0)" } }
 

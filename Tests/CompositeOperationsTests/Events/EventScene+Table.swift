@@ -70,14 +70,13 @@ extension EventScene {
   private static let sequences = [
     EventScene("recovery", paths: ["root", "root/steps", "root/steps/a", "root/steps/b"]) {
       setting in
-      SequentialOperation(
-        .fallingBack([setting.failing().named("a"), setting.giving(2).named("b")])
-      ).named("steps")
+      setting.failing().named("a").fallingBack(toEachOf: [setting.giving(2).named("b")])
+        .named("steps")
     },
     EventScene(
       "attempts", paths: ["root", "root/tries", "root/tries/a", "root/tries/a", "root/tries/a"]
     ) { setting in
-      SequentialOperation(.retrying(setting.failing().named("a"), attempts: 3)).named("tries")
+      setting.failing().named("a").retrying(attempts: 3).named("tries")
     },
     EventScene(
       "steps one after another", paths: ["root", "root/steps", "root/steps/a", "root/steps/b"]

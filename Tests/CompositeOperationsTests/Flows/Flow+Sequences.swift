@@ -15,18 +15,16 @@ extension Flow {
       return fetched == (0..<5).map { "fetch \($0)" } ? nil : "fetched \(fetched ?? [])"
     },
     Flow("a race of mirrors with fallbacks", limits: ["cache": 0]) { stage in
-      SequentialOperation(
-        .fallingBack([
-          RaceOperation([
-            stage.ending("mirror", 0, in: TestError("down")),
-            stage.ending("mirror", 1, in: CancellationError()),
-          ]),
-          RaceOperation([
-            stage.opening("mirror", 2), stage.opening("mirror", 3, isStubborn: true),
-            stage.opening("mirror", 4, failures: 1), stage.opening("mirror", 5),
-          ]),
-          stage.opening("cache"),
-        ]))
+      RaceOperation([
+        stage.ending("mirror", 0, in: TestError("down")),
+        stage.ending("mirror", 1, in: CancellationError()),
+      ]).fallingBack(toEachOf: [
+        RaceOperation([
+          stage.opening("mirror", 2), stage.opening("mirror", 3, isStubborn: true),
+          stage.opening("mirror", 4, failures: 1), stage.opening("mirror", 5),
+        ]),
+        stage.opening("cache"),
+      ])
     } complaint: { outcome, stage in
       guard let winner = outcome.result else { return outcome.kind }
       return ["mirror 2", "mirror 3", "mirror 5"].contains(winner.name) ? nil : "\(winner) won"
@@ -37,10 +35,10 @@ extension Flow {
           stage.opening("part", 0), stage.ending("part", 1, in: TestError("full")),
           stage.opening("part", 2),
         ], width: .limited(to: 2), onFailure: .runAll)
-      return SequentialOperation(.retrying(attempt, attempts: 3))
+      return attempt.retrying(attempts: 3)
     } complaint: { outcome, _ in
-      guard let error = outcome.error as? SequentialOperationError else { return outcome.kind }
-      let handles = error.steps.map { $0.outcome.handles.map(\.name) }
+      guard let error = outcome.error as? RetryError else { return outcome.kind }
+      let handles = error.errors.map { Outcome.error($0).handles.map(\.name) }
       let each = ["part 0", "part 2"]
       return handles == [each, each, each] ? nil : "left \(handles)"
     },
@@ -50,7 +48,7 @@ extension Flow {
           stage.opening("part", 0), stage.opening("part", 1, failures: 2),
           stage.opening("part", 2, isStubborn: true),
         ], width: .limited(to: 2), onFailure: .runAll)
-      return SequentialOperation(.retrying(attempt, attempts: 3))
+      return attempt.retrying(attempts: 3)
     } complaint: { outcome, stage in
       if outcome.result?.map(\.name) != (0..<3).map({ "part \($0)" }) { return outcome.kind }
       // The handles of failed attempts are part of no outcome.
@@ -58,7 +56,7 @@ extension Flow {
     },
     Flow("polling until it is ready, then two operations at once", limits: ["ask": 1]) { stage in
       let ask = stage.work("ask") { $0 }
-      return SequentialOperation(RepeatSequence(ask) { $0 < 4 }).then { asked in
+      return ask.repeating { $0 == 4 }.then { asked in
         let reports = ParallelOperation((0..<4).map { stage.work("report", $0) { _ in asked } })
         return ParallelOperation(reports.map { $0.reduce(0, +) }, stage.opening("file"))
       }
@@ -77,8 +75,7 @@ private struct Sync: OperationSequence {
     if let items = previous.result(as: [Int].self) {
       return ParallelOperation(
         items.map { item in
-          SequentialOperation(
-            .retrying(stage.opening("fetch", item, failures: item % 2), attempts: 2))
+          stage.opening("fetch", item, failures: item % 2).retrying(attempts: 2)
         }, width: .limited(to: 2)
       ).named("fetches")
     }

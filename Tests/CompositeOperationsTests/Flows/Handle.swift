@@ -35,6 +35,7 @@ extension Handle {
     switch error {
     case let error as ParallelOperationError: error.children.flatMap(\.outcome.handles)
     case let error as SequentialOperationError: error.steps.flatMap(\.outcome.handles)
+    case let error as RetryError: error.errors.flatMap { found(in: $0) }
     default: []
     }
   }

@@ -25,8 +25,8 @@ extension ModelReport {
           seen.insert(late)
         }
         last = node
-        if place.index != 1 { continue }
-        seen.formUnion(modifier(place.parent)?.situationsAsSecondBegins ?? [])
+        if place.index == 0 { continue }
+        seen.formUnion(modifier(place.parent)?.situations(as: place.index) ?? [])
       case .answered(let node, .again):
         switch modifier(node) {
         case .retrying: seen.insert(.attemptAgain)
@@ -58,6 +58,12 @@ extension ModelReport {
       case .ended(_, .error(.retry(let errors, let isCancelled)), _):
         if errors.count > 1 { seen.insert(.allAttemptsFailed) }
         if isCancelled { seen.insert(.attemptCancelled) }
+      case .ended(let node, .error(.failure), isCancelled: false):
+        guard case .recovering(let recovering) = modifier(node), recovering.isList,
+          let last = last.flatMap({ places[$0] }), last.parent == node, last.index > 0
+        else { continue }
+        // The last operation of the list, because a failure of another one is discarded.
+        seen.insert(.allFallbacksFailed)
       case .ended(let node, .result(let value), _):
         if value == Tree.Recovering.substitute(at: node) { seen.insert(.errorIgnored) }
       case .closureEnded(let node, let outcome):
@@ -80,12 +86,16 @@ extension ModelReport {
 }
 
 extension Tree.Modifier {
-  /// The situations in which the second operation of the modifier begins.
-  fileprivate var situationsAsSecondBegins: Set<Coverage.Situation> {
+  /// The situations in which another operation of the modifier than the first one begins.
+  fileprivate func situations(as index: Int) -> Set<Coverage.Situation> {
     switch self {
     case .retrying: [.attemptOfOtherOperation]
     case .recovering(let recovering):
-      recovering.way == .fallingBack ? [.fallback] : [.recoveryByOperation]
+      switch recovering.way {
+      case .fallingBack: [.fallback]
+      case .fallingBackToList: [index == 1 ? .fallbackOfList : .laterFallback]
+      case .value, .operation, .otherError, .ignoring: [.recoveryByOperation]
+      }
     case .finally, .repeating, .timingOut, .delayed, .throttled, .requiring, .taking: []
     }
   }

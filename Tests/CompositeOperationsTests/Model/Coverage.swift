@@ -8,6 +8,7 @@ struct Coverage {
     case recovery, secondRun, answerAfterCancellation, sourceError
     case attemptAgain, attemptOfOtherOperation, allAttemptsFailed, attemptCancelled
     case errorIgnored, errorRecovered, errorMapped, recoveryByOperation, fallback
+    case fallbackOfList, laterFallback, allFallbacksFailed
     case resultSeen, errorSeen, cancellationSeen, cancelledDuringFinally
     case repetition, lastRepetition, timeout, longLoop
     case skip, noneMet, conditionAbandoned

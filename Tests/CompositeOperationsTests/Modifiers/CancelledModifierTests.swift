@@ -15,6 +15,13 @@ import Testing
     ("retrying", { body, _ in body.map { _ in throw TestError("no") }.retrying(attempts: 3) }),
     ("repeating", { body, _ in body.repeating(times: 3) }),
     ("recovering", { body, _ in body.map { _ in throw TestError("no") }.fallingBack(to: body) }),
+    (
+      "recovering by a list",
+      { body, _ in
+        let failing = body.map { _ -> Int in throw TestError("no") }
+        return failing.fallingBack(toEachOf: [failing, failing])
+      }
+    ),
     ("exclusive", { body, _ in body.exclusive(in: Permits(1)) }),
     (
       "exclusive, waiting",

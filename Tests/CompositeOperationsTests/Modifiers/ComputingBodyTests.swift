@@ -27,7 +27,9 @@ import Testing
       switch self {
       case .simple: return AnyOperation(body)
       case .sequence:
-        return AnyOperation(SequentialOperation(RepeatSequence(step) { _ in !isOver() }))
+        return AnyOperation(
+          SequentialOperation(ClosureSequence(history: .none) { _ in isOver() ? nil : step })
+            .map { _ in 1 })
       case .repetition: return AnyOperation(step.repeating { _ in isOver() })
       case .retry:
         return AnyOperation(

@@ -72,7 +72,7 @@ private final class Handles: Sendable {
       RaceOperation([handles.opening(5)]).map { [$0] },
       ParallelOperation(AnyOperation(handles.opening(6)), SimpleOperation { 7 }).map { [$0, $1] },
       SequentialOperation(.linear([handles.opening(8)])).map { [$0.count] },
-      SequentialOperation(.retrying(AnyOperation(handles.opening(9)), attempts: 2)).map { [$0] },
+      AnyOperation(handles.opening(9)).retrying(attempts: 2).map { [$0] },
       ParallelOperation([handles.opening(10)]).named("a").observed(by: RecordingObserver()),
     ]
     for operation in operations {
@@ -276,7 +276,7 @@ private final class Handles: Sendable {
     }
     let attempt = ParallelOperation(
       [AnyOperation(handles.opening(1)), AnyOperation(flaky)], onFailure: .runAll)
-    let outcome = await SequentialOperation(.retrying(attempt, attempts: 2)).run()
+    let outcome = await attempt.retrying(attempts: 2).run()
     #expect(outcome.result == [1, 7])
     #expect(handles.gone == [1])
     #expect(handles.open == [1, 1])

@@ -27,6 +27,7 @@ import Testing
     ("mapError", modified { $0.mapError { _ in TestError("mapped") } }),
     ("ignoringErrors", modified { $0.ignoringErrors(with: -1) }),
     ("fallingBack", modified { $0.fallingBack(to: SimpleOperation { -1 }) }),
+    ("fallingBack to a list", modified { $0.fallingBack(toEachOf: [SimpleOperation { -1 }]) }),
     ("submitted", modified { $0.submitted(to: pool) }),
     ("observed", modified { $0.observed(by: RecordingObserver()).onEnd { _ in } }),
     ("timingOut", modified { $0.onEnd { _ in }.timingOut(after: .seconds(1_000_000)) }),
@@ -44,6 +45,7 @@ import Testing
     ("second of then", modified { base in SimpleOperation { 1 }.then { _ in base } }),
     ("second of recovering", modified { base in failing.catching { _ in base } }),
     ("second of fallingBack", modified { base in failing.fallingBack(to: base) }),
+    ("last of a list", modified { base in failing.fallingBack(toEachOf: [failing, base]) }),
   ]
 
   /// A gate and operations that end only when it opens, even after their cancellation.

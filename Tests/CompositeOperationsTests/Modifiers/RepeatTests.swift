@@ -4,18 +4,28 @@ import Testing
 
 @Suite struct RepeatTests {
   /// Returns an operation that returns the number of its run, from 1.
-  private static func counting(_ count: Log<Int>) -> SimpleOperation<Int> {
+  private static func counting(
+    _ count: Log<Int>, in setting: Setting? = nil
+  ) -> SimpleOperation<Int> {
     SimpleOperation {
       count.add(0)
+      await setting?.pause()
       return count.count
     }
   }
 
-  @Test func `R4: an operation repeats until a result is accepted or the count is reached`() async {
-    #expect(await Self.counting(Log()).repeating { $0 == 4 }.run().result == 4)
-    #expect(await Self.counting(Log()).repeating(times: 3) { $0 == 4 }.run().result == 3)
-    #expect(await Self.counting(Log()).repeating(times: 1).run().result == 1)
-    #expect(await Self.counting(Log()).repeating(times: 5).run().result == 5)
+  @Test(arguments: Setting.all)
+  func `R4: an operation repeats until a result is accepted or the count is reached`(
+    setting: Setting
+  ) async throws {
+    func counting() -> SimpleOperation<Int> { Self.counting(Log(), in: setting) }
+    let operations: [(any ComposableOperation<Int>, last: Int)] = [
+      (counting().repeating { $0 == 4 }, 4), (counting().repeating(times: 3) { $0 == 4 }, 3),
+      (counting().repeating(times: 1), 1), (counting().repeating(times: 5), 5),
+    ]
+    for (operation, last) in operations {
+      #expect(try await setting.run { await operation.run() }.result == last)
+    }
     await #expect(processExitsWith: .failure) {
       _ = SimpleOperation { 1 }.repeating(times: 0)
     }

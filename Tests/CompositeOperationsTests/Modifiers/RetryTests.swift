@@ -6,6 +6,9 @@ import Testing
 /// attempts.
 private final class Flaky: Sendable {
   private let attempts = Log<Int>()
+  private let setting: Setting?
+
+  init(_ setting: Setting? = nil) { self.setting = setting }
 
   var attemptCount: Int { attempts.count }
 
@@ -13,6 +16,7 @@ private final class Flaky: Sendable {
     SimpleOperation {
       self.attempts.add(0)
       let count = self.attempts.count
+      await self.setting?.pause()
       if count <= failures { throw TestError("failure \(count)") }
       return "after \(count)"
     }
@@ -24,11 +28,15 @@ private struct BusyError: RetryAdvising {
 }
 
 @Suite struct RetryTests {
-  @Test func `R1: the count includes the first attempt, and the first result is the outcome`() async
-  {
+  @Test(arguments: Setting.all)
+  func `R1: the count includes the first attempt, and the first result is the outcome`(
+    setting: Setting
+  ) async throws {
     for (failures, attempts) in [(0, 1), (0, 3), (2, 3), (2, 100)] {
-      let flaky = Flaky()
-      let outcome = await flaky.operation(failing: failures).retrying(attempts: attempts).run()
+      let flaky = Flaky(setting)
+      let outcome = try await setting.run {
+        await flaky.operation(failing: failures).retrying(attempts: attempts).run()
+      }
       #expect(outcome.result == "after \(failures + 1)")
       #expect(flaky.attemptCount == failures + 1)
     }
@@ -50,15 +58,20 @@ private struct BusyError: RetryAdvising {
     #expect(flaky.attemptCount == 6)
   }
 
-  @Test func `R1: an attempt that cancels itself is not retried`() async {
-    let log = Log<String>()
-    let operation = SimpleOperation<Int> {
-      log.add("attempt")
-      throw CancellationError()
+  @Test(arguments: Setting.all)
+  func `R1: an attempt that cancels itself is not retried`(setting: Setting) async throws {
+    for failures in 0..<2 {
+      let attempts = Log<Void>()
+      let operation = SimpleOperation<Int> {
+        attempts.add(())
+        await setting.pause()
+        if attempts.count <= failures { throw TestError("failed") }
+        throw CancellationError()
+      }
+      let outcome = try await setting.run { await operation.retrying(attempts: 3).run() }
+      #expect(outcome.isCancelled)
+      #expect(attempts.count == failures + 1)
     }
-    let run = operation.retrying(attempts: 3).start()
-    #expect(await run.outcome.isCancelled)
-    #expect(log.count == 1)
   }
 
   @Test func `R1: no attempt follows an error that the closure does not accept`() async {

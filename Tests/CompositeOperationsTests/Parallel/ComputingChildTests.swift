@@ -231,7 +231,7 @@ import Testing
 
   /// Loops of operations that never suspend.
   private enum Loop: CaseIterable {
-    case sequence, repetition, retry
+    case sequence, repetition, retry, fallback
 
     func operation(until isOver: Flag) -> AnyOperation<Int> {
       let step = SimpleOperation { isOver.isSet ? 1 : 0 }
@@ -243,7 +243,12 @@ import Testing
       }
       switch self {
       case .sequence:
-        return AnyOperation(SequentialOperation(RepeatSequence(step) { !isLast($0) }))
+        return AnyOperation(
+          SequentialOperation(
+            ClosureSequence(history: .last(1)) { previous in
+              previous?.result(as: Int.self).map(isLast) == true ? nil : step
+            }
+          ).map { $0.last?.result(as: Int.self) ?? 0 })
       case .repetition: return AnyOperation(step.repeating { isLast($0) })
       case .retry:
         return AnyOperation(
@@ -251,6 +256,16 @@ import Testing
             if isLast(value) { return value }
             throw TestError("again")
           }.retrying(attempts: .max))
+      case .fallback:
+        let failing = step.map { value in
+          if isLast(value) { return value }
+          let end = ContinuousClock.now + .microseconds(50)
+          Computation.run(until: { ContinuousClock.now >= end })
+          throw TestError("again")
+        }
+        // Without yielding, these end after 10 s, and the run fails.
+        let others = Array(repeating: failing, count: 200_000)
+        return AnyOperation(failing.fallingBack(toEachOf: others))
       }
     }
   }

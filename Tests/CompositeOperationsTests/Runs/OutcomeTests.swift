@@ -52,7 +52,7 @@ import Testing
       ParallelOperation([body, body]), ParallelOperation([body], width: .serial),
       ParallelOperation(body, body), ParallelOperation { [body, body] },
       ParallelOperation(collectingOutcomesOf: body, body), RaceOperation([body, body]),
-      SequentialOperation(.linear([body, body])), SequentialOperation(.retrying(body, attempts: 2)),
+      SequentialOperation(.linear([body, body])), body.retrying(attempts: 2),
       SimpleOperation<Void>.withCallback { finish in
         log.add("began")
         finish(.result(()))
@@ -89,7 +89,7 @@ import Testing
       ParallelOperation(body, body, width: .serial, onFailure: .runAll),
       ParallelOperation(width: .serial, onFailure: .runAll) { [body, body, body] },
       RaceOperation([body, body]), SequentialOperation(.linear([body, body, body])),
-      SequentialOperation(.repeating(body, times: 3)),
+      body.repeating(times: 3),
     ]
     for operation in operations {
       for seed in 0..<5 as Range<UInt64> {

@@ -161,7 +161,7 @@ import Testing
       ParallelOperation([Asking()], width: .serial).map { $0.contains(true) },
       ParallelOperation { [Asking()] }.map { $0.contains(true) },
       ParallelOperation(Asking(), body).map { $0 || $1 },
-      RaceOperation([Asking()]), SequentialOperation(.retrying(Asking(), attempts: 1)),
+      RaceOperation([Asking()]), Asking().retrying(attempts: 1),
       SimpleOperation.withCallback { $0(.result(MainQueue.isCurrent)) },
     ]
     let observed = OperationEnvironment(observers: [RecordingObserver()])

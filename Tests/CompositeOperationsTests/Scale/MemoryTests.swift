@@ -15,8 +15,11 @@ struct MemoryTests {
       await #expect(processExitsWith: .success) {
         await expectNoGrowth(of: "a step") { count in
           let steps = SequentialOperation(
-            RepeatSequence(SimpleOperation { 1 }, times: count))
-          #expect(await steps.run().result == 1)
+            ClosureSequence(state: count, history: .last(1)) { left, _ in
+              left -= 1
+              return left >= 0 ? SimpleOperation { 1 } : nil
+            })
+          #expect(await steps.run().result?.count == 1)
           let unkept = SequentialOperation(
             ClosureSequence(state: count, history: .none) { left, _ in
               left -= 1
@@ -146,7 +149,7 @@ struct MemoryTests {
         let target = TemporaryFile(".trace")
         let file = try TraceFile(target.path, format: isChrome ? .chrome : .openTelemetry)
         await expectNoGrowth(of: "a run in a file") { count in
-          let steps = SequentialOperation(RepeatSequence(SimpleOperation { 1 }, times: count))
+          let steps = SimpleOperation { 1 }.repeating(times: count)
           #expect(await steps.observed(by: file).run().result == 1)
         }
         try file.close()
@@ -158,7 +161,7 @@ struct MemoryTests {
       await #expect(processExitsWith: .success) {
         let counters = OperationCounters()
         await expectNoGrowth(of: "a counted run") { count in
-          let steps = SequentialOperation(RepeatSequence(SimpleOperation { 1 }, times: count))
+          let steps = SimpleOperation { 1 }.repeating(times: count)
           #expect(await steps.observed(by: counters).run().result == 1)
         }
         #expect(counters.total.ended > 200_000)

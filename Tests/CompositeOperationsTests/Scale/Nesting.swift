@@ -4,9 +4,9 @@ import CompositeOperationsTestKit
 /// The compositions that contain an operation and whose type does not depend on its type.
 enum Nesting: String, CaseIterable, Sendable {
   // Composites, which contain the operation directly.
-  case parallel, serial, mixed, pack, collecting, lazily, growing, race, graph
+  case parallel, serial, mixed, pack, collecting, lazily, growing, race, graph, fallbackList
   // Sequences.
-  case retrySequence, repeatSequence, linear, fallback, closureSequence
+  case linear, closureSequence
   // Modifiers and closures, which contain it in an `AnyOperation`.
   case map, then, body, erased, named, retrying, repeating, recovering, fallingBack, finally
   case timingOut, abandoning, prioritized, exclusive, requiring, discarding, onEnd
@@ -18,7 +18,8 @@ enum Nesting: String, CaseIterable, Sendable {
     case .mixed:
       return ParallelOperation([inner, SimpleOperation { 0 }], onFailure: .runAll).map { $0[0] }
     case .race: return RaceOperation([inner])
-    case .fallback: return SequentialOperation(.fallingBack([inner]))
+    case .fallbackList:
+      return SimpleOperation { throw TestError("failed") }.fallingBack(toEachOf: [inner])
     case .linear:
       return SequentialOperation(.linear([inner])).map { $0.last?.result(as: Int.self) ?? 0 }
     case .closureSequence:
@@ -31,7 +32,7 @@ enum Nesting: String, CaseIterable, Sendable {
   /// Takes an erased operation, because nested generic types would be as deep as the operations.
   private func wrap(_ inner: AnyOperation<Int>) -> any ComposableOperation<Int> {
     switch self {
-    case .parallel, .serial, .mixed, .race, .fallback, .linear, .closureSequence, .erased: inner
+    case .parallel, .serial, .mixed, .race, .fallbackList, .linear, .closureSequence, .erased: inner
     case .pack: ParallelOperation(inner, SimpleOperation { "" }).map { $0.0 }
     case .collecting: ParallelOperation([inner]).collectingOutcomes().map { try $0[0].get() }
     case .lazily: ParallelOperation { [inner] }.map { $0[0] }
@@ -41,8 +42,6 @@ enum Nesting: String, CaseIterable, Sendable {
         let node = graph.add(inner)
         return graph.add(needing: node) { value in SimpleOperation { value } }
       }
-    case .retrySequence: SequentialOperation(.retrying(inner, attempts: 1))
-    case .repeatSequence: SequentialOperation(.repeating(inner, times: 1))
     case .map: inner.map { $0 }
     case .then: SimpleOperation { 0 }.then { _ in inner }
     case .body: SimpleOperation.withContext { context in try await context.run(inner) }

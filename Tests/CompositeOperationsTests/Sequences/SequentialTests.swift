@@ -143,7 +143,7 @@ private struct Scripted: OperationSequence {
     let step = try #require(outcome.result?.first)
     #expect(step.result(of: Find.self) == .some(.none))
     #expect(step.result(as: Int?.self) == .some(.none))
-    #expect(await SequentialOperation(.retrying(Find(), attempts: 2)).run().result == .some(.none))
+    #expect(await Find().retrying(attempts: 2).run().result == .some(.none))
   }
 
   @Test(arguments: Setting.all)
@@ -154,6 +154,24 @@ private struct Scripted: OperationSequence {
     }
     let both = try await setting.run { await ParallelOperation([operation, operation]).run() }
     #expect(both.result?.map(\.count) == [2, 2])
+  }
+
+  @Test(arguments: Setting.all)
+  func `a closure with its own state can be the sequence`(setting: Setting) async throws {
+    let operation = SequentialOperation(
+      ClosureSequence(state: 0) { count, previous in
+        #expect((previous == nil) == (count == 0))
+        await setting.pause()
+        count += 1
+        return count <= 3 ? setting.giving(count) : nil
+      })
+    for _ in 0..<2 {
+      let outcome = try await setting.run { await operation.run() }
+      #expect(outcome.result?.map(\.outcome.kind) == ["result 1", "result 2", "result 3"])
+    }
+    let plain = SequentialOperation(
+      ClosureSequence(history: .none) { previous in previous == nil ? setting.giving(1) : nil })
+    #expect(try await setting.run { await plain.run() }.result?.count == 0)
   }
 
   @Test func `S2: an error of the sequence ends the composite, with the steps so far`()

@@ -100,7 +100,7 @@ import Testing
     }
     let operation = ParallelOperation([
       AnyOperation(leaf),
-      AnyOperation(SequentialOperation(.retrying(leaf, attempts: 1))),
+      AnyOperation(leaf.retrying(attempts: 1)),
       AnyOperation(RaceOperation([leaf])),
       AnyOperation(ParallelOperation { [leaf] }.map { $0[0] }),
       AnyOperation(leaf.prioritized(at: .low)),
@@ -117,7 +117,7 @@ import Testing
     let leaf = SimpleOperation { try await gate.pass() }
     let operation = ParallelOperation([
       AnyOperation(leaf),
-      AnyOperation(SequentialOperation(.retrying(leaf, attempts: 1))),
+      AnyOperation(leaf.retrying(attempts: 1)),
       AnyOperation(RaceOperation([leaf])),
       AnyOperation(ParallelOperation { [leaf] }.map { $0[0] }),
       AnyOperation(leaf.prioritized(at: .low)),

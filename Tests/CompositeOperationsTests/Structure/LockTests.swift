@@ -430,12 +430,12 @@ import Testing
       }
       await run(code, graph)
     },
-    Case("steps of sequences") { code in
+    Case("steps of sequences, attempts and repetitions") { code in
       let step = SimpleOperation { UserValue(code) }
       let failing = SimpleOperation<UserValue> { throw UserValue(code) }
       await run(code, SequentialOperation(.linear([step, failing])))
-      await run(code, SequentialOperation(.retrying(failing, attempts: 3)))
-      await run(code, SequentialOperation(.repeating(step, times: 3)))
+      await run(code, failing.retrying(attempts: 3))
+      await run(code, step.repeating(times: 3))
     },
   ]
 

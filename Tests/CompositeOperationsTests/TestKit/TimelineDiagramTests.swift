@@ -78,7 +78,7 @@ import Testing
       .expect("---r", children: ["--r", "..-r", "...r"])
     try TimelineTest(["--r", "-^", "r"]) { SequentialOperation(.linear($0)) }
       .expect("---^", children: ["--r", "..-^", ""])
-    try TimelineTest(["-^", "--r"]) { SequentialOperation(.fallingBack($0)) }
+    try TimelineTest(["-^", "--r"]) { $0[0].fallingBack(toEachOf: [$0[1]]) }
       .expect("---r", children: ["-^", ".--r"])
   }
 

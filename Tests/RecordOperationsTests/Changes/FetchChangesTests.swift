@@ -127,7 +127,7 @@ import Testing
     let database = FaultyRecordDatabase(try await filled(5, page: 2)) { _, number in
       number % 2 == 1 ? .losingReply : nil
     }
-    let retries = RequestRetries(attempts: 2)
+    let retries = RetryPolicy(attempts: 2)
     let changes = try await FetchChanges(in: database, retries: retries).run().get()
     #expect(changes.changed.count == 5)
     #expect(database.requestCount == 6)

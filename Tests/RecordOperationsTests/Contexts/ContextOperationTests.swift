@@ -11,7 +11,7 @@ import Testing
   ) async throws -> RecordContainer {
     let database = try kind.make()
     for record in records { try await database.save(record) }
-    return RecordContainer(database, retries: RequestRetries(attempts: 3))
+    return RecordContainer(database, retries: RetryPolicy(attempts: 3))
   }
 
   private func all(_ library: RecordContainer) async throws -> [String: FieldValue] {
@@ -469,7 +469,7 @@ import Testing
     let database = FaultyRecordDatabase(base) { _, number in
       [1, 3].contains(number) ? .losingReply : nil
     }
-    let library = RecordContainer(database, retries: RequestRetries(attempts: 3))
+    let library = RecordContainer(database, retries: RetryPolicy(attempts: 3))
     let recorder = RecordingObserver()
     let operation = ContextOperation(in: library) { context in
       let before = try await context.record(RecordID("Book", "1"))

@@ -48,14 +48,14 @@ import Testing
     let database = FaultyRecordDatabase(MemoryRecordDatabase()) { _, number in
       number < 3 ? .refusing(RecordError(.unavailable("busy"))) : nil
     }
-    let check = CheckAccount(database, retries: RequestRetries(attempts: 3))
+    let check = CheckAccount(database, retries: RetryPolicy(attempts: 3))
     #expect(await check.run().result == .available)
     #expect(database.requestCount == 3)
     let away = FaultyRecordDatabase(MemoryRecordDatabase()) { _, _ in
       .refusing(RecordError(.unavailable("busy")))
     }
     let query = QueryRecords("Book", in: database)
-      .requiring(.account(in: away, retries: RequestRetries(attempts: 2)))
+      .requiring(.account(in: away, retries: RetryPolicy(attempts: 2)))
     #expect((await query.run().error as? RecordError)?.name == "unavailable")
   }
 }

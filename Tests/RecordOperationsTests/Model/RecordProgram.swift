@@ -13,7 +13,7 @@ struct RecordProgram {
   private let base: any RecordDatabase
   private let faults: Faults
   private let database: FaultyRecordDatabase
-  private let retries: RequestRetries
+  private let retries: RetryPolicy
 
   /// The expected records, without nulls, which a database need not keep.
   private var model: [RecordID: Fields] = [:]
@@ -35,7 +35,7 @@ struct RecordProgram {
     self.base = base
     self.faults = faults
     database = FaultyRecordDatabase(base) { request, _ in await faults.next(for: request) }
-    retries = RequestRetries(attempts: Int.random(in: 1...6, using: &random))
+    retries = RetryPolicy(attempts: Int.random(in: 1...6, using: &random))
     self.random = random
   }
 

@@ -106,7 +106,7 @@ import Testing
       }
     }
     let query = QueryRecords(
-      "Book", in: database, sortedBy: order, retries: RequestRetries(attempts: 3))
+      "Book", in: database, sortedBy: order, retries: RetryPolicy(attempts: 3))
     let error = await query.run().error as? RecordQueryError
     #expect(try pages(error?.records ?? []) == [0, 1, 2, 3])
     #expect((error?.cause as? RecordError)?.name == "notPermitted")

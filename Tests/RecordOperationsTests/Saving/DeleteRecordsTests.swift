@@ -85,7 +85,7 @@ import Testing
     }
     let missing = RecordID("Book", "x")
     let delete = DeleteRecords(
-      [missing, ids[0]], in: database, atomic: true, retries: RequestRetries(attempts: 3))
+      [missing, ids[0]], in: database, atomic: true, retries: RetryPolicy(attempts: 3))
     let error = await delete.run().error as? RecordBatchError
     #expect(error?[missing]?.name == "unknownRecord" && error?[ids[0]]?.name == "batchFailed")
     #expect(try await base.record(ids[0]) != nil)
@@ -96,7 +96,7 @@ import Testing
     let database = FaultyRecordDatabase(base) { request, number in
       if case .modify = request, number == 1 { .losingReply } else { nil }
     }
-    let delete = DeleteRecords(ids, in: database, retries: RequestRetries(attempts: 2))
+    let delete = DeleteRecords(ids, in: database, retries: RetryPolicy(attempts: 2))
     #expect(await delete.run().result == ids)
   }
 }

@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  private let fiveAttempts = RequestRetries(attempts: 5)
+  private let fiveAttempts = RetryPolicy(attempts: 5)
 
   private func books(_ count: Int) -> [DatabaseRecord] {
     (0..<count).map { record("\($0)", ["pages": .integer(Int64($0))]) }
@@ -186,7 +186,7 @@ import Testing
   @Test func `D4: the number of attempts is limited`() async throws {
     let log = RequestLog()
     let database = log.database { _, _ in .refusing(RecordError(.unavailable("away"))) }
-    let save = SaveRecords(books(5), in: database, retries: RequestRetries(attempts: 3))
+    let save = SaveRecords(books(5), in: database, retries: RetryPolicy(attempts: 3))
     let error = try #require(await save.run().error as? RecordBatchError)
     #expect(log.batches.count == 3)
     #expect(error.failures.count == 5 && error.saved.isEmpty)
@@ -203,6 +203,48 @@ import Testing
     #expect(closed.batches.count == 2)
   }
 
+  @Test func `D4: a policy limits the time and the errors that are retried`() async throws {
+    let busy = RecordError(.unavailable("busy"))
+    // The second delay would end after 3 seconds.
+    let short = RetryPolicy(
+      attempts: 9, backoff: .linear(from: .seconds(1)), within: .seconds(2))
+    // The error is temporary, but not worthwhile for the policy.
+    let never = RetryPolicy(attempts: 9) { _ in false }
+    for (policy, count) in [(short, 2), (never, 1)] {
+      let log = RequestLog()
+      let database = log.database { _, _ in .refusing(busy) }
+      let requests: [any ComposableOperation<Int>] = [
+        SaveRecords(books(1), in: database, retries: policy).map(\.count),
+        QueryRecords("Book", in: database, retries: policy).map(\.count),
+      ]
+      for request in requests {
+        let clock = ManualClock()
+        let before = database.requestCount
+        let run = request.start(in: OperationEnvironment(clock: clock))
+        for _ in 1..<count {
+          await clock.waitForSleepers(1)
+          clock.advance(by: .seconds(1))
+        }
+        let error = await run.outcome.error
+        let cause = (error as? RecordQueryError)?.cause as? RecordError
+        #expect((error as? RecordBatchError)?.failures.count == 1 || cause?.name == "unavailable")
+        #expect(database.requestCount - before == count)
+      }
+    }
+  }
+
+  @Test func `D4: a retried query waits as long as the database requests`() async throws {
+    let clock = ManualClock()
+    let database = RequestLog().database { _, number in
+      number == 1 ? .refusing(RecordError(.unavailable("busy"), retryAfter: .seconds(30))) : nil
+    }
+    let run = QueryRecords("Book", in: database).start(in: OperationEnvironment(clock: clock))
+    await clock.waitForSleepers(1)
+    #expect(clock.nextDeadline?.offset == .seconds(30))
+    clock.advance(by: .seconds(30))
+    #expect(await run.outcome.result?.isEmpty == true)
+  }
+
   @Test func `D4: delays follow the backoff, or the delay that the database requests`() async throws
   {
     let clock = ManualClock()
@@ -214,7 +256,7 @@ import Testing
       default: nil
       }
     }
-    let retries = RequestRetries(attempts: 5, backoff: .exponential(from: .seconds(1)))
+    let retries = RetryPolicy(attempts: 5, backoff: .exponential(from: .seconds(1)))
     let run = SaveRecords(books(1), in: database, retries: retries)
       .start(in: OperationEnvironment(clock: clock))
     for wait in [30, 2, 4] {

@@ -32,6 +32,26 @@ extension ComposableOperation {
     }
   }
 
+  /// Runs other operations, one after another, until one does not fail.
+  ///
+  /// ```swift
+  /// let page = FetchPage(mirrorA).fallingBack(toEachOf: [FetchPage(mirrorB), ReadCache(mirrorA)])
+  /// ```
+  ///
+  /// The run ends as the last of these operations that ran. A result or a cancellation ends it; if
+  /// all operations fail, it ends in the last error. Without other operations, the run ends as this
+  /// operation does.
+  ///
+  /// - Parameter others: The operations to run after an error, in order.
+  @inlinable public func fallingBack(
+    toEachOf others: [any ComposableOperation<Success>]
+  ) -> some ComposableOperation<Success> {
+    let others = StackSafe(others)
+    return RecoveringOperation(base: self) { error, context in
+      try await context.heldResult(ofFirstWithoutErrorOf: others.value, after: error)
+    }
+  }
+
   /// Runs another operation, made from the error, if this one fails.
   ///
   /// ```swift
@@ -108,5 +128,22 @@ extension OperationContext {
     of child: Child
   ) async throws -> HeldResult<Child.Success> {
     try await complete(child).held()
+  }
+
+  /// Runs children one after another, until one does not fail. Its end is the end of the body.
+  @usableFromInline nonisolated(nonsending) func heldResult<Success: Sendable>(
+    ofFirstWithoutErrorOf children: [any ComposableOperation<Success>], after error: any Error
+  ) async throws -> HeldResult<Success> {
+    var error = error
+    var yields = YieldSchedule()
+    for child in children {
+      // No caller receives the error.
+      error.discardCarriedValues()
+      await yields.stepEnded()
+      let completion = await complete(child)
+      guard let childError = completion.error else { return try completion.held() }
+      error = childError
+    }
+    throw error
   }
 }

@@ -238,13 +238,13 @@ extension OperationContext {
 }
 
 /// The time on a clock since the stopwatch was created.
-@usableFromInline struct Stopwatch: Sendable {
+@usableFromInline package struct Stopwatch: Sendable {
   private let read: @Sendable () -> Duration
 
-  @usableFromInline init(_ clock: some Clock<Duration>) {
+  @usableFromInline package init(_ clock: some Clock<Duration>) {
     let start = clock.now
     read = { start.duration(to: clock.now) }
   }
 
-  var elapsed: Duration { read() }
+  package var elapsed: Duration { read() }
 }

@@ -37,12 +37,12 @@ extension ComposableOperation {
   ) -> some ComposableOperation<Success> {
     precondition(
       longestDelay >= .zero, "`longestDelay` must not be negative (was \(longestDelay))")
-    return retrying(upTo: attempts, backoff: backoff, within: budget) { failure in
-      guard let error = failure.error as? any HTTPRequestError, error.isRetryable else {
-        return .stop
-      }
+    let policy = RetryPolicy(attempts: attempts, backoff: backoff, within: budget) { error in
+      (error as? any HTTPRequestError)?.isRetryable == true
+    }
+    return retrying(policy) { failure in
       // The delay in the error is capped. A caller that permits longer delays gets them.
-      let advised = (error as? HTTPStatusError)?.retryAfter ?? .zero
+      let advised = (failure.error as? HTTPStatusError)?.retryAfter ?? .zero
       if advised > longestDelay { return .stop }
       return .retry(after: min(max(failure.delay, advised), longestDelay))
     }

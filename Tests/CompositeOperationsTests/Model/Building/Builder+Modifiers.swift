@@ -8,7 +8,9 @@ extension Builder {
     let another = operations[operations.count - 1]
     switch modifier {
     case .retrying(let retrying): return self.retrying(retrying, base, another, at: node)
-    case .recovering(let recovering): return self.recovering(recovering, base, another, at: node)
+    case .recovering(let recovering):
+      return self.recovering(
+        recovering, base, another, orTo: Array(operations.dropFirst()), at: node)
     case .finally(let yields): return withFinally(base, yielding: yields, at: node)
     case .repeating(let repeating): return self.repeating(base, repeating, at: node)
     case .timingOut(let limit): return timingOut(base, limit, at: node)

@@ -3,7 +3,7 @@ import CompositeOperations
 extension Builder {
   func recovering(
     _ recovering: Tree.Recovering, _ base: some ComposableOperation<ShownValue>,
-    _ another: some ComposableOperation<ShownValue>, at node: Int
+    _ another: some ComposableOperation<ShownValue>, orTo others: [AnyShown], at node: Int
   ) -> AnyShown {
     switch recovering.way {
     case .value:
@@ -32,6 +32,9 @@ extension Builder {
           return other
         }, at: node)
     case .fallingBack: return recorded(base.fallingBack(to: another), at: node)
+    case .fallingBackToList(let rounds):
+      let alternatives = (0..<rounds).flatMap { _ in others }
+      return recorded(base.fallingBack(toEachOf: alternatives), at: node)
     case .ignoring:
       return recorded(base.ignoringErrors(with: Tree.Recovering.substitute(at: node)), at: node)
     }

@@ -8,9 +8,6 @@ extension Builder {
       return recorded(SequentialOperation(.linear(operations)), at: node) { .steps($0.shown) }
     case .built(let endsAt):
       return recorded(built(operations, endsAt: endsAt, at: node), at: node) { .steps($0.shown) }
-    case .retry(let attempts): return retrying(operations[0], attempts, at: node)
-    case .fallback: return recorded(SequentialOperation(.fallingBack(operations)), at: node)
-    case .repeat(let times): return repeating(operations[0], times, at: node)
     case .delegate(let delegate):
       let script = DelegateScript(
         delegate: delegate, node: node, operations: operations, recorder: recorder)
@@ -19,18 +16,6 @@ extension Builder {
           .steps($0.shown)
         } : recorded(SequentialOperation(ScriptedSequenceWithOutput(script: script)), at: node)
     }
-  }
-
-  private func retrying(
-    _ attempt: some ComposableOperation<ShownValue>, _ attempts: Int, at node: Int
-  ) -> AnyShown {
-    recorded(SequentialOperation(.retrying(attempt, attempts: attempts)), at: node)
-  }
-
-  private func repeating(
-    _ repeated: some ComposableOperation<ShownValue>, _ times: Int, at node: Int
-  ) -> AnyShown {
-    recorded(SequentialOperation(.repeating(repeated, times: times)), at: node)
   }
 
   private func built(

@@ -33,6 +33,7 @@ extension NodeRun {
   fileprivate var isLoop: Bool {
     switch place.node.kind {
     case .sequence, .modified(.repeating, _), .modified(.retrying, _): true
+    case .modified(.recovering(let recovering), _): recovering.isList
     default: false
     }
   }

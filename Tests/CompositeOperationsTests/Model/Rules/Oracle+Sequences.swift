@@ -41,16 +41,13 @@ extension Oracle {
     expect(!sawCancellation, "S4: n\(run.place.node.id) continued after its cancellation")
   }
 
-  /// The index of the operation that must begin next, by the rules of the ready-made sequences (S7)
-  /// or by the answer of the sequence; nil at the end.
+  /// The index of the operation that must begin next, by the rule of the linear sequence (S7) or by
+  /// the answer of the sequence; nil at the end.
   private func nextStep(of steps: Tree.Steps, _ count: Int, _ run: NodeRun) -> Int? {
     let begun = run.children.count
     let last = run.lastChild?.outcome
     switch steps {
     case .linear: return last?.isResult != false && begun < count ? begun : nil
-    case .retry(let attempts): return last?.isError != false && begun < attempts ? 0 : nil
-    case .fallback: return last?.isError != false && begun < count ? begun : nil
-    case .repeat(let times): return last?.isResult != false && begun < times ? 0 : nil
     case .built, .delegate:
       if case .child(let index) = run.answer { return index }
       return nil
@@ -63,7 +60,7 @@ extension Oracle {
     _ body: ShownOutcome, _ steps: Tree.Steps, _ count: Int, _ run: NodeRun
   ) {
     let name = "n\(run.place.node.id)"
-    if let last = run.lastChild { settle(last, as: body.shownLastStep(of: run, steps)) }
+    if let last = run.lastChild { settle(last, as: body.shownLastStep(of: run)) }
     let begun = run.children.enumerated().map { index, child in
       ShownStep(index: index, name: child.place.name, outcome: child.outcome ?? .cancelled)
     }
@@ -88,7 +85,8 @@ extension Oracle {
       expect(
         body == expected, "S4: \(name) was cancelled and ended as \(body), expected \(expected)")
     }
-    if body.isResult { holdOutput(of: steps, run) }
+    // The output of the sequence owns the results from which it was created.
+    if body.isResult, steps.hasOutput { run.held = [] }
     // A step that is not kept may have been cancelled after the last check of its body.
     if order == .partial, steps.history == 0, !body.isResult, let last = run.lastChild {
       allowDiscards(of: last.discardableValues)
@@ -112,8 +110,7 @@ extension Oracle {
     case (_, .end), (_, .threw): true
     case (.delegate, _): false
     case (.built, _): run.lastChild?.outcome?.isResult == false || run.children.count == count
-    case (.linear, _), (.retry, _), (.fallback, _), (.repeat, _):
-      nextStep(of: steps, count, run) == nil
+    case (.linear, _): nextStep(of: steps, count, run) == nil
     }
   }
 
@@ -125,7 +122,6 @@ extension Oracle {
     switch run.lastChild?.outcome {
     case .error(let error): return .error(.sequential(cause: error, steps: kept))
     case .cancelled: return .error(.sequential(cause: nil, steps: kept))
-    case .result(let value) where steps.givesLastResult: return .result(value)
     case .result, nil: break
     }
     guard steps.hasOutput else { return .result(.steps(kept)) }
@@ -136,31 +132,14 @@ extension Oracle {
     return run.closureOutcome ?? .cancelled
   }
 
-  /// Records the values in a result that does not consist of the finished steps.
-  private mutating func holdOutput(of steps: Tree.Steps, _ run: NodeRun) {
-    if steps.hasOutput { run.held = [] }
-    guard steps.givesLastResult, let last = run.lastChild else { return }
-    run.held = last.discardableValues
-    // No outcome contains the failed attempts.
-    expectDiscards(of: Array(run.children.suffix(steps.history).dropLast()).carried)
-  }
 }
 
 extension Tree.Steps {
   /// The number of finished steps that are kept (S5).
   fileprivate var history: Int {
     switch self {
-    case .linear, .built, .retry, .fallback: .max
-    case .repeat: 1
+    case .linear, .built: .max
     case .delegate(let delegate): delegate.history ?? .max
-    }
-  }
-
-  /// Whether the result of the composite is the result of its last step.
-  fileprivate var givesLastResult: Bool {
-    switch self {
-    case .retry, .fallback, .repeat: true
-    case .linear, .built, .delegate: false
     }
   }
 
@@ -178,10 +157,9 @@ extension ShownOutcome {
 
   /// The outcome of the last step, as a sequential composite with this outcome shows it; nil if it
   /// does not.
-  fileprivate func shownLastStep(of run: NodeRun, _ steps: Tree.Steps) -> ShownOutcome? {
+  fileprivate func shownLastStep(of run: NodeRun) -> ShownOutcome? {
     let shown: [ShownStep]
     switch self {
-    case .result where steps.givesLastResult: return self
     case .result(.steps(let steps)), .error(.sequential(_, let steps)): shown = steps
     case .result, .error, .cancelled: return nil
     }

@@ -67,9 +67,6 @@ extension Tree.Steps: CustomStringConvertible {
     switch self {
     case .linear: "linear"
     case .built(let endsAt): "built" + (endsAt.map { ", ends at \($0)" } ?? "")
-    case .retry(let attempts): "retry, \(attempts) attempts"
-    case .fallback: "fallback"
-    case .repeat(let times): "repeat \(times) times"
     case .delegate(let delegate): "\(delegate)"
     }
   }

@@ -3,7 +3,7 @@ extension Tree {
   enum Modifier: Sendable, Equatable {
     /// Attempts of the first child, or of the second child if a closure requests it.
     case retrying(Retrying)
-    /// A recovery from an error of the first child, possibly by the second child.
+    /// A recovery from an error of the first child, possibly by the other children.
     case recovering(Recovering)
     /// A closure after the child, which yields this number of times.
     case finally(yields: Int)
@@ -58,6 +58,9 @@ extension Tree {
       /// By a closure that returns a value, an operation or another error.
       case value, operation, otherError
       case fallingBack, ignoring
+      /// By the other children, which are alternatives, one after another. The list contains them
+      /// this number of times.
+      case fallingBackToList(rounds: Int)
     }
 
     enum Remedy: Sendable, Equatable {
@@ -73,6 +76,30 @@ extension Tree {
 
     /// The unique value that replaces an ignored error.
     static func substitute(at node: Int) -> ShownValue { .number(-1 - node) }
+
+    /// Whether the other children are a list of alternatives, which may be empty.
+    var isList: Bool { if case .fallingBackToList = way { true } else { false } }
+
+    /// Whether an error is discarded, because no closure receives it.
+    var discardsErrors: Bool {
+      switch way {
+      case .fallingBack, .fallingBackToList, .ignoring: true
+      case .value, .operation, .otherError: false
+      }
+    }
+
+    /// The index of the operation that follows a number of failed ones; nil if they were the last.
+    ///
+    /// - Parameter count: The number of children.
+    func fallback(after failures: Int, among count: Int) -> Int? {
+      let rounds =
+        switch way {
+        case .fallingBack: 1
+        case .fallingBackToList(let rounds): rounds
+        case .value, .operation, .otherError, .ignoring: 0
+        }
+      return failures <= rounds * (count - 1) ? 1 + (failures - 1) % (count - 1) : nil
+    }
   }
 }
 

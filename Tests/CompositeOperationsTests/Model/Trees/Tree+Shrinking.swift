@@ -32,6 +32,8 @@ extension Tree {
     case .list(let list, let children): children.count > (list.form == .pack ? 2 : 0)
     case .race(_, let children), .sequence(_, let children), .body(_, let children):
       children.count > 1
+    case .modified(.recovering(let recovering), let children):
+      recovering.isList && children.count > 1
     case .leaf, .then, .map, .prioritized, .nested, .named, .erased, .discarding, .modified: false
     }
   }

@@ -82,9 +82,6 @@ struct Tree: Sendable, Equatable {
     case linear
     /// Steps created by closures. The closure at `endsAt` ends the sequence.
     case built(endsAt: Int?)
-    case retry(attempts: Int)
-    case fallback
-    case `repeat`(times: Int)
     case delegate(Delegate)
   }
 

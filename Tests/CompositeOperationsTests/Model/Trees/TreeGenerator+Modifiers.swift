@@ -25,8 +25,11 @@ extension TreeGenerator {
     defer {
       if case .taking(let claims) = modifier { kindsAbove.removeLast(claims.count) }
     }
-    let count = modifier.operationCount
-    return .modified(modifier, children(of: max(size, count + 1), atMost: count, least: count))
+    let counts = modifier.operationCounts(&chance)
+    return .modified(
+      modifier,
+      children(
+        of: max(size, counts.lowerBound + 1), atMost: counts.upperBound, least: counts.lowerBound))
   }
 
   private mutating func retrying() -> Tree.Retrying {
@@ -46,6 +49,7 @@ extension TreeGenerator {
     Tree.Recovering(
       way: chance.pick([
         (3, .value), (3, .operation), (2, .otherError), (3, .fallingBack), (3, .ignoring),
+        (4, .fallingBackToList(rounds: chance.pick([(4, 1), (1, 2)]))),
       ]),
       remedy: chance.pick([(70, .value), (15, .error), (6, .cancellation), (9, .sameError)]),
       yields: yields())
@@ -101,21 +105,22 @@ extension TreeGenerator {
 }
 
 extension Tree.Modifier {
-  /// The number of operations of the modifier.
-  fileprivate var operationCount: Int {
+  /// Returns the possible numbers of operations of the modifier.
+  fileprivate func operationCounts(_ chance: inout Chance) -> ClosedRange<Int> {
     switch self {
     case .retrying(let retrying):
       if case .decision(let decisions, _) = retrying.asking, decisions.contains(.another) {
-        2
+        2...2
       } else {
-        1
+        1...1
       }
     case .recovering(let recovering):
       switch recovering.way {
-      case .operation, .fallingBack: 2
-      case .value, .otherError, .ignoring: 1
+      case .operation, .fallingBack: 2...2
+      case .fallingBackToList: chance.pick([(1, 1...1), (3, 2...2), (6, 3...5)])
+      case .value, .otherError, .ignoring: 1...1
       }
-    case .finally, .repeating, .timingOut, .delayed, .throttled, .requiring, .taking: 1
+    case .finally, .repeating, .timingOut, .delayed, .throttled, .requiring, .taking: 1...1
     }
   }
 }

@@ -110,23 +110,25 @@ struct TreeGenerator {
       Tree.Leaf(end: .value, waiting: .yields(0), noticesCancellation: false, isClosure: false))
     let times = 150
     switch chance.number(0...2) {
-    case 0: return .sequence(.repeat(times: times), [step])
-    case 1:
+    case 0:
       return .modified(.repeating(Tree.Repeating(times: times, asks: false, delay: 0)), [step])
-    default:
-      guard case .leaf(var leaf) = step.kind else { preconditionFailure("a step must be a leaf") }
-      leaf.end = .error
-      step.kind = .leaf(leaf)
+    case 1:
       return .modified(
-        .retrying(Tree.Retrying(attempts: times, asking: .noClosure, delay: 0)), [step])
+        .retrying(Tree.Retrying(attempts: times, asking: .noClosure, delay: 0)),
+        [step.failing])
+    default:
+      var other = tree(of: 0)
+      other.kind = step.failing.kind
+      let recovering = Tree.Recovering(
+        way: .fallingBackToList(rounds: times), remedy: .value, yields: 0)
+      return .modified(.recovering(recovering), [step.failing, other])
     }
   }
 
   private mutating func steps() -> Tree.Steps {
     chance.pick([
       (15, .linear), (10, .built(endsAt: chance.maybe(40) { $0.number(0...3) })),
-      (18, .retry(attempts: chance.number(1...4))), (14, .fallback),
-      (9, .repeat(times: chance.number(1...3))), (34, .delegate(delegate())),
+      (34, .delegate(delegate())),
     ])
   }
 
@@ -154,6 +156,15 @@ extension Chance {
   }
 }
 
+extension Tree {
+  /// A copy of a leaf that ends in an error.
+  fileprivate var failing: Tree {
+    guard case .leaf(var leaf) = kind else { preconditionFailure("n\(id) must be a leaf") }
+    leaf.end = .error
+    return Tree(id: id, kind: .leaf(leaf))
+  }
+}
+
 extension Tree.List {
   /// The minimum number of children.
   fileprivate var least: Int { form == .pack ? 2 : 0 }
@@ -163,9 +174,8 @@ extension Tree.Steps {
   /// The maximum number of operations.
   fileprivate var most: Int {
     switch self {
-    case .retry, .repeat: 1
     case .built: 3
-    case .linear, .fallback, .delegate: 5
+    case .linear, .delegate: 5
     }
   }
 }
