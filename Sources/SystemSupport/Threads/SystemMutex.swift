@@ -1,21 +1,22 @@
 #if canImport(Glibc)
-  package import Glibc
+  public import Glibc
 #elseif canImport(Musl)
-  package import Musl
+  public import Musl
 #elseif canImport(Darwin)
-  package import Darwin
+  public import Darwin
 #endif
 
 /// A pthread mutex.
 // `@inlinable`, because a call into another module would be a large part of an uncontended lock.
+// Public, because the compiler does not inline members of `package` types into other modules.
 // Safe by itself: the address is valid from `init` to `deinit`.
-@safe package struct SystemMutex: ~Copyable {
+@safe public struct SystemMutex: ~Copyable {
   // Allocated, because a pthread mutex must not move.
   @usableFromInline let address: UnsafeMutablePointer<pthread_mutex_t>
 
   /// - Parameter spins: Whether a thread spins for a short time before it sleeps, if the system
   ///   supports that.
-  package init(spinning spins: Bool = false) {
+  @inlinable package init(spinning spins: Bool = false) {
     unsafe address = .allocate(capacity: 1)
     unsafe address.initialize(to: pthread_mutex_t())
     #if canImport(Glibc)
@@ -31,7 +32,7 @@
     unsafe pthread_mutex_init(address, nil)
   }
 
-  deinit {
+  @inlinable deinit {
     unsafe pthread_mutex_destroy(address)
     unsafe address.deallocate()
   }

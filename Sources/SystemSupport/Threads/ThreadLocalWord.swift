@@ -1,15 +1,16 @@
 #if canImport(Glibc)
-  package import Glibc
+  public import Glibc
 #elseif canImport(Musl)
-  package import Musl
+  public import Musl
 #elseif canImport(Darwin)
-  package import Darwin
+  public import Darwin
 #endif
 
 /// A thread-local word of memory; nil at first.
-// `@inlinable`, because a call into another module would take longer than the access.
+// `@inlinable`, because a call into another module would take longer than the access. Public, because
+// the compiler does not inline members of `package` types into other modules.
 // Safe by itself: only reading through a stored address is unsafe.
-@safe package struct ThreadLocalWord: Sendable {
+@safe public struct ThreadLocalWord: Sendable {
   /// A function for the end of a thread, which receives its word.
   package typealias Destructor = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
