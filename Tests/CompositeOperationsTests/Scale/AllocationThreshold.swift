@@ -54,7 +54,8 @@ struct AllocationThreshold: Sendable {
     AllocationThreshold("step", 1, bytes: 65),
     AllocationThreshold("step without history", 1, bytes: 40),
     AllocationThreshold("sequence of 2 steps", 4, bytes: 168),
-    AllocationThreshold("retry without failures", 2, bytes: 80),
+    // The policy, which the modifier creates. A run allocates nothing.
+    AllocationThreshold("retry without failures", 1, bytes: 145),
   ]
 
   private static let helped = [
