@@ -7,7 +7,7 @@ import CompositeOperations
 struct FindDuplicates: OperationSequence {
   private let paths: [RawPath]
   private let includesEmpty: Bool
-  /// Together with the files of the other steps, fewer than the usual limit of 1,024 a process.
+  /// Half as many as a process may usually open.
   private let openFiles = Permits(512, name: "open files")
   private var report = DuplicateReport()
   /// Groups that skip the step of first blocks.

@@ -136,6 +136,16 @@ private final class Handles: Sendable {
       let winner = await race.run().result
       #expect(handles.gone == handles.open.filter { $0 != winner })
     }
+    // Contenders that are released together, so that some losers end before they are cancelled.
+    for _ in 0..<200 {
+      let handles = Handles()
+      let gate = Gate()
+      let race = RaceOperation((0..<4).map { handles.opening($0, after: gate) }).start()
+      await gate.waitForArrivals(4)
+      gate.open()
+      let winner = await race.outcome.result
+      #expect(handles.gone == handles.open.filter { $0 != winner })
+    }
     let handles = Handles()
     let gate = Gate()
     let run = RaceOperation([handles.opening(1, after: gate)]).start()

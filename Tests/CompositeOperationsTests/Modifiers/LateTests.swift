@@ -50,13 +50,23 @@ import Testing
 
   /// A gate and operations that end only when it opens, even after their cancellation.
   private struct Fixture {
-    let gate = Gate()
+    private let gate = Gate()
+    /// Opens when the cancellation has reached the body at the gate.
+    private let cancellation = Gate()
     let discarded = Log<Int>()
 
-    /// Waits at the gate, also when it is cancelled.
+    /// Waits at the gate, also when the task is cancelled.
+    func waitAtGate() async {
+      await withTaskCancellationHandler {
+        await gate.passIgnoringCancellation()
+      } onCancel: {
+        cancellation.open()
+      }
+    }
+
     func coming(to outcome: Outcome<Int>) -> any ComposableOperation<Int> {
       SimpleOperation {
-        await gate.passIgnoringCancellation()
+        await waitAtGate()
         return try outcome.get()
       }.discarding { discarded.add($0) }
     }
@@ -79,6 +89,8 @@ import Testing
       let run = operation.start(in: environment)
       await gate.waitForArrivals(1)
       run.cancel()
+      // In a pool, the body runs in another task, which the cancellation may reach later.
+      await cancellation.passIgnoringCancellation()
       gate.open()
       #expect(await run.outcome.isCancelled)
       return await run.lateOutcome
@@ -115,7 +127,7 @@ import Testing
     let fixture = Fixture()
     let outer = Log<Int>()
     let plain = SimpleOperation {
-      await fixture.gate.passIgnoringCancellation()
+      await fixture.waitAtGate()
       return 7
     }
     let late = await fixture.late(of: plain.onEnd { _ in }.discarding { outer.add($0) })
