@@ -137,7 +137,7 @@ private final class Handles: Sendable {
       #expect(handles.gone == handles.open.filter { $0 != winner })
     }
     // Contenders that are released together, so that some losers end before they are cancelled.
-    for _ in 0..<200 {
+    for _ in 0..<1_000 {
       let handles = Handles()
       let gate = Gate()
       let race = RaceOperation((0..<4).map { handles.opening($0, after: gate) }).start()
