@@ -1,5 +1,6 @@
 import CompositeOperations
 import CompositeOperationsTestKit
+import Synchronization
 import Testing
 
 @Suite struct ProgressTests {
@@ -255,11 +256,22 @@ import Testing
   {
     let calls = Log<Double>()
     let crowd = Crowd()
-    let list = ParallelOperation((0..<2_000).map { _ in SimpleOperation { await Task.yield() } })
+    let endedCount = Atomic(0)
+    let list = ParallelOperation(
+      (0..<2_000).map { _ in
+        SimpleOperation {
+          await Task.yield()
+          endedCount.add(1, ordering: .relaxed)
+        }
+      })
     for _ in 0..<3 {
       let told = list.onProgress { progress in
         crowd.enter()
         calls.add(progress.fraction ?? -1)
+        // Leaves time for the reports of other threads, if there are any.
+        let count = endedCount.load(ordering: .relaxed)
+        var attempts = 0
+        while endedCount.load(ordering: .relaxed) < count + 4, attempts < 20_000 { attempts += 1 }
         crowd.leave()
       }
       _ = await told.run()
