@@ -64,7 +64,15 @@ public struct FinishedStep: Sendable {
       // The types are identical, and a dynamic cast would take longer than an empty step.
       return unsafe unsafeDowncast(record, to: StepResult<Step, Step.Success>.self).value
     }
-    return record.isOfModifier && operation.isOrModifies(type) ? result(as: Step.Success.self) : nil
+    return record.isIndirect ? indirectResult(of: type) : nil
+  }
+
+  /// Returns the result of a step whose record has another type.
+  @usableFromInline func indirectResult<Step: ComposableOperation>(
+    of type: Step.Type
+  ) -> Step.Success? {
+    if let journaled = record as? JournaledStep { return journaled.value(of: type) }
+    return operation.isOrModifies(type) ? result(as: Step.Success.self) : nil
   }
 
   /// Returns the result of the step if it is of this type, whatever the operation.
@@ -72,6 +80,7 @@ public struct FinishedStep: Sendable {
   /// - Parameter type: The type of the result.
   /// - Returns: Nil if the result is of another type or the step did not end in a result.
   public func result<Value>(as type: Value.Type) -> Value? {
+    if let journaled = record as? JournaledStep { return journaled.value(as: type) }
     guard case .result(let value) = outcome else { return nil }
     return value as? Value
   }
@@ -92,11 +101,12 @@ extension FinishedStep: CustomStringConvertible {
 // Unchecked, because a class with subclasses cannot be checked: both subclasses are below, and all
 // stored properties are constant and sendable.
 @usableFromInline class StepRecord: @unchecked Sendable {
-  /// Whether the operation modifies another one.
+  /// Whether the result of a type is found by other means than the type of the record: the
+  /// operation modifies another one, or the step is a journaled one.
   // Stored, because querying an operation of unknown type takes longer than an empty step.
-  @usableFromInline let isOfModifier: Bool
+  @usableFromInline let isIndirect: Bool
 
-  @usableFromInline init(isOfModifier: Bool) { self.isOfModifier = isOfModifier }
+  @usableFromInline init(isIndirect: Bool) { self.isIndirect = isIndirect }
 
   @usableFromInline var anyOperation: any ComposableOperation { preconditionFailure() }
   @usableFromInline var outcome: Outcome<any Sendable> { preconditionFailure() }
@@ -116,7 +126,7 @@ final class StepResult<Operation: ComposableOperation, Value: Sendable>: StepRec
   @inlinable init(operation: Operation, value: Value) {
     self.operation = operation
     self.value = value
-    super.init(isOfModifier: operation.modifiedOperation != nil)
+    super.init(isIndirect: operation.modifiedOperation != nil)
   }
 
   @usableFromInline override var anyOperation: any ComposableOperation { operation }
@@ -131,7 +141,7 @@ final class StepLoss: StepRecord, @unchecked Sendable {
   init(operation: any ComposableOperation, error: (any Error)?) {
     self.operation = operation
     ownError = error
-    super.init(isOfModifier: false)
+    super.init(isIndirect: false)
   }
 
   override var anyOperation: any ComposableOperation { operation }

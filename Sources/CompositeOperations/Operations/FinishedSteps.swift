@@ -14,6 +14,12 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
 
   init(limit: Int) { self.limit = limit }
 
+  /// Creates an empty history.
+  package init(keeping history: StepHistory) { self.init(limit: history.limit) }
+
+  /// Adds the next step.
+  package mutating func add(_ step: FinishedStep) { append(step) }
+
   // Inlined so that the record is moved, not retained.
   @inlinable @inline(__always) mutating func append(_ step: consuming FinishedStep?) {
     guard limit > 0, let step else { return }

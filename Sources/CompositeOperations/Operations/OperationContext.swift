@@ -31,7 +31,7 @@ internal import SystemSupport
   /// The environment of the run: its clock, random numbers and observers.
   ///
   /// An operation that is started in this environment is not part of any composite.
-  public var environment: OperationEnvironment { surroundings.withoutGrowth }
+  public var environment: OperationEnvironment { surroundings.detached }
 
   /// The complete environment of the run, which its children inherit.
   var surroundings: OperationEnvironment { scope?.environment ?? OperationEnvironment() }

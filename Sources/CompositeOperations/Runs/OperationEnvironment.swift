@@ -38,11 +38,19 @@ public struct OperationEnvironment: Sendable {
     set { choose { $0.growth = newValue } }
   }
 
-  /// The environment without the growing composite, for a run outside that composite.
-  var withoutGrowth: OperationEnvironment {
-    if growth == nil { return self }
+  /// The journal of the durable run to which the run belongs; nil for none.
+  var journal: (any StepJournal)? {
+    get { choices.journal }
+    set { choose { $0.journal = newValue } }
+  }
+
+  /// The environment without the growing composite and without the journal, for a run outside of
+  /// both.
+  var detached: OperationEnvironment {
+    if growth == nil, journal == nil { return self }
     var copy = self
     copy.growth = nil
+    copy.journal = nil
     return copy
   }
 
@@ -54,6 +62,7 @@ public struct OperationEnvironment: Sendable {
     var observers: [any OperationObserver] = []
     var executor: (any TaskExecutor)?
     var growth: (any GrowingComposite)?
+    var journal: (any StepJournal)?
 
     func tellObservers(of event: OperationEvent) {
       // A span, because a loop over the array would copy each observer.
@@ -104,7 +113,7 @@ public struct OperationEnvironment: Sendable {
   var isPlain: Bool {
     guard let choices = box?.choices else { return true }
     return choices.observers.isEmpty && choices.clock == nil && choices.randomness == nil
-      && choices.growth == nil
+      && choices.growth == nil && choices.journal == nil
   }
 
   /// Whether an observer wants log messages of a level.

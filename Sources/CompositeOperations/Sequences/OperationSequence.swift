@@ -83,7 +83,7 @@ extension OperationSequence where Output == FinishedSteps {
 /// ```
 public struct StepHistory: Sendable, Equatable {
   /// The maximum number of steps; `Int.max` for all of them.
-  let limit: Int
+  package let limit: Int
 
   /// A history of all steps.
   public static let all = StepHistory(limit: .max)

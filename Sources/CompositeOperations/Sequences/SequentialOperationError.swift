@@ -27,13 +27,13 @@ public struct SequentialOperationError: Error, Sendable {
 
   var shares: [Shares] = []
 
-  init(cause: (any Error)?, from origin: CauseOrigin, steps: FinishedSteps) {
+  package init(cause: (any Error)?, from origin: CauseOrigin, steps: FinishedSteps) {
     content = StackSafe(Content(cause: cause, steps: steps))
     representsCancellation = cause?.meansCancellation ?? true
     isCauseOfStep = origin == .step && steps.last?.error != nil
   }
 
-  enum CauseOrigin { case step, sequence }
+  package enum CauseOrigin { case step, sequence }
 }
 
 extension SequentialOperationError: CancellationRepresenting {}

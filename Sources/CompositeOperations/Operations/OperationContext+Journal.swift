@@ -1,0 +1,34 @@
+extension OperationContext {
+  /// A key that identifies this part of a durable run: equal in every attempt and in every process,
+  /// and different for every step, key and run. Nil outside a durable run.
+  ///
+  /// Pass it to services that recognize repeated requests, because a step that was interrupted by a
+  /// crash runs again.
+  public var idempotencyKey: String? { journal?.idempotencyKey }
+
+  /// A number that increases each time a process takes over the durable run. Nil outside a durable
+  /// run.
+  ///
+  /// Pass it to storage that rejects writes with a smaller number than it has seen.
+  public var fencingToken: Int? { journal?.fencingToken }
+
+  /// The journal of the durable run that this run is a part of; nil if there is none, or if this
+  /// run has ended.
+  package var journal: (any StepJournal)? {
+    guard let scope, !scope.hasEnded else { return nil }
+    return scope.environment.journal
+  }
+
+  /// The context of another attempt of the same work.
+  var forNextAttempt: OperationContext {
+    guard let journal else { return self }
+    return journaling(in: journal.forNextAttempt)
+  }
+
+  /// Returns a context whose operations use another journal.
+  package func journaling(in journal: (any StepJournal)?) -> OperationContext {
+    var environment = surroundings
+    environment.journal = journal
+    return OperationContext(scope: OperationScope(within: scope, in: environment), depth: depth)
+  }
+}
