@@ -19,6 +19,7 @@ let package = Package(
     .library(
       name: "CompositeOperationsFoundation", targets: ["CompositeOperationsFoundation"]),
     .library(name: "CompositeOperationsTestKit", targets: ["CompositeOperationsTestKit"]),
+    .library(name: "DurableOperations", targets: ["DurableOperations"]),
     .library(name: "OperationTracing", targets: ["OperationTracing"]),
     .library(name: "RecordOperations", targets: ["RecordOperations"]),
   ],
@@ -40,6 +41,11 @@ let package = Package(
     .target(
       name: "SQLiteSupport", dependencies: ["CompositeOperations", "CSQLite", "SystemSupport"],
       swiftSettings: strict),
+    .target(
+      name: "DurableOperations",
+      dependencies: [
+        "CompositeOperations", "RecordOperations", "SQLiteSupport", "SystemSupport",
+      ], swiftSettings: strict),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations", "SystemSupport"],
@@ -84,6 +90,12 @@ let package = Package(
       name: "SQLiteSupportTests",
       dependencies: ["CompositeOperationsTestKit", "SQLiteSupport", "SystemSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "DurableOperationsTests",
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
+        "RecordOperations", "SQLiteSupport", "SystemSupport", "TestPrograms",
+      ], swiftSettings: strict),
     // Tests kill it.
     .executableTarget(
       name: "RecordCrashes",

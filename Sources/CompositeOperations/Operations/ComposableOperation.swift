@@ -119,7 +119,7 @@ extension ComposableOperation {
   public func modifiedName(within reach: Int) -> ModifiedName { ModifiedName(operationName) }
 
   /// Returns the name from which a modifier of this operation derives its own.
-  @usableFromInline func nameForModifier(within reach: Int) -> ModifiedName {
+  @usableFromInline package func nameForModifier(within reach: Int) -> ModifiedName {
     reach > 0 ? modifiedName(within: reach - 1) : .unknown
   }
 }

@@ -2,18 +2,18 @@
 ///
 /// They join the other observers of the run: the modifier and its operation share one run. The
 /// modifier has a ``ComposableOperation/modifiedOperation``.
-protocol ObserverBearing: ComposableOperation {
+package protocol ObserverBearing: ComposableOperation {
   /// The observers, evaluated once per run.
   var observers: [any OperationObserver] { get }
 }
 
 /// A modifier that sets the weight of the operation in the progress of its parent.
-protocol WeightBearing: ComposableOperation {
+package protocol WeightBearing: ComposableOperation {
   var weight: Double { get }
 }
 
 /// A modifier that changes the name of the operation.
-protocol NameBearing: ComposableOperation {}
+package protocol NameBearing: ComposableOperation {}
 
 /// The traits that modifiers add to an operation, down to a modifier with a separate run.
 struct ModifierTraits {

@@ -86,7 +86,7 @@ extension OperationContext {
   }
 
   /// Reports an event to the observers of the run, if the run has not ended.
-  @usableFromInline func tell(_ kind: () -> OperationEvent.Kind) {
+  @usableFromInline package func tell(_ kind: () -> OperationEvent.Kind) {
     guard let scope, scope.isObserved, !scope.hasEnded else { return }
     scope.report(kind())
   }

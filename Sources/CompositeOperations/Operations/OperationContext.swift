@@ -139,6 +139,13 @@ internal import SystemSupport
     return await child.completeAsChild(in: self)
   }
 
+  /// Runs a child as one of several attempts, and returns its outcome.
+  package func outcome<Child: ComposableOperation>(
+    of child: Child, asAttempt attempt: Int
+  ) async -> Outcome<Child.Success> {
+    await complete(child, asAttempt: attempt).outcomeDiscardingLate
+  }
+
   /// Runs a child as one of several attempts.
   // A separate function: one more argument would use up the first memory slab of waiting tasks.
   @concurrent func complete<Child: ComposableOperation>(
@@ -218,7 +225,7 @@ extension OperationContext {
   ///
   /// - Throws: `CancellationError` as soon as the task is cancelled, even if there is nothing to
   ///   wait for, and any error of a custom clock.
-  @usableFromInline nonisolated(nonsending) func wait(_ delay: Duration) async throws {
+  @usableFromInline package nonisolated(nonsending) func wait(_ delay: Duration) async throws {
     try Task.checkCancellation()
     if delay <= .zero { return }
     if let customClock {
@@ -230,7 +237,7 @@ extension OperationContext {
   }
 
   /// Waits like ``wait(_:)`` and reports the wait to the observers of the run.
-  @usableFromInline nonisolated(nonsending) func pause(_ delay: Duration) async throws {
+  @usableFromInline package nonisolated(nonsending) func pause(_ delay: Duration) async throws {
     guard delay > .zero else { return try await wait(delay) }
     try await waiting(for: .time(delay)) { try await wait(delay) }
   }

@@ -67,7 +67,7 @@ protocol ValueCarrying: Error {
 
 extension Error {
   /// Discards the values that the error carries, for an error that reaches no outcome.
-  @usableFromInline func discardCarriedValues() {
+  @usableFromInline package func discardCarriedValues() {
     guard let carrying = self as? any ValueCarrying else { return }
     // A loop: errors nest to any depth.
     var errors = [carrying]

@@ -115,7 +115,7 @@ public protocol CancellationRepresenting: Error {
 
 extension Error {
   /// O4: whether a body that throws this error is cancelled and has not failed.
-  @usableFromInline var meansCancellation: Bool {
+  @usableFromInline package var meansCancellation: Bool {
     self is CancellationError
       || (self as? any CancellationRepresenting)?.representsCancellation == true
   }

@@ -30,7 +30,7 @@ public enum FailureMode: Sendable {
 /// nesting cannot cause a deadlock.
 public struct OperationWidth: Sendable, Equatable {
   /// The most children in flight; `Int.max` for any number.
-  @usableFromInline let limit: Int
+  @usableFromInline package let limit: Int
 
   /// As many running children as the machine has processors, and any number of waiting ones.
   public static let adaptive = OperationWidth(limit: .max)

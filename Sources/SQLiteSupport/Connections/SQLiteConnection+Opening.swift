@@ -45,6 +45,18 @@ extension SQLiteConnection {
     return connection
   }
 
+  /// Opens a database in memory, which exists as long as the connection.
+  ///
+  /// - Throws: A ``SQLiteError``.
+  package static func openInMemory(
+    _ configuration: SQLiteConfiguration = SQLiteConfiguration()
+  ) throws -> SQLiteConnection {
+    let handle = try SQLiteHandle.openInMemory(configuration)
+    let connection = SQLiteConnection(handle)
+    try connection.execute("PRAGMA recursive_triggers = ON")
+    return connection
+  }
+
   private static func check(
     _ file: SQLiteFile, for purpose: Purpose, _ access: SQLiteConfiguration.Access
   ) throws(SQLiteError) {
@@ -92,6 +104,15 @@ extension SQLiteConnection {
 }
 
 extension SQLiteHandle {
+  /// Opens a database in memory.
+  ///
+  /// - Throws: A ``SQLiteError``.
+  fileprivate static func openInMemory(_ configuration: SQLiteConfiguration) throws -> SQLiteHandle {
+    try open(
+      ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY,
+      of: SQLiteFile("memory"), configuration)
+  }
+
   /// Opens a file with the flags for an access and a purpose.
   ///
   /// - Throws: A ``SQLiteError``.

@@ -20,7 +20,7 @@ package final class SQLiteConnection {
   /// Notified of the transactions. The connection retains it.
   package var transactionObserver: (any SQLiteTransactionObserver)?
   /// Whether the connection is unusable: a rollback failed, or its file may have been removed.
-  var isUnusable = false
+  package internal(set) var isUnusable = false
   /// The identity of the file if this connection has created it.
   let createdFile: FileStatus.Identity?
   private var statements = SQLiteStatementCache()

@@ -35,6 +35,28 @@ package struct MountTable {
   }
 }
 
+extension MountTable {
+  /// The file systems of other machines, whose locks other machines may not see.
+  private static let networkTypes: Set<Substring> = [
+    "9p", "afs", "ceph", "cifs", "fuse.ceph", "fuse.glusterfs", "fuse.s3fs", "fuse.sshfs",
+    "fuse.rclone", "gfs2", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs", "virtiofs",
+  ]
+
+  /// Returns the type of the file system if a device belongs to another machine; nil otherwise.
+  ///
+  /// - Parameter device: The device numbers in the format of the table, such as `0:52`.
+  package func networkType(ofDevice device: String) -> String? {
+    for line in lines {
+      let fields = line.split(separator: " ")
+      guard fields.count > 2, fields[2] == device, let separator = fields.firstIndex(of: "-"),
+        fields.count > separator + 1, Self.networkTypes.contains(fields[separator + 1])
+      else { continue }
+      return String(fields[separator + 1])
+    }
+    return nil
+  }
+}
+
 #if os(Linux) || os(Android)
   extension MountTable {
     /// The mounts that this thread sees, which other threads may not; nil if the system does not

@@ -57,15 +57,31 @@ package struct SQLiteFile {
   private var isOnReadOnlyDisk: Bool {
     guard FileSystem.isMountedReadOnly(path) else { return false }
     #if os(Linux) || os(Android)
-      // Linux packs the major and the minor number into one.
       guard let number = status("")?.identity.device else { return false }
-      let major = number >> 8 & 0xFFF | number >> 32 & 0xFFFF_F000
-      let minor = number & 0xFF | number >> 12 & 0xFFFF_FF00
-      return MountTable.current?.isReadOnly(device: "\(major):\(minor)") ?? false
+      return MountTable.current?.isReadOnly(device: Self.numbers(ofDevice: number)) ?? false
     #else
       return true
     #endif
   }
+
+  /// The type of the file system if the folder is on another machine; nil otherwise.
+  package var networkType: String? {
+    #if os(Linux) || os(Android)
+      guard let number = (try? FileStatus(ofFile: folder))?.identity.device else { return nil }
+      return MountTable.current?.networkType(ofDevice: Self.numbers(ofDevice: number))
+    #else
+      return FileSystem.networkType(of: folder)
+    #endif
+  }
+
+  #if os(Linux) || os(Android)
+    /// The major and the minor number, which Linux packs into one, as the mount table writes them.
+    private static func numbers(ofDevice number: UInt64) -> String {
+      let major = number >> 8 & 0xFFF | number >> 32 & 0xFFFF_F000
+      let minor = number & 0xFF | number >> 12 & 0xFFFF_FF00
+      return "\(major):\(minor)"
+    }
+  #endif
 
   /// Whether a WAL has changes that may not be in the file yet.
   package var hasWAL: Bool { walSize > 0 }

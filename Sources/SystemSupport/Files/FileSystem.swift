@@ -153,6 +153,19 @@ package enum FileSystem {
     #endif
   }
 
+  #if canImport(Darwin)
+    /// Returns the type of the file system of a path if it is on another machine; nil otherwise.
+    package static func networkType(of path: String) -> String? {
+      var system = statfs()
+      guard unsafe statfs(path, &system) == 0, system.f_flags & UInt32(MNT_LOCAL) == 0 else {
+        return nil
+      }
+      return unsafe withUnsafeBytes(of: system.f_fstypename) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+    }
+  #endif
+
   private static func status(_ path: String) throws(SystemError) -> FileStatus {
     try OpenFolder.working.status(of: FileName(path), followingLink: true)
   }

@@ -36,7 +36,7 @@ struct ObservedOperation<Base: ComposableOperation>: TransparentOperation, Obser
   let isIdle: Bool
   let makeObservers: @Sendable () -> [any OperationObserver]
 
-  var observers: [any OperationObserver] { makeObservers() }
+  package var observers: [any OperationObserver] { makeObservers() }
 
   nonisolated(nonsending) func performHeld(
     in context: OperationContext

@@ -12,7 +12,7 @@ public struct RetryError: Error, Sendable {
 
   var shares: [Shares] = []
 
-  init(errors: [any Error], representsCancellation: Bool) {
+  package init(errors: [any Error], representsCancellation: Bool) {
     storedErrors = StackSafe(errors)
     self.representsCancellation = representsCancellation
   }

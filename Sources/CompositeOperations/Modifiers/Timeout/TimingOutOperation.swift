@@ -70,7 +70,7 @@ public enum TimeoutMode: Hashable, Sendable {
 ///   print("\(error.name) took longer than \(error.limit)")
 /// }
 /// ```
-public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConvertible {
   /// The name of the operation.
   public let name: String
   /// How long the operation was allowed to take.

@@ -1,0 +1,45 @@
+public import CompositeOperations
+
+/// A handle to a run in a store. A worker runs it, in this or in another process.
+public struct DurableRun<Output: Sendable>: Sendable {
+  /// The name of the run.
+  public let id: RunID
+  /// Whether the call that returned this handle has started the run.
+  public let isNew: Bool
+  private let store: RunStore
+  private let readOutcome: @Sendable (StoredRun) async throws -> Outcome<Output>
+
+  init<Flow: DurableSequence>(
+    _ id: RunID, of flow: Flow.Type, isNew: Bool, in store: RunStore
+  ) where Flow.Output == Output {
+    self.id = id
+    self.isNew = isNew
+    self.store = store
+    readOutcome = { try await store.backend.outcome(of: $0, as: flow) }
+  }
+
+  /// The outcome of the run. Waits until it has ended.
+  ///
+  /// - Throws: A ``RunStuckError`` if the run is stuck; a ``RunStoreError``; `CancellationError` if
+  ///   the task is cancelled, which does not cancel the run.
+  public var outcome: Outcome<Output> {
+    get async throws {
+      let backend = store.backend
+      let run = try await backend.changes.wait(for: [.run(id)], in: OperationContext()) {
+        () -> WaitDecision<StoredRun> in
+        guard let run = try await backend.run(id) else { throw RunStoreError.noSuchRun(id) }
+        if run.state == .stuck { throw RunStuckError(run: id, reason: run.reason ?? "no reason") }
+        return run.state.hasEnded ? .end(run) : .wait(nil)
+      }
+      return try await readOutcome(run)
+    }
+  }
+
+  /// Cancels the run in its store.
+  ///
+  /// - Parameter reason: The reason, which stays with the run.
+  /// - Throws: A ``RunStoreError``.
+  public func cancel(because reason: String? = nil) async throws {
+    try await store.cancel(id, because: reason)
+  }
+}

@@ -1,0 +1,202 @@
+internal import CompositeOperations
+
+/// How a process stopped running a run.
+enum RunStop: Sendable {
+  case ended
+  /// It waits until a time, an event, or both.
+  case parked
+  case stuck(reason: String)
+}
+
+/// Runs the steps of a run that this process has claimed, until it ends or has to wait.
+struct DurableRunner<Flow: DurableSequence> {
+  private let session: RunSession
+  private let run: StoredRun
+  private let context: OperationContext
+  private var steps: FinishedSteps
+  /// The encoded sequence after the last finished step.
+  private var sequence: String
+  private var position: Int
+  /// What earlier claims have stored for the step in progress.
+  private var keys: [StoredStep] = []
+
+  init(_ claim: RunClaim, session: RunSession, in context: OperationContext) {
+    self.session = session
+    self.context = context
+    run = claim.run
+    steps = FinishedSteps(keeping: .none)
+    sequence = run.sequence
+    position = run.stepCount
+  }
+
+  /// - Throws: The error of the store; `CancellationError` if the task is cancelled, after which the
+  ///   run can be resumed.
+  mutating func perform() async throws -> RunStop {
+    var flow: Flow
+    do { flow = try session.coder.decode(Flow.self, from: run.sequence) } catch {
+      return .stuck(reason: "its state cannot be decoded as \(Flow.self): \(error)")
+    }
+    let history = flow.history
+    steps = FinishedSteps(keeping: history)
+    var previous: FinishedStep?
+    do {
+      let rows = try await keptSteps(history)
+      if let problem = problem(of: rows.last) { return .stuck(reason: problem) }
+      previous = try rows.last?.finishedStep(by: session.coder)
+      for row in rows.dropLast() { steps.add(try row.finishedStep(by: session.coder)) }
+    } catch let error as DecodingError {
+      return .stuck(reason: "a finished step cannot be decoded: \(error)")
+    }
+    // A first claim finds no keys.
+    if run.fence > 1 { keys = try await session.backend.keys(of: session.run) }
+    while true {
+      try Task.checkCancellation()
+      let operation: (any ComposableOperation)?
+      do { operation = try await flow.nextOperation(after: previous) } catch {
+        try Task.checkCancellation()
+        if let previous { steps.add(previous) }
+        return try await end(throwing: error, flow)
+      }
+      if let failure = previous?.journalFailure {
+        let name = previous?.name ?? ""
+        return .stuck(
+          reason: "the result of step \(position - 1), \(name), cannot be decoded: \(failure)")
+      }
+      if let previous { steps.add(previous) }
+      guard let operation else { return try await end(after: previous, flow) }
+      try Task.checkCancellation()
+      let state: String
+      do { state = try session.coder.encode(flow) } catch {
+        return .stuck(reason: "its state cannot be encoded: \(error)")
+      }
+      switch try await perform(operation, state: state, history: history) {
+      case .finished(let step): previous = step
+      case .stopped(let stop): return stop
+      }
+      sequence = state
+      position += 1
+      keys = []
+    }
+  }
+
+  // MARK: The start
+
+  /// The steps that the sequence may see, and the step before the first one.
+  private func keptSteps(_ history: StepHistory) async throws -> [StoredStep] {
+    if position == 0 { return [] }
+    let count = history == .all ? nil : max(history.limit, 1)
+    return try await session.backend.steps(of: session.run, last: count)
+  }
+
+  /// Why this program cannot continue after a step; nil if it can.
+  private func problem(of step: StoredStep?) -> String? {
+    guard let step, !step.mangledName.isEmpty, _typeByName(step.mangledName) == nil else {
+      return nil
+    }
+    let type = step.types.operations.first ?? step.name
+    return "this program has no type \(type), of which step \(step.position), \(step.name), is"
+  }
+
+  // MARK: A step
+
+  private enum StepEnd {
+    case finished(FinishedStep)
+    case stopped(RunStop)
+  }
+
+  private func perform(
+    _ operation: some ComposableOperation, state: String, history: StepHistory
+  ) async throws -> StepEnd {
+    let step = StepInProgress(
+      position, named: operation.operationName, of: session, canPark: operation.isDurableWait,
+      stored: keys)
+    if keys.contains(where: { $0.position == position && $0.name != step.name }) {
+      try await session.backend.removeKeys(by: session.token)
+    }
+    let isLimited = history != .all
+    let recorder = StepRecorder(
+      step, types: StepTypes(of: operation), mangledName: mangledName(of: operation),
+      // A limited history stores each state, because the step with the last change may be deleted.
+      sequence: isLimited || state != sequence ? state : nil,
+      // One step more than the sequence sees, so that the last one can be retried.
+      firstKept: isLimited ? position - max(history.limit, 1) : 0)
+    _ = await context.outcome(of: JournalingStep(base: operation, recorder: recorder))
+    if let finished = recorder.finished {
+      return .finished(try finished.finishedStep(by: session.coder))
+    }
+    if let reason = step.stuckReason { return .stopped(.stuck(reason: reason)) }
+    if let parking = step.parking {
+      try await session.backend.park(
+        by: session.token, until: parking.wake, event: parking.event)
+      return .stopped(.parked)
+    }
+    throw recorder.error ?? CancellationError()
+  }
+
+  /// The mangled name by which a program finds the type; empty if it cannot.
+  private func mangledName<Operation: ComposableOperation>(of operation: Operation) -> String {
+    TypeName.isPrivate(Operation.self) ? "" : _mangledTypeName(Operation.self) ?? ""
+  }
+
+  // MARK: The end
+
+  /// Ends the run as its last step ended.
+  private func end(after previous: FinishedStep?, _ flow: Flow) async throws -> RunStop {
+    switch previous?.outcome {
+    case .result, nil:
+      let output: Flow.Output
+      do { output = try flow.output(of: steps) } catch {
+        return try await end(throwing: error, flow)
+      }
+      if let failure = steps.lazy.compactMap(\.journalFailure).first {
+        return .stuck(reason: "a result cannot be decoded for the output: \(failure)")
+      }
+      let text = try (output as? any Codable).map { try session.coder.encode($0) }
+      try await end(text, as: .result, flow)
+    case .error(let error): try await end(failing: error, from: .step, flow)
+    case .cancelled: try await end(nil, as: .cancelled, flow)
+    }
+    return .ended
+  }
+
+  private func end(throwing error: any Error, _ flow: Flow) async throws -> RunStop {
+    if error.meansCancellation {
+      try await end(nil, as: .cancelled, flow)
+    } else {
+      try await end(failing: error, from: .sequence, flow)
+    }
+    return .ended
+  }
+
+  private func end(
+    failing error: any Error, from origin: StoredRunError.Origin, _ flow: Flow
+  ) async throws {
+    let stored = StoredRunError(error: StoredError(error, by: session.coder), origin: origin)
+    try await end(try session.coder.encode(stored), as: .error, flow)
+  }
+
+  private func end(_ outcome: String?, as state: RunState, _ flow: Flow) async throws {
+    let last = try? session.coder.encode(flow)
+    try await session.backend.end(
+      by: session.token, outcome, as: state, sequence: last == sequence ? nil : last)
+  }
+}
+
+extension ComposableOperation {
+  /// Whether the operation only waits, so that its run can be parked meanwhile: a durable wait, also
+  /// with a name, observers or a weight.
+  fileprivate var isDurableWait: Bool {
+    if self is any DurableWait { return true }
+    guard self is any NameBearing || self is any ObserverBearing || self is any WeightBearing else {
+      return false
+    }
+    return modifiedOperation?.isDurableWait == true
+  }
+}
+
+/// An operation for which a run can be parked.
+protocol DurableWait: ComposableOperation {}
+
+extension DurableSleep: DurableWait {}
+extension AwaitedEvent: DurableWait {}
+extension DurablyRetryingOperation: DurableWait {}

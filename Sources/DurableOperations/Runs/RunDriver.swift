@@ -1,0 +1,135 @@
+internal import CompositeOperations
+
+/// Runs one run in this process, or waits while another process runs it, until it has an outcome.
+struct RunDriver: Sendable {
+  let id: RunID
+  let flow: FlowRegistration
+  let backend: any RunBackend
+
+  /// - Returns: The run, which has ended.
+  /// - Throws: A ``RunStuckError``; the error of the store; `CancellationError`.
+  func drive(in context: OperationContext) async throws -> StoredRun {
+    while true {
+      try Task.checkCancellation()
+      if let run = try await attempt(in: context) { return run }
+    }
+  }
+
+  /// Claims and runs the run, or waits for a change of it.
+  ///
+  /// - Returns: The run if it has ended.
+  private func attempt(in context: OperationContext) async throws -> StoredRun? {
+    switch try await backend.claim(id) {
+    case .claimed(let claim):
+      let execution = RunExecution(claim: claim, flow: flow, backend: backend, slot: nil)
+      do { _ = try await execution.perform(in: context) } catch is RunTakenError {}
+      return nil
+    case .over(let run):
+      if run.state == .stuck { throw RunStuckError(run: id, reason: run.reason ?? "no reason") }
+      return run
+    case .missing: throw RunStoreError.noSuchRun(id)
+    case .taken, .parked:
+      try await waitForChange(in: context)
+      return nil
+    }
+  }
+
+  /// Waits until the run can be claimed or has ended.
+  private func waitForChange(in context: OperationContext) async throws {
+    try await backend.changes.wait(for: [.run(id)], in: context) { () -> WaitDecision<Void> in
+      guard let run = try await backend.run(id) else { return .end(()) }
+      switch run.state {
+      case .ready, .stuck, .result, .error, .cancelled: return .end(())
+      // The process that runs it may end without a sign in the file.
+      case .running: return .wait(.milliseconds(500))
+      case .parked:
+        guard let wake = run.wake else { return .wait(nil) }
+        let left = wake - backend.options.milliseconds
+        return left > 0 ? .wait(.milliseconds(left)) : .end(())
+      }
+    }
+  }
+}
+
+extension RunBackend {
+  /// Returns the outcome of a run that has ended.
+  ///
+  /// - Throws: An error if it cannot be read: a ``RunStuckError`` if a value cannot be decoded.
+  func outcome<Flow: DurableSequence>(
+    of run: StoredRun, as flow: Flow.Type
+  ) async throws -> Outcome<Flow.Output> {
+    let coder = options.coder
+    do {
+      switch run.state {
+      case .result:
+        if let text = run.outcome {
+          return .result(try StoredValue.decode(Flow.Output.self, from: text, by: coder))
+        }
+        let sequence = try coder.decode(Flow.self, from: run.sequence)
+        return .result(try sequence.output(of: try await steps(of: run, history: sequence.history)))
+      case .error:
+        let stored = try coder.decode(StoredRunError.self, from: run.outcome ?? "")
+        let sequence = try? coder.decode(Flow.self, from: run.sequence)
+        let steps = try await steps(of: run, history: sequence?.history ?? .all)
+        return .error(
+          SequentialOperationError(
+            cause: stored.error.restored(by: coder),
+            from: stored.origin == .step ? .step : .sequence, steps: steps))
+      case .cancelled: return .cancelled
+      case .ready, .running, .parked, .stuck:
+        throw RunStoreError(.wrongState, "run \(run.id) has not ended (\(run.state.rawValue))")
+      }
+    } catch let error as DecodingError {
+      throw RunStuckError(run: run.id, reason: "its outcome cannot be decoded: \(error)")
+    }
+  }
+
+  private func steps(of run: StoredRun, history: StepHistory) async throws -> FinishedSteps {
+    var steps = FinishedSteps(keeping: history)
+    if history == .none { return steps }
+    let count = history == .all ? nil : history.limit
+    for row in try await self.steps(of: run.id, last: count) {
+      steps.add(try row.finishedStep(by: options.coder))
+    }
+    return steps
+  }
+
+  /// Starts a run, or returns the run with its name.
+  ///
+  /// - Throws: A ``RunExistsError`` if another run has the name.
+  func start<Flow: DurableSequence>(
+    _ flow: Flow, named id: RunID, parent: RunID? = nil
+  ) async throws -> (run: StoredRun, isNew: Bool) {
+    if let problem = id.problem {
+      throw RunStoreError(
+        .invalidName, "the name of a run, \(id.text.prefix(60).debugDescription), is invalid: \(problem)")
+    }
+    let state: String
+    do { state = try options.coder.encode(flow) } catch {
+      throw RunStoreError(
+        .notEncodable, "run \(id): the state of \(Flow.self) cannot be encoded: \(error)")
+    }
+    let limit = options.valueLimit
+    if state.utf8.count > limit {
+      throw RunStoreError(
+        .notEncodable,
+        """
+        run \(id): the state of \(Flow.self) has \(state.utf8.count) bytes, and the limit is \
+        \(limit); keep large values in a file or a database
+        """)
+    }
+    let new = NewRun(id: id, flow: Flow.flowName, state: state, parent: parent)
+    let (run, isNew) = try await insert(new)
+    if isNew { return (run, true) }
+    guard run.flow == Flow.flowName else {
+      throw RunExistsError(run: id, flow: run.flow, isSameFlow: false)
+    }
+    // By today's type, so that a new optional property makes no difference.
+    let initial = (try? options.coder.decode(Flow.self, from: run.initial))
+      .flatMap { try? options.coder.encode($0) }
+    guard initial == state else {
+      throw RunExistsError(run: id, flow: run.flow, isSameFlow: true)
+    }
+    return (run, false)
+  }
+}

@@ -1,0 +1,94 @@
+public import Foundation
+
+/// The state of a run in a store.
+public enum RunState: String, Codable, Sendable, CaseIterable {
+  /// It waits for a worker.
+  case ready
+  /// A process runs it, or has ended without releasing it.
+  case running
+  /// It waits for a time or an event, and uses no worker.
+  case parked
+  /// It cannot continue until the program is fixed. ``RunStore/retry(_:from:)`` resumes it.
+  case stuck
+  case result
+  case error
+  case cancelled
+
+  /// Whether the run has an outcome.
+  public var hasEnded: Bool {
+    switch self {
+    case .ready, .running, .parked, .stuck: false
+    case .result, .error, .cancelled: true
+    }
+  }
+}
+
+/// A run, as a list of runs shows it.
+public struct RunSummary: Sendable, Identifiable {
+  public let id: RunID
+  /// The name of the flow.
+  public let flow: String
+  public let state: RunState
+  /// The number of finished steps, kept or not.
+  public let step: Int
+  /// The number of times that a worker has claimed the run since the last finished step.
+  public let attempt: Int
+  /// When a parked run continues at the latest; nil if it waits for an event without a limit, or is
+  /// not parked.
+  public let wakes: Date?
+  /// The event that a parked run waits for.
+  public let event: String?
+  /// Why the run is stuck or was cancelled.
+  public let reason: String?
+  /// The run that started this one as a child flow.
+  public let parent: RunID?
+  /// The number of the process that runs it.
+  public let owner: Int?
+  public let began: Date
+  public let updated: Date
+  public let ended: Date?
+  /// When its cancellation was requested.
+  public let cancelled: Date?
+}
+
+/// A run with its finished steps.
+public struct RunDetails: Sendable {
+  /// A finished step, or a value that the step in progress has stored.
+  public struct Step: Sendable {
+    /// The position of the step, from 0.
+    public let position: Int
+    /// The keys of a value that the step in progress has stored, separated by slashes; empty for a
+    /// finished step.
+    public let key: String
+    /// The name of the operation.
+    public let name: String
+    public let kind: Kind
+    /// The result, the error or nil, as it is stored.
+    public let value: String?
+    /// The state of the sequence after the step, if it changed.
+    public let state: String?
+    /// The number of attempts.
+    public let attempts: Int
+    public let began: Date
+    public let ended: Date
+    /// The fence of the process that has finished the step.
+    public let fence: Int
+  }
+
+  /// What is stored for a step or a key.
+  public enum Kind: String, Sendable, Codable {
+    case result, error, cancelled
+    /// A number of attempts that have begun.
+    case attempts
+    /// A time at which a wait ends.
+    case wake
+  }
+
+  public let summary: RunSummary
+  /// The finished steps that are kept, and the values of the step in progress.
+  public let steps: [Step]
+  /// The outcome, as it is stored; nil if the run has not ended.
+  public let outcome: String?
+  /// The state of the sequence.
+  public let sequence: String
+}

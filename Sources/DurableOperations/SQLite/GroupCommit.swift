@@ -1,0 +1,133 @@
+internal import CompositeOperations
+internal import Dispatch
+internal import SQLiteSupport
+
+/// Writes to a database: all writes that wait when a transaction begins share it, and so share the
+/// wait for the disk.
+///
+/// A write is not cancellable, because its caller must know whether it was made.
+// Unchecked because of the connection, which only the serial queue uses.
+final class GroupCommit: @unchecked Sendable {
+  private struct Entry: Sendable {
+    /// Writes in the open transaction, and keeps the result for `resume`.
+    let write: @Sendable (SQLiteConnection) throws -> Void
+    /// Resumes the caller, with an error if the transaction has failed.
+    let resume: @Sendable ((any Error)?) -> Void
+  }
+
+  private struct Pending: Sendable {
+    var entries: [Entry] = []
+    var isScheduled = false
+  }
+
+  private let pending = Lock(Pending())
+  private let queue: DispatchQueue
+  private let open: @Sendable () throws -> SQLiteConnection
+  private var connection: SQLiteConnection?
+
+  /// - Parameter open: Opens the file. It is called for the first write, and again if it fails.
+  init(_ name: String, open: @escaping @Sendable () throws -> SQLiteConnection) {
+    queue = DispatchQueue(label: name, qos: .userInitiated)
+    self.open = open
+  }
+
+  /// Makes a write, and returns when it is committed.
+  ///
+  /// - Parameter body: Writes, in a transaction that it shares with other writes. It must throw
+  ///   before it writes, or not at all: what it has written before an error may stay.
+  /// - Throws: The error of the body; a `SQLiteError` if the transaction fails, so that nothing was
+  ///   written.
+  func write<Result: Sendable>(
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      let value = WrittenValue<Result>()
+      add(
+        Entry(
+          write: { connection in try value.write { try body(connection) } },
+          resume: { error in value.resume(continuation, error) }))
+    }
+  }
+
+  /// Runs a body with the connection, outside of a transaction.
+  func perform<Result: Sendable>(
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { [self] in
+        continuation.resume(with: Swift.Result { try body(try opened()) })
+      }
+    }
+  }
+
+  private func add(_ entry: Entry) {
+    let isFirst = pending.withLock { pending in
+      pending.entries.append(entry)
+      defer { pending.isScheduled = true }
+      return !pending.isScheduled
+    }
+    if isFirst { queue.async { [self] in writePending() } }
+  }
+
+  // MARK: On the queue
+
+  private func opened() throws -> SQLiteConnection {
+    if let connection { return connection }
+    let connection = try open()
+    self.connection = connection
+    return connection
+  }
+
+  private func writePending() {
+    while true {
+      let entries = pending.withLock { pending in
+        if pending.entries.isEmpty { pending.isScheduled = false }
+        return exchange(&pending.entries, with: [])
+      }
+      if entries.isEmpty { return }
+      write(entries)
+    }
+  }
+
+  private func write(_ entries: [Entry]) {
+    do {
+      let connection = try opened()
+      try connection.transaction(.immediate) {
+        for entry in entries { try entry.write(connection) }
+      }
+    } catch let error as SQLiteError where error.isOfStatement && entries.count > 1 {
+      // One of them failed, and took the others with it.
+      for entry in entries { write([entry]) }
+      return
+    } catch {
+      for entry in entries { entry.resume(error) }
+      return
+    }
+    for entry in entries { entry.resume(nil) }
+  }
+}
+
+/// The value of a write, between the write and the commit.
+private final class WrittenValue<Value: Sendable>: Sendable {
+  private let result = Lock<Result<Value, any Error>?>(nil)
+
+  /// - Throws: A `SQLiteError` of the body, which ends the transaction.
+  func write(_ body: () throws -> Value) throws {
+    do {
+      let value = try body()
+      result.withLock { $0 = .success(value) }
+    } catch let error as SQLiteError {
+      throw error
+    } catch {
+      result.withLock { $0 = .failure(error) }
+    }
+  }
+
+  func resume(_ continuation: CheckedContinuation<Value, any Error>, _ error: (any Error)?) {
+    if let error { return continuation.resume(throwing: error) }
+    guard let result = result.withLock({ $0.take() }) else {
+      preconditionFailure("a write was committed without a result")
+    }
+    continuation.resume(with: result)
+  }
+}

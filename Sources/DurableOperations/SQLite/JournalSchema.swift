@@ -1,0 +1,67 @@
+internal import SQLiteSupport
+
+/// The tables of a journal in SQLite.
+enum JournalSchema {
+  /// "COFL", by which a journal is recognized.
+  static let applicationID: Int64 = 0x434F_464C
+  static let version: Int64 = 1
+
+  /// Creates the tables in an empty file.
+  ///
+  /// - Throws: A `SQLiteError`; its kind tells a file of another program and a newer version.
+  static func prepare(_ connection: SQLiteConnection) throws {
+    if try connection.schemaVersion(applicationID: applicationID, latest: version) == version {
+      return
+    }
+    try connection.transaction(.immediate) {
+      // Another process may have created them meanwhile.
+      let found = try connection.schemaVersion(applicationID: applicationID, latest: version)
+      if found == version { return }
+      for table in tables { try connection.execute(table) }
+      try connection.setSchemaVersion(version, applicationID: applicationID)
+    }
+  }
+
+  // A finished step has the empty key. The other keys belong to the step in progress, whose position
+  // is the number of finished steps.
+  private static let tables = [
+    """
+    CREATE TABLE run (
+      id TEXT PRIMARY KEY, flow TEXT NOT NULL, sequence TEXT NOT NULL, initial TEXT NOT NULL,
+      state TEXT NOT NULL
+        CHECK (state IN ('ready', 'running', 'parked', 'stuck', 'result', 'error', 'cancelled')),
+      fence INTEGER NOT NULL DEFAULT 0, owner INTEGER, claims INTEGER NOT NULL DEFAULT 0,
+      wake INTEGER, event TEXT, cancelled INTEGER, reason TEXT, outcome TEXT,
+      parent TEXT REFERENCES run ON DELETE CASCADE,
+      began INTEGER NOT NULL, updated INTEGER NOT NULL, ended INTEGER
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX run_due ON run(wake, flow) WHERE state IN ('ready', 'parked')",
+    "CREATE INDEX run_owner ON run(owner) WHERE state = 'running'",
+    "CREATE INDEX run_ended ON run(ended) WHERE ended IS NOT NULL",
+    "CREATE INDEX run_began ON run(began, id)",
+    "CREATE INDEX run_parent ON run(parent) WHERE parent IS NOT NULL",
+    """
+    CREATE TABLE step (
+      run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, position INTEGER NOT NULL,
+      key TEXT NOT NULL, name TEXT NOT NULL, types TEXT NOT NULL,
+      kind TEXT NOT NULL CHECK (kind IN ('result', 'error', 'cancelled', 'attempts', 'wake')),
+      value TEXT, sequence TEXT, attempts INTEGER NOT NULL, fence INTEGER NOT NULL,
+      began INTEGER NOT NULL, ended INTEGER NOT NULL,
+      PRIMARY KEY (run, position, key)
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE event (
+      run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL,
+      payload TEXT NOT NULL, sent INTEGER NOT NULL, PRIMARY KEY (run, name)
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE owner (
+      number INTEGER PRIMARY KEY AUTOINCREMENT, program TEXT NOT NULL, pid INTEGER NOT NULL,
+      began INTEGER NOT NULL
+    ) STRICT
+    """,
+  ]
+}

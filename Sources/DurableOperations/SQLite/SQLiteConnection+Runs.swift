@@ -1,0 +1,359 @@
+internal import SQLiteSupport
+
+// The statements about runs and claims. Each function is a part of a transaction.
+extension SQLiteConnection {
+  private static let columns = """
+    id, flow, state, sequence, initial,
+    (SELECT max(position) + 1 FROM step WHERE run = id AND key = ''),
+    fence, owner, claims, wake, event, cancelled, reason, outcome, parent, began, updated, ended
+    """
+
+  func run(_ id: RunID) throws -> StoredRun? {
+    try fetchOne(
+      "SELECT \(Self.columns) FROM run WHERE id = ?1", [.text(id.text)], StoredRun.init)
+  }
+
+  func runs(_ selection: RunSelection) throws -> [StoredRun] {
+    let states = try JSONRunCoder().encode(selection.states.map(\.rawValue))
+    return try fetchAll(
+      """
+      SELECT \(Self.columns) FROM run
+      WHERE (?1 IS NULL OR flow = ?1)
+        AND (?2 = '[]' OR state IN (SELECT value FROM json_each(?2)))
+        AND (?3 IS NULL OR (began, id) < (?3, ?4))
+      ORDER BY began DESC, id DESC LIMIT ?5
+      """,
+      [
+        selection.flow.map { .text($0) } ?? .null, .text(states),
+        selection.after.map { .integer($0.began) } ?? .null,
+        selection.after.map { .text($0.id.text) } ?? .null,
+        .integer(Int64(clamping: selection.limit)),
+      ], StoredRun.init)
+  }
+
+  // MARK: Claims
+
+  /// The most claims without a finished step.
+  private static let mostClaims: Int64 = 10
+
+  /// Claims due runs, in the order of their wake times.
+  func claim(flows: String, limit: Int, owner: Int64, now: Int64) throws -> [StoredRun] {
+    try markExhaustedStuck(now)
+    let claimed = try fetchAll(
+      """
+      UPDATE run
+      SET state = 'running', owner = ?1, fence = fence + 1, claims = claims + 1, wake = NULL,
+        event = NULL, updated = ?2
+      WHERE id IN
+        (SELECT id FROM run WHERE state IN ('ready', 'parked') AND wake <= ?2
+          AND flow IN (SELECT value FROM json_each(?3)) ORDER BY wake LIMIT ?4)
+      RETURNING \(Self.columns)
+      """,
+      [.integer(owner), .integer(now), .text(flows), .integer(Int64(limit))], StoredRun.init)
+    return claimed
+  }
+
+  /// Claims one run that is due.
+  ///
+  /// - Returns: Nil if it cannot be claimed.
+  func claim(_ id: RunID, owner: Int64, now: Int64) throws -> StoredRun? {
+    try markExhaustedStuck(now)
+    return try fetchOne(
+      """
+      UPDATE run
+      SET state = 'running', owner = ?1, fence = fence + 1, claims = claims + 1, wake = NULL,
+        event = NULL, updated = ?2
+      WHERE id = ?3 AND state IN ('ready', 'parked') AND wake <= ?2 RETURNING \(Self.columns)
+      """, [.integer(owner), .integer(now), .text(id.text)], StoredRun.init)
+  }
+
+  private func markExhaustedStuck(_ now: Int64) throws {
+    try execute(
+      """
+      UPDATE run
+      SET state = 'stuck', wake = NULL, event = NULL, updated = ?1,
+        reason = claims || ' claims in a row have not finished step '
+          || ifnull((SELECT max(position) + 1 FROM step WHERE run = id AND key = ''), 0)
+          || ': the process ended each time'
+      WHERE state IN ('ready', 'parked') AND wake <= ?1 AND claims >= \(Self.mostClaims)
+      """, [.integer(now)])
+  }
+
+  func nextWake(flows: String) throws -> Int64? {
+    try fetchOne(
+      """
+      SELECT min(wake) FROM run WHERE state IN ('ready', 'parked')
+        AND flow IN (SELECT value FROM json_each(?1))
+      """, [.text(flows)]
+    ) { $0.isNull(at: 0) ? nil : $0.integer(at: 0) } ?? nil
+  }
+
+  /// The numbers of the owners of running runs.
+  var owners: [Int64] {
+    get throws {
+      try fetchAll("SELECT DISTINCT owner FROM run WHERE state = 'running' AND owner IS NOT NULL") {
+        $0.integer(at: 0)
+      }
+    }
+  }
+
+  func makeRunsReady(ofOwner number: Int64, now: Int64) throws {
+    try execute(
+      """
+      UPDATE run SET state = 'ready', owner = NULL, wake = ?2, updated = ?2
+      WHERE owner = ?1 AND state = 'running'
+      """, [.integer(number), .integer(now)])
+    try execute("DELETE FROM owner WHERE number = ?1", [.integer(number)])
+  }
+
+  /// The running runs whose cancellation was requested.
+  var cancelledRuns: [RunID] {
+    get throws {
+      try fetchAll("SELECT id FROM run WHERE state = 'running' AND cancelled IS NOT NULL") {
+        RunID($0.text(at: 0) ?? "")
+      }
+    }
+  }
+
+  // MARK: Ends of claims
+
+  /// Checks that a claim is valid.
+  ///
+  /// - Throws: A ``RunTakenError`` or a ``RunCancelledError``.
+  func check(_ claim: ClaimToken) throws {
+    let row = try fetchOne(
+      "SELECT state, fence, cancelled IS NOT NULL, reason FROM run WHERE id = ?1",
+      [.text(claim.run.text)]
+    ) { row in
+      ClaimState(
+        isRunning: row.text(at: 0) == RunState.running.rawValue, fence: row.integer(at: 1),
+        isCancelled: row.integer(at: 2) != 0, reason: row.text(at: 3))
+    }
+    guard let row, row.isRunning, row.fence == claim.fence else {
+      throw RunTakenError(run: claim.run, fence: claim.fence)
+    }
+    if row.isCancelled { throw RunCancelledError(run: claim.run, reason: row.reason) }
+  }
+
+  private struct ClaimState {
+    let isRunning: Bool
+    let fence: Int64
+    let isCancelled: Bool
+    let reason: String?
+  }
+
+  /// Parks a run.
+  ///
+  /// - Returns: Whether it is ready, because its event has come.
+  func park(
+    by claim: ClaimToken, until wake: Int64?, event: String?, now: Int64
+  ) throws -> Bool {
+    try check(claim)
+    let hasCome: Bool =
+      if let event {
+        try fetchOne(
+          "SELECT 1 FROM event WHERE run = ?1 AND name = ?2",
+          [.text(claim.run.text), .text(event)]
+        ) { _ in true } ?? false
+      } else {
+        false
+      }
+    try execute(
+      """
+      UPDATE run SET state = ?2, owner = NULL, claims = 0, wake = ?3, event = ?4, updated = ?5
+      WHERE id = ?1
+      """,
+      [
+        .text(claim.run.text),
+        .text((hasCome ? RunState.ready : RunState.parked).rawValue),
+        hasCome ? .integer(now) : wake.map { .integer($0) } ?? .null,
+        event.map { .text($0) } ?? .null, .integer(now),
+      ])
+    return hasCome
+  }
+
+  /// Ends a run.
+  ///
+  /// - Returns: The parent, which may wait for it.
+  func end(
+    _ claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?, now: Int64
+  ) throws -> RunID? {
+    do { try check(claim) } catch is RunCancelledError where state == .cancelled {}
+    try removeKeys(of: claim.run)
+    try execute(
+      """
+      UPDATE run SET state = ?2, outcome = ?3, sequence = ifnull(?5, sequence), owner = NULL,
+        wake = NULL, event = NULL, updated = ?4, ended = ?4 WHERE id = ?1
+      """,
+      [
+        .text(claim.run.text), .text(state.rawValue), outcome.map { .text($0) } ?? .null,
+        .integer(now), sequence.map { .text($0) } ?? .null,
+      ])
+    return try wakeParent(of: claim.run, now: now)
+  }
+
+  /// Makes the parent of a run that has ended ready, if it waits for that.
+  private func wakeParent(of id: RunID, now: Int64) throws -> RunID? {
+    try fetchOne(
+      """
+      UPDATE run SET state = 'ready', wake = ?2, event = NULL, updated = ?2
+      WHERE id = (SELECT parent FROM run WHERE id = ?1) AND state = 'parked' AND event = ?3
+      RETURNING id
+      """, [.text(id.text), .integer(now), .text(ChildEvent.name(of: id))]
+    ) { RunID($0.text(at: 0) ?? "") }
+  }
+
+  func release(_ claim: ClaimToken, now: Int64) throws {
+    try execute(
+      """
+      UPDATE run SET state = 'ready', owner = NULL, claims = max(0, claims - 1), wake = ?3,
+        updated = ?3
+      WHERE id = ?1 AND fence = ?2 AND state = 'running'
+      """, [.text(claim.run.text), .integer(Int64(claim.fence)), .integer(now)])
+  }
+
+  func markStuck(_ claim: ClaimToken, because reason: String, now: Int64) throws {
+    try check(claim)
+    try execute(
+      """
+      UPDATE run SET state = 'stuck', owner = NULL, wake = NULL, event = NULL, reason = ?2,
+        updated = ?3 WHERE id = ?1
+      """, [.text(claim.run.text), .text(reason), .integer(now)])
+  }
+
+  // MARK: Requests from outside
+
+  /// Requests the cancellation of a run and of its child flows. Runs that no process runs end at
+  /// once.
+  ///
+  /// - Parameter owner: The number of this process; nil if it runs no run.
+  /// - Returns: The runs that this process runs, and the runs that have ended.
+  func cancel(
+    _ id: RunID, because reason: String?, owner: Int64?, now: Int64
+  ) throws -> CancelledRuns {
+    guard try run(id) != nil else { throw RunStoreError.noSuchRun(id) }
+    let ids = try fetchAll(
+      """
+      WITH RECURSIVE tree(id) AS
+        (SELECT ?1 UNION ALL SELECT run.id FROM run JOIN tree ON run.parent = tree.id)
+      UPDATE run SET cancelled = ?2, reason = ?3, updated = ?2
+      WHERE id IN tree AND ended IS NULL AND cancelled IS NULL RETURNING id
+      """,
+      [.text(id.text), .integer(now), reason.map { .text($0) } ?? .null]
+    ) { RunID($0.text(at: 0) ?? "") }
+    var cancelled = CancelledRuns()
+    for id in ids {
+      try execute(
+        """
+        UPDATE run SET state = 'cancelled', wake = NULL, event = NULL, ended = ?2
+        WHERE id = ?1 AND state <> 'running'
+        """, [.text(id.text), .integer(now)])
+      if changeCount > 0 {
+        cancelled.ended.append(id)
+        _ = try wakeParent(of: id, now: now)
+      } else if let owner, try run(id)?.owner == Int(owner) {
+        cancelled.running.append(id)
+      }
+    }
+    return cancelled
+  }
+
+  struct CancelledRuns: Sendable {
+    var running: [RunID] = []
+    var ended: [RunID] = []
+  }
+
+  /// Deletes the steps of a run from one on, and makes the run ready.
+  func retry(_ id: RunID, from step: Int?, now: Int64) throws {
+    guard let run = try run(id) else { throw RunStoreError.noSuchRun(id) }
+    guard run.state != .running, run.state != .ready else {
+      throw RunStoreError(
+        .wrongState, "run \(id) is \(run.state.rawValue), so there is nothing to retry")
+    }
+    let steps = try steps(of: id, last: nil)
+    let last = steps.last
+    // A failed last step is repeated; a stuck run continues where it is.
+    let isLastFailed = run.state == .error && last?.kind == .error
+    let first = step ?? (isLastFailed ? last?.position ?? 0 : run.stepCount)
+    guard first >= 0, first <= run.stepCount else {
+      throw RunStoreError(
+        .noSuchStep,
+        "run \(id) has no step \(first): it has finished \(run.stepCount) steps, from 0")
+    }
+    let before = steps.filter { $0.position < first }
+    if first > 0, before.last?.position != first - 1 {
+      let oldest = (steps.first?.position ?? 0) + 1
+      throw RunStoreError(
+        .noSuchStep,
+        """
+        run \(id) cannot be retried from step \(first): its history keeps fewer steps; the oldest \
+        step to retry from is \(oldest)
+        """)
+    }
+    let state = before.last { $0.sequence != nil }?.sequence ?? run.initial
+    try execute(
+      "DELETE FROM step WHERE run = ?1 AND (position >= ?2 OR key <> '')",
+      [.text(id.text), .integer(Int64(first))])
+    try execute(
+      """
+      UPDATE run SET state = 'ready', sequence = ?2, fence = fence + 1, owner = NULL, claims = 0,
+        wake = ?3, event = NULL, cancelled = NULL, reason = NULL, outcome = NULL, ended = NULL,
+        updated = ?3 WHERE id = ?1
+      """, [.text(id.text), .text(state), .integer(now)])
+  }
+
+  func send(_ payload: String, as event: String, to id: RunID, now: Int64) throws {
+    guard let run = try run(id) else { throw RunStoreError.noSuchRun(id) }
+    if run.state.hasEnded {
+      throw RunStoreError(
+        .wrongState, "run \(id) has ended (\(run.state.rawValue)), so it receives no events")
+    }
+    try execute(
+      "INSERT INTO event (run, name, payload, sent) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+      [.text(id.text), .text(event), .text(payload), .integer(now)])
+    try execute(
+      """
+      UPDATE run SET state = 'ready', wake = ?3, event = NULL, updated = ?3
+      WHERE id = ?1 AND state = 'parked' AND event = ?2
+      """, [.text(id.text), .text(event), .integer(now)])
+  }
+}
+
+extension StoredRun {
+  /// Reads a row with the columns of `SQLiteConnection.columns`.
+  fileprivate init(_ row: SQLiteStatement) throws {
+    func integer(_ index: Int) -> Int64? { row.isNull(at: index) ? nil : row.integer(at: index) }
+    func text(_ index: Int) -> String { row.text(at: index) ?? "" }
+    self.init(
+      id: RunID(text(0)), flow: text(1), state: RunState(rawValue: text(2)) ?? .stuck,
+      sequence: text(3), initial: text(4), stepCount: Int(integer(5) ?? 0),
+      fence: Int(row.integer(at: 6)), owner: integer(7).map { Int($0) },
+      claims: Int(row.integer(at: 8)), wake: integer(9), event: row.text(at: 10),
+      cancelled: integer(11), reason: row.text(at: 12), outcome: row.text(at: 13),
+      parent: row.text(at: 14).map { RunID($0) }, began: row.integer(at: 15),
+      updated: row.integer(at: 16), ended: integer(17))
+  }
+}
+
+extension RunStoreError {
+  static func noSuchRun(_ id: RunID) -> RunStoreError {
+    RunStoreError(.noSuchRun, "there is no run \(id) in this store; `list` shows the runs")
+  }
+
+  init(_ error: SQLiteError) {
+    let reason: Reason =
+      switch error.kind {
+      case .diskFull: .diskFull
+      case .inputOutput: .inputOutput
+      case .corrupt, .notADatabase: .damagedFile
+      case .foreignFile: .foreignFile
+      case .newerSchema: .newerSchema
+      case .fileNotFound, .cannotOpen, .readOnlyFolder, .notPermitted: .notAccessible
+      case .busy: .busy
+      case .interrupted, .untrustedSchema, .unsupportedLibrary, .outOfMemory, .constraint,
+        .tooLarge, .typeMismatch, .invalidName, .invalidStatement, .other:
+        .other
+      }
+    self.init(reason, "\(error)")
+  }
+}

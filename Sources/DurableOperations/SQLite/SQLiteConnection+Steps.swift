@@ -1,0 +1,118 @@
+internal import CompositeOperations
+internal import SQLiteSupport
+
+// The statements about steps. Each function is a part of a transaction.
+extension SQLiteConnection {
+  private static let columns =
+    "position, key, name, types, kind, value, sequence, attempts, fence, began, ended"
+
+  /// Returns the finished steps of a run in order, or only the last `count`.
+  func steps(of id: RunID, last count: Int?) throws -> [StoredStep] {
+    try fetchAll(
+      """
+      SELECT \(Self.columns) FROM step WHERE run = ?1 AND key = ''
+      ORDER BY position DESC LIMIT ?2
+      """, [.text(id.text), .integer(Int64(clamping: count ?? .max))], StoredStep.init
+    ).reversed()
+  }
+
+  /// Returns what the step in progress has stored.
+  func keys(of id: RunID) throws -> [StoredStep] {
+    try fetchAll(
+      "SELECT \(Self.columns) FROM step WHERE run = ?1 AND key <> ''", [.text(id.text)],
+      StoredStep.init)
+  }
+
+  /// Stores a finished step, the state after it, and the history that it leaves.
+  func append(
+    _ step: StoredStep, _ types: String, firstKept: Int, by claim: ClaimToken, now: Int64
+  ) throws {
+    try insert(step, types, replacing: false, by: claim)
+    let position = Int64(step.position)
+    try execute(
+      "DELETE FROM step WHERE run = ?1 AND position = ?2 AND key <> ''",
+      [.text(claim.run.text), .integer(position)])
+    if firstKept > 0 {
+      try execute(
+        "DELETE FROM step WHERE run = ?1 AND position < ?2",
+        [.text(claim.run.text), .integer(Int64(firstKept))])
+    }
+    if let state = step.sequence {
+      try execute(
+        "UPDATE run SET sequence = ?2, claims = 0, updated = ?3 WHERE id = ?1",
+        [.text(claim.run.text), .text(state), .integer(now)])
+    } else {
+      try execute(
+        "UPDATE run SET claims = 0, updated = ?2 WHERE id = ?1",
+        [.text(claim.run.text), .integer(now)])
+    }
+  }
+
+  /// Inserts a row if the claim is valid.
+  ///
+  /// - Throws: A ``RunTakenError`` or a ``RunCancelledError``.
+  func insert(
+    _ step: StoredStep, _ types: String, replacing: Bool, by claim: ClaimToken
+  ) throws {
+    // The claim is checked by the statement itself, because a separate one would take as long.
+    try execute(
+      """
+      INSERT \(replacing ? "OR REPLACE " : "")INTO step
+        (run, position, key, name, types, kind, value, sequence, attempts, fence, began, ended)
+      SELECT id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?2, ?11, ?12 FROM run
+      WHERE id = ?1 AND fence = ?2 AND state = 'running' AND cancelled IS NULL
+      """,
+      [
+        .text(claim.run.text), .integer(Int64(claim.fence)),
+        .integer(Int64(step.position)), .text(step.key), .text(step.name), .text(types),
+        .text(step.kind.rawValue), step.value.map { .text($0) } ?? .null,
+        step.sequence.map { .text($0) } ?? .null, .integer(Int64(step.attempts)),
+        .integer(step.began), .integer(step.ended),
+      ])
+    if changeCount == 0 { try check(claim) }
+  }
+
+  func removeKeys(of id: RunID) throws {
+    try execute("DELETE FROM step WHERE run = ?1 AND key <> ''", [.text(id.text)])
+  }
+
+  // MARK: Check
+
+  /// Returns a line for each problem of the file and its contents.
+  func problems() throws -> [String] {
+    var problems = try fetchAll("PRAGMA quick_check") { $0.text(at: 0) ?? "" }
+      .filter { $0 != "ok" }.map { "damaged: \($0)" }
+    problems += try fetchAll(
+      """
+      SELECT run, position, key, 'types' FROM step WHERE NOT json_valid(types)
+      UNION ALL SELECT run, position, key, 'value' FROM step
+        WHERE value IS NOT NULL AND NOT json_valid(value)
+      """
+    ) { row in
+      let key = row.text(at: 2) ?? ""
+      return """
+        run \(row.text(at: 0) ?? ""), step \(row.integer(at: 1))\(key.isEmpty ? "" : ", key \(key)"): \
+        the \(row.text(at: 3) ?? "") is not valid JSON
+        """
+    }
+    problems += try fetchAll("SELECT id, reason FROM run WHERE state = 'stuck' ORDER BY id") { row in
+      "run \(row.text(at: 0) ?? "") is stuck: \(row.text(at: 1) ?? "")"
+    }
+    return problems
+  }
+}
+
+extension StoredStep {
+  /// Reads a row with the columns of `SQLiteConnection.columns`.
+  fileprivate init(_ row: SQLiteStatement) throws {
+    let names = (try? JSONRunCoder().decode([String].self, from: row.text(at: 3) ?? "")) ?? []
+    let key = row.text(at: 1) ?? ""
+    self.init(
+      position: Int(row.integer(at: 0)), key: key, name: row.text(at: 2) ?? "",
+      types: StepTypes(
+        operations: Array(names.dropLast(2)), success: names.dropLast().last ?? ""),
+      mangledName: names.last ?? "", kind: RunDetails.Kind(rawValue: row.text(at: 4) ?? "") ?? .error,
+      value: row.text(at: 5), sequence: row.text(at: 6), attempts: Int(row.integer(at: 7)),
+      fence: Int(row.integer(at: 8)), began: row.integer(at: 9), ended: row.integer(at: 10))
+  }
+}

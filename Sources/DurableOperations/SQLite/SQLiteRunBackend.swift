@@ -1,0 +1,346 @@
+internal import CompositeOperations
+internal import Dispatch
+internal import Foundation
+internal import SQLiteSupport
+internal import SystemSupport
+
+/// A journal in an SQLite file, or in memory.
+///
+/// Writes share transactions (``GroupCommit``). Reads have connections of their own, except in
+/// memory.
+final class SQLiteRunBackend: RunBackend {
+  let options: RunStoreOptions
+  let location: String
+  let changes = RunChanges()
+
+  /// The path of the file; nil for a journal in memory.
+  private let file: String?
+  private let writes: GroupCommit
+  private let reads: SQLiteWorkerPool?
+  private let watch: JournalWatch?
+  /// This process, since its first claim.
+  private let owner = Lock<JournalOwner?>(nil)
+
+  init(file: String?, options: RunStoreOptions) {
+    self.file = file
+    self.options = options
+    location = file ?? "memory"
+    guard let file else {
+      writes = GroupCommit("DurableOperations.memory") {
+        let connection = try SQLiteConnection.openInMemory()
+        try JournalSchema.prepare(connection)
+        return connection
+      }
+      (reads, watch) = (nil, nil)
+      return
+    }
+    let configuration = SQLiteConfiguration(
+      access: .create, durability: options.durability == .full ? .full : .normal,
+      busyTimeout: .seconds(30), permissions: 0o600)
+    writes = GroupCommit("DurableOperations.writes") {
+      if let type = SQLiteFile(file).networkType {
+        throw RunStoreError(
+          .networkFileSystem,
+          """
+          \(file) is on a network file system (\(type)), where locks do not work reliably; use a \
+          file on a local disk, or a PostgreSQL store for several machines
+          """)
+      }
+      let connection = try SQLiteConnection.open(file, for: .writing, configuration)
+      try JournalSchema.prepare(connection)
+      return connection
+    }
+    reads = SQLiteWorkerPool(capacity: 2) { index in
+      SQLiteWorker("DurableOperations.reads.\(index)") {
+        let connection = try SQLiteConnection.open(file, for: .reading, configuration)
+        _ = try connection.schemaVersion(
+          applicationID: JournalSchema.applicationID, latest: JournalSchema.version)
+        return connection
+      }
+    }
+    watch = JournalWatch(of: file, configuration)
+    changes.onInterest { [weak self] in self?.startWatch() }
+  }
+
+  // MARK: Access
+
+  /// Makes a write.
+  ///
+  /// - Throws: A ``RunStoreError`` in place of a `SQLiteError`, or the error of the body.
+  private func write<Result: Sendable>(
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
+  ) async throws -> Result {
+    do { return try await writes.write(body) } catch let error as SQLiteError {
+      throw RunStoreError(error)
+    }
+  }
+
+  private func read<Result: Sendable>(
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
+  ) async throws -> Result {
+    do {
+      guard let reads, try await isPrepared() else { return try await writes.perform(body) }
+      return try await reads.run(body)
+    } catch let error as SQLiteError {
+      throw RunStoreError(error)
+    }
+  }
+
+  private let prepared = Lock(false)
+
+  /// Creates the file and its tables before the first read.
+  private func isPrepared() async throws -> Bool {
+    if prepared.withLock({ $0 }) { return true }
+    try await writes.perform { _ in }
+    prepared.withLock { $0 = true }
+    return true
+  }
+
+  private var now: Int64 { options.milliseconds }
+
+  private var ownNumber: Int64? { owner.withLock { $0?.number } }
+
+  /// The number of this process among the owners, in a write.
+  private func ownerNumber(_ connection: SQLiteConnection) throws -> Int64 {
+    guard let file else { return 1 }
+    if let number = ownNumber { return number }
+    let owner = try JournalOwner(in: connection, of: file, now: now)
+    self.owner.withLock { $0 = owner }
+    return owner.number
+  }
+
+  // MARK: Runs
+
+  func insert(_ run: NewRun) async throws -> (run: StoredRun, isNew: Bool) {
+    let now = now
+    let answer = try await write { connection -> InsertedRun in
+      if let found = try connection.run(run.id) { return InsertedRun(run: found, isNew: false) }
+      try connection.execute(
+        """
+        INSERT INTO run (id, flow, sequence, initial, state, wake, parent, began, updated)
+        VALUES (?1, ?2, ?3, ?3, 'ready', ?5, ?4, ?5, ?5)
+        """,
+        [
+          .text(run.id.text), .text(run.flow), .text(run.state),
+          run.parent.map { .text($0.text) } ?? .null, .integer(now),
+        ])
+      guard let inserted = try connection.run(run.id) else {
+        throw RunStoreError(.other, "run \(run.id) was inserted and is not there")
+      }
+      return InsertedRun(run: inserted, isNew: true)
+    }
+    if answer.isNew { changes.notify([.ready]) }
+    return (answer.run, answer.isNew)
+  }
+
+  private struct InsertedRun: Sendable {
+    let run: StoredRun
+    let isNew: Bool
+  }
+
+  func run(_ id: RunID) async throws -> StoredRun? { try await read { try $0.run(id) } }
+
+  func runs(_ selection: RunSelection) async throws -> [StoredRun] {
+    try await read { try $0.runs(selection) }
+  }
+
+  func steps(of id: RunID, last count: Int?) async throws -> [StoredStep] {
+    try await read { try $0.steps(of: id, last: count) }
+  }
+
+  func keys(of id: RunID) async throws -> [StoredStep] { try await read { try $0.keys(of: id) } }
+
+  // MARK: Claims
+
+  func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
+    let now = now
+    let names = try options.json(flows)
+    return try await write { [self] connection in
+      try takeOverRunsOfDeadOwners(connection, now)
+      let owner = try ownerNumber(connection)
+      let runs = try connection.claim(flows: names, limit: limit, owner: owner, now: now)
+      return runs.map(RunClaim.init)
+    }
+  }
+
+  func claim(_ id: RunID) async throws -> ClaimAnswer {
+    let now = now
+    return try await write { [self] connection in
+      try takeOverRunsOfDeadOwners(connection, now)
+      guard let run = try connection.run(id) else { return .missing }
+      switch run.state {
+      case .result, .error, .cancelled, .stuck: return .over(run)
+      case .running: return .taken
+      case .ready, .parked:
+        guard let wake = run.wake, wake <= now else { return .parked(until: run.wake) }
+      }
+      let owner = try ownerNumber(connection)
+      guard let claimed = try connection.claim(id, owner: owner, now: now) else {
+        return try connection.run(id).map { .over($0) } ?? .missing
+      }
+      return .claimed(RunClaim(claimed))
+    }
+  }
+
+  func nextWake(of flows: [String]) async throws -> Int64? {
+    let names = try options.json(flows)
+    return try await read { try $0.nextWake(flows: names) }
+  }
+
+  /// Makes the runs of processes that have ended ready for others.
+  private func takeOverRunsOfDeadOwners(_ connection: SQLiteConnection, _ now: Int64) throws {
+    guard let file else { return }
+    for number in try connection.owners where number != ownNumber {
+      guard let lock = JournalOwner.lockIfDead(number, of: file) else { continue }
+      try connection.makeRunsReady(ofOwner: number, now: now)
+      lock.removeFile()
+    }
+  }
+
+  // MARK: Writes of the process that runs a run
+
+  func append(_ step: StoredStep, firstKept: Int, by claim: ClaimToken) async throws {
+    let now = now
+    let types = try options.json(step)
+    try await write { try $0.append(step, types, firstKept: firstKept, by: claim, now: now) }
+  }
+
+  func store(key step: StoredStep, by claim: ClaimToken) async throws {
+    let types = try options.json(step)
+    try await write { try $0.insert(step, types, replacing: true, by: claim) }
+  }
+
+  func removeKeys(by claim: ClaimToken) async throws {
+    try await write { connection in
+      try connection.check(claim)
+      try connection.removeKeys(of: claim.run)
+    }
+  }
+
+  func park(by claim: ClaimToken, until wake: Int64?, event: String?) async throws {
+    let now = now
+    let isReady = try await write {
+      try $0.park(by: claim, until: wake, event: event, now: now)
+    }
+    changes.notify(isReady ? [.ready, .run(claim.run)] : [.run(claim.run)])
+  }
+
+  func end(
+    by claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?
+  ) async throws {
+    let now = now
+    let parent = try await write {
+      try $0.end(claim, outcome, as: state, sequence: sequence, now: now)
+    }
+    changes.notify([.run(claim.run), .ready] + (parent.map { [.run($0)] } ?? []))
+  }
+
+  func release(by claim: ClaimToken) async throws {
+    let now = now
+    try await write { try $0.release(claim, now: now) }
+    changes.notify([.ready, .run(claim.run)])
+  }
+
+  func markStuck(by claim: ClaimToken, because reason: String) async throws {
+    let now = now
+    try await write { try $0.markStuck(claim, because: reason, now: now) }
+    changes.notify([.run(claim.run)])
+  }
+
+  // MARK: Requests from outside
+
+  func cancel(_ id: RunID, because reason: String?) async throws {
+    let now = now
+    let cancelled = try await write { [self] connection in
+      let owner = file == nil ? 1 : ownNumber
+      return try connection.cancel(id, because: reason, owner: owner, now: now)
+    }
+    for id in cancelled.running { changes.cancelTask(of: id) }
+    changes.notify((cancelled.running + cancelled.ended).map { .run($0) } + [.ready])
+  }
+
+  func retry(_ id: RunID, from step: Int?) async throws {
+    let now = now
+    try await write { try $0.retry(id, from: step, now: now) }
+    changes.notify([.ready, .run(id)])
+  }
+
+  func send(_ payload: String, as event: String, to id: RunID) async throws {
+    let now = now
+    try await write { try $0.send(payload, as: event, to: id, now: now) }
+    changes.notify([.ready, .run(id)])
+  }
+
+  func event(_ name: String, of id: RunID) async throws -> String? {
+    try await read { connection in
+      try connection.fetchOne(
+        "SELECT payload FROM event WHERE run = ?1 AND name = ?2", [.text(id.text), .text(name)]
+      ) { $0.text(at: 0) } ?? nil
+    }
+  }
+
+  func forget(endedBefore time: Int64) async throws -> Int {
+    try await write { connection in
+      try connection.execute(
+        """
+        DELETE FROM run WHERE id IN
+          (SELECT id FROM run WHERE ended IS NOT NULL AND ended < ?1 ORDER BY ended LIMIT 1000)
+        """, [.integer(time)])
+      return connection.changeCount
+    }
+  }
+
+  func forget(_ id: RunID) async throws {
+    try await write { connection in
+      guard let run = try connection.run(id) else { throw RunStoreError.noSuchRun(id) }
+      guard run.state.hasEnded else {
+        throw RunStoreError(
+          .wrongState,
+          "run \(id) has not ended (\(run.state.rawValue)); cancel it before you forget it")
+      }
+      try connection.execute("DELETE FROM run WHERE id = ?1", [.text(id.text)])
+    }
+  }
+
+  func check() async throws -> [String] {
+    try await read { try $0.problems() }
+  }
+
+  // MARK: Changes of other processes
+
+  private func startWatch() {
+    watch?.start { [weak self] in
+      self?.changes.isOfInterest == true
+    } isChanged: { [weak self] connection in
+      self?.hasDeadOwner(connection) == true
+    } changed: { [weak self] connection in
+      self?.otherProcessChanged(connection)
+    }
+  }
+
+  private func otherProcessChanged(_ connection: SQLiteConnection) {
+    let running = Set(changes.runningRuns)
+    if !running.isEmpty, let cancelled = try? connection.cancelledRuns {
+      for id in cancelled where running.contains(id) { changes.cancelTask(of: id) }
+    }
+    changes.notifyAll()
+  }
+
+  /// Whether a process has ended while its runs were running.
+  private func hasDeadOwner(_ connection: SQLiteConnection) -> Bool {
+    guard let file, let owners = try? connection.owners else { return false }
+    return owners.contains { number in
+      number != ownNumber && JournalOwner.lockIfDead(number, of: file) != nil
+    }
+  }
+}
+
+extension RunStoreOptions {
+  fileprivate func json(_ names: [String]) throws -> String { try JSONRunCoder().encode(names) }
+
+  /// The names of the types of a step: its operations, the outermost first, then the result type,
+  /// then the mangled name of the operation.
+  fileprivate func json(_ step: StoredStep) throws -> String {
+    try JSONRunCoder().encode(step.types.operations + [step.types.success, step.mangledName])
+  }
+}

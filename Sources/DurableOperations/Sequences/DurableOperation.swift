@@ -1,0 +1,140 @@
+public import CompositeOperations
+
+/// An operation that runs a durable sequence in this process: it starts the run, resumes it, or
+/// returns its outcome if it has ended.
+///
+/// ```swift
+/// let store = RunStore.sqlite("flows.sqlite")
+/// let fulfil = DurableOperation(Fulfilment(of: order), named: "order-7", in: store)
+/// let parcels = try await fulfil.run().get()
+/// ```
+///
+/// While another process runs the run, the operation waits for its outcome, and takes the run over
+/// if that process ends. Cancelling the operation does not cancel the run: it can be resumed later.
+/// ``RunStore/cancel(_:because:)`` cancels the run.
+///
+/// The outcome is the same in the first process and after any number of crashes: results, errors and
+/// steps are read from the journal. The run ends in the output of the sequence, or in a
+/// `SequentialOperationError`.
+public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
+  private let flow: Flow
+  private let id: RunID
+  private let store: RunStore
+
+  /// Creates an operation that runs a flow.
+  ///
+  /// - Parameters:
+  ///   - flow: The sequence, in its initial state.
+  ///   - id: The name of the run. The same name with the same flow and state is the same run;
+  ///     otherwise the operation ends in a ``RunExistsError``.
+  ///   - store: The store of the run.
+  public init(_ flow: Flow, named id: RunID, in store: RunStore) {
+    self.flow = flow
+    self.id = id
+    self.store = store
+  }
+
+  public var operationName: String { Flow.flowName }
+
+  public func perform(in context: OperationContext) async throws -> Flow.Output {
+    let backend = store.backend
+    _ = try await backend.start(flow, named: id)
+    let driver = RunDriver(id: id, flow: FlowRegistration(Flow.self), backend: backend)
+    let run = try await driver.drive(in: context)
+    return try await backend.outcome(of: run, as: Flow.self).getDurably(run)
+  }
+}
+
+extension Outcome {
+  /// The value of the outcome of a durable run.
+  ///
+  /// - Throws: The error of the run, or a ``RunCancelledError``.
+  func getDurably(_ run: StoredRun) throws -> Success {
+    if case .cancelled = self { throw RunCancelledError(run: run.id, reason: run.reason) }
+    return try get()
+  }
+}
+
+/// An operation that runs a durable sequence as a run of its own, whose parent is the current run.
+///
+/// ```swift
+/// return ParallelOperation(
+///   regions.map { ChildFlow(SyncRegion($0), named: "sync-\(today)-\($0.name)") })
+/// ```
+///
+/// It is stored like any run, so a crash of the parent does not repeat what the child has finished.
+/// Cancelling the parent in its store cancels the child. Another worker that knows the flow may run
+/// it.
+///
+/// Outside a durable run, it runs the sequence without a journal.
+public struct ChildFlow<Flow: DurableSequence>: ComposableOperation
+where Flow.Output: Codable {
+  private let flow: Flow
+  private let id: RunID?
+
+  /// Creates an operation that runs a flow as a child.
+  ///
+  /// - Parameters:
+  ///   - flow: The sequence, in its initial state.
+  ///   - id: The name of the child's run. By default it is made of the parent's name, the step, and
+  ///     the keys; several children of one step then need keys, by `journaled(as:)`.
+  public init(_ flow: Flow, named id: RunID? = nil) {
+    self.flow = flow
+    self.id = id
+  }
+
+  public var operationName: String { Flow.flowName }
+
+  public func perform(in context: OperationContext) async throws -> Flow.Output {
+    guard let journal = context.journal as? RunJournal else {
+      return try await context.run(SequentialOperation(flow))
+    }
+    let part = try journal.part(JournalKey(reserved: "child", id?.text ?? ""))
+    let child = id ?? RunID(part.idempotencyKey)
+    let backend = journal.session.backend
+    _ = try await backend.start(flow, named: child, parent: journal.session.run)
+    let run = try await part.ended(child, as: FlowRegistration(Flow.self), in: context)
+    return try await backend.outcome(of: run, as: Flow.self).getDurably(run)
+  }
+}
+
+extension ChildFlow: DurableWait {}
+
+extension RunJournal {
+  /// Runs a child in this process, or waits until another process has run it.
+  ///
+  /// - Returns: The child, which has ended.
+  fileprivate func ended(
+    _ child: RunID, as flow: FlowRegistration, in context: OperationContext
+  ) async throws -> StoredRun {
+    let backend = session.backend
+    while true {
+      try Task.checkCancellation()
+      switch try await backend.claim(child) {
+      case .claimed(let claim):
+        // In the place of its parent, which only waits.
+        let execution = RunExecution(claim: claim, flow: flow, backend: backend, slot: nil)
+        do { _ = try await execution.perform(in: context.journaling(in: nil)) } catch
+          is RunTakenError
+        {}
+      case .over(let run):
+        if run.state != .stuck { return run }
+        throw step.markStuck(because: "its child \(child) is stuck: \(run.reason ?? "no reason")")
+      case .missing: throw RunStoreError.noSuchRun(child)
+      case .taken, .parked:
+        _ = try await wait(
+          for: ChildEvent.name(of: child), of: [child], until: nil, in: context
+        ) { () -> Bool? in
+          guard let run = try await backend.run(child) else { return true }
+          switch run.state {
+          case .ready, .stuck, .result, .error, .cancelled: return true
+          case .running: return nil
+          case .parked:
+            guard let wake = run.wake, wake <= session.now else { return nil }
+            return true
+          }
+        }
+      }
+    }
+  }
+}

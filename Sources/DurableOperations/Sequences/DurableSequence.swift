@@ -1,0 +1,40 @@
+public import CompositeOperations
+
+/// A sequence that survives the end of the process.
+///
+/// Because a sequence is a value, it can be stored. A journal stores it with the outcome of every
+/// step, and the next process continues after the last finished step:
+///
+/// ```swift
+/// struct UserIssues: DurableSequence {
+///   let user: String
+///
+///   mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+///     guard let previous else { return FetchRepositories(user: user) }
+///     if let repositories = previous.result(of: FetchRepositories.self) {
+///       return ParallelOperation(repositories.map { FetchIssues(repository: $0) })
+///     }
+///     return nil
+///   }
+/// }
+///
+/// let store = RunStore.sqlite("flows.sqlite")
+/// let flow = DurableOperation(UserIssues(user: "octocat"), named: "octocat", in: store)
+/// let steps = try await flow.run().get()
+/// ```
+///
+/// The properties of the sequence are its state. They are stored with every step that changes them.
+/// The results of steps must be `Codable` or `Void`.
+///
+/// A step that was interrupted runs again, and the sequence is asked again for it, with the same
+/// state and the same previous step. See <doc:FlowsThatSurviveACrash>.
+public protocol DurableSequence: OperationSequence, Codable {
+  /// The name of the flow in the journal. The name of the type by default.
+  ///
+  /// Give an incompatible successor another name, and keep the old type until its runs have ended.
+  static var flowName: String { get }
+}
+
+extension DurableSequence {
+  public static var flowName: String { "\(Self.self)" }
+}

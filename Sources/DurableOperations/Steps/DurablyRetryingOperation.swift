@@ -1,0 +1,115 @@
+public import CompositeOperations
+
+extension ComposableOperation {
+  /// Retries the operation while it fails, and counts the attempts in the journal of the durable
+  /// run.
+  ///
+  /// ```swift
+  /// return ChargeCard(order: order)
+  ///   .durablyRetrying(attempts: 5, backoff: .exponential(from: .seconds(1)))
+  /// ```
+  ///
+  /// An attempt counts when it begins, so one that a crash interrupts counts, too. The waits between
+  /// attempts are times of the wall clock, and a long wait parks the run as a ``DurableSleep`` does.
+  /// With `retrying`, the count begins again after a crash.
+  ///
+  /// Outside a durable run, the modifier behaves like `retrying`.
+  ///
+  /// - Parameters:
+  ///   - attempts: The maximum number of attempts, including the first one.
+  ///   - backoff: The delays between attempts.
+  ///   - isWorthwhile: Returns whether to make another attempt after an error.
+  /// - Precondition: `attempts` is at least 1.
+  public func durablyRetrying(
+    attempts: Int, backoff: Backoff = .none,
+    when isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true }
+  ) -> some ComposableOperation<Success> {
+    precondition(attempts >= 1, "`attempts` must be at least 1 (was \(attempts))")
+    return DurablyRetryingOperation(
+      base: self, attempts: attempts, backoff: backoff, isWorthwhile: isWorthwhile)
+  }
+}
+
+struct DurablyRetryingOperation<Base: ComposableOperation>: ComposableOperation {
+  let base: Base
+  let attempts: Int
+  let backoff: Backoff
+  let isWorthwhile: @Sendable (any Error) -> Bool
+
+  var operationName: String { base.operationName }
+  var modifiedOperation: (any ComposableOperation)? { base }
+  func modifiedName(within reach: Int) -> ModifiedName { base.nameForModifier(within: reach) }
+
+  func perform(in context: OperationContext) async throws -> Base.Success {
+    guard let journal = context.journal as? RunJournal else {
+      return try await base.retrying(attempts: attempts, backoff: backoff, when: isWorthwhile)
+        .perform(in: context)
+    }
+    let part = try journal.part(JournalKey(reserved: "retry"))
+    let coder = journal.session.coder
+    var record = try AttemptRecord(part.stored, by: coder)
+    var errors = record.errors.map { $0.restored(by: coder) }
+    // An attempt without an error was interrupted.
+    while errors.count < record.begun {
+      errors.append(InterruptedAttemptError(attempt: errors.count + 1))
+    }
+    while record.begun < attempts {
+      if let wake = record.wake { try await part.wait(until: wake, in: context) }
+      record.begun += 1
+      record.wake = nil
+      try await part.store(
+        .attempts, try coder.encode(record), attempts: record.begun, began: journal.session.now)
+      let attempt = context.journaling(in: journal.forNextAttempt)
+      switch await attempt.outcome(of: base, asAttempt: record.begun) {
+      case .result(let value): return value
+      case .cancelled: throw CancellationError()
+      case .error(let error):
+        errors.append(error)
+        record.errors = errors.map { StoredError($0, by: coder) }
+        guard record.begun < attempts, isWorthwhile(error) else { break }
+        let delay = delay(before: record.begun, in: context)
+        record.wake = journal.session.now + delay.roundedUpMilliseconds
+        try await part.store(
+          .attempts, try coder.encode(record), attempts: record.begun, began: journal.session.now)
+        context.tell {
+          .retryScheduled(attempt: record.begun + 1, after: delay, because: error)
+        }
+        continue
+      }
+      break
+    }
+    throw RetryError(errors: errors, representsCancellation: false)
+  }
+
+  /// The delay before the attempt after `begun` attempts.
+  private func delay(before begun: Int, in context: OperationContext) -> Duration {
+    var delays = Backoff.Delays(backoff)
+    var randomness = context.randomness
+    var delay = Duration.zero
+    for _ in 0..<begun { delay = delays.delay(using: &randomness) }
+    return delay
+  }
+}
+
+/// What the journal knows of the attempts.
+private struct AttemptRecord: Codable {
+  var begun = 0
+  /// When the next attempt may begin, in milliseconds since 1970.
+  var wake: Int64?
+  var errors: [StoredError] = []
+
+  init(_ stored: StoredStep?, by coder: any RunCoder) throws {
+    guard let stored, let value = stored.value else { return }
+    self = try coder.decode(AttemptRecord.self, from: value)
+  }
+}
+
+/// The error of an attempt that the end of the process interrupted.
+public struct InterruptedAttemptError: Error, Codable, Hashable, Sendable,
+  CustomStringConvertible
+{
+  /// The number of the attempt, from 1.
+  public let attempt: Int
+
+  public var description: String { "the process ended during attempt \(attempt)" }
+}

@@ -1,0 +1,90 @@
+public import CompositeOperations
+
+extension ComposableOperation where Success: Codable {
+  /// Stores the result in the journal of the durable run, under a key.
+  ///
+  /// ```swift
+  /// let parcels = ParallelOperation(order.items.map { PackItem(item: $0).journaled(as: $0) })
+  /// ```
+  ///
+  /// After a crash, the next process returns the stored result without running the operation. Use
+  /// it for the parts of a step: children of a parallel composite, nodes of a graph, or operations
+  /// that a body runs. A step as a whole is stored anyway.
+  ///
+  /// The operation is found by its key, never by its position, so keys must be different within a
+  /// step; the same key twice in one attempt is a ``JournalKeyError``. Only results are stored: an
+  /// operation that fails runs again. The values that the operation discards by `discarding` are
+  /// not discarded any more when they are stored. The keys of a step are deleted when it finishes.
+  ///
+  /// Outside a durable run, the modifier has no effect.
+  ///
+  /// - Parameter key: The key, as its description.
+  /// - Precondition: The description of `key` is not empty.
+  public func journaled(as key: some CustomStringConvertible) -> some ComposableOperation<Success> {
+    JournaledOperation(base: self, key: "\(key)")
+  }
+}
+
+extension ComposableOperation where Success == Void {
+  /// Stores in the journal of the durable run that the operation has ended in a result, under a key.
+  ///
+  /// After a crash, the next process does not run it again. See the variant for `Codable` results.
+  ///
+  /// - Parameter key: The key, as its description.
+  /// - Precondition: The description of `key` is not empty.
+  public func journaled(as key: some CustomStringConvertible) -> some ComposableOperation<Void> {
+    JournaledOperation(base: self, key: "\(key)")
+  }
+}
+
+struct JournaledOperation<Base: ComposableOperation>: ComposableOperation {
+  let base: Base
+  let key: JournalKey
+
+  init(base: Base, key: String) {
+    precondition(!key.isEmpty, "the description of `key` must not be empty")
+    self.base = base
+    self.key = JournalKey(key)
+  }
+
+  var operationName: String { base.operationName }
+  var modifiedOperation: (any ComposableOperation)? { base }
+  func modifiedName(within reach: Int) -> ModifiedName { base.nameForModifier(within: reach) }
+
+  nonisolated(nonsending) func perform(
+    in context: OperationContext
+  ) async throws -> Base.Success {
+    try await performHeld(in: context).value
+  }
+
+  nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    guard let journal = context.journal as? RunJournal else {
+      return try await base.performHeld(in: context)
+    }
+    let part = try journal.part(key)
+    let coder = journal.session.coder
+    if let stored = part.stored, stored.kind == .result {
+      do {
+        let text = stored.value ?? StoredValue.void
+        return HeldResult(try StoredValue.decode(Base.Success.self, from: text, by: coder))
+      } catch {
+        throw journal.step.markStuck(
+          because: """
+            step \(journal.step.position), \(journal.step.name): the result of key '\(part.key)' \
+            cannot be decoded as \(Base.Success.self): \(error)
+            """)
+      }
+    }
+    let began = journal.session.now
+    let held = try await base.performHeld(in: context.journaling(in: part))
+    do {
+      try await part.store(.result, try StoredValue.encode(held.value, by: coder), began: began)
+    } catch {
+      held.cleanup?()
+      throw error
+    }
+    return HeldResult(held.value)
+  }
+}

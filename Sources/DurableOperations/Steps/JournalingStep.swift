@@ -1,0 +1,120 @@
+internal import CompositeOperations
+
+/// Performs a step, and stores its outcome before it ends.
+///
+/// A modifier of the step, so that names, observers and weights are the step's.
+struct JournalingStep<Base: ComposableOperation>: ComposableOperation {
+  let base: Base
+  let recorder: StepRecorder
+
+  var operationName: String { base.operationName }
+  var modifiedOperation: (any ComposableOperation)? { base }
+  func modifiedName(within reach: Int) -> ModifiedName { base.nameForModifier(within: reach) }
+
+  nonisolated(nonsending) func perform(
+    in context: OperationContext
+  ) async throws -> Base.Success {
+    try await performHeld(in: context).value
+  }
+
+  nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    let step = recorder.step
+    let held: HeldResult<Base.Success>
+    do {
+      guard StoredValue.isStorable(Base.Success.self) else {
+        throw StepNotCodableError(
+          run: step.session.run, step: step.position, name: step.name, type: "\(Base.Success.self)")
+      }
+      held = try await base.performHeld(in: context.journaling(in: RunJournal(of: step)))
+    } catch {
+      try await recorder.record(error, wasCancelled: Task.isCancelled)
+      throw error
+    }
+    do { try await recorder.record(held.value) } catch {
+      held.cleanup?()
+      throw error
+    }
+    return HeldResult(held.value)
+  }
+}
+
+/// Stores the outcome of a step.
+final class StepRecorder: Sendable {
+  let step: StepInProgress
+  private let types: StepTypes
+  private let mangledName: String
+  /// The encoded sequence to store with the step; nil if it has not changed.
+  private let sequence: String?
+  private let firstKept: Int
+  private let began: Int64
+  private let recorded = Lock<StoredStep?>(nil)
+  private let failure = Lock<(any Error)?>(nil)
+
+  init(
+    _ step: StepInProgress, types: StepTypes, mangledName: String, sequence: String?, firstKept: Int
+  ) {
+    self.step = step
+    self.types = types
+    self.mangledName = mangledName
+    self.sequence = sequence
+    self.firstKept = firstKept
+    began = step.session.now
+  }
+
+  /// The finished step; nil if it was not stored.
+  var finished: StoredStep? { recorded.withLock { $0 } }
+
+  /// The error because of which it was not stored; nil if there is none.
+  var error: (any Error)? { failure.withLock { $0 } }
+
+  /// Stores a result, also if it came after a cancellation.
+  ///
+  /// - Throws: The error of the coder or the limit, which is stored in its place; the error of the
+  ///   store.
+  func record(_ value: any Sendable) async throws {
+    let text: String
+    do {
+      text = try StoredValue.encode(value, by: step.session.coder)
+      try step.checkSize(of: text)
+    } catch {
+      try await store(.error, try encoded(error))
+      throw error
+    }
+    try await store(.result, text)
+  }
+
+  /// Stores an error, unless it ends the step without an outcome.
+  ///
+  /// - Throws: The error of the store.
+  func record(_ error: any Error, wasCancelled: Bool) async throws {
+    // Parked and stuck steps have no outcome, and a cancelled step runs again.
+    if step.parking != nil || step.stuckReason != nil || wasCancelled { return }
+    if error is RunTakenError || error is RunCancelledError || error is RunStoreError {
+      failure.withLock { $0 = error }
+      return
+    }
+    let isCancellation = error.meansCancellation
+    let text = isCancellation ? nil : try encoded(error)
+    error.discardCarriedValues()
+    try await store(isCancellation ? .cancelled : .error, text)
+  }
+
+  private func encoded(_ error: any Error) throws -> String {
+    try step.session.coder.encode(StoredError(error, by: step.session.coder))
+  }
+
+  private func store(_ kind: RunDetails.Kind, _ value: String?) async throws {
+    let session = step.session
+    let row = StoredStep(
+      position: step.position, key: "", name: step.name, types: types, mangledName: mangledName,
+      kind: kind, value: value, sequence: sequence, attempts: step.attempts,
+      fence: session.token.fence, began: began, ended: session.now)
+    do { try await session.backend.append(row, firstKept: firstKept, by: session.token) } catch {
+      failure.withLock { $0 = error }
+      throw error
+    }
+    recorded.withLock { $0 = row }
+  }
+}

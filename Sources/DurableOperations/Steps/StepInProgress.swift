@@ -1,0 +1,205 @@
+internal import CompositeOperations
+internal import Foundation
+
+/// One claim of a run in this process: what all of its steps share.
+final class RunSession: Sendable {
+  let token: ClaimToken
+  let backend: any RunBackend
+  /// The place of the run in its worker; nil if it has none.
+  let slot: WorkerSlots.Slot?
+
+  init(_ token: ClaimToken, in backend: any RunBackend, slot: WorkerSlots.Slot?) {
+    self.token = token
+    self.backend = backend
+    self.slot = slot
+  }
+
+  var run: RunID { token.run }
+  var options: RunStoreOptions { backend.options }
+  var coder: any RunCoder { options.coder }
+  var now: Int64 { options.milliseconds }
+}
+
+/// The step of a run that is being performed.
+final class StepInProgress: Sendable {
+  struct Parking: Sendable {
+    let wake: Int64?
+    let event: String?
+  }
+
+  private struct State: Sendable {
+    /// What earlier claims and this one have stored, by key.
+    var stored: [String: StoredStep]
+    var parking: Parking?
+    var stuckReason: String?
+  }
+
+  let session: RunSession
+  let position: Int
+  let name: String
+  /// Whether the step may end in order to wait: nothing but its operation would be interrupted.
+  let canPark: Bool
+  private let state: Lock<State>
+
+  /// - Parameter stored: What earlier claims have stored. It counts only for a step with the same
+  ///   name: the sequence may decide otherwise after a crash.
+  init(
+    _ position: Int, named name: String, of session: RunSession, canPark: Bool,
+    stored: [StoredStep]
+  ) {
+    self.session = session
+    self.position = position
+    self.name = name
+    self.canPark = canPark
+    let own = stored.filter { $0.position == position && $0.name == name }
+    state = Lock(
+      State(stored: Dictionary(own.map { ($0.key, $0) }, uniquingKeysWith: { $1 })))
+  }
+
+  // MARK: Keys
+
+  func stored(_ key: String) -> StoredStep? { state.withLock { $0.stored[key] } }
+
+  /// Stores a value under a key.
+  ///
+  /// - Throws: A ``StepTooLargeError``, a ``RunStoreError``, a ``RunTakenError``, or a
+  ///   ``RunCancelledError``.
+  func store(
+    _ key: String, _ kind: RunDetails.Kind, _ value: String?, attempts: Int = 1, began: Int64
+  ) async throws {
+    try checkSize(of: value)
+    let row = StoredStep(
+      position: position, key: key, name: name,
+      types: StepTypes(operations: [], success: ""), mangledName: "", kind: kind, value: value,
+      sequence: nil, attempts: attempts, fence: session.token.fence, began: began,
+      ended: session.now)
+    try await session.backend.store(key: row, by: session.token)
+    state.withLock { $0.stored[key] = row }
+  }
+
+  /// The number of attempts that have begun, as far as they are counted on the disk.
+  var attempts: Int {
+    let key = JournalKey(reserved: "retry").text
+    return state.withLock { $0.stored[key]?.attempts ?? 1 }
+  }
+
+  func checkSize(of value: String?) throws {
+    let (size, limit) = (value?.utf8.count ?? 0, session.options.valueLimit)
+    guard size > limit else { return }
+    throw StepTooLargeError(
+      run: session.run, step: position, name: name, size: size, limit: limit)
+  }
+
+  // MARK: Ends without an outcome
+
+  var parking: Parking? { state.withLock(\.parking) }
+  var stuckReason: String? { state.withLock(\.stuckReason) }
+
+  /// Ends the step without an outcome, so that the run is parked.
+  func park(until wake: Int64?, event: String?) -> any Error {
+    state.withLock { $0.parking = Parking(wake: wake, event: event) }
+    return StepLeftError()
+  }
+
+  /// Ends the step without an outcome, so that the run becomes stuck.
+  func markStuck(because reason: String) -> any Error {
+    state.withLock { if $0.stuckReason == nil { $0.stuckReason = reason } }
+    return RunStuckError(run: session.run, reason: reason)
+  }
+}
+
+/// Ends the run of a step whose durable run waits without it.
+struct StepLeftError: CancellationRepresenting {
+  var representsCancellation: Bool { true }
+}
+
+/// The journal of a step, or of a part of it with a key.
+struct RunJournal: StepJournal {
+  /// The keys that one attempt has used.
+  private final class UsedKeys: Sendable {
+    private let keys = Lock<Set<String>>([])
+    func insert(_ key: String) -> Bool { keys.withLock { $0.insert(key).inserted } }
+  }
+
+  let step: StepInProgress
+  /// Empty for the step itself.
+  let key: String
+  private let used: UsedKeys
+
+  init(of step: StepInProgress) { self.init(step, key: "") }
+
+  private init(_ step: StepInProgress, key: String) {
+    self.step = step
+    self.key = key
+    used = UsedKeys()
+  }
+
+  var session: RunSession { step.session }
+
+  var idempotencyKey: String {
+    let run = JournalKey.escaped(session.run.text)
+    let base = "\(run)/\(step.position).\(JournalKey.escaped(step.name))"
+    return key.isEmpty ? base : "\(base)/\(key)"
+  }
+
+  var fencingToken: Int { session.token.fence }
+
+  var forNextAttempt: any StepJournal { RunJournal(step, key: key) }
+
+  /// The journal of a part, whose key no other part of this attempt may use.
+  ///
+  /// - Throws: A ``JournalKeyError``.
+  func part(_ name: JournalKey) throws -> RunJournal {
+    let key = key.isEmpty ? name.text : "\(key)/\(name.text)"
+    guard used.insert(name.text) else {
+      throw JournalKeyError(run: session.run, step: step.position, key: key)
+    }
+    return RunJournal(step, key: key)
+  }
+
+  // MARK: This part
+
+  var stored: StoredStep? { step.stored(key) }
+
+  func store(
+    _ kind: RunDetails.Kind, _ value: String?, attempts: Int = 1, began: Int64
+  ) async throws {
+    try await step.store(key, kind, value, attempts: attempts, began: began)
+  }
+}
+
+/// A key of a part of a step.
+struct JournalKey: Sendable {
+  let text: String
+
+  /// The key that a user gives.
+  init(_ text: String) { self.text = Self.escaped(text) }
+
+  /// A key of this module, which no key of a user equals.
+  init(reserved name: String, _ detail: String = "") {
+    text = "@\(name)" + (detail.isEmpty ? "" : ":\(Self.escaped(detail))")
+  }
+
+  /// The text with percent escapes for slashes, signs of this module, and control characters.
+  static func escaped(_ text: String) -> String {
+    let isClean = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && !"/%@".utf8.contains($0) }
+    if isClean { return text }
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      if scalar.properties.generalCategory == .control || "/%@".unicodeScalars.contains(scalar) {
+        for byte in String(scalar).utf8 {
+          let digits = String(byte, radix: 16, uppercase: true)
+          escaped += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+        }
+      } else {
+        escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}
+
+/// The event of a child flow that has ended.
+enum ChildEvent {
+  static func name(of child: RunID) -> String { "@child:\(child.text)" }
+}

@@ -1,0 +1,43 @@
+internal import CompositeOperations
+
+/// A door that opens once, and for which one task can wait.
+package final class Latch: Sendable {
+  private enum State: Sendable {
+    case closed
+    case awaited(CheckedContinuation<Void, Never>)
+    case open
+  }
+
+  private let state = Lock(State.closed)
+
+  package init() {}
+
+  package func open() {
+    let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      defer { state = .open }
+      if case .awaited(let continuation) = state { return continuation }
+      return nil
+    }
+    continuation?.resume()
+  }
+
+  /// Waits until the latch is open, or the task is cancelled, which opens it.
+  package func wait() async {
+    await withTaskCancellationHandler {
+      await waitIgnoringCancellation()
+    } onCancel: {
+      open()
+    }
+  }
+
+  package func waitIgnoringCancellation() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if case .open = state { return true }
+        state = .awaited(continuation)
+        return false
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+}

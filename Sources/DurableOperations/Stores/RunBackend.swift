@@ -1,0 +1,206 @@
+package import CompositeOperations
+
+/// What a store does for the runs in it. Each function is one transaction.
+///
+/// Times are milliseconds since the beginning of 1970, UTC.
+package protocol RunBackend: Sendable {
+  var options: RunStoreOptions { get }
+  /// The file or address, for errors.
+  var location: String { get }
+
+  // MARK: Runs
+
+  /// Inserts a run, unless one with its name exists.
+  ///
+  /// - Returns: The run that has the name.
+  func insert(_ run: NewRun) async throws -> (run: StoredRun, isNew: Bool)
+
+  /// - Returns: Nil if there is no such run.
+  func run(_ id: RunID) async throws -> StoredRun?
+
+  /// Returns runs, the newest first.
+  func runs(_ selection: RunSelection) async throws -> [StoredRun]
+
+  /// Returns the finished steps of a run in order, or only the last `count`.
+  func steps(of id: RunID, last count: Int?) async throws -> [StoredStep]
+
+  /// Returns what the step in progress has stored.
+  func keys(of id: RunID) async throws -> [StoredStep]
+
+  // MARK: Claims
+
+  /// Claims runs of some flows that are due, in the order of their wake times.
+  func claim(flows: [String], limit: Int) async throws -> [RunClaim]
+
+  /// Claims one run, if it is due and no living process runs it.
+  func claim(_ id: RunID) async throws -> ClaimAnswer
+
+  /// Returns the next wake time of the parked runs of some flows; nil if there is none.
+  func nextWake(of flows: [String]) async throws -> Int64?
+
+  // MARK: Writes of the process that runs a run
+
+  /// Stores a finished step, and deletes the keys of the step and the steps before `firstKept`.
+  ///
+  /// - Throws: A ``RunTakenError``, or a ``RunCancelledError``, if the claim is not valid any more.
+  func append(_ step: StoredStep, firstKept: Int, by claim: ClaimToken) async throws
+
+  /// Stores a key of the step in progress, in place of an earlier one with the same path.
+  func store(key step: StoredStep, by claim: ClaimToken) async throws
+
+  /// Deletes all keys of the step in progress.
+  func removeKeys(by claim: ClaimToken) async throws
+
+  /// Parks a run until a time or an event. If the event has come, the run is ready at once.
+  func park(by claim: ClaimToken, until wake: Int64?, event: String?) async throws
+
+  /// Ends a run.
+  ///
+  /// - Parameters:
+  ///   - outcome: The encoded result or error; nil for a result that is computed from the steps,
+  ///     and for a cancellation.
+  ///   - sequence: The encoded sequence, if it has changed since the last finished step.
+  func end(
+    by claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?
+  ) async throws
+
+  /// Gives up a claim without an outcome, so that any process may claim the run at once.
+  func release(by claim: ClaimToken) async throws
+
+  /// Marks a run as stuck.
+  func markStuck(by claim: ClaimToken, because reason: String) async throws
+
+  // MARK: Requests from outside
+
+  func cancel(_ id: RunID, because reason: String?) async throws
+  func retry(_ id: RunID, from step: Int?) async throws
+  func send(_ payload: String, as event: String, to id: RunID) async throws
+  /// - Returns: Nil if it has not come.
+  func event(_ name: String, of id: RunID) async throws -> String?
+
+  /// Deletes ended runs, at most 1,000.
+  ///
+  /// - Parameter time: Only runs that ended before this time.
+  /// - Returns: How many were deleted.
+  func forget(endedBefore time: Int64) async throws -> Int
+  func forget(_ id: RunID) async throws
+
+  /// Checks the file and its contents.
+  ///
+  /// - Returns: A line for each problem.
+  func check() async throws -> [String]
+
+  // MARK: Changes
+
+  /// The changes that this process and others make.
+  var changes: RunChanges { get }
+}
+
+package struct NewRun: Sendable {
+  package let id: RunID
+  package let flow: String
+  /// The encoded sequence.
+  package let state: String
+  package let parent: RunID?
+
+  package init(id: RunID, flow: String, state: String, parent: RunID? = nil) {
+    self.id = id
+    self.flow = flow
+    self.state = state
+    self.parent = parent
+  }
+}
+
+/// A row of the table of runs.
+package struct StoredRun: Sendable {
+  package var id: RunID
+  package var flow: String
+  package var state: RunState
+  /// The encoded sequence after the last finished step.
+  package var sequence: String
+  /// The encoded sequence of the start.
+  package var initial: String
+  package var stepCount: Int
+  package var fence: Int
+  package var owner: Int?
+  package var claims: Int
+  package var wake: Int64?
+  package var event: String?
+  package var cancelled: Int64?
+  package var reason: String?
+  package var outcome: String?
+  package var parent: RunID?
+  package var began: Int64
+  package var updated: Int64
+  package var ended: Int64?
+}
+
+/// A row of the table of steps: a finished step, or a key of the step in progress.
+package struct StoredStep: Sendable {
+  /// The position of the step among the finished ones, also for its keys.
+  package var position: Int
+  /// The keys below the step, separated by slashes; empty for the finished step itself.
+  package var key: String
+  package var name: String
+  package var types: StepTypes
+  /// The mangled name of the operation's type; empty if a program cannot look it up.
+  package var mangledName: String
+  package var kind: RunDetails.Kind
+  package var value: String?
+  /// The encoded sequence after the step; nil if it has not changed.
+  package var sequence: String?
+  package var attempts: Int
+  package var fence: Int
+  package var began: Int64
+  package var ended: Int64
+}
+
+package struct RunSelection: Sendable {
+  package var flow: String?
+  package var states: [RunState]
+  package var limit: Int
+  /// The last run of the page before.
+  package var after: (began: Int64, id: RunID)?
+
+  package init(
+    flow: String? = nil, states: [RunState] = [], limit: Int = .max,
+    after: (began: Int64, id: RunID)? = nil
+  ) {
+    self.flow = flow
+    self.states = states
+    self.limit = limit
+    self.after = after
+  }
+}
+
+/// The right to write for a run, until another process claims it.
+package struct ClaimToken: Sendable, Hashable {
+  package let run: RunID
+  package let fence: Int
+
+  package init(run: RunID, fence: Int) {
+    self.run = run
+    self.fence = fence
+  }
+}
+
+package struct RunClaim: Sendable {
+  package let token: ClaimToken
+  package let run: StoredRun
+
+  package init(_ run: StoredRun) {
+    token = ClaimToken(run: run.id, fence: run.fence)
+    self.run = run
+  }
+}
+
+package enum ClaimAnswer: Sendable {
+  case claimed(RunClaim)
+  /// The run has ended, or is stuck.
+  case over(StoredRun)
+  /// Another process, or another task of this one, runs it.
+  case taken
+  /// It waits for a time or an event.
+  case parked(until: Int64?)
+  case missing
+}

@@ -1,0 +1,188 @@
+public import CompositeOperations
+
+/// An error of a step that was read from a journal and cannot be restored as itself, because it is
+/// not `Codable`, or because this program does not have its type.
+public struct JournaledError: Error, Codable, Hashable, Sendable, CustomStringConvertible {
+  /// The name of the error's type.
+  public let type: String
+  public let description: String
+
+  /// Creates an error.
+  public init(type: String, description: String) {
+    self.type = type
+    self.description = description
+  }
+}
+
+/// The error of a step whose result type is neither `Codable` nor `Void`. Its body has not begun.
+public struct StepNotCodableError: Error, Codable, Hashable, Sendable, CustomStringConvertible {
+  public let run: RunID
+  public let step: Int
+  /// The name of the operation.
+  public let name: String
+  /// The name of the result type.
+  public let type: String
+
+  public var description: String {
+    let advice =
+      type.hasPrefix("(")
+      ? "name the children with `.journaled(as:)` and map the tuple to a Codable type"
+      : "declare it Codable, or map the result to a Codable type"
+    return "run \(run), step \(step), \(name): result type \(type) is not Codable; \(advice)"
+  }
+}
+
+/// The error of a step, or of a keyed value, that is larger than the limit of the store.
+public struct StepTooLargeError: Error, Codable, Hashable, Sendable, CustomStringConvertible {
+  public let run: RunID
+  public let step: Int
+  /// The name of the operation.
+  public let name: String
+  /// The number of bytes of the encoded value.
+  public let size: Int
+  /// The maximum number of bytes.
+  public let limit: Int
+
+  public var description: String {
+    """
+    run \(run), step \(step), \(name): result of \(size.readableBytes) exceeds the limit of \
+    \(limit.readableBytes); store it in a file or a database and return its name, or raise \
+    `valueLimit` of the store
+    """
+  }
+}
+
+/// The error of a write by a process that no longer runs the run. Another process has taken it
+/// over, and nothing was written.
+public struct RunTakenError: Error, Hashable, Sendable, CustomStringConvertible {
+  public let run: RunID
+  /// The fence of the process that was refused.
+  public let fence: Int
+
+  public var description: String {
+    """
+    run \(run) was taken over by another process, or retried, after claim \(fence); this process \
+    writes nothing more for it
+    """
+  }
+}
+
+/// The error of a start under a name that another flow, or the same flow with another state, has.
+public struct RunExistsError: Error, Hashable, Sendable, CustomStringConvertible {
+  public let run: RunID
+  /// The name of the flow that has the name.
+  public let flow: String
+  /// Whether it is the same flow, with another initial state.
+  public let isSameFlow: Bool
+
+  public var description: String {
+    let problem =
+      isSameFlow
+      ? "a run of \(flow) with another initial state has this name"
+      : "a run of the flow \(flow) has this name"
+    return "run \(run): \(problem); use another name, or forget that run when it has ended"
+  }
+}
+
+/// The error of a run that cannot continue until the program is fixed. Nothing of it is lost.
+public struct RunStuckError: Error, Hashable, Sendable, CustomStringConvertible {
+  public let run: RunID
+  /// Why it cannot continue.
+  public let reason: String
+
+  public var description: String {
+    "run \(run) is stuck: \(reason); fix the program, then retry the run"
+  }
+}
+
+/// The error of an operation whose key is used twice in one attempt.
+public struct JournalKeyError: Error, Codable, Hashable, Sendable, CustomStringConvertible {
+  public let run: RunID
+  public let step: Int
+  public let key: String
+
+  public var description: String {
+    """
+    run \(run), step \(step): the key '\(key)' is used twice in one attempt; give each operation \
+    that stores its result a key of its own, with `.journaled(as:)`
+    """
+  }
+}
+
+/// The end of a run that was cancelled in its store.
+public struct RunCancelledError: Error, Hashable, Sendable, CustomStringConvertible {
+  public let run: RunID
+  /// The reason, if one was given.
+  public let reason: String?
+
+  public var description: String {
+    "run \(run) was cancelled" + (reason.map { " because \($0)" } ?? "")
+  }
+}
+
+extension RunCancelledError: CancellationRepresenting {
+  public var representsCancellation: Bool { true }
+}
+
+/// The error of a store: its file cannot be used, or a request does not make sense.
+public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What went wrong.
+  public enum Reason: String, Hashable, Sendable {
+    /// The name of a run is empty, too long, or contains a control character.
+    case invalidName
+    case noSuchRun
+    /// The run has ended, or has not ended, contrary to what the request needs.
+    case wrongState
+    /// The step is not kept, or does not exist.
+    case noSuchStep
+    case diskFull
+    /// The file could not be read or written.
+    case inputOutput
+    case damagedFile
+    /// The file belongs to another program.
+    case foreignFile
+    /// A newer version of this package has written the file.
+    case newerSchema
+    /// The file is on a network file system, where locks do not work reliably.
+    case networkFileSystem
+    /// The file or its folder is not writable, or does not exist.
+    case notAccessible
+    /// Another process holds the lock of the file for too long.
+    case busy
+    /// A value cannot be encoded.
+    case notEncodable
+    /// The store was closed, or simulates the end of its process.
+    case closed
+    case other
+  }
+
+  public let reason: Reason
+  /// What failed, why, and what to do.
+  public let description: String
+
+  package init(_ reason: Reason, _ description: String) {
+    self.reason = reason
+    self.description = description
+  }
+
+  /// Whether the same request may succeed later without a change of the program.
+  var isTemporary: Bool {
+    switch reason {
+    case .diskFull, .inputOutput, .busy: true
+    case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .damagedFile, .foreignFile,
+      .newerSchema, .networkFileSystem, .notAccessible, .notEncodable, .closed, .other:
+      false
+    }
+  }
+}
+
+extension Int {
+  /// A number of bytes, in the unit that gives up to four digits.
+  fileprivate var readableBytes: String {
+    for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] where self >= size {
+      let tenths = (self * 10 + size / 2) / size
+      return tenths % 10 == 0 ? "\(tenths / 10) \(unit)" : "\(tenths / 10).\(tenths % 10) \(unit)"
+    }
+    return "\(self) bytes"
+  }
+}

@@ -1,0 +1,201 @@
+public import CompositeOperations
+internal import Foundation
+
+/// The place where durable runs are stored.
+///
+/// ```swift
+/// let store = RunStore.sqlite("flows.sqlite")
+/// let run = try await store.start(Fulfilment(of: order), named: "order-7")
+/// try await store.send(Approval(isGranted: true), as: "approved", to: "order-7")
+/// ```
+///
+/// Any number of processes on one machine may use one file at the same time. The file is opened, and
+/// created if it is missing, by the first request. A process that ends, however it ends, gives up
+/// its runs at once.
+public struct RunStore: Sendable {
+  package let backend: any RunBackend
+
+  package init(_ backend: any RunBackend) { self.backend = backend }
+
+  /// Returns a store in an SQLite file.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file. Beside it are its log and the locks of the processes that use
+  ///     it. It must be on a local disk.
+  ///   - options: The settings.
+  public static func sqlite(
+    _ path: String, options: RunStoreOptions = RunStoreOptions()
+  ) -> RunStore {
+    RunStore(SQLiteRunBackend(file: path, options: options))
+  }
+
+  /// Returns a store in memory, for tests. It ends with the process.
+  ///
+  /// - Parameter options: The settings.
+  public static func memory(options: RunStoreOptions = RunStoreOptions()) -> RunStore {
+    RunStore(SQLiteRunBackend(file: nil, options: options))
+  }
+
+  // MARK: Starting
+
+  /// Starts a run, which a ``DurableWorker`` runs.
+  ///
+  /// - Parameters:
+  ///   - flow: The sequence, in its initial state.
+  ///   - id: The name of the run. The same name with the same flow and state is the same run.
+  /// - Returns: A handle to the new run, or to the run that has the name.
+  /// - Throws: A ``RunExistsError`` if another flow, or the same with another state, has the name; a
+  ///   ``RunStoreError``.
+  @discardableResult
+  public func start<Flow: DurableSequence>(
+    _ flow: Flow, named id: RunID
+  ) async throws -> DurableRun<Flow.Output> {
+    let (_, isNew) = try await backend.start(flow, named: id)
+    return DurableRun(id, of: Flow.self, isNew: isNew, in: self)
+  }
+
+  // MARK: Looking
+
+  /// Returns a run with its steps.
+  ///
+  /// - Parameter id: The name of the run.
+  /// - Returns: Nil if there is no such run.
+  /// - Throws: A ``RunStoreError``.
+  public func run(_ id: RunID) async throws -> RunDetails? {
+    guard let run = try await backend.run(id) else { return nil }
+    let rows = try await backend.steps(of: id, last: nil) + backend.keys(of: id)
+    return RunDetails(
+      summary: RunSummary(run), steps: rows.map { RunDetails.Step($0) }, outcome: run.outcome,
+      sequence: run.sequence)
+  }
+
+  /// Returns runs, the newest first.
+  ///
+  /// - Parameters:
+  ///   - flow: The name of the flow; nil for any flow.
+  ///   - states: The states; empty for all.
+  ///   - limit: The maximum number of runs.
+  ///   - previous: The last run of the page before; nil for the first page.
+  /// - Throws: A ``RunStoreError``.
+  public func runs(
+    of flow: String? = nil, in states: Set<RunState> = [], limit: Int = 1_000,
+    after previous: RunSummary? = nil
+  ) async throws -> [RunSummary] {
+    let order = RunState.allCases.filter(states.contains)
+    return try await backend.runs(
+      RunSelection(
+        flow: flow, states: order, limit: limit,
+        after: previous.map { (Int64(milliseconds: $0.began), $0.id) })
+    ).map { RunSummary($0) }
+  }
+
+  // MARK: Acting
+
+  /// Cancels a run and its child flows.
+  ///
+  /// The request is stored first. A run that no process runs ends at once; a running one is
+  /// cancelled within a second, and begins no further step. Its outcome is a cancellation with the
+  /// reason. A run that has ended does not change.
+  ///
+  /// - Parameters:
+  ///   - id: The name of the run.
+  ///   - reason: The reason, which stays with the run.
+  /// - Throws: A ``RunStoreError``, also if there is no such run.
+  public func cancel(_ id: RunID, because reason: String? = nil) async throws {
+    try await backend.cancel(id, because: reason)
+  }
+
+  /// Resumes a run that is stuck, parked or has ended, from one of its steps.
+  ///
+  /// The steps from that one on are deleted, with their effects on the state of the sequence.
+  ///
+  /// - Parameters:
+  ///   - id: The name of the run.
+  ///   - step: The first step to repeat. By default, the last step if it failed, and otherwise the
+  ///     step after the last one.
+  /// - Throws: A ``RunStoreError``, also if the run is running, or the step before is not kept.
+  public func retry(_ id: RunID, from step: Int? = nil) async throws {
+    try await backend.retry(id, from: step)
+  }
+
+  /// Sends an event to a run, for an ``AwaitedEvent``.
+  ///
+  /// The first event of a name counts; later ones have no effect.
+  ///
+  /// - Parameters:
+  ///   - payload: What the waiting operation returns.
+  ///   - event: The name of the event.
+  ///   - id: The name of the run.
+  /// - Throws: A ``RunStoreError``, also if there is no such run or it has ended.
+  public func send(
+    _ payload: some Codable & Sendable, as event: String, to id: RunID
+  ) async throws {
+    let text: String
+    do { text = try backend.options.coder.encode(payload) } catch {
+      throw RunStoreError(
+        .notEncodable, "event '\(event)' for run \(id) cannot be encoded: \(error)")
+    }
+    try await backend.send(text, as: event, to: id)
+  }
+
+  /// Deletes ended runs.
+  ///
+  /// - Parameter age: How long ago they must have ended.
+  /// - Returns: How many were deleted.
+  /// - Throws: A ``RunStoreError``.
+  @discardableResult
+  public func forget(olderThan age: Duration) async throws -> Int {
+    let end = backend.options.milliseconds - age.roundedUpMilliseconds
+    var count = 0
+    while true {
+      let deleted = try await backend.forget(endedBefore: end)
+      count += deleted
+      if deleted < 1_000 { return count }
+    }
+  }
+
+  /// Deletes one run, which must have ended.
+  ///
+  /// - Throws: A ``RunStoreError``, also if there is no such run or it has not ended.
+  public func forget(_ id: RunID) async throws { try await backend.forget(id) }
+
+  /// Checks the file and its contents.
+  ///
+  /// - Returns: A line for each problem; stuck runs count as problems.
+  /// - Throws: A ``RunStoreError``.
+  public func check() async throws -> [String] { try await backend.check() }
+}
+
+extension RunSummary {
+  init(_ run: StoredRun) {
+    self.init(
+      id: run.id, flow: run.flow, state: run.state, step: run.stepCount, attempt: run.claims,
+      wakes: run.state == .parked ? run.wake.map { Date(milliseconds: $0) } : nil,
+      event: run.event, reason: run.reason, parent: run.parent, owner: run.owner,
+      began: Date(milliseconds: run.began), updated: Date(milliseconds: run.updated),
+      ended: run.ended.map { Date(milliseconds: $0) },
+      cancelled: run.cancelled.map { Date(milliseconds: $0) })
+  }
+}
+
+extension RunDetails.Step {
+  init(_ row: StoredStep) {
+    self.init(
+      position: row.position, key: row.key, name: row.name, kind: row.kind, value: row.value,
+      state: row.sequence, attempts: row.attempts, began: Date(milliseconds: row.began),
+      ended: Date(milliseconds: row.ended), fence: row.fence)
+  }
+}
+
+extension Date {
+  init(milliseconds: Int64) {
+    self.init(timeIntervalSince1970: Double(milliseconds) / 1_000)
+  }
+}
+
+extension Int64 {
+  /// Milliseconds since the beginning of 1970, UTC.
+  init(milliseconds date: Date) {
+    self = Int64((date.timeIntervalSince1970 * 1_000).rounded())
+  }
+}

@@ -1,0 +1,51 @@
+public import Foundation
+
+/// The settings of a store.
+public struct RunStoreOptions: Sendable {
+  /// Whether a step is on the disk when it counts as finished.
+  public enum Durability: Sendable {
+    /// A finished step survives a power failure.
+    case full
+    /// A finished step survives the end of the process. A power failure may lose the last steps,
+    /// which then run again.
+    case normal
+  }
+
+  /// Whether a step is on the disk when it counts as finished. ``Durability/full`` by default.
+  public var durability: Durability
+  /// How long ended runs are kept. 30 days by default.
+  public var retention: Duration
+  /// The maximum number of bytes of a stored value. 16 MiB by default.
+  public var valueLimit: Int
+  /// The shortest wait for which a run is parked. A shorter wait keeps its place in a worker. 10
+  /// seconds by default.
+  public var parkingThreshold: Duration
+  /// The encoding of states, results and errors.
+  public var coder: any RunCoder
+  /// The wall clock, by which the wake times of runs are determined.
+  public var now: @Sendable () -> Date
+
+  /// Creates settings.
+  ///
+  /// - Precondition: `valueLimit` is at least 1, and the durations are not negative.
+  public init(
+    durability: Durability = .full, retention: Duration = .seconds(30 * 86_400),
+    valueLimit: Int = 16 << 20, parkingThreshold: Duration = .seconds(10),
+    coder: any RunCoder = JSONRunCoder(), now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    precondition(valueLimit >= 1, "`valueLimit` must be at least 1 (was \(valueLimit))")
+    precondition(retention >= .zero, "`retention` must not be negative (was \(retention))")
+    precondition(
+      parkingThreshold >= .zero, "`parkingThreshold` must not be negative (was \(parkingThreshold))"
+    )
+    self.durability = durability
+    self.retention = retention
+    self.valueLimit = valueLimit
+    self.parkingThreshold = parkingThreshold
+    self.coder = coder
+    self.now = now
+  }
+
+  /// The wall clock in milliseconds since the beginning of 1970, UTC.
+  package var milliseconds: Int64 { Int64((now().timeIntervalSince1970 * 1_000).rounded()) }
+}

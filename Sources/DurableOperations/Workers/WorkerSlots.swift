@@ -1,0 +1,80 @@
+internal import CompositeOperations
+
+/// The places for runs in a worker. A run that only waits gives its place back meanwhile.
+final class WorkerSlots: Sendable {
+  private struct State: Sendable {
+    var free: Int
+    var waiters: [Latch] = []
+    /// Opened when a place becomes free that no run waits for.
+    var worker: Latch?
+  }
+
+  private let state: Lock<State>
+
+  init(_ count: Int) { state = Lock(State(free: count)) }
+
+  var free: Int { state.withLock { $0.free } }
+
+  /// Takes a place that was free.
+  func take() -> Slot {
+    state.withLock { $0.free -= 1 }
+    return Slot(of: self)
+  }
+
+  /// Sets the latch that opens when a place becomes free.
+  func notify(_ worker: Latch) { state.withLock { $0.worker = worker } }
+
+  fileprivate func giveBack() {
+    let latch = state.withLock { state -> Latch? in
+      if !state.waiters.isEmpty { return state.waiters.removeFirst() }
+      state.free += 1
+      return state.worker
+    }
+    latch?.open()
+  }
+
+  /// Takes a place, before the runs that have not begun.
+  ///
+  /// Not cancellable: a cancelled run needs its place to end.
+  fileprivate func takeAgain() async {
+    let latch = Latch()
+    let isTaken = state.withLock { state in
+      if state.free > 0 {
+        state.free -= 1
+        return true
+      }
+      state.waiters.append(latch)
+      return false
+    }
+    if !isTaken { await latch.waitIgnoringCancellation() }
+  }
+
+  /// The place of one run.
+  final class Slot: Sendable {
+    private let slots: WorkerSlots
+    /// How many parts of the run wait.
+    private let waiting = Lock(0)
+
+    fileprivate init(of slots: WorkerSlots) { self.slots = slots }
+
+    /// Ends the use of the place.
+    func end() { slots.giveBack() }
+
+    /// Performs a wait of a part of the run, without the place.
+    func waiting<Value>(_ body: () async throws -> Value) async throws -> Value {
+      let isFirst = waiting.withLock { count in
+        count += 1
+        return count == 1
+      }
+      if isFirst { slots.giveBack() }
+      let result: Result<Value, any Error>
+      do { result = .success(try await body()) } catch { result = .failure(error) }
+      let isLast = waiting.withLock { count in
+        count -= 1
+        return count == 0
+      }
+      if isLast { await slots.takeAgain() }
+      return try result.get()
+    }
+  }
+}

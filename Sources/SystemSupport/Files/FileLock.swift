@@ -1,0 +1,44 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// An exclusive lock on a file, which the system releases when the process ends, however it ends.
+///
+/// Programs that this process starts do not inherit it. A child made by `fork` without `exec` shares
+/// it. Locks of one process on the same file exclude each other, too.
+package final class FileLock: Sendable {
+  package let path: String
+  private let file: FileDescriptor
+
+  /// Acquires the lock of a file without waiting.
+  ///
+  /// - Parameter creating: Whether to create the file, for its owner only, if it does not exist.
+  /// - Returns: Nil if the lock is held.
+  /// - Throws: The error of the system.
+  package static func acquire(_ path: String, creating: Bool) throws(SystemError) -> FileLock? {
+    let file = try FileDescriptor.open(
+      path, .readWrite, creating ? .create : [], permissions: 0o600)
+    while flock(file.rawValue, LOCK_EX | LOCK_NB) != 0 {
+      let error = SystemError.last
+      if error.code == EINTR { continue }
+      try? file.close()
+      if error.code == EWOULDBLOCK { return nil }
+      throw error
+    }
+    return FileLock(path, file)
+  }
+
+  private init(_ path: String, _ file: FileDescriptor) {
+    self.path = path
+    self.file = file
+  }
+
+  deinit { try? file.close() }
+
+  /// Removes the file, whose lock then has no effect.
+  package func removeFile() { unsafe unlink(path) }
+}
