@@ -18,13 +18,13 @@ final class JournalOwner: Sendable {
   init(in connection: SQLiteConnection, of file: String, now: Int64) throws {
     let folder = Self.folder(of: file)
     do { try OpenFolder.working.makeFolder(FileName(folder)) } catch {
-      if error != .exists { throw Self.error(error, folder) }
+      if error != .fileExists { throw Self.error(error, folder) }
     }
     while true {
       try connection.execute(
         "INSERT INTO owner (program, pid, began) VALUES (?1, ?2, ?3)",
         [
-          .text(ProgramName.current), .integer(Int64(ProcessInfo.processInfo.processIdentifier)),
+          .text(SystemProcess.programName), .integer(Int64(ProcessInfo.processInfo.processIdentifier)),
           .integer(now),
         ])
       let number = connection.lastInsertedRowID
