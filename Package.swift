@@ -20,6 +20,7 @@ let package = Package(
       name: "CompositeOperationsFoundation", targets: ["CompositeOperationsFoundation"]),
     .library(name: "CompositeOperationsTestKit", targets: ["CompositeOperationsTestKit"]),
     .library(name: "DurableOperations", targets: ["DurableOperations"]),
+    .library(name: "DurableOperationsTestKit", targets: ["DurableOperationsTestKit"]),
     .library(name: "OperationTracing", targets: ["OperationTracing"]),
     .library(name: "RecordOperations", targets: ["RecordOperations"]),
   ],
@@ -46,6 +47,9 @@ let package = Package(
       dependencies: [
         "CompositeOperations", "RecordOperations", "SQLiteSupport", "SystemSupport",
       ], swiftSettings: strict),
+    .target(
+      name: "DurableOperationsTestKit", dependencies: ["CompositeOperations", "DurableOperations"],
+      swiftSettings: strict),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations", "SystemSupport"],
@@ -94,7 +98,7 @@ let package = Package(
       name: "DurableOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
-        "RecordOperations", "SQLiteSupport", "SystemSupport", "TestPrograms",
+        "DurableOperationsTestKit", "RecordOperations", "SQLiteSupport", "SystemSupport", "TestPrograms",
       ], swiftSettings: strict),
     // Tests kill it.
     .executableTarget(

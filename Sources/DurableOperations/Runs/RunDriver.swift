@@ -1,36 +1,59 @@
-internal import CompositeOperations
+package import CompositeOperations
+
+/// How far one attempt to run a run has come.
+package enum RunProgress: Sendable {
+  case ended(StoredRun)
+  case stuck(reason: String)
+  /// This process has run it for a while.
+  case ran
+  /// Another process, or another task of this one, runs it.
+  case taken
+  /// It waits for a time or an event.
+  case parked(until: Int64?)
+}
 
 /// Runs one run in this process, or waits while another process runs it, until it has an outcome.
-struct RunDriver: Sendable {
-  let id: RunID
-  let flow: FlowRegistration
-  let backend: any RunBackend
+package struct RunDriver: Sendable {
+  private let id: RunID
+  private let flow: FlowRegistration
+  private let backend: any RunBackend
+
+  package init<Flow: DurableSequence>(
+    _ id: RunID, of flow: Flow.Type, in backend: any RunBackend
+  ) {
+    self.id = id
+    self.flow = FlowRegistration(flow)
+    self.backend = backend
+  }
 
   /// - Returns: The run, which has ended.
   /// - Throws: A ``RunStuckError``; the error of the store; `CancellationError`.
   func drive(in context: OperationContext) async throws -> StoredRun {
     while true {
       try Task.checkCancellation()
-      if let run = try await attempt(in: context) { return run }
+      switch try await attempt(in: context) {
+      case .ended(let run): return run
+      case .stuck(let reason): throw RunStuckError(run: id, reason: reason)
+      case .ran: break
+      case .taken, .parked: try await waitForChange(in: context)
+      }
     }
   }
 
-  /// Claims and runs the run, or waits for a change of it.
+  /// Claims the run, and runs it until it ends or has to wait.
   ///
-  /// - Returns: The run if it has ended.
-  private func attempt(in context: OperationContext) async throws -> StoredRun? {
+  /// - Throws: The error of the store, also if there is no such run; `CancellationError`.
+  package func attempt(in context: OperationContext) async throws -> RunProgress {
     switch try await backend.claim(id) {
     case .claimed(let claim):
       let execution = RunExecution(claim: claim, flow: flow, backend: backend, slot: nil)
       do { _ = try await execution.perform(in: context) } catch is RunTakenError {}
-      return nil
+      return .ran
     case .over(let run):
-      if run.state == .stuck { throw RunStuckError(run: id, reason: run.reason ?? "no reason") }
-      return run
+      return run.state == .stuck ? .stuck(reason: run.reason ?? "no reason") : .ended(run)
     case .missing: throw RunStoreError.noSuchRun(id)
-    case .taken, .parked:
-      try await waitForChange(in: context)
-      return nil
+    case .taken: return .taken
+    case .parked(let wake): return .parked(until: wake)
     }
   }
 
@@ -55,7 +78,7 @@ extension RunBackend {
   /// Returns the outcome of a run that has ended.
   ///
   /// - Throws: An error if it cannot be read: a ``RunStuckError`` if a value cannot be decoded.
-  func outcome<Flow: DurableSequence>(
+  package func outcome<Flow: DurableSequence>(
     of run: StoredRun, as flow: Flow.Type
   ) async throws -> Outcome<Flow.Output> {
     let coder = options.coder
@@ -97,7 +120,7 @@ extension RunBackend {
   /// Starts a run, or returns the run with its name.
   ///
   /// - Throws: A ``RunExistsError`` if another run has the name.
-  func start<Flow: DurableSequence>(
+  package func start<Flow: DurableSequence>(
     _ flow: Flow, named id: RunID, parent: RunID? = nil
   ) async throws -> (run: StoredRun, isNew: Bool) {
     if let problem = id.problem {

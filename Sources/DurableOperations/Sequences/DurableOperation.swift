@@ -39,7 +39,7 @@ public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
   public func perform(in context: OperationContext) async throws -> Flow.Output {
     let backend = store.backend
     _ = try await backend.start(flow, named: id)
-    let driver = RunDriver(id: id, flow: FlowRegistration(Flow.self), backend: backend)
+    let driver = RunDriver(id, of: Flow.self, in: backend)
     let run = try await driver.drive(in: context)
     return try await backend.outcome(of: run, as: Flow.self).getDurably(run)
   }

@@ -69,10 +69,8 @@ final class StepInProgress: Sendable {
   ) async throws {
     try checkSize(of: value)
     let row = StoredStep(
-      position: position, key: key, name: name,
-      types: StepTypes(operations: [], success: ""), mangledName: "", kind: kind, value: value,
-      sequence: nil, attempts: attempts, fence: session.token.fence, began: began,
-      ended: session.now)
+      position: position, key: key, name: name, kind: kind, value: value, attempts: attempts,
+      fence: session.token.fence, began: began, ended: session.now)
     try await session.backend.store(key: row, by: session.token)
     state.withLock { $0.stored[key] = row }
   }

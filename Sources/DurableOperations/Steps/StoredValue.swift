@@ -1,4 +1,4 @@
-internal import CompositeOperations
+package import CompositeOperations
 
 /// The encoding of results, of which only `Codable` values and `Void` can be stored.
 enum StoredValue {
@@ -64,7 +64,7 @@ extension StoredStep {
   /// The step as the sequence sees it.
   ///
   /// - Throws: An error if its stored error cannot be read.
-  func finishedStep(by coder: any RunCoder) throws -> FinishedStep {
+  package func finishedStep(by coder: any RunCoder) throws -> FinishedStep {
     let end: Outcome<any JournaledContents> =
       switch kind {
       case .result: .result(StoredContents(text: value ?? StoredValue.void, coder: coder))

@@ -153,6 +153,26 @@ package struct StoredStep: Sendable {
   package var fence: Int
   package var began: Int64
   package var ended: Int64
+
+  package init(
+    position: Int, key: String = "", name: String,
+    types: StepTypes = StepTypes(operations: [], success: ""), mangledName: String = "",
+    kind: RunDetails.Kind, value: String?, sequence: String? = nil, attempts: Int = 1, fence: Int,
+    began: Int64, ended: Int64
+  ) {
+    self.position = position
+    self.key = key
+    self.name = name
+    self.types = types
+    self.mangledName = mangledName
+    self.kind = kind
+    self.value = value
+    self.sequence = sequence
+    self.attempts = attempts
+    self.fence = fence
+    self.began = began
+    self.ended = ended
+  }
 }
 
 package struct RunSelection: Sendable {

@@ -75,6 +75,12 @@ public struct RunExistsError: Error, Hashable, Sendable, CustomStringConvertible
   /// Whether it is the same flow, with another initial state.
   public let isSameFlow: Bool
 
+  package init(run: RunID, flow: String, isSameFlow: Bool) {
+    self.run = run
+    self.flow = flow
+    self.isSameFlow = isSameFlow
+  }
+
   public var description: String {
     let problem =
       isSameFlow
@@ -89,6 +95,11 @@ public struct RunStuckError: Error, Hashable, Sendable, CustomStringConvertible 
   public let run: RunID
   /// Why it cannot continue.
   public let reason: String
+
+  package init(run: RunID, reason: String) {
+    self.run = run
+    self.reason = reason
+  }
 
   public var description: String {
     "run \(run) is stuck: \(reason); fix the program, then retry the run"

@@ -1,0 +1,178 @@
+internal import CompositeOperations
+internal import DurableOperations
+
+/// The moment at which a process crashes.
+final class SimulatedCrash: Sendable {
+  /// The number of the write, from 0.
+  let write: Int
+  /// Whether the crash is after the write, and not before it.
+  let isAfter: Bool
+  private let happened = Lock(false)
+
+  init(write: Int, isAfter: Bool) {
+    self.write = write
+    self.isAfter = isAfter
+  }
+
+  var hasHappened: Bool { happened.withLock { $0 } }
+
+  fileprivate func happen() { happened.withLock { $0 = true } }
+}
+
+/// A store as a process sees it that crashes at one of its writes. After that, no request has an
+/// effect.
+struct CrashingBackend: RunBackend {
+  private struct State: Sendable {
+    var writes = 0
+    var isClosed = false
+    var claims: [ClaimToken] = []
+  }
+
+  private let base: any RunBackend
+  private let crash: SimulatedCrash?
+  private let state = StateBox()
+
+  private final class StateBox: Sendable {
+    let lock = Lock(State())
+  }
+
+  init(_ base: any RunBackend, _ crash: SimulatedCrash?) {
+    self.base = base
+    self.crash = crash
+  }
+
+  /// The claims that the process has made.
+  var claims: [ClaimToken] { state.lock.withLock { $0.claims } }
+
+  private static let closed = RunStoreError(.closed, "the process of this store has crashed")
+
+  private func write<Result: Sendable>(
+    _ body: () async throws -> Result
+  ) async throws -> Result {
+    let next = state.lock.withLock { state -> Int? in
+      if state.isClosed { return nil }
+      defer { state.writes += 1 }
+      return state.writes
+    }
+    guard let number = next else { throw Self.closed }
+    guard let crash, crash.write == number else { return try await body() }
+    if crash.isAfter { _ = try await body() }
+    state.lock.withLock { $0.isClosed = true }
+    crash.happen()
+    throw Self.closed
+  }
+
+  private func read<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+    if state.lock.withLock({ $0.isClosed }) { throw Self.closed }
+    return try await body()
+  }
+
+  // MARK: Requests
+
+  var options: RunStoreOptions { base.options }
+  var location: String { base.location }
+  var changes: RunChanges { base.changes }
+
+  func insert(_ run: NewRun) async throws -> (run: StoredRun, isNew: Bool) {
+    let inserted = try await write {
+      let (run, isNew) = try await base.insert(run)
+      return Inserted(run: run, isNew: isNew)
+    }
+    return (inserted.run, inserted.isNew)
+  }
+
+  private struct Inserted: Sendable {
+    let run: StoredRun
+    let isNew: Bool
+  }
+
+  func run(_ id: RunID) async throws -> StoredRun? { try await read { try await base.run(id) } }
+
+  func runs(_ selection: RunSelection) async throws -> [StoredRun] {
+    try await read { try await base.runs(selection) }
+  }
+
+  func steps(of id: RunID, last count: Int?) async throws -> [StoredStep] {
+    try await read { try await base.steps(of: id, last: count) }
+  }
+
+  func keys(of id: RunID) async throws -> [StoredStep] {
+    try await read { try await base.keys(of: id) }
+  }
+
+  func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
+    try await write {
+      let claims = try await base.claim(flows: flows, limit: limit)
+      state.lock.withLock { $0.claims += claims.map(\.token) }
+      return claims
+    }
+  }
+
+  func claim(_ id: RunID) async throws -> ClaimAnswer {
+    try await write {
+      let answer = try await base.claim(id)
+      if case .claimed(let claim) = answer {
+        state.lock.withLock { $0.claims.append(claim.token) }
+      }
+      return answer
+    }
+  }
+
+  func nextWake(of flows: [String]) async throws -> Int64? {
+    try await read { try await base.nextWake(of: flows) }
+  }
+
+  func append(_ step: StoredStep, firstKept: Int, by claim: ClaimToken) async throws {
+    try await write { try await base.append(step, firstKept: firstKept, by: claim) }
+  }
+
+  func store(key step: StoredStep, by claim: ClaimToken) async throws {
+    try await write { try await base.store(key: step, by: claim) }
+  }
+
+  func removeKeys(by claim: ClaimToken) async throws {
+    try await write { try await base.removeKeys(by: claim) }
+  }
+
+  func park(by claim: ClaimToken, until wake: Int64?, event: String?) async throws {
+    try await write { try await base.park(by: claim, until: wake, event: event) }
+  }
+
+  func end(
+    by claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?
+  ) async throws {
+    try await write { try await base.end(by: claim, outcome, as: state, sequence: sequence) }
+  }
+
+  func release(by claim: ClaimToken) async throws {
+    try await write { try await base.release(by: claim) }
+  }
+
+  func markStuck(by claim: ClaimToken, because reason: String) async throws {
+    try await write { try await base.markStuck(by: claim, because: reason) }
+  }
+
+  func cancel(_ id: RunID, because reason: String?) async throws {
+    try await write { try await base.cancel(id, because: reason) }
+  }
+
+  func retry(_ id: RunID, from step: Int?) async throws {
+    try await write { try await base.retry(id, from: step) }
+  }
+
+  func send(_ payload: String, as event: String, to id: RunID) async throws {
+    try await write { try await base.send(payload, as: event, to: id) }
+  }
+
+  func event(_ name: String, of id: RunID) async throws -> String? {
+    try await read { try await base.event(name, of: id) }
+  }
+
+  func forget(endedBefore time: Int64) async throws -> Int {
+    try await write { try await base.forget(endedBefore: time) }
+  }
+
+  func forget(_ id: RunID) async throws { try await write { try await base.forget(id) } }
+
+  func check() async throws -> [String] { try await read { try await base.check() } }
+}

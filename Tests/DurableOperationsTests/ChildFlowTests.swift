@@ -1,0 +1,74 @@
+import CompositeOperations
+import DurableOperations
+import DurableOperationsTestKit
+import Testing
+
+@Suite struct ChildFlowTests {
+  @Test("a child flow is a run of its own, named after its step")
+  func child() async throws {
+    let test = TestStore()
+    #expect(try await test.run(Single(.child)).state == .result)
+    #expect(try await test.outcome(of: Single.self).get() == 3)
+    let child = try await test.store.runs().first { $0.parent == "r" }
+    #expect(child?.flow == "Sum" && child?.state == .result)
+  }
+
+  @Test("after a crash at any write, a child does not repeat its finished steps")
+  func crashes() async throws {
+    try await CrashHunt().run(Single(.child)) { trial in
+      try await Effects.recorded { effects in
+        let sum = try await trial.outcome.get()
+        #expect(sum == 3)
+        #expect(effects.names.count <= 3)
+        return effects.once
+      }
+    }
+  }
+
+  @Test("children in parallel, with keys, each run once")
+  func parallelChildren() async throws {
+    let test = TestStore()
+    #expect(try await test.run(ParallelChildren()).state == .result)
+    #expect(try await test.outcome(of: ParallelChildren.self).get() == [1, 3, 6])
+    try await CrashHunt().run(ParallelChildren()) { try await $0.outcome.get() }
+  }
+
+  @Test("the error of a child is the error of the step")
+  func failingChild() async throws {
+    let test = TestStore()
+    #expect(try await test.run(FailingChild()).state == .error)
+    let error = try await test.outcome(of: FailingChild.self).error
+    #expect("\(error.debugDescription)".contains("CodableError"))
+  }
+
+  @Test("forgetting a parent forgets its children")
+  func forget() async throws {
+    let test = TestStore()
+    _ = try await test.run(Single(.child))
+    try await test.store.forget("r")
+    #expect(try await test.store.runs().isEmpty)
+  }
+
+  @Test("outside a durable run, a child flow runs without a journal")
+  func outside() async throws {
+    #expect(try await ChildFlow(Sum(count: 3)).run().get() == 6)
+  }
+}
+
+private struct ParallelChildren: DurableSequence {
+  var sums: [Int] = []
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    if let previous { sums = previous.result(as: [Int].self) ?? [] }
+    return previous == nil
+      ? ParallelOperation((1...3).map { ChildFlow(Sum(count: $0)).journaled(as: $0) }) : nil
+  }
+  func output(of steps: FinishedSteps) -> [Int] { sums }
+}
+
+private struct FailingChild: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? ChildFlow(Single(.failure)) : nil
+  }
+  func output(of steps: FinishedSteps) {}
+}

@@ -1,0 +1,79 @@
+import CompositeOperations
+import DurableOperations
+import Testing
+
+@Suite struct NameTests {
+  @Test("J13: the same name, flow and state are the same run")
+  func sameRun() async throws {
+    let store = RunStore.memory()
+    let first = try await store.start(Sum(count: 1), named: "r")
+    let second = try await store.start(Sum(count: 1), named: "r")
+    #expect(first.isNew && !second.isNew)
+    _ = try await DurableOperation(Sum(count: 1), named: "r", in: store).run().get()
+    // The state has changed since; the initial one counts.
+    #expect(try await store.start(Sum(count: 1), named: "r").isNew == false)
+    #expect(try await second.outcome.get() == 1)
+  }
+
+  @Test("J13: another state or another flow under the name is an error")
+  func otherRun() async throws {
+    let store = RunStore.memory()
+    try await store.start(Sum(count: 1), named: "r")
+    let state = await #expect(throws: RunExistsError.self) {
+      try await store.start(Sum(count: 2), named: "r")
+    }
+    #expect(state == RunExistsError(run: "r", flow: "Sum", isSameFlow: true))
+    let flow = await #expect(throws: RunExistsError.self) {
+      try await store.start(Single(.note), named: "r")
+    }
+    #expect(flow == RunExistsError(run: "r", flow: "Sum", isSameFlow: false))
+  }
+
+  @Test(
+    "invalid names are refused, with the problem",
+    arguments: [
+      ("", "it is empty"), (String(repeating: "n", count: 10_000), "200"),
+      ("a\u{0}b", "control character"), ("a\u{1B}[31mb", "control character"),
+      ("a\nb", "control character"),
+    ])
+  func invalidName(name: String, problem: String) async throws {
+    let error = await #expect(throws: RunStoreError.self) {
+      try await RunStore.memory().start(Sum(count: 1), named: RunID(name))
+    }
+    #expect(error?.reason == .invalidName)
+    let description = error?.description ?? ""
+    #expect(description.contains(problem), "\(description)")
+    #expect(description.utf8.count < 500)
+    #expect(description.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+  }
+
+  @Test("valid names are taken", arguments: ["a", "order 7/2", "Grün", "👍", "x'; DROP TABLE run"])
+  func validName(name: String) async throws {
+    let store = RunStore.memory()
+    let flow = DurableOperation(Sum(count: 1), named: RunID(name), in: store)
+    #expect(try await flow.run().get() == 1)
+    #expect(try await store.runs().map(\.id.text) == [name])
+  }
+
+  @Test("runs are listed by flow and state, the newest first, page by page")
+  func list() async throws {
+    let test = TestStore()
+    for number in 0..<5 {
+      try await test.store.start(Sum(count: number), named: "s\(number)")
+      test.time.pass(.seconds(1))
+    }
+    _ = try await test.run(Single(.note), "single")
+    let all = try await test.store.runs().map(\.id.text)
+    #expect(all == ["single", "s4", "s3", "s2", "s1", "s0"])
+    #expect(try await test.store.runs(of: "Single").map(\.id) == ["single"])
+    #expect(try await test.store.runs(in: [.result]).map(\.id) == ["single"])
+    var pages: [[String]] = []
+    var last: RunSummary?
+    repeat {
+      let page = try await test.store.runs(limit: 2, after: last)
+      pages.append(page.map(\.id.text))
+      last = page.last
+    } while last != nil
+    #expect(pages == [["single", "s4"], ["s3", "s2"], ["s1", "s0"], []])
+  }
+}

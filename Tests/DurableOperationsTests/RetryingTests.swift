@@ -1,0 +1,78 @@
+import CompositeOperations
+import DurableOperations
+import DurableOperationsTestKit
+import Testing
+
+@Suite struct RetryingTests {
+  @Test("J17: attempts end with the first result, and the errors before it are forgotten")
+  func succeeds() async throws {
+    let test = TestStore()
+    try await Effects.recorded { effects in
+      let run = try await test.run(Single(.retried))
+      #expect(run.state == .result)
+      #expect(effects.names.count == 3)
+      let attempts = try await test.store.run("r")?.steps.first?.attempts
+      #expect(attempts == 3)
+    }
+  }
+
+  @Test("J17: the waits between attempts park the run, and the errors of all attempts stay")
+  func waits() async throws {
+    let test = TestStore()
+    try await Effects.recorded { effects in
+      for attempt in 1...3 {
+        let run = try await test.run(Single(.failingRetried))
+        #expect(effects.names.count == attempt)
+        #expect(run.state == (attempt < 3 ? .parked : .error))
+        // Not before its time.
+        if attempt < 3 {
+          guard case .parked = try await test.attempt("r", of: Single.self) else {
+            Issue.record("not parked")
+            return
+          }
+        }
+        test.time.pass(.seconds(60))
+      }
+    }
+    let error = try await test.outcome(of: Single.self).error as? SequentialOperationError
+    let cause = error?.cause
+    #expect("\(cause.debugDescription)".contains("CodableError"), "\(cause.debugDescription)")
+  }
+
+  @Test("J17: an attempt that a crash interrupts counts")
+  func interrupted() async throws {
+    let test = TestStore()
+    let backend = test.store.backend
+    _ = try await backend.start(Single(.failingRetried), named: "r")
+    // Two processes that ended in their attempts, as they left the journal.
+    guard case .claimed(let claim) = try await backend.claim("r") else {
+      Issue.record("not claimed")
+      return
+    }
+    try await backend.store(
+      key: StoredStep(
+        position: 0, key: "@retry", name: "failure",
+        kind: .attempts,
+        value: #"{"begun":2,"errors":[]}"#, attempts: 2, fence: 1, began: 0,
+        ended: 0), by: claim.token)
+    try await backend.release(by: claim.token)
+    try await Effects.recorded { effects in
+      let state = try await test.run(Single(.failingRetried)).state
+      #expect(state == .error)
+      #expect(effects.names.count == 1)
+    }
+  }
+
+  @Test("J17: after a crash at any write, no more attempts are made than allowed")
+  func crashes() async throws {
+    // An interrupted attempt has an error of its own.
+    try await CrashHunt(comparesOutcomes: false).run(Single(.failingRetried)) { trial in
+      try await Effects.recorded { effects in
+        let outcome = try await trial.outcome
+        #expect(outcome.error != nil)
+        #expect(effects.names.count <= 3)
+        return 0
+      }
+    }
+  }
+}

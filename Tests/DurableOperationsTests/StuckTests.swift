@@ -1,0 +1,188 @@
+import CompositeOperations
+import DurableOperations
+import DurableOperationsTestKit
+import Testing
+
+@Suite struct StuckTests {
+  @Test("J21: ten claims without a finished step make a run stuck, and a retry resumes it")
+  func claims() async throws {
+    let test = TestStore()
+    let backend = test.store.backend
+    try await withTemporaryFile { file in
+      // The owner of each claim ends, as a process that crashes in its first step.
+      for _ in 0..<10 {
+        let process = TestStore(file)
+        _ = try await process.store.backend.start(Sum(count: 1), named: "r")
+        guard case .claimed = try await process.store.backend.claim("r") else {
+          Issue.record("not claimed")
+          return
+        }
+      }
+      let last = TestStore(file)
+      let run = try await last.run(Sum(count: 1))
+      #expect(run.state == .stuck)
+      #expect(
+        run.reason
+          == "10 claims in a row have not finished step 0: the process ended each time")
+      try await last.store.retry("r")
+      #expect(try await last.run(Sum(count: 1)).state == .result)
+    }
+    _ = backend
+  }
+
+  @Test("J21: a state that cannot be decoded makes the run stuck; with the type repaired, it resumes")
+  func state() async throws {
+    let test = TestStore()
+    try await test.store.start(OldState(), named: "r")
+    _ = try await test.attempt("r", of: NewState.self)
+    let run = try await test.row()
+    #expect(run.state == .stuck)
+    #expect(run.reason?.contains("its state cannot be decoded as NewState") == true)
+    try await test.store.retry("r")
+    _ = try await test.attempt("r", of: RepairedState.self)
+    #expect(try await test.row().state == .result)
+  }
+
+  @Test("J20: a new optional field, a field less, and unknown fields need nothing")
+  func deployment() async throws {
+    let test = TestStore()
+    _ = try await test.store.start(OldState(), named: "r")
+    _ = try await test.attempt("r", of: RepairedState.self)
+    #expect(try await test.row().state == .result)
+    // The same start, by the new type, is the same run.
+    #expect(try await test.store.start(RepairedState(), named: "r").isNew == false)
+  }
+
+  @Test("J21: a step of a type that the program no longer has makes the run stuck")
+  func missingType() async throws {
+    try await withTemporaryFile { file in
+      let test = TestStore(file)
+      _ = try await test.store.backend.start(Sum(count: 2), named: "r")
+      guard case .claimed(let claim) = try await test.store.backend.claim("r") else {
+        Issue.record("not claimed")
+        return
+      }
+      try await test.store.backend.append(
+        StoredStep(
+          position: 0, name: "Gone",
+          types: StepTypes(operations: ["Shop.Gone"], success: "Swift.Int"),
+          mangledName: "4Shop4GoneV", kind: .result, value: "1", attempts: 1,
+          fence: 1, began: 0, ended: 0), firstKept: 0, by: claim.token)
+      try await test.store.backend.release(by: claim.token)
+      let run = try await test.run(Sum(count: 2))
+      #expect(run.state == .stuck)
+      #expect(run.reason == "this program has no type Shop.Gone, of which step 0, Gone, is")
+    }
+  }
+
+  @Test("J21: a value that is damaged in the file makes that run stuck, and others continue")
+  func damagedValue() async throws {
+    try await withTemporaryFile { file in
+      let test = TestStore(file)
+      _ = try await test.run(Single(.event), "r")
+      _ = try await test.run(Sum(count: 1, keeping: nil), "other")
+      try SQLiteFiles.execute(file, "UPDATE run SET sequence = '{' WHERE id = 'r'")
+      try await test.store.send(1, as: "go", to: "r")
+      #expect(try await test.run(Single(.event), "r").state == .stuck)
+      #expect(try await test.run(Sum(count: 2), "third").state == .result)
+      #expect(try await test.store.check().count == 1)
+    }
+  }
+
+  @Test("J22: a run that ended in an error is retried from the failed step")
+  func retryFailed() async throws {
+    let test = TestStore()
+    try await Effects.recorded { effects in
+      let state = try await test.run(FailsTwice()).state
+      #expect(state == .error)
+      try await test.store.retry("r")
+      let again = try await test.run(FailsTwice()).state
+      #expect(again == .error)
+      try await test.store.retry("r")
+      let end = try await test.run(FailsTwice()).state
+      #expect(end == .result)
+      #expect(effects.names == ["note", "attempt", "attempt", "attempt"])
+    }
+  }
+
+  @Test("J22: a retry from a step deletes it and what follows, with the state", arguments: 0...4)
+  func retryFrom(step: Int) async throws {
+    let test = TestStore()
+    try await Effects.recorded { effects in
+      _ = try await test.run(Sum(count: 4))
+      try await test.store.retry("r", from: step)
+      let kept = try await test.row().stepCount
+      #expect(kept == step)
+      _ = try await test.run(Sum(count: 4))
+      let sum = try await test.outcome(of: Sum.self).get()
+      #expect(sum == 10)
+      #expect(effects.names.count == 4 + 4 - step)
+    }
+  }
+
+  @Test("J22: a retry from a step that is not kept, does not exist, or of a running run is refused")
+  func refusedRetry() async throws {
+    let test = TestStore()
+    _ = try await test.run(Sum(count: 6, keeping: 1))
+    for step in [-1, 7, 2] {
+      let error = await #expect(throws: RunStoreError.self) {
+        try await test.store.retry("r", from: step)
+      }
+      #expect(error?.reason == .noSuchStep)
+      if step == 2 { #expect(error?.description.contains("retry from is 5") == true) }
+    }
+    try await test.store.retry("r", from: 5)
+    let error = await #expect(throws: RunStoreError.self) { try await test.store.retry("r") }
+    #expect(error?.reason == .wrongState)
+    _ = try await test.run(Sum(count: 6, keeping: 1))
+    #expect(try await test.outcome(of: Sum.self).get() == 21)
+  }
+
+  @Test("J22: a cancelled run can be retried")
+  func retryCancelled() async throws {
+    let test = TestStore()
+    try await test.store.start(Sum(count: 2), named: "r")
+    try await test.store.cancel("r", because: "x")
+    try await test.store.retry("r")
+    let run = try await test.run(Sum(count: 2))
+    #expect(run.state == .result && run.reason == nil && run.cancelled == nil)
+  }
+}
+
+private struct OldState: DurableSequence {
+  static let flowName = "Versioned"
+  var count = 1
+  var removed = "x"
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? { nil }
+  func output(of steps: FinishedSteps) -> Int { count }
+}
+
+private struct NewState: DurableSequence {
+  static let flowName = "Versioned"
+  var count = 1
+  var required: String
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? { nil }
+  func output(of steps: FinishedSteps) -> Int { count }
+}
+
+private struct RepairedState: DurableSequence {
+  static let flowName = "Versioned"
+  var count = 1
+  var added: String?
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? { nil }
+  func output(of steps: FinishedSteps) -> Int { count }
+}
+
+private struct FailsTwice: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    switch previous?.index {
+    case nil: Note("note")
+    case 0: FailingUntil(attempt: 4)
+    default: nil
+    }
+  }
+  func output(of steps: FinishedSteps) {}
+}

@@ -1,0 +1,72 @@
+import CompositeOperations
+import DurableOperations
+import Foundation
+
+/// A wall clock that a test sets.
+final class TestTime: Sendable {
+  private let lock = Lock(Date(timeIntervalSince1970: 1_800_000_000))
+
+  var now: Date { lock.withLock { $0 } }
+  func pass(_ duration: Duration) { lock.withLock { $0 += duration / .seconds(1) } }
+}
+
+/// A store with a wall clock that the test sets.
+struct TestStore: Sendable {
+  let store: RunStore
+  let time = TestTime()
+
+  /// - Parameter file: The file; nil for a store in memory.
+  init(_ file: String? = nil, _ options: RunStoreOptions = RunStoreOptions()) {
+    var options = options
+    let time = time
+    options.now = { time.now }
+    store = file.map { RunStore.sqlite($0, options: options) } ?? .memory(options: options)
+  }
+
+  /// Claims a run, and runs it until it ends or has to wait.
+  func attempt<Flow: DurableSequence>(
+    _ id: RunID, of flow: Flow.Type
+  ) async throws -> RunProgress {
+    try await Attempt(driver: RunDriver(id, of: flow, in: store.backend)).run().get()
+  }
+
+  /// Runs a flow until it ends or has to wait, and returns its row.
+  @discardableResult
+  func run<Flow: DurableSequence>(
+    _ flow: Flow, _ id: RunID = "r"
+  ) async throws -> StoredRun {
+    _ = try await store.backend.start(flow, named: id)
+    _ = try await attempt(id, of: Flow.self)
+    return try await row(id)
+  }
+
+  func row(_ id: RunID = "r") async throws -> StoredRun {
+    guard let run = try await store.backend.run(id) else { throw CodableError(code: 404) }
+    return run
+  }
+
+  func outcome<Flow: DurableSequence>(
+    _ id: RunID = "r", of flow: Flow.Type
+  ) async throws -> Outcome<Flow.Output> {
+    try await store.backend.outcome(of: row(id), as: flow)
+  }
+
+  private struct Attempt: ComposableOperation {
+    let driver: RunDriver
+
+    func perform(in context: OperationContext) async throws -> RunProgress {
+      try await driver.attempt(in: context)
+    }
+  }
+}
+
+/// Performs a body with the path of a file in a temporary folder, which is removed afterwards.
+func withTemporaryFile<Value>(
+  _ name: String = "flows.sqlite", _ body: (String) async throws -> Value
+) async throws -> Value {
+  let folder = FileManager.default.temporaryDirectory
+    .appendingPathComponent("durable-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  return try await body(folder.appendingPathComponent(name).path)
+}

@@ -1,0 +1,139 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import DurableOperations
+import DurableOperationsTestKit
+import Foundation
+import Testing
+
+@Suite struct WaitingTests {
+  @Test("J18: a long sleep parks the run until its time, which is fixed once")
+  func sleep() async throws {
+    let test = TestStore()
+    let wake = Int64(test.time.now.timeIntervalSince1970 + 60) * 1_000
+    #expect(try await test.run(Single(.sleep)).state == .parked)
+    #expect(try await test.row().wake == wake)
+    test.time.pass(.seconds(59))
+    #expect(try await test.run(Single(.sleep)).state == .parked)
+    #expect(try await test.row().wake == wake)
+    test.time.pass(.seconds(1))
+    #expect(try await test.run(Single(.sleep)).state == .result)
+  }
+
+  @Test("J18: a time that has passed while no process ran causes no wait")
+  func pastWake() async throws {
+    let test = TestStore()
+    #expect(try await test.run(Single(.sleep)).state == .parked)
+    test.time.pass(.seconds(86_400))
+    #expect(try await test.run(Single(.sleep)).state == .result)
+  }
+
+  @Test("J18: a short sleep does not park the run")
+  func shortSleep() async throws {
+    let test = TestStore(nil, RunStoreOptions(parkingThreshold: .seconds(120)))
+    // The wait is on the clock of the environment, which passes with that of the store.
+    let flow = DurableOperation(Single(.sleep), named: "r", in: test.store)
+    let clock = ManualClock()
+    let run = flow.start(in: OperationEnvironment(clock: clock))
+    await clock.waitForSleepers(1)
+    #expect(try await test.row().state == .running)
+    test.time.pass(.seconds(60))
+    clock.advance(by: .seconds(60))
+    #expect(await run.outcome.result != nil)
+  }
+
+  @Test("J18: outside a durable run, a sleep waits on the clock of the environment")
+  func outside() async throws {
+    let clock = ManualClock()
+    let run = DurableSleep(for: .seconds(5)).start(in: OperationEnvironment(clock: clock))
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(5))
+    #expect(await run.outcome.result != nil)
+  }
+
+  @Test("J18: zero, negative and endless sleeps", arguments: [0, -5, Int64.max])
+  func extremeSleeps(seconds: Int64) async throws {
+    let test = TestStore()
+    let run = try await test.run(SleepFlow(seconds: seconds))
+    #expect(run.state == (seconds > 0 ? .parked : .result))
+  }
+
+  @Test("J19: an event that was sent before or after the wait began is returned", arguments: [true, false])
+  func event(isEarly: Bool) async throws {
+    let test = TestStore()
+    try await test.store.start(Single(.event), named: "r")
+    if isEarly { try await test.store.send(5, as: "go", to: "r") }
+    #expect(try await test.run(Single(.event)).state == (isEarly ? .result : .parked))
+    if !isEarly {
+      try await test.store.send(5, as: "go", to: "r")
+      #expect(try await test.row().state == .ready)
+      #expect(try await test.run(Single(.event)).state == .result)
+    }
+    #expect(try await test.outcome(of: Single.self).get() == 5)
+  }
+
+  @Test("J19: the first event of a name counts, and other names do not")
+  func firstEvent() async throws {
+    let test = TestStore()
+    try await test.store.start(Single(.event), named: "r")
+    try await test.store.send(1, as: "other", to: "r")
+    #expect(try await test.run(Single(.event)).state == .parked)
+    try await test.store.send(2, as: "other", to: "r")
+    #expect(try await test.row().state == .parked)
+    try await test.store.send(5, as: "go", to: "r")
+    try await test.store.send(6, as: "go", to: "r")
+    #expect(try await test.run(Single(.event)).state == .result)
+    #expect(try await test.outcome(of: Single.self).get() == 5)
+  }
+
+  @Test("J19: after its limit, the wait for an event ends in a timeout error")
+  func limit() async throws {
+    let test = TestStore()
+    #expect(try await test.run(Single(.limitedEvent)).state == .parked)
+    test.time.pass(.seconds(60))
+    #expect(try await test.run(Single(.limitedEvent)).state == .error)
+    let error = try await test.outcome(of: Single.self).error as? SequentialOperationError
+    #expect(
+      error?.cause as? TimeoutError == TimeoutError(name: "AwaitedEvent(go)", limit: .seconds(60)))
+  }
+
+  @Test("J19: an event of another type is an error that names event and run")
+  func eventType() async throws {
+    let test = TestStore()
+    try await test.store.start(Single(.event), named: "r")
+    try await test.store.send("text", as: "go", to: "r")
+    #expect(try await test.run(Single(.event)).state == .error)
+    let error = try await test.outcome(of: Single.self).error as? SequentialOperationError
+    let description = (error?.cause).map { "\($0)" } ?? ""
+    #expect(description.contains("the event 'go' of run r is not a Int"), "\(description)")
+  }
+
+  @Test("J19: an ended run receives no events")
+  func eventForEndedRun() async throws {
+    let test = TestStore()
+    _ = try await test.run(Single(.note))
+    let error = await #expect(throws: RunStoreError.self) {
+      try await test.store.send(1, as: "go", to: "r")
+    }
+    #expect(error?.reason == .wrongState)
+  }
+
+  @Test("J18, J19: parked runs survive a crash at any write")
+  func crashes() async throws {
+    try await CrashHunt().run(Single(.sleep)) { try await $0.outcome.isCancelled }
+    try await CrashHunt().run(Single(.event)) { trial in
+      try await trial.store.start(Single(.event), named: trial.id)
+      try await trial.store.send(5, as: "go", to: trial.id)
+      return try await trial.outcome.get()
+    }
+    try await CrashHunt().run(Single(.limitedEvent)) { try await "\($0.outcome)" }
+  }
+}
+
+private struct SleepFlow: DurableSequence {
+  let seconds: Int64
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? DurableSleep(for: .seconds(seconds)) : nil
+  }
+  func output(of steps: FinishedSteps) {}
+}
