@@ -4,6 +4,8 @@ public import CompositeOperations
 /// returns its outcome if it has ended.
 ///
 /// ```swift
+/// import DurableOperations
+///
 /// let store = RunStore.sqlite("flows.sqlite")
 /// let fulfil = DurableOperation(Fulfilment(of: order), named: "order-7", in: store)
 /// let parcels = try await fulfil.run().get()
@@ -58,11 +60,13 @@ extension Outcome {
 /// An operation that runs a durable sequence as a run of its own, whose parent is the current run.
 ///
 /// ```swift
-/// return ParallelOperation(
+/// import DurableOperations
+///
+/// let sync = ParallelOperation(
 ///   regions.map { ChildFlow(SyncRegion($0), named: "sync-\(today)-\($0.name)") })
 /// ```
 ///
-/// It is stored like any run, so a crash of the parent does not repeat what the child has finished.
+/// It is stored like any run, so a crash of the parent does not repeat the finished steps of the child.
 /// Cancelling the parent in its store cancels the child. Another worker that knows the flow may run
 /// it.
 ///

@@ -6,6 +6,8 @@ public import CompositeOperations
 /// step, and the next process continues after the last finished step:
 ///
 /// ```swift
+/// import DurableOperations
+///
 /// struct UserIssues: DurableSequence {
 ///   let user: String
 ///
