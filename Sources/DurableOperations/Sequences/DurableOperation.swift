@@ -15,9 +15,10 @@ public import CompositeOperations
 /// if that process ends. Cancelling the operation does not cancel the run: it can be resumed later.
 /// ``RunStore/cancel(_:because:)`` cancels the run.
 ///
-/// The outcome is the same in the first process and after any number of crashes: results, errors and
-/// steps are read from the journal. The run ends in the output of the sequence, or in a
-/// `SequentialOperationError`.
+/// The outcome is the same in the first process and after any number of crashes: results, errors
+/// and steps are read from the journal. The run ends in the output of the sequence, or in a
+/// `SequentialOperationError`. If it is stuck, the operation ends in a ``RunStuckError``. If the
+/// store fails, it ends in a ``RunStoreError``, and the run can be resumed.
 public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
   private let flow: Flow
   private let id: RunID
