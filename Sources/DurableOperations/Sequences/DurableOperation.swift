@@ -67,9 +67,9 @@ extension Outcome {
 ///   regions.map { ChildFlow(SyncRegion($0), named: "sync-\(today)-\($0.name)") })
 /// ```
 ///
-/// It is stored like any run, so a crash of the parent does not repeat the finished steps of the child.
-/// Cancelling the parent in its store cancels the child. Another worker that knows the flow may run
-/// it.
+/// It is stored like any run, so a crash of the parent does not repeat the finished steps of the
+/// child. Cancelling the parent in its store cancels the child. Another worker that knows the flow
+/// may run it.
 ///
 /// Outside a durable run, it runs the sequence without a journal.
 public struct ChildFlow<Flow: DurableSequence>: ComposableOperation
