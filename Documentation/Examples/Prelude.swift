@@ -3,6 +3,7 @@
 
 import CompositeOperations
 import CompositeOperationsTestKit
+import DurableOperations
 import Foundation
 import OperationTracing
 
@@ -17,8 +18,8 @@ let root = Folder()
 
 struct User: Sendable, Equatable { var name = "octocat" }
 struct Profile: Sendable { var user = User() }
-struct Repository: Sendable, Equatable { var name = "hello-world" }
-struct Issue: Sendable, Equatable { var title = "It does not work" }
+struct Repository: Codable, Sendable, Equatable { var name = "hello-world" }
+struct Issue: Codable, Sendable, Equatable { var title = "It does not work" }
 
 struct API: Sendable {
   func repositories(of user: String) async throws -> [Repository] { [] }
@@ -295,3 +296,77 @@ struct Studio: Sendable {
 
 func openConnection() throws -> Int32 { -1 }
 func readAnswer(from connection: Int32) throws -> [UInt8] { [] }
+
+// MARK: Orders
+
+struct Item: Codable, Sendable, CustomStringConvertible {
+  var number = "A-17"
+  var description: String { number }
+}
+struct Order: Codable, Sendable {
+  var number = 7
+  var items = [Item()]
+}
+struct Payment: Codable, Sendable { var id = "pay_1" }
+struct Parcel: Codable, Sendable { var number = 1 }
+struct Approval: Codable, Sendable {
+  var isGranted = true
+  var name = "ada"
+}
+
+struct PaymentService: Sendable {
+  func charge(_ order: Order, idempotencyKey: String?) async throws -> Payment { Payment() }
+}
+
+struct ChargeCard: ComposableOperation {
+  let order: Order
+  func perform(in context: OperationContext) async throws -> Payment {
+    try await payments.charge(order, idempotencyKey: context.idempotencyKey)
+  }
+}
+
+struct RefundCard: ComposableOperation {
+  let payment: Payment
+  func perform(in context: OperationContext) async throws {}
+}
+
+struct ReserveItem: ComposableOperation {
+  let item: Item
+  func perform(in context: OperationContext) async throws -> Item { item }
+}
+
+struct PackItem: ComposableOperation {
+  let item: Item
+  func perform(in context: OperationContext) async throws -> Parcel { Parcel() }
+}
+
+/// Charges a card, waits for an approval, and packs the items.
+struct Fulfilment: DurableSequence {
+  let order: Order
+  private var payment: Payment?
+  init(of order: Order) { self.order = order }
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? { nil }
+
+  func output(of steps: FinishedSteps) -> [Parcel] { [] }
+}
+
+struct Nightly: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? { nil }
+}
+
+struct Region: Codable, Sendable { var name = "north" }
+
+struct SyncRegion: DurableSequence {
+  let region: Region
+  init(_ region: Region) { self.region = region }
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? { nil }
+
+  func output(of steps: FinishedSteps) -> Int { 0 }
+}
+
+let order = Order()
+let payments = PaymentService()
+let regions = [Region()]
+let today = "2026-11-24"

@@ -2,12 +2,16 @@ extension OperationContext {
   /// A key that identifies this part of a durable run: equal in every attempt and in every process,
   /// and different for every step, key and run. Nil outside a durable run.
   ///
+  /// It consists of the run, the position and name of the step, and the keys of `journaled(as:)`,
+  /// such as `order-7/2.ParallelOperation/A-17`. Parts of a step without a key have the key of the
+  /// step.
+  ///
   /// Pass it to services that recognize repeated requests, because a step that was interrupted by a
   /// crash runs again.
   public var idempotencyKey: String? { journal?.idempotencyKey }
 
-  /// A number that increases each time a process takes over the durable run. Nil outside a durable
-  /// run.
+  /// A number that increases each time a process claims the durable run: after its start, a wait, a
+  /// crash or a retry. Nil outside a durable run.
   ///
   /// Pass it to storage that rejects writes with a smaller number than it has seen.
   public var fencingToken: Int? { journal?.fencingToken }

@@ -17,7 +17,7 @@ struct DurableRunner<Flow: DurableSequence> {
   /// The encoded sequence after the last finished step.
   private var sequence: String
   private var position: Int
-  /// What earlier claims have stored for the step in progress.
+  /// The values that earlier claims have stored for the step in progress.
   private var keys: [StoredStep] = []
 
   init(_ claim: RunClaim, session: RunSession, in context: OperationContext) {

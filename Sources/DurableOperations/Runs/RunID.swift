@@ -1,6 +1,8 @@
 /// The name that identifies a run in its store.
 ///
 /// ```swift
+/// import DurableOperations
+///
 /// let id: RunID = "order-\(order.number)"
 /// ```
 ///
@@ -24,7 +26,7 @@ public struct RunID: Hashable, Codable, Sendable {
 
   static let mostBytes = 200
 
-  /// What is wrong with the name; nil if it is valid.
+  /// The problem of the name; nil if it is valid.
   var problem: String? {
     if text.isEmpty { return "it is empty" }
     if text.utf8.count > Self.mostBytes {

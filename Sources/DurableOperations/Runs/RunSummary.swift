@@ -75,7 +75,7 @@ public struct RunDetails: Sendable {
     public let fence: Int
   }
 
-  /// What is stored for a step or a key.
+  /// The kind of a stored row of a step or a key.
   public enum Kind: String, Sendable, Codable {
     case result, error, cancelled
     /// A number of attempts that have begun.

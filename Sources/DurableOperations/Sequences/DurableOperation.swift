@@ -4,6 +4,8 @@ public import CompositeOperations
 /// returns its outcome if it has ended.
 ///
 /// ```swift
+/// import DurableOperations
+///
 /// let store = RunStore.sqlite("flows.sqlite")
 /// let fulfil = DurableOperation(Fulfilment(of: order), named: "order-7", in: store)
 /// let parcels = try await fulfil.run().get()
@@ -13,9 +15,10 @@ public import CompositeOperations
 /// if that process ends. Cancelling the operation does not cancel the run: it can be resumed later.
 /// ``RunStore/cancel(_:because:)`` cancels the run.
 ///
-/// The outcome is the same in the first process and after any number of crashes: results, errors and
-/// steps are read from the journal. The run ends in the output of the sequence, or in a
-/// `SequentialOperationError`.
+/// The outcome is the same in the first process and after any number of crashes: results, errors
+/// and steps are read from the journal. The run ends in the output of the sequence, or in a
+/// `SequentialOperationError`. If it is stuck, the operation ends in a ``RunStuckError``. If the
+/// store fails, it ends in a ``RunStoreError``, and the run can be resumed.
 public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
   private let flow: Flow
   private let id: RunID
@@ -58,13 +61,15 @@ extension Outcome {
 /// An operation that runs a durable sequence as a run of its own, whose parent is the current run.
 ///
 /// ```swift
-/// return ParallelOperation(
+/// import DurableOperations
+///
+/// let sync = ParallelOperation(
 ///   regions.map { ChildFlow(SyncRegion($0), named: "sync-\(today)-\($0.name)") })
 /// ```
 ///
-/// It is stored like any run, so a crash of the parent does not repeat what the child has finished.
-/// Cancelling the parent in its store cancels the child. Another worker that knows the flow may run
-/// it.
+/// It is stored like any run, so a crash of the parent does not repeat the finished steps of the
+/// child. Cancelling the parent in its store cancels the child. Another worker that knows the flow
+/// may run it.
 ///
 /// Outside a durable run, it runs the sequence without a journal.
 public struct ChildFlow<Flow: DurableSequence>: ComposableOperation

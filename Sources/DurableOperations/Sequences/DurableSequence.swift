@@ -6,6 +6,8 @@ public import CompositeOperations
 /// step, and the next process continues after the last finished step:
 ///
 /// ```swift
+/// import DurableOperations
+///
 /// struct UserIssues: DurableSequence {
 ///   let user: String
 ///
@@ -29,8 +31,9 @@ public import CompositeOperations
 /// A step that was interrupted runs again, and the sequence is asked again for it, with the same
 /// state and the same previous step. See <doc:FlowsThatSurviveACrash>.
 public protocol DurableSequence: OperationSequence, Codable {
-  /// The name of the flow in the journal. The name of the type by default.
+  /// The name of the flow in the journal. By default the name of the type, without its module.
   ///
+  /// Flows in one store need different names, and a name must not change while runs are open.
   /// Give an incompatible successor another name, and keep the old type until its runs have ended.
   static var flowName: String { get }
 }

@@ -3,7 +3,9 @@ public import CompositeOperations
 /// An operation that waits for an event which is sent to its durable run from outside.
 ///
 /// ```swift
-/// return AwaitedEvent("approved", as: Approval.self, within: .seconds(7 * 86_400))
+/// import DurableOperations
+///
+/// let approval = AwaitedEvent("approved", as: Approval.self, within: .seconds(7 * 86_400))
 /// ```
 ///
 /// Send the event with ``RunStore/send(_:as:to:)``, before or after the wait begins; the first event

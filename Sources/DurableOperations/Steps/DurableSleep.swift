@@ -3,7 +3,9 @@ public import CompositeOperations
 /// An operation that waits for a time that outlives the process.
 ///
 /// ```swift
-/// return DurableSleep(for: .seconds(3 * 86_400))
+/// import DurableOperations
+///
+/// let pause = DurableSleep(for: .seconds(3 * 86_400))
 /// ```
 ///
 /// In a durable run, the time at which it wakes is fixed once, by the wall clock of the store, and

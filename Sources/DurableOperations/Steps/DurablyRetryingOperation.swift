@@ -5,13 +5,16 @@ extension ComposableOperation {
   /// run.
   ///
   /// ```swift
-  /// return ChargeCard(order: order)
+  /// import DurableOperations
+  ///
+  /// let charge = ChargeCard(order: order)
   ///   .durablyRetrying(attempts: 5, backoff: .exponential(from: .seconds(1)))
   /// ```
   ///
-  /// An attempt counts when it begins, so one that a crash interrupts counts, too. The waits between
-  /// attempts are times of the wall clock, and a long wait parks the run as a ``DurableSleep`` does.
-  /// With `retrying`, the count begins again after a crash.
+  /// An attempt counts when it begins, so an attempt that a crash or a cancelled worker interrupts
+  /// counts too, with an ``InterruptedAttemptError``. The waits between attempts are times of the
+  /// wall clock, and a long wait parks the run as a ``DurableSleep`` does. With `retrying`, the
+  /// count begins again after a crash.
   ///
   /// Outside a durable run, the modifier behaves like `retrying`.
   ///
@@ -91,7 +94,7 @@ struct DurablyRetryingOperation<Base: ComposableOperation>: ComposableOperation 
   }
 }
 
-/// What the journal knows of the attempts.
+/// The attempts as the journal stores them.
 private struct AttemptRecord: Codable {
   var begun = 0
   /// When the next attempt may begin, in milliseconds since 1970.

@@ -4,6 +4,8 @@ extension ComposableOperation where Success: Codable {
   /// Stores the result in the journal of the durable run, under a key.
   ///
   /// ```swift
+  /// import DurableOperations
+  ///
   /// let parcels = ParallelOperation(order.items.map { PackItem(item: $0).journaled(as: $0) })
   /// ```
   ///

@@ -28,7 +28,7 @@ final class StepInProgress: Sendable {
   }
 
   private struct State: Sendable {
-    /// What earlier claims and this one have stored, by key.
+    /// The values that earlier claims and this one have stored, by key.
     var stored: [String: StoredStep]
     var parking: Parking?
     var stuckReason: String?

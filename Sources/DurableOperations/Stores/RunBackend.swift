@@ -1,6 +1,6 @@
 package import CompositeOperations
 
-/// What a store does for the runs in it. Each function is one transaction.
+/// The requests of a store. Each function is one transaction.
 ///
 /// Times are milliseconds since the beginning of 1970, UTC.
 package protocol RunBackend: Sendable {
@@ -64,7 +64,7 @@ package protocol RunBackend: Sendable {
     by claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?
   ) async throws
 
-  /// Gives up a claim without an outcome, so that any process may claim the run at once.
+  /// Releases a claim without an outcome, so that any process may claim the run at once.
   func release(by claim: ClaimToken) async throws
 
   /// Marks a run as stuck.

@@ -137,7 +137,7 @@ extension RunCancelledError: CancellationRepresenting {
 
 /// The error of a store: its file cannot be used, or a request does not make sense.
 public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What went wrong.
+  /// The kind of the problem.
   public enum Reason: String, Hashable, Sendable {
     /// The name of a run is empty, too long, or contains a control character.
     case invalidName
@@ -168,7 +168,7 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 
   public let reason: Reason
-  /// What failed, why, and what to do.
+  /// The failed request, the reason, and the remedy.
   public let description: String
 
   package init(_ reason: Reason, _ description: String) {
@@ -188,7 +188,7 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension Int {
-  /// A number of bytes, in the unit that gives up to four digits.
+  /// A number of bytes, in the largest unit with a value of at least 1.
   fileprivate var readableBytes: String {
     for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] where self >= size {
       let tenths = (self * 10 + size / 2) / size

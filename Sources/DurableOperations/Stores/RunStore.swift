@@ -4,14 +4,19 @@ internal import Foundation
 /// The place where durable runs are stored.
 ///
 /// ```swift
+/// import DurableOperations
+///
 /// let store = RunStore.sqlite("flows.sqlite")
 /// let run = try await store.start(Fulfilment(of: order), named: "order-7")
 /// try await store.send(Approval(isGranted: true), as: "approved", to: "order-7")
 /// ```
 ///
-/// Any number of processes on one machine may use one file at the same time. The file is opened, and
-/// created if it is missing, by the first request. A process that ends, however it ends, gives up
-/// its runs at once.
+/// Any number of processes on one machine may use one file at the same time. The file is opened,
+/// and created if it is missing, by the first request. When a process ends, for whatever reason,
+/// another one can claim its runs at once.
+///
+/// Events, cancellations and retries are requests to a store. They need no worker in the same
+/// process. See <doc:FlowsThatSurviveACrash>.
 public struct RunStore: Sendable {
   package let backend: any RunBackend
 

@@ -4,6 +4,9 @@ internal import SystemSupport
 /// An operation that runs the runs of a store until it is cancelled.
 ///
 /// ```swift
+/// import DurableOperations
+///
+/// let store = RunStore.sqlite("flows.sqlite")
 /// let worker = DurableWorker(
 ///   in: store, running: [Fulfilment.self, Nightly.self], width: .limited(to: 16))
 /// _ = await worker.run()
@@ -148,7 +151,7 @@ private struct Housekeeping {
     let now = backend.options.milliseconds
     if let last, now - last < Self.interval, now >= last { return }
     let end = now - backend.options.retention.roundedUpMilliseconds
-    // An error is met again by the next claim. A full batch is continued at the next idle moment.
+    // An error is met again by the next claim. A full batch is continued at the next idle time.
     let deleted = (try? await backend.forget(endedBefore: end)) ?? 0
     if deleted < 1_000 { last = now }
   }
