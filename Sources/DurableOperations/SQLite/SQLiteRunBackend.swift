@@ -21,12 +21,15 @@ final class SQLiteRunBackend: RunBackend {
   /// This process, since its first claim.
   private let owner = Lock<JournalOwner?>(nil)
 
-  init(file: String?, options: RunStoreOptions) {
+  /// - Parameters:
+  ///   - file: The path of the file; nil for a journal in memory.
+  ///   - hook: Called before and after each commit; nil except in tests.
+  init(file: String?, options: RunStoreOptions, onCommit hook: CommitHook? = nil) {
     self.file = file
     self.options = options
     location = file ?? "memory"
     guard let file else {
-      writes = GroupCommit("DurableOperations.memory") {
+      writes = GroupCommit("DurableOperations.memory", hook: hook) {
         let connection = try SQLiteConnection.openInMemory()
         try JournalSchema.prepare(connection)
         return connection
@@ -37,7 +40,7 @@ final class SQLiteRunBackend: RunBackend {
     let configuration = SQLiteConfiguration(
       access: .create, durability: options.durability == .full ? .full : .normal,
       busyTimeout: .seconds(30), permissions: 0o600)
-    writes = GroupCommit("DurableOperations.writes") {
+    writes = GroupCommit("DurableOperations.writes", hook: hook) {
       if let type = SQLiteFile(file).networkType {
         throw RunStoreError(
           .networkFileSystem,
