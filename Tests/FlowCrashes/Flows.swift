@@ -42,9 +42,7 @@ struct EveryKindOfStep: DurableSequence {
 
 /// A flow that runs as a child.
 struct Child: DurableSequence {
-  private(set) var letters: [String]
-
-  init(letters: [String]) { self.letters = letters }
+  var letters: [String]
 
   mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
     if letters.isEmpty { return nil }
@@ -93,7 +91,8 @@ struct SmallFlow: DurableSequence {
     sum += previous.map { $0.index + 1 } ?? 0
     switch previous.map({ $0.index + 1 }) ?? 0 {
     case 0: return Effect("first")
-    case 1: return ParallelOperation((0..<2).map { Effect("\($0)").journaled(as: $0) }).named("keys")
+    case 1:
+      return ParallelOperation((0..<2).map { Effect("\($0)").journaled(as: $0) }).named("keys")
     case 2: return DurableSleep(for: .milliseconds(number % 3 * 5))
     case 3: return Effect("last")
     default: return nil

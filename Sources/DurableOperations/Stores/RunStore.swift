@@ -38,7 +38,8 @@ public struct RunStore: Sendable {
 
   /// Returns a store in an SQLite file that calls a function at its commits, for tests of crashes.
   package static func sqlite(
-    _ path: String, options: RunStoreOptions = RunStoreOptions(), onCommit hook: @escaping CommitHook
+    _ path: String, options: RunStoreOptions = RunStoreOptions(),
+    onCommit hook: @escaping CommitHook
   ) -> RunStore {
     RunStore(SQLiteRunBackend(file: path, options: options, onCommit: hook))
   }
