@@ -91,10 +91,13 @@ where Flow.Output: Codable {
     }
     let part = try journal.part(JournalKey(reserved: "child", id?.text ?? ""))
     let child = id ?? RunID(part.idempotencyKey)
-    let backend = journal.session.backend
-    _ = try await backend.start(flow, named: child, parent: journal.session.run)
-    let run = try await part.ended(child, as: FlowRegistration(Flow.self), in: context)
-    return try await backend.outcome(of: run, as: Flow.self).getDurably(run)
+    let (backend, parent) = (journal.session.backend, journal.session.run)
+    let (run, outcome) = try await journal.step.request {
+      _ = try await backend.start(flow, named: child, parent: parent)
+      let run = try await part.ended(child, as: FlowRegistration(Flow.self), in: context)
+      return (run, try await backend.outcome(of: run, as: Flow.self))
+    }
+    return try outcome.getDurably(run)
   }
 }
 
