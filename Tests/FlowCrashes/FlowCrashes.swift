@@ -84,9 +84,11 @@ import Synchronization
   private static func runFlow() async throws -> Outcome<[String]> {
     let flow = EveryKindOfStep()
     try await store.start(flow, named: "run")
-    do { try await store.send("granted", as: "approval", to: "run") } catch
-      let error as RunStoreError where error.reason == .wrongState
-    {}
+    do {
+      try await store.send("granted", as: "approval", to: "run")
+    } catch let error as RunStoreError where error.reason == .wrongState {
+      // It has ended.
+    }
     let outcome = await DurableOperation(flow, named: "run", in: store).run()
     if let error = outcome.error as? RunStoreError { throw error }
     return outcome

@@ -117,9 +117,11 @@ extension RunJournal {
       case .claimed(let claim):
         // In the place of its parent, which only waits.
         let execution = RunExecution(claim: claim, flow: flow, backend: backend, slot: nil)
-        do { _ = try await execution.perform(in: context.journaling(in: nil)) } catch
-          is RunTakenError
-        {}
+        do {
+          _ = try await execution.perform(in: context.journaling(in: nil))
+        } catch is RunTakenError {
+          // Another process runs it now.
+        }
       case .over(let run):
         if run.state != .stuck { return run }
         throw step.markStuck(because: "its child \(child) is stuck: \(run.reason ?? "no reason")")
