@@ -33,7 +33,9 @@ import Synchronization
       for number in 0..<(Int(arguments[4]) ?? 0) {
         try await store.start(SmallFlow(number: number), named: "small-\(number)")
       }
-    default: _ = await DurableWorker(in: store, running: [SmallFlow.self]).run()
+    default:
+      let width = OperationWidth.limited(to: 4)
+      _ = await DurableWorker(in: store, running: [SmallFlow.self], width: width).run()
     }
   }
 

@@ -93,7 +93,7 @@ struct SmallFlow: DurableSequence {
     case 0: return Effect("first")
     case 1:
       return ParallelOperation((0..<2).map { Effect("\($0)").journaled(as: $0) }).named("keys")
-    case 2: return DurableSleep(for: .milliseconds(number % 3 * 5))
+    case 2: return DurableSleep(for: .milliseconds(number % 3 * 20))
     case 3: return Effect("last")
     default: return nil
     }
