@@ -27,6 +27,8 @@ struct RunExecution: Sendable {
   /// - Throws: `CancellationError` if the task was cancelled; the error of the store. The run is
   ///   released.
   func perform(in context: OperationContext) async throws -> RunStop {
+    // The process that was asked to cancel the run may have ended before it did.
+    if claim.run.cancelled != nil { return try await stopped() }
     let id = claim.token.run
     let cancelled = Latch()
     backend.changes.began(id) { cancelled.open() }
