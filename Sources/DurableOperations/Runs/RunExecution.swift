@@ -80,6 +80,8 @@ struct RunExecution: Sendable {
       return .ended
     }
     try await backend.release(by: claim.token)
-    throw CancellationError()
+    // The request may have been meant for an earlier claim.
+    try Task.checkCancellation()
+    return .parked
   }
 }
