@@ -103,13 +103,17 @@ final class SQLiteRunBackend: RunBackend {
 
   private var ownNumber: Int64? { owner.withLock { $0?.number } }
 
-  /// The number of this process among the owners, in a write.
-  private func ownerNumber(_ connection: SQLiteConnection) throws -> Int64 {
+  /// The number of this process among the owners. The first claim registers it.
+  private func ownerNumber() async throws -> Int64 {
     guard let file else { return 1 }
     if let number = ownNumber { return number }
-    let owner = try JournalOwner(in: connection, of: file, now: now)
-    self.owner.withLock { $0 = owner }
-    return owner.number
+    let now = now
+    // A transaction of its own: after a rollback, another process could get the same number.
+    let registered = try await write { try JournalOwner(in: $0, of: file, now: now) }
+    return owner.withLock { owner in
+      if owner == nil { owner = registered }
+      return owner?.number ?? registered.number
+    }
   }
 
   // MARK: Runs
@@ -158,9 +162,9 @@ final class SQLiteRunBackend: RunBackend {
   func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
     let now = now
     let names = try options.json(flows)
+    let owner = try await ownerNumber()
     return try await write { [self] connection in
       try takeOverRunsOfDeadOwners(connection, now)
-      let owner = try ownerNumber(connection)
       let runs = try connection.claim(flows: names, limit: limit, owner: owner, now: now)
       return runs.map(RunClaim.init)
     }
@@ -168,6 +172,7 @@ final class SQLiteRunBackend: RunBackend {
 
   func claim(_ id: RunID) async throws -> ClaimAnswer {
     let now = now
+    let owner = try await ownerNumber()
     return try await write { [self] connection in
       try takeOverRunsOfDeadOwners(connection, now)
       guard let run = try connection.run(id) else { return .missing }
@@ -177,7 +182,6 @@ final class SQLiteRunBackend: RunBackend {
       case .ready, .parked:
         guard let wake = run.wake, wake <= now else { return .parked(until: run.wake) }
       }
-      let owner = try ownerNumber(connection)
       guard let claimed = try connection.claim(id, owner: owner, now: now) else {
         return try connection.run(id).map { .over($0) } ?? .missing
       }
