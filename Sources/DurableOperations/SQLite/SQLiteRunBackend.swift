@@ -236,7 +236,7 @@ final class SQLiteRunBackend: RunBackend {
     by claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?
   ) async throws {
     let now = now
-    let parent = try await write {
+    let parents = try await write {
       try $0.end(claim, outcome, as: state, sequence: sequence, now: now)
     }
     changes.notify([.run(claim.run), .ready] + (parent.map { [.run($0)] } ?? []))

@@ -126,19 +126,26 @@ extension RunJournal {
         if run.state != .stuck { return run }
         throw step.markStuck(because: "its child \(child) is stuck: \(run.reason ?? "no reason")")
       case .missing: throw RunStoreError.noSuchRun(child)
-      case .taken, .parked:
-        _ = try await wait(
-          for: ChildEvent.name(of: child), of: [child], until: nil, in: context
-        ) { () -> Bool? in
-          guard let run = try await backend.run(child) else { return true }
-          switch run.state {
-          case .ready, .stuck, .result, .error, .cancelled: return true
-          case .running: return nil
-          case .parked:
-            guard let wake = run.wake, wake <= session.now else { return nil }
-            return true
-          }
-        }
+      case .taken: try await waitForChange(of: child, until: nil, in: context)
+      case .parked(let wake): try await waitForChange(of: child, until: wake, in: context)
+      }
+    }
+  }
+
+  /// Waits until a child can be claimed or has ended, or until a time.
+  private func waitForChange(
+    of child: RunID, until wake: Int64?, in context: OperationContext
+  ) async throws {
+    let backend = session.backend
+    _ = try await wait(for: ChildEvent.name(of: child), of: [child], until: wake, in: context) {
+      () -> Bool? in
+      guard let run = try await backend.run(child) else { return true }
+      switch run.state {
+      case .ready, .stuck, .result, .error, .cancelled: return true
+      case .running: return nil
+      case .parked:
+        guard let wake = run.wake, wake <= session.now else { return nil }
+        return true
       }
     }
   }
