@@ -20,6 +20,8 @@ final class SQLiteRunBackend: RunBackend {
   private let watch: JournalWatch?
   /// This process, since its first claim.
   private let owner = Lock<JournalOwner?>(nil)
+  /// Claims of this process that could not be released. Its next claim releases them.
+  private let unreleased = Lock<Set<ClaimToken>>([])
 
   /// - Parameters:
   ///   - file: The path of the file; nil for a journal in memory.
@@ -163,8 +165,7 @@ final class SQLiteRunBackend: RunBackend {
     let now = now
     let names = try options.json(flows)
     let owner = try await ownerNumber()
-    return try await write { [self] connection in
-      try takeOverRunsOfDeadOwners(connection, now)
+    return try await writeClaim(now) { connection in
       let runs = try connection.claim(flows: names, limit: limit, owner: owner, now: now)
       return runs.map(RunClaim.init)
     }
@@ -173,8 +174,7 @@ final class SQLiteRunBackend: RunBackend {
   func claim(_ id: RunID) async throws -> ClaimAnswer {
     let now = now
     let owner = try await ownerNumber()
-    return try await write { [self] connection in
-      try takeOverRunsOfDeadOwners(connection, now)
+    return try await writeClaim(now) { connection -> ClaimAnswer in
       guard let run = try connection.run(id) else { return .missing }
       switch run.state {
       case .result, .error, .cancelled, .stuck: return .over(run)
@@ -192,6 +192,20 @@ final class SQLiteRunBackend: RunBackend {
   func nextWake(of flows: [String]) async throws -> Int64? {
     let names = try options.json(flows)
     return try await read { try $0.nextWake(flows: names) }
+  }
+
+  /// Makes claims, after what can be claimed has been made ready.
+  private func writeClaim<Result: Sendable>(
+    _ now: Int64, _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
+  ) async throws -> Result {
+    let released = unreleased.withLock { $0 }
+    let result = try await write { [self] connection in
+      for claim in released { try connection.release(claim, now: now) }
+      try takeOverRunsOfDeadOwners(connection, now)
+      return try body(connection)
+    }
+    if !released.isEmpty { unreleased.withLock { $0.subtract(released) } }
+    return result
   }
 
   /// Makes the runs of processes that have ended ready for others.
@@ -239,12 +253,15 @@ final class SQLiteRunBackend: RunBackend {
     let parents = try await write {
       try $0.end(claim, outcome, as: state, sequence: sequence, now: now)
     }
-    changes.notify([.run(claim.run), .ready] + (parent.map { [.run($0)] } ?? []))
+    changes.notify([.run(claim.run), .ready] + parents.map { .run($0) })
   }
 
   func release(by claim: ClaimToken) async throws {
     let now = now
-    try await write { try $0.release(claim, now: now) }
+    do { try await write { try $0.release(claim, now: now) } } catch {
+      _ = unreleased.withLock { $0.insert(claim) }
+      throw error
+    }
     changes.notify([.ready, .run(claim.run)])
   }
 
