@@ -90,7 +90,9 @@ final class GroupCommit: @unchecked Sendable {
   // MARK: On the queue
 
   private func opened() throws -> SQLiteConnection {
-    if let connection { return connection }
+    if let connection, !connection.isUnusable { return connection }
+    // It closes before the file is opened again.
+    self.connection = nil
     let connection = try open()
     self.connection = connection
     return connection
