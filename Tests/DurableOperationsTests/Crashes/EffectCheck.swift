@@ -72,7 +72,7 @@ struct EffectCheck {
 
 extension String {
   /// The text as a part of an idempotency key.
-  fileprivate var escaped: String {
+  var escaped: String {
     replacing("%", with: "%25").replacing("/", with: "%2F").replacing("@", with: "%40")
   }
 }
