@@ -105,6 +105,11 @@ let package = Package(
       name: "RecordCrashes",
       dependencies: ["CompositeOperations", "RecordOperations", "SQLiteSupport"],
       path: "Tests/RecordCrashes", swiftSettings: strict),
+    // Tests kill it.
+    .executableTarget(
+      name: "FlowCrashes",
+      dependencies: ["CompositeOperations", "DurableOperations", "SQLiteSupport"],
+      path: "Tests/FlowCrashes", swiftSettings: strict),
     // Programs that tests run.
     .target(
       name: "TestPrograms", dependencies: ["CProcesses"], path: "Tests/TestPrograms",

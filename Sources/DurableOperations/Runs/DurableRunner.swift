@@ -130,7 +130,7 @@ struct DurableRunner<Flow: DurableSequence> {
         by: session.token, until: parking.wake, event: parking.event)
       return .stopped(.parked)
     }
-    throw recorder.error ?? CancellationError()
+    throw step.failure ?? CancellationError()
   }
 
   /// The mangled name by which a program finds the type; empty if it cannot.

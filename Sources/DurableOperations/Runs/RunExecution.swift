@@ -27,6 +27,18 @@ struct RunExecution: Sendable {
   /// - Throws: `CancellationError` if the task was cancelled; the error of the store. The run is
   ///   released.
   func perform(in context: OperationContext) async throws -> RunStop {
+    do { return try await performClaimed(in: context) } catch let error
+      where error is RunStoreError || error is RunCancelledError
+    {
+      // The store may work again soon. Otherwise the next process takes the run over.
+      try? await backend.release(by: claim.token)
+      throw error
+    }
+  }
+
+  private func performClaimed(in context: OperationContext) async throws -> RunStop {
+    // The process that was asked to cancel the run may have ended before it did.
+    if claim.run.cancelled != nil { return try await stopped() }
     let id = claim.token.run
     let cancelled = Latch()
     backend.changes.began(id) { cancelled.open() }
@@ -52,11 +64,7 @@ struct RunExecution: Sendable {
         try await backend.markStuck(by: claim.token, because: reason)
       }
       return stop
-    } catch let error as RunTakenError {
-      throw error
-    } catch let error as RunStoreError {
-      // The store may work again soon. Otherwise the next process takes the run over.
-      try? await backend.release(by: claim.token)
+    } catch let error where error is RunTakenError || error is RunStoreError {
       throw error
     } catch let error where error is CancellationError || error is RunCancelledError {
       return try await stopped()
@@ -78,6 +86,8 @@ struct RunExecution: Sendable {
       return .ended
     }
     try await backend.release(by: claim.token)
-    throw CancellationError()
+    // The request may have been meant for an earlier claim.
+    try Task.checkCancellation()
+    return .parked
   }
 }

@@ -1,6 +1,18 @@
 internal import CompositeOperations
 internal import Dispatch
-internal import SQLiteSupport
+package import SQLiteSupport
+
+/// A moment of a transaction at which a test can end the process or make the store fail.
+package enum CommitMoment: Sendable {
+  /// All writes of the transaction are made.
+  case beforeCommit
+  /// The transaction is on the disk, and no caller knows it.
+  case afterCommit
+}
+
+/// A function that a store calls at the moments of its transactions. What it throws fails the
+/// writes; an error before the commit also rolls them back.
+package typealias CommitHook = @Sendable (CommitMoment, SQLiteConnection) throws -> Void
 
 /// Writes to a database: all writes that wait when a transaction begins share it, and so share the
 /// wait for the disk.
@@ -23,12 +35,18 @@ final class GroupCommit: @unchecked Sendable {
   private let pending = Lock(Pending())
   private let queue: DispatchQueue
   private let open: @Sendable () throws -> SQLiteConnection
+  private let hook: CommitHook?
   private var connection: SQLiteConnection?
 
-  /// - Parameter open: Opens the file. It is called for the first write, and again if it fails.
-  init(_ name: String, open: @escaping @Sendable () throws -> SQLiteConnection) {
+  /// - Parameters:
+  ///   - hook: Called before and after each commit; nil except in tests.
+  ///   - open: Opens the file. It is called for the first write, and again if it fails.
+  init(
+    _ name: String, hook: CommitHook?, open: @escaping @Sendable () throws -> SQLiteConnection
+  ) {
     queue = DispatchQueue(label: name, qos: .userInitiated)
     self.open = open
+    self.hook = hook
   }
 
   /// Makes a write, and returns when it is committed.
@@ -72,7 +90,9 @@ final class GroupCommit: @unchecked Sendable {
   // MARK: On the queue
 
   private func opened() throws -> SQLiteConnection {
-    if let connection { return connection }
+    if let connection, !connection.isUnusable { return connection }
+    // It closes before the file is opened again.
+    self.connection = nil
     let connection = try open()
     self.connection = connection
     return connection
@@ -94,7 +114,9 @@ final class GroupCommit: @unchecked Sendable {
       let connection = try opened()
       try connection.transaction(.immediate) {
         for entry in entries { try entry.write(connection) }
+        try hook?(.beforeCommit, connection)
       }
+      try hook?(.afterCommit, connection)
     } catch let error as SQLiteError where error.isOfStatement && entries.count > 1 {
       // One of them failed, and took the others with it.
       for entry in entries { write([entry]) }

@@ -98,11 +98,13 @@ extension SQLiteConnection {
   }
 
   func makeRunsReady(ofOwner number: Int64, now: Int64) throws {
-    try execute(
+    let ids = try fetchAll(
       """
       UPDATE run SET state = 'ready', owner = NULL, wake = ?2, updated = ?2
-      WHERE owner = ?1 AND state = 'running'
-      """, [.integer(number), .integer(now)])
+      WHERE owner = ?1 AND state = 'running' RETURNING id
+      """, [.integer(number), .integer(now)]
+    ) { RunID($0.text(at: 0) ?? "") }
+    for id in ids { _ = try wakeParents(of: id, now: now) }
     try execute("DELETE FROM owner WHERE number = ?1", [.integer(number)])
   }
 
@@ -144,20 +146,13 @@ extension SQLiteConnection {
 
   /// Parks a run.
   ///
-  /// - Returns: Whether it is ready, because its event has come.
+  /// - Returns: Whether it is ready, because its event has come, or its child can be claimed or has
+  ///   ended.
   func park(
     by claim: ClaimToken, until wake: Int64?, event: String?, now: Int64
   ) throws -> Bool {
     try check(claim)
-    let hasCome: Bool =
-      if let event {
-        try fetchOne(
-          "SELECT 1 FROM event WHERE run = ?1 AND name = ?2",
-          [.text(claim.run.text), .text(event)]
-        ) { _ in true } ?? false
-      } else {
-        false
-      }
+    let isReady = try event.map { try hasCome($0, for: claim.run) } ?? false
     try execute(
       """
       UPDATE run SET state = ?2, owner = NULL, claims = 0, wake = ?3, event = ?4, updated = ?5
@@ -165,19 +160,28 @@ extension SQLiteConnection {
       """,
       [
         .text(claim.run.text),
-        .text((hasCome ? RunState.ready : RunState.parked).rawValue),
-        hasCome ? .integer(now) : wake.map { .integer($0) } ?? .null,
+        .text((isReady ? RunState.ready : RunState.parked).rawValue),
+        isReady ? .integer(now) : wake.map { .integer($0) } ?? .null,
         event.map { .text($0) } ?? .null, .integer(now),
       ])
-    return hasCome
+    return isReady
+  }
+
+  private func hasCome(_ event: String, for id: RunID) throws -> Bool {
+    if let child = ChildEvent.child(of: event), let state = try run(child)?.state {
+      return state != .running && state != .parked
+    }
+    return try fetchOne(
+      "SELECT 1 FROM event WHERE run = ?1 AND name = ?2", [.text(id.text), .text(event)]
+    ) { _ in true } ?? false
   }
 
   /// Ends a run.
   ///
-  /// - Returns: The parent, which may wait for it.
+  /// - Returns: Its parents that waited for it, the nearest first.
   func end(
     _ claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?, now: Int64
-  ) throws -> RunID? {
+  ) throws -> [RunID] {
     do { try check(claim) } catch is RunCancelledError where state == .cancelled {}
     try removeKeys(of: claim.run)
     try execute(
@@ -189,10 +193,24 @@ extension SQLiteConnection {
         .text(claim.run.text), .text(state.rawValue), outcome.map { .text($0) } ?? .null,
         .integer(now), sequence.map { .text($0) } ?? .null,
       ])
-    return try wakeParent(of: claim.run, now: now)
+    return try wakeParents(of: claim.run, now: now)
   }
 
-  /// Makes the parent of a run that has ended ready, if it waits for that.
+  /// Makes the parents of a run that has ended, or can be claimed, ready if they wait for it.
+  ///
+  /// A process without a worker runs a child only as a part of its parent.
+  ///
+  /// - Returns: The parents, the nearest first.
+  private func wakeParents(of id: RunID, now: Int64) throws -> [RunID] {
+    var woken: [RunID] = []
+    var child = id
+    while let parent = try wakeParent(of: child, now: now) {
+      woken.append(parent)
+      child = parent
+    }
+    return woken
+  }
+
   private func wakeParent(of id: RunID, now: Int64) throws -> RunID? {
     try fetchOne(
       """
@@ -210,6 +228,7 @@ extension SQLiteConnection {
         updated = ?3
       WHERE id = ?1 AND fence = ?2 AND state = 'running'
       """, [.text(claim.run.text), .integer(Int64(claim.fence)), .integer(now)])
+    if changeCount > 0 { _ = try wakeParents(of: claim.run, now: now) }
   }
 
   func markStuck(_ claim: ClaimToken, because reason: String, now: Int64) throws {
@@ -250,7 +269,7 @@ extension SQLiteConnection {
         """, [.text(id.text), .integer(now)])
       if changeCount > 0 {
         cancelled.ended.append(id)
-        _ = try wakeParent(of: id, now: now)
+        _ = try wakeParents(of: id, now: now)
       } else if let owner, try run(id)?.owner == Int(owner) {
         cancelled.running.append(id)
       }
@@ -300,6 +319,7 @@ extension SQLiteConnection {
         wake = ?3, event = NULL, cancelled = NULL, reason = NULL, outcome = NULL, ended = NULL,
         updated = ?3 WHERE id = ?1
       """, [.text(id.text), .text(state), .integer(now)])
+    _ = try wakeParents(of: id, now: now)
   }
 
   func send(_ payload: String, as event: String, to id: RunID, now: Int64) throws {
@@ -316,6 +336,7 @@ extension SQLiteConnection {
       UPDATE run SET state = 'ready', wake = ?3, event = NULL, updated = ?3
       WHERE id = ?1 AND state = 'parked' AND event = ?2
       """, [.text(id.text), .text(event), .integer(now)])
+    if changeCount > 0 { _ = try wakeParents(of: id, now: now) }
   }
 }
 

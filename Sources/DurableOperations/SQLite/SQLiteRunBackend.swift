@@ -20,13 +20,18 @@ final class SQLiteRunBackend: RunBackend {
   private let watch: JournalWatch?
   /// This process, since its first claim.
   private let owner = Lock<JournalOwner?>(nil)
+  /// Claims of this process that could not be released. Its next claim releases them.
+  private let unreleased = Lock<Set<ClaimToken>>([])
 
-  init(file: String?, options: RunStoreOptions) {
+  /// - Parameters:
+  ///   - file: The path of the file; nil for a journal in memory.
+  ///   - hook: Called before and after each commit; nil except in tests.
+  init(file: String?, options: RunStoreOptions, onCommit hook: CommitHook? = nil) {
     self.file = file
     self.options = options
     location = file ?? "memory"
     guard let file else {
-      writes = GroupCommit("DurableOperations.memory") {
+      writes = GroupCommit("DurableOperations.memory", hook: hook) {
         let connection = try SQLiteConnection.openInMemory()
         try JournalSchema.prepare(connection)
         return connection
@@ -37,7 +42,7 @@ final class SQLiteRunBackend: RunBackend {
     let configuration = SQLiteConfiguration(
       access: .create, durability: options.durability == .full ? .full : .normal,
       busyTimeout: .seconds(30), permissions: 0o600)
-    writes = GroupCommit("DurableOperations.writes") {
+    writes = GroupCommit("DurableOperations.writes", hook: hook) {
       if let type = SQLiteFile(file).networkType {
         throw RunStoreError(
           .networkFileSystem,
@@ -100,13 +105,17 @@ final class SQLiteRunBackend: RunBackend {
 
   private var ownNumber: Int64? { owner.withLock { $0?.number } }
 
-  /// The number of this process among the owners, in a write.
-  private func ownerNumber(_ connection: SQLiteConnection) throws -> Int64 {
+  /// The number of this process among the owners. The first claim registers it.
+  private func ownerNumber() async throws -> Int64 {
     guard let file else { return 1 }
     if let number = ownNumber { return number }
-    let owner = try JournalOwner(in: connection, of: file, now: now)
-    self.owner.withLock { $0 = owner }
-    return owner.number
+    let now = now
+    // A transaction of its own: after a rollback, another process could get the same number.
+    let registered = try await write { try JournalOwner(in: $0, of: file, now: now) }
+    return owner.withLock { owner in
+      if owner == nil { owner = registered }
+      return owner?.number ?? registered.number
+    }
   }
 
   // MARK: Runs
@@ -155,9 +164,8 @@ final class SQLiteRunBackend: RunBackend {
   func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
     let now = now
     let names = try options.json(flows)
-    return try await write { [self] connection in
-      try takeOverRunsOfDeadOwners(connection, now)
-      let owner = try ownerNumber(connection)
+    let owner = try await ownerNumber()
+    return try await writeClaim(now) { connection in
       let runs = try connection.claim(flows: names, limit: limit, owner: owner, now: now)
       return runs.map(RunClaim.init)
     }
@@ -165,8 +173,8 @@ final class SQLiteRunBackend: RunBackend {
 
   func claim(_ id: RunID) async throws -> ClaimAnswer {
     let now = now
-    return try await write { [self] connection in
-      try takeOverRunsOfDeadOwners(connection, now)
+    let owner = try await ownerNumber()
+    return try await writeClaim(now) { connection -> ClaimAnswer in
       guard let run = try connection.run(id) else { return .missing }
       switch run.state {
       case .result, .error, .cancelled, .stuck: return .over(run)
@@ -174,7 +182,6 @@ final class SQLiteRunBackend: RunBackend {
       case .ready, .parked:
         guard let wake = run.wake, wake <= now else { return .parked(until: run.wake) }
       }
-      let owner = try ownerNumber(connection)
       guard let claimed = try connection.claim(id, owner: owner, now: now) else {
         return try connection.run(id).map { .over($0) } ?? .missing
       }
@@ -185,6 +192,20 @@ final class SQLiteRunBackend: RunBackend {
   func nextWake(of flows: [String]) async throws -> Int64? {
     let names = try options.json(flows)
     return try await read { try $0.nextWake(flows: names) }
+  }
+
+  /// Makes claims, after what can be claimed has been made ready.
+  private func writeClaim<Result: Sendable>(
+    _ now: Int64, _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
+  ) async throws -> Result {
+    let released = unreleased.withLock { $0 }
+    let result = try await write { [self] connection in
+      for claim in released { try connection.release(claim, now: now) }
+      try takeOverRunsOfDeadOwners(connection, now)
+      return try body(connection)
+    }
+    if !released.isEmpty { unreleased.withLock { $0.subtract(released) } }
+    return result
   }
 
   /// Makes the runs of processes that have ended ready for others.
@@ -229,15 +250,18 @@ final class SQLiteRunBackend: RunBackend {
     by claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?
   ) async throws {
     let now = now
-    let parent = try await write {
+    let parents = try await write {
       try $0.end(claim, outcome, as: state, sequence: sequence, now: now)
     }
-    changes.notify([.run(claim.run), .ready] + (parent.map { [.run($0)] } ?? []))
+    changes.notify([.run(claim.run), .ready] + parents.map { .run($0) })
   }
 
   func release(by claim: ClaimToken) async throws {
     let now = now
-    try await write { try $0.release(claim, now: now) }
+    do { try await write { try $0.release(claim, now: now) } } catch {
+      _ = unreleased.withLock { $0.insert(claim) }
+      throw error
+    }
     changes.notify([.ready, .run(claim.run)])
   }
 

@@ -96,10 +96,13 @@ where Flow.Output: Codable {
     }
     let part = try journal.part(JournalKey(reserved: "child", id?.text ?? ""))
     let child = id ?? RunID(part.idempotencyKey)
-    let backend = journal.session.backend
-    _ = try await backend.start(flow, named: child, parent: journal.session.run)
-    let run = try await part.ended(child, as: FlowRegistration(Flow.self), in: context)
-    return try await backend.outcome(of: run, as: Flow.self).getDurably(run)
+    let (backend, parent) = (journal.session.backend, journal.session.run)
+    let (run, outcome) = try await journal.step.request {
+      _ = try await backend.start(flow, named: child, parent: parent)
+      let run = try await part.ended(child, as: FlowRegistration(Flow.self), in: context)
+      return (run, try await backend.outcome(of: run, as: Flow.self))
+    }
+    return try outcome.getDurably(run)
   }
 }
 
@@ -119,26 +122,35 @@ extension RunJournal {
       case .claimed(let claim):
         // In the place of its parent, which only waits.
         let execution = RunExecution(claim: claim, flow: flow, backend: backend, slot: nil)
-        do { _ = try await execution.perform(in: context.journaling(in: nil)) } catch
-          is RunTakenError
-        {}
+        do {
+          _ = try await execution.perform(in: context.journaling(in: nil))
+        } catch is RunTakenError {
+          // Another process runs it now.
+        }
       case .over(let run):
         if run.state != .stuck { return run }
         throw step.markStuck(because: "its child \(child) is stuck: \(run.reason ?? "no reason")")
       case .missing: throw RunStoreError.noSuchRun(child)
-      case .taken, .parked:
-        _ = try await wait(
-          for: ChildEvent.name(of: child), of: [child], until: nil, in: context
-        ) { () -> Bool? in
-          guard let run = try await backend.run(child) else { return true }
-          switch run.state {
-          case .ready, .stuck, .result, .error, .cancelled: return true
-          case .running: return nil
-          case .parked:
-            guard let wake = run.wake, wake <= session.now else { return nil }
-            return true
-          }
-        }
+      case .taken: try await waitForChange(of: child, until: nil, in: context)
+      case .parked(let wake): try await waitForChange(of: child, until: wake, in: context)
+      }
+    }
+  }
+
+  /// Waits until a child can be claimed or has ended, or until a time.
+  private func waitForChange(
+    of child: RunID, until wake: Int64?, in context: OperationContext
+  ) async throws {
+    let backend = session.backend
+    _ = try await wait(for: ChildEvent.name(of: child), of: [child], until: wake, in: context) {
+      () -> Bool? in
+      guard let run = try await backend.run(child) else { return true }
+      switch run.state {
+      case .ready, .stuck, .result, .error, .cancelled: return true
+      case .running: return nil
+      case .parked:
+        guard let wake = run.wake, wake <= session.now else { return nil }
+        return true
       }
     }
   }

@@ -36,13 +36,13 @@ extension RunJournal {
     for event: String, of runs: [RunID], until wake: Int64?, in context: OperationContext,
     _ check: () async throws -> Value?
   ) async throws -> Value? {
-    if let value = try await check() { return value }
+    if let value = try await step.request(check) { return value }
     if let wake, wake <= session.now { return nil }
     if step.canPark, isLong(until: wake) { throw step.park(until: wake, event: event) }
     return try await withoutSlot {
       try await session.backend.changes.wait(for: runs.map { .run($0) }, in: context) {
         () -> WaitDecision<Value?> in
-        if let value = try await check() { return .end(value) }
+        if let value = try await step.request(check) { return .end(value) }
         guard let wake else { return .wait(nil) }
         let left = wake - session.now
         return left > 0 ? .wait(.milliseconds(left)) : .end(nil)

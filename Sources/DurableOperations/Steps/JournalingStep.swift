@@ -50,7 +50,6 @@ final class StepRecorder: Sendable {
   private let firstKept: Int
   private let began: Int64
   private let recorded = Lock<StoredStep?>(nil)
-  private let failure = Lock<(any Error)?>(nil)
 
   init(
     _ step: StepInProgress, types: StepTypes, mangledName: String, sequence: String?, firstKept: Int
@@ -66,14 +65,12 @@ final class StepRecorder: Sendable {
   /// The finished step; nil if it was not stored.
   var finished: StoredStep? { recorded.withLock { $0 } }
 
-  /// The error because of which it was not stored; nil if there is none.
-  var error: (any Error)? { failure.withLock { $0 } }
-
   /// Stores a result, also if it came after a cancellation.
   ///
   /// - Throws: The error of the coder or the limit, which is stored in its place; the error of the
   ///   store.
   func record(_ value: any Sendable) async throws {
+    if let failure = step.failure { throw failure }
     let text: String
     do {
       text = try StoredValue.encode(value, by: step.session.coder)
@@ -90,9 +87,8 @@ final class StepRecorder: Sendable {
   /// - Throws: The error of the store.
   func record(_ error: any Error, wasCancelled: Bool) async throws {
     // Parked and stuck steps have no outcome, and a cancelled step runs again.
-    if step.parking != nil || step.stuckReason != nil || wasCancelled { return }
-    if error is RunTakenError || error is RunCancelledError || error is RunStoreError {
-      failure.withLock { $0 = error }
+    // A step whose store has failed runs again, too.
+    if step.parking != nil || step.stuckReason != nil || step.failure != nil || wasCancelled {
       return
     }
     let isCancellation = error.meansCancellation
@@ -111,9 +107,8 @@ final class StepRecorder: Sendable {
       position: step.position, key: "", name: step.name, types: types, mangledName: mangledName,
       kind: kind, value: value, sequence: sequence, attempts: step.attempts,
       fence: session.token.fence, began: began, ended: session.now)
-    do { try await session.backend.append(row, firstKept: firstKept, by: session.token) } catch {
-      failure.withLock { $0 = error }
-      throw error
+    try await step.request {
+      try await session.backend.append(row, firstKept: firstKept, by: session.token)
     }
     recorded.withLock { $0 = row }
   }

@@ -32,6 +32,8 @@ final class StepInProgress: Sendable {
     var stored: [String: StoredStep]
     var parking: Parking?
     var stuckReason: String?
+    /// The first failure of the store, because of which the step cannot finish.
+    var failure: (any Error)?
   }
 
   let session: RunSession
@@ -71,7 +73,7 @@ final class StepInProgress: Sendable {
     let row = StoredStep(
       position: position, key: key, name: name, kind: kind, value: value, attempts: attempts,
       fence: session.token.fence, began: began, ended: session.now)
-    try await session.backend.store(key: row, by: session.token)
+    try await request { try await session.backend.store(key: row, by: session.token) }
     state.withLock { $0.stored[key] = row }
   }
 
@@ -92,6 +94,27 @@ final class StepInProgress: Sendable {
 
   var parking: Parking? { state.withLock(\.parking) }
   var stuckReason: String? { state.withLock(\.stuckReason) }
+  var failure: (any Error)? { state.withLock(\.failure) }
+
+  /// Performs a request of the store for the step. If the store fails, or the claim is not valid any
+  /// more, the step ends without an outcome, whatever its operation makes of the error.
+  ///
+  /// - Throws: The error of the request.
+  func request<Value>(
+    _ body: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    do { return try await body() } catch {
+      let isFailure =
+        switch error {
+        case let error as RunTakenError: error.run == session.run
+        case let error as RunCancelledError: error.run == session.run
+        case let error as RunStoreError: error.isOfFile
+        default: false
+        }
+      if isFailure { state.withLock { if $0.failure == nil { $0.failure = error } } }
+      throw error
+    }
+  }
 
   /// Ends the step without an outcome, so that the run is parked.
   func park(until wake: Int64?, event: String?) -> any Error {
@@ -197,7 +220,13 @@ struct JournalKey: Sendable {
   }
 }
 
-/// The event of a child flow that has ended.
+/// The event of a child flow that has ended, or can be claimed.
 enum ChildEvent {
-  static func name(of child: RunID) -> String { "@child:\(child.text)" }
+  private static let prefix = "@child:"
+
+  static func name(of child: RunID) -> String { prefix + child.text }
+
+  static func child(of event: String) -> RunID? {
+    event.hasPrefix(prefix) ? RunID(String(event.dropFirst(prefix.count))) : nil
+  }
 }

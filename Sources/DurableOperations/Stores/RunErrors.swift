@@ -176,6 +176,16 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     self.description = description
   }
 
+  /// Whether the file cannot be used, so that other requests would fail, too.
+  var isOfFile: Bool {
+    switch reason {
+    case .diskFull, .inputOutput, .damagedFile, .foreignFile, .newerSchema, .networkFileSystem,
+      .notAccessible, .busy, .closed, .other:
+      true
+    case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .notEncodable: false
+    }
+  }
+
   /// Whether the same request may succeed later without a change of the program.
   var isTemporary: Bool {
     switch reason {

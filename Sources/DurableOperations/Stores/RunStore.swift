@@ -41,6 +41,14 @@ public struct RunStore: Sendable {
     RunStore(SQLiteRunBackend(file: nil, options: options))
   }
 
+  /// Returns a store in an SQLite file that calls a function at its commits, for tests of crashes.
+  package static func sqlite(
+    _ path: String, options: RunStoreOptions = RunStoreOptions(),
+    onCommit hook: @escaping CommitHook
+  ) -> RunStore {
+    RunStore(SQLiteRunBackend(file: path, options: options, onCommit: hook))
+  }
+
   // MARK: Starting
 
   /// Starts a run, which a ``DurableWorker`` runs.

@@ -1,0 +1,115 @@
+import CompositeOperations
+import DurableOperations
+import Foundation
+import SQLiteSupport
+import Synchronization
+
+/// Durable runs that tests kill.
+///
+/// usage: FlowCrashes flow FOLDER LAUNCH [MOMENT COMMIT]
+///        FlowCrashes start FOLDER LAUNCH COUNT
+///        FlowCrashes work FOLDER LAUNCH
+///
+/// - `flow` runs ``EveryKindOfStep`` to its end, and prints its outcome and the number of commits.
+///   With a moment, `before` or `after`, the process kills itself at that moment of the commit with
+///   that number. With `fail` in place of a moment, the files cannot grow from that commit on, until
+///   the flow has ended in an error and is run again; the errors are printed.
+/// - `start` starts a number of runs of ``SmallFlow``.
+/// - `work` runs them until it is killed.
+///
+/// Each body appends a line to the file `effects`: the number of the launch, the idempotency key,
+/// and the fencing token.
+@main struct FlowCrashes {
+  static let folder = CommandLine.arguments[2]
+  static let launch = CommandLine.arguments[3]
+
+  static func main() async throws {
+    let arguments = CommandLine.arguments
+    switch arguments[1] {
+    case "flow":
+      let moment = arguments.count > 4 ? arguments[4] : nil
+      try await runFlow(at: moment, of: arguments.count > 5 ? Int(arguments[5]) ?? 0 : 0)
+    case "start":
+      for number in 0..<(Int(arguments[4]) ?? 0) {
+        try await store.start(SmallFlow(number: number), named: "small-\(number)")
+      }
+    default:
+      let width = OperationWidth.limited(to: 4)
+      _ = await DurableWorker(in: store, running: [SmallFlow.self], width: width).run()
+    }
+  }
+
+  /// The store that all bodies use.
+  static let store = RunStore.sqlite("\(folder)/flows.sqlite", options: options) { moment, _ in
+    try hook.withLock { try $0?(moment) }
+  }
+
+  private static var options: RunStoreOptions {
+    var options = RunStoreOptions()
+    options.parkingThreshold = .milliseconds(5)
+    return options
+  }
+
+  private static let hook = Mutex<(@Sendable (CommitMoment) throws -> Void)?>(nil)
+
+  private static func runFlow(at moment: String?, of chosen: Int) async throws {
+    let commits = Atomic(0)
+    hook.withLock { hook in
+      hook = { current in
+        if current == .beforeCommit { commits.add(1, ordering: .relaxed) }
+        guard commits.load(ordering: .relaxed) == chosen else { return }
+        switch moment {
+        case "before" where current == .beforeCommit: kill(getpid(), SIGKILL)
+        case "after" where current == .afterCommit: kill(getpid(), SIGKILL)
+        case "fail" where current == .beforeCommit: FileSizeLimit.begin()
+        default: break
+        }
+      }
+    }
+    while true {
+      let outcome: Outcome<[String]>
+      do { outcome = try await runFlow() } catch {
+        guard moment == "fail", error is RunStoreError else { throw error }
+        print("error", error)
+        FileSizeLimit.end()
+        continue
+      }
+      print("outcome", try outcome.get())
+      print("commits", commits.load(ordering: .relaxed))
+      return
+    }
+  }
+
+  /// Starts or resumes the flow, and sends the event that it awaits.
+  ///
+  /// - Throws: The error of the store.
+  private static func runFlow() async throws -> Outcome<[String]> {
+    let flow = EveryKindOfStep()
+    try await store.start(flow, named: "run")
+    do {
+      try await store.send("granted", as: "approval", to: "run")
+    } catch let error as RunStoreError where error.reason == .wrongState {
+      // It has ended.
+    }
+    let outcome = await DurableOperation(flow, named: "run", in: store).run()
+    if let error = outcome.error as? RunStoreError { throw error }
+    return outcome
+  }
+}
+
+/// A limit of the size of files, so that writes to the log of the database fail.
+private enum FileSizeLimit {
+  static func begin() {
+    signal(SIGXFSZ, SIG_IGN)
+    let log = "\(FlowCrashes.folder)/flows.sqlite-wal"
+    let attributes = try? FileManager.default.attributesOfItem(atPath: log)
+    set(attributes?[.size] as? UInt ?? 0)
+  }
+
+  static func end() { set(.max) }
+
+  private static func set(_ size: UInt) {
+    var limit = rlimit(rlim_cur: size, rlim_max: .max)
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+  }
+}
