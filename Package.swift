@@ -53,8 +53,8 @@ let package = Package(
     .executableTarget(
       name: "DevApp",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsFoundation", "OperationTracing",
-        "RecordOperations", "SQLiteSupport", "SystemSupport",
+        "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations",
+        "OperationTracing", "RecordOperations", "SQLiteSupport", "SystemSupport",
       ],
       path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
