@@ -70,6 +70,7 @@ struct DuplicatesCommand {
       }
       // Awaits the late outcome, because the process must not end before its run is released.
       flow = try await PerformedFlow(of: search.operation, seenBy: observation, waitsForEnd: true)
+      await search.close()
       advice = search.advice
     } else {
       flow = try await PerformedFlow(
@@ -90,6 +91,10 @@ struct DuplicatesCommand {
     case .error(let error):
       let cause = (error as? SequentialOperationError)?.cause ?? error
       standardError.writeLine("DevApp duplicates: \(cause)")
+      return ExitCode.failure
+    case .cancelled where !flow.wasInterrupted:
+      standardError.writeLine(
+        "DevApp duplicates: cancelled in the journal; the same command searches again")
       return ExitCode.failure
     case .cancelled:
       let next = advice.map { "; \($0)" } ?? ""

@@ -42,6 +42,9 @@ struct JournaledSearch {
     }
   }
 
+  /// Removes the files that SQLite keeps beside the journal.
+  func close() async { await store.close() }
+
   /// What to do after an interruption.
   var advice: String {
     "the same command continues run \(id) in \(RawPath(journal)), after its last finished step"

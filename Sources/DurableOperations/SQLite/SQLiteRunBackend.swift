@@ -306,6 +306,11 @@ final class SQLiteRunBackend: RunBackend {
     try await read { try $0.problems() }
   }
 
+  func close() async {
+    await reads?.close()
+    if file != nil { await writes.close() }
+  }
+
   // MARK: Changes of other processes
 
   private func startWatch() {

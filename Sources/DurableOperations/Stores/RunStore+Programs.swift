@@ -15,4 +15,8 @@ extension RunStore {
   package func send(encoded payload: String, as event: String, to id: RunID) async throws {
     try await backend.send(payload, as: event, to: id)
   }
+
+  /// Closes the store at the end of the program, which removes the log beside the file. No request
+  /// may follow.
+  package func close() async { await backend.close() }
 }
