@@ -123,7 +123,11 @@ let package = Package(
       name: "CallSitesSwift5Tests", dependencies: ["CompositeOperations"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
-      name: "DevAppTests", dependencies: ["DevApp", "LoopbackServer", "TestPrograms"],
+      name: "DevAppTests",
+      dependencies: [
+        "CompositeOperations", "DevApp", "DurableOperations", "LoopbackServer", "SQLiteSupport",
+        "TestPrograms",
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -60,7 +60,8 @@ struct RunPage {
     let since = run.updated.minute
     switch run.state {
     case .ready: return (name, "waits for a worker since \(since)")
-    case .running: return (name, "runs" + (run.attempt > 1 ? ", claim \(run.attempt)" : ""))
+    case .running:
+      return (name, "runs since \(since)" + (run.attempt > 1 ? ", claim \(run.attempt)" : ""))
     case .parked: return (name, "waits since \(since)")
     case .stuck: return (name, "stuck since \(since)")
     case .result, .error, .cancelled: return nil
