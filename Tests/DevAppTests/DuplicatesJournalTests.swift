@@ -91,8 +91,9 @@ import Testing
       #expect(try await search.run().text == before.text)
       let afresh = try await search.run()
       #expect(afresh.error.contains("which has ended; the search starts again\n"))
-      #expect(afresh.text == before.text + "\n2 files of 3 bytes:\n"
-        + "  \(folder.path)/new 1\n  \(folder.path)/new 2\n")
+      #expect(
+        afresh.text == before.text + "\n2 files of 3 bytes:\n"
+          + "  \(folder.path)/new 1\n  \(folder.path)/new 2\n")
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: terminationSignals)
