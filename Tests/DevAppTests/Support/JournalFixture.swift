@@ -116,12 +116,17 @@ struct JournalFixture {
     let worker = DurableWorker(
       in: store, running: [Fulfilment.self, Packing.self, Unruly.self]
     ).start()
+    try await wait(for: id, condition)
+    worker.cancel()
+    // It releases its runs.
+    try await wait(for: id) { $0.summary.state != .running }
+  }
+
+  private func wait(for id: RunID, _ condition: (RunDetails) -> Bool) async throws {
     while let run = try await store.run(id), !condition(run) {
       try Task.checkCancellation()
       await Task.yield()
     }
-    worker.cancel()
-    _ = await worker.lateOutcome
   }
 
   /// Starts a run that waits for the event "approved".
