@@ -115,6 +115,9 @@ import Testing
       #expect(interrupted.status == 128 + number)
       #expect(interrupted.error.contains("interrupted; the same command continues run duplicates-"))
       #expect(interrupted.error.contains(" in \(journal), after its last finished step\n"))
+      // Another process need not wait for the end of this one.
+      let listed = try await Program.devApp("journal", journal, "list", "--json").run()
+      #expect(listed.text.contains("\"state\":\"ready\""), "\(listed.text)")
       for name in ["huge 1", "huge 2"] {
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent(name))
       }
