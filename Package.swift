@@ -57,8 +57,8 @@ let package = Package(
     .executableTarget(
       name: "DevApp",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsFoundation", "OperationTracing",
-        "RecordOperations", "SQLiteSupport", "SystemSupport",
+        "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations",
+        "OperationTracing", "RecordOperations", "SQLiteSupport", "SystemSupport",
       ],
       path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
@@ -132,7 +132,11 @@ let package = Package(
       name: "CallSitesSwift5Tests", dependencies: ["CompositeOperations"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
-      name: "DevAppTests", dependencies: ["DevApp", "LoopbackServer", "TestPrograms"],
+      name: "DevAppTests",
+      dependencies: [
+        "CompositeOperations", "DevApp", "DurableOperations", "LoopbackServer", "SQLiteSupport",
+        "TestPrograms",
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

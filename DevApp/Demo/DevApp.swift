@@ -7,6 +7,7 @@ import SystemSupport
 
       duplicates PATH…   finds files with the same contents
       issues USER        lists the open issues of a user's repositories on GitHub
+      journal FILE       lists, shows and controls durable runs, which survive the end of their process
       records ACTION     queries a SQLite database, and imports and exports rows as CSV and JSON
       run -- COMMAND…    runs commands in parallel
       tour               shows what operations can do, with the code
@@ -34,6 +35,8 @@ import SystemSupport
         return wantsHelp ? help(RunCommand.usage) : try await RunCommand(rest).run()
       case "records":
         return wantsHelp ? help(RecordsCommand.usage) : try await RecordsCommand(rest).run()
+      case "journal":
+        return wantsHelp ? help(JournalCommand.usage) : try await JournalCommand(rest).run()
       case "issues":
         return wantsHelp ? help(IssuesCommand.usage) : try await IssuesCommand(rest).run()
       case "tour":
@@ -42,7 +45,7 @@ import SystemSupport
         return help(usage)
       default:
         let problem = arguments.first.map { "unknown command \($0)" } ?? "no command"
-        throw UsageError("\(problem); expected duplicates, issues, records, run or tour")
+        throw UsageError("\(problem); expected duplicates, issues, journal, records, run or tour")
       }
     } catch {
       StandardError().writeLine("DevApp: \(error)")

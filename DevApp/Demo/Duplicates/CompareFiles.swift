@@ -68,9 +68,17 @@ struct CompareFiles: ComposableOperation {
 }
 
 /// Groups of equal files, and the files that could not be compared.
-struct Comparison: Sendable {
+struct Comparison: Sendable, Codable {
   var groups: [[FileEntry]] = []
   var problems: [Problem] = []
+
+  init() {}
+
+  /// Joins comparisons.
+  init(_ parts: [Comparison]) {
+    groups = parts.flatMap(\.groups)
+    problems = parts.flatMap(\.problems)
+  }
 }
 
 /// A reader of a file, block by block.

@@ -1,8 +1,8 @@
 import SystemSupport
 
 /// The result of a search for duplicates.
-struct DuplicateReport: Sendable {
-  struct Group: Sendable {
+struct DuplicateReport: Sendable, Codable {
+  struct Group: Sendable, Codable {
     /// The size of each file in bytes.
     let size: Int
     let files: [RawPath]
@@ -18,20 +18,20 @@ struct DuplicateReport: Sendable {
   private(set) var scannedFiles = 0
   private(set) var scannedBytes = 0
 
-  struct Unreadable: Sendable {
+  struct Unreadable: Sendable, Codable {
     let path: RawPath
     let error: SystemError
   }
 
   mutating func add(_ tree: FileTree) {
     scannedFiles = tree.files.count
-    scannedBytes = tree.files.reduce(0) { $0 + $1.status.size }
+    scannedBytes = tree.files.reduce(0) { $0 + $1.version.size }
     add(tree.problems)
   }
 
   mutating func add(_ comparison: Comparison) {
     groups += comparison.groups.map { files in
-      Group(size: files[0].status.size, files: files.map(\.path))
+      Group(size: files[0].version.size, files: files.map(\.path))
     }
     add(comparison.problems)
   }

@@ -1,14 +1,18 @@
 import CompositeOperations
 
-/// `DevApp duplicates [--json] [--empty] PATH…`
+/// `DevApp duplicates [--json] [--empty] [--journal FILE] PATH…`
 struct DuplicatesCommand {
   static let usage = """
-    usage: DevApp duplicates [--json] [--empty] [--trace FILE] [--timeline FILE] PATH…
+    usage: DevApp duplicates [--json] [--empty] [--journal FILE] [--trace FILE] [--timeline FILE] PATH…
 
     Finds files with the same contents in the folders and files named PATH.
 
       --json            prints one JSON object on standard output
       --empty           includes empty files, as one group
+      --journal FILE    stores each finished step in the SQLite file FILE, which is created if it is missing. After a
+                        crash or a signal, the same command in the same folder continues where the search was; after
+                        the end, it searches again. `DevApp journal FILE list` shows the searches. FILE should
+                        not be in a PATH
     \(FlowOptions.usage)
       --                ends the options; every argument after it is a PATH
 
@@ -19,6 +23,7 @@ struct DuplicatesCommand {
   private var options = FlowOptions()
   private var isJSON = false
   private var includesEmpty = false
+  private var journal: String?
   private var paths: [RawPath] = []
 
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
@@ -30,9 +35,16 @@ struct DuplicatesCommand {
       case "--" where takesOptions: takesOptions = false
       case "--json" where takesOptions: isJSON = true
       case "--empty" where takesOptions: includesEmpty = true
+      case "--journal" where takesOptions:
+        guard let file = rest.popFirst()?.utf8, !file.isEmpty else {
+          throw UsageError(
+            "duplicates: --journal without a FILE; expected the name of an SQLite file to write")
+        }
+        journal = file
       case let text? where takesOptions && text.hasPrefix("-"):
         throw UsageError(
-          "duplicates: unknown option \(argument); expected --json, --empty, --trace, --timeline or a PATH"
+          "duplicates: unknown option \(argument); expected --json, --empty, --journal, --trace, "
+            + "--timeline or a PATH"
         )
       case "":
         throw UsageError("duplicates: an empty PATH; expected a file or a folder to search")
@@ -49,15 +61,31 @@ struct DuplicatesCommand {
     let standardError = StandardError()
     let observation = try FlowObservation(options, progressOn: standardError)
     let find = FindDuplicates(in: paths, includesEmpty: includesEmpty)
-    let flow = try await PerformedFlow(
-      of: SequentialOperation(find).named("duplicates"), seenBy: observation)
-    let status = show(flow, standardError)
+    let flow: PerformedFlow<DuplicateReport>
+    var advice: String?
+    if let journal {
+      let search = JournaledSearch(
+        find, in: paths, includesEmpty: includesEmpty, journal: journal)
+      if let note = try await search.prepare() {
+        standardError.writeLine("DevApp duplicates: \(note)")
+      }
+      // Awaits the late outcome, because the process must not end before its run is released.
+      flow = try await PerformedFlow(of: search.operation, seenBy: observation, waitsForEnd: true)
+      await search.close()
+      advice = search.advice
+    } else {
+      flow = try await PerformedFlow(
+        of: SequentialOperation(find).named("duplicates"), seenBy: observation)
+    }
+    let status = show(flow, advice, standardError)
     try observation.end()
     return status
   }
 
-  private func show(_ flow: PerformedFlow<DuplicateReport>, _ standardError: StandardError) -> Int32
-  {
+  /// - Parameter advice: What to do after an interruption; nil if nothing can be done.
+  private func show(
+    _ flow: PerformedFlow<DuplicateReport>, _ advice: String?, _ standardError: StandardError
+  ) -> Int32 {
     switch flow.outcome {
     case .result(let report):
       return show(report, after: flow.duration, standardError)
@@ -65,8 +93,13 @@ struct DuplicatesCommand {
       let cause = (error as? SequentialOperationError)?.cause ?? error
       standardError.writeLine("DevApp duplicates: \(cause)")
       return ExitCode.failure
+    case .cancelled where !flow.wasInterrupted:
+      standardError.writeLine(
+        "DevApp duplicates: cancelled in the journal; the same command searches again")
+      return ExitCode.failure
     case .cancelled:
-      standardError.writeLine("DevApp duplicates: interrupted")
+      let next = advice.map { "; \($0)" } ?? ""
+      standardError.writeLine("DevApp duplicates: interrupted\(next)")
       return flow.interruptedStatus
     }
   }

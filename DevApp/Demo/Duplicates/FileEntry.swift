@@ -1,9 +1,9 @@
 import SystemSupport
 
-/// A file with its status at the time when it was found.
+/// A file with its version at the time when it was found.
 struct FileEntry: Sendable {
   let path: RawPath
-  let status: FileStatus
+  let version: FileVersion
 
   /// Reads a part of the file, and checks that the file is unchanged since it was found.
   ///
@@ -12,8 +12,7 @@ struct FileEntry: Sendable {
     do {
       let bytes = try file.read(count, at: offset)
       let now = try file.status()
-      guard bytes.count == count, now.isUnchanged(since: status), now.changed == status.changed
-      else {
+      guard bytes.count == count, now.kind == .file, FileVersion(now) == version else {
         throw Problem(path: path, reason: .changed)
       }
       return bytes

@@ -1,10 +1,14 @@
 import CompositeOperations
+import DurableOperations
 
 /// A sequence that finds equal files. The result of each step decides the next one.
 ///
 /// Check the paths → scan the tree → group by size → read first blocks → compare whole files. The
 /// sequence ends early if nothing is left to compare.
-struct FindDuplicates: OperationSequence {
+///
+/// With a journal, the parts of the long steps are stored by their position, so each step lists its
+/// parts in an order that only depends on the steps before.
+struct FindDuplicates: DurableSequence {
   private let paths: [RawPath]
   private let includesEmpty: Bool
   /// Half as many as a process may usually open.
@@ -12,6 +16,9 @@ struct FindDuplicates: OperationSequence {
   private var report = DuplicateReport()
   /// Groups that skip the step of first blocks.
   private var small: [CandidateGroup] = []
+
+  // Without the permits, which belong to the process.
+  private enum CodingKeys: CodingKey { case paths, includesEmpty, report, small }
 
   init(in paths: [RawPath], includesEmpty: Bool) {
     self.paths = paths
@@ -50,22 +57,57 @@ struct FindDuplicates: OperationSequence {
     let batches = stride(from: 0, to: large.count, by: ReadFirstBlocks.batchSize).map { start in
       Array(large[start..<min(start + ReadFirstBlocks.batchSize, large.count)])
     }
-    return ParallelOperation(batches.map { ReadFirstBlocks(files: $0) }).named("read first blocks")
+    return ParallelOperation(
+      batches.enumerated().map { index, files in
+        ReadFirstBlocks(files: files).journaled(as: index)
+      }
+    ).named("read first blocks")
   }
 
   private mutating func compare(_ blocks: [FirstBlocks]) -> any ComposableOperation {
-    var byBlock: [FirstBlocks.Key: [FileEntry]] = [:]
+    var places: [FirstBlocks.Key: Int] = [:]
+    var byBlock: [[FileEntry]] = []
     for part in blocks {
       report.add(part.problems)
-      for entry in part.files { byBlock[entry.key, default: []].append(entry.file) }
+      for entry in part.files {
+        if let place = places[entry.key] {
+          byBlock[place].append(entry.file)
+        } else {
+          places[entry.key] = byBlock.count
+          byBlock.append([entry.file])
+        }
+      }
     }
-    let groups = small + byBlock.values.filter { $0.count > 1 }.map { CandidateGroup(files: $0) }
+    let groups = small + byBlock.filter { $0.count > 1 }.map { CandidateGroup(files: $0) }
+    small = []
+    let size = groups.count / Self.batchCount + 1
+    if size == 1 {
+      let parts = groups.enumerated().map { index, group in
+        compare(group).journaled(as: index).weighing(group.weight)
+      }
+      return ParallelOperation(parts).named("compare")
+    }
+    let batches = stride(from: 0, to: groups.count, by: size).map { start in
+      Array(groups[start..<min(start + size, groups.count)])
+    }
     return ParallelOperation(
-      groups.map { group in
-        CompareFiles(group: group)
-          .limited(by: openFiles, taking: CompareFiles.openFileCount(of: group))
-          .weighing(Double(max(1, group.size * group.files.count)))
+      batches.enumerated().map { index, batch in
+        ParallelOperation(batch.map { compare($0).weighing($0.weight) }).named("batch")
+          .map { Comparison($0) }.journaled(as: index)
+          .weighing(batch.reduce(0) { $0 + $1.weight })
       }
     ).named("compare")
   }
+
+  /// The number of batches of many groups. A journal stores the result of each batch.
+  private static let batchCount = 1_024
+
+  private func compare(_ group: CandidateGroup) -> some ComposableOperation<Comparison> {
+    CompareFiles(group: group)
+      .limited(by: openFiles, taking: CompareFiles.openFileCount(of: group))
+  }
+}
+
+extension CandidateGroup {
+  fileprivate var weight: Double { Double(max(1, size * files.count)) }
 }

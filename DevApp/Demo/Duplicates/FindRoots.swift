@@ -11,7 +11,7 @@ struct FindRoots: ComposableOperation {
       do {
         let status = try OpenFolder.working.status(of: path.fileName, followingLink: true)
         switch status.kind {
-        case .file: roots.files.append(FileEntry(path: path, status: status))
+        case .file: roots.files.append(FileEntry(path: path, version: FileVersion(status)))
         case .folder: roots.folders.append(path)
         case .link, .other: throw RootError(path: path, reason: "neither a file nor a folder")
         }
@@ -24,12 +24,12 @@ struct FindRoots: ComposableOperation {
 }
 
 /// The files and folders where the search starts.
-struct Roots: Sendable {
+struct Roots: Sendable, Codable {
   var files: [FileEntry] = []
   var folders: [RawPath] = []
 }
 
-struct RootError: Error, CustomStringConvertible {
+struct RootError: Error, Codable, CustomStringConvertible {
   let path: RawPath
   let reason: String
 

@@ -16,7 +16,7 @@ struct ListFolder: ComposableOperation {
   }
 }
 
-enum FolderListing: Sendable {
+enum FolderListing: Sendable, Codable {
   case entries(FolderEntries)
   case problem(Problem)
 }

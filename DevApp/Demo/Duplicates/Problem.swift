@@ -1,8 +1,8 @@
 import SystemSupport
 
 /// A file or folder that could not be compared. It does not end the run.
-struct Problem: Error, Sendable {
-  enum Reason: Sendable {
+struct Problem: Error, Sendable, Codable {
+  enum Reason: Sendable, Codable {
     case unreadable(SystemError)
     /// Written or removed during the search.
     case changed

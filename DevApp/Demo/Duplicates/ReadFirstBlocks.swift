@@ -17,9 +17,9 @@ struct ReadFirstBlocks: ComposableOperation {
     for (index, file) in files.enumerated() {
       try Task.checkCancellation()
       do throws(Problem) {
-        let count = min(Self.blockSize, file.status.size)
+        let count = min(Self.blockSize, file.version.size)
         let block = try file.read(count, at: 0, from: try file.open())
-        let key = FirstBlocks.Key(size: file.status.size, hash: block.hash64)
+        let key = FirstBlocks.Key(size: file.version.size, hash: block.hash64)
         result.files.append(FirstBlocks.Entry(key: key, file: file))
       } catch {
         result.problems.append(error)
@@ -31,13 +31,13 @@ struct ReadFirstBlocks: ComposableOperation {
 }
 
 /// Files by their size and a hash of their first block. Equal hashes are only a hint.
-struct FirstBlocks: Sendable {
-  struct Key: Hashable, Sendable {
+struct FirstBlocks: Sendable, Codable {
+  struct Key: Hashable, Sendable, Codable {
     let size: Int
     let hash: UInt64
   }
 
-  struct Entry: Sendable {
+  struct Entry: Sendable, Codable {
     let key: Key
     let file: FileEntry
   }

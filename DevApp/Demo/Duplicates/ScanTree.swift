@@ -1,13 +1,16 @@
 import CompositeOperations
+import DurableOperations
 import SystemSupport
 
 /// A sequence that finds the files in folders and their subfolders, level by level.
 ///
-/// It lists all folders of a level in parallel; their contents decide the next step.
+/// It lists all folders of a level in parallel; their contents decide the next step. With a journal,
+/// each level is stored.
 struct ScanTree: OperationSequence {
   private var tree = FileTree()
   private var folders: [RawPath] = []
   private var seen: Set<FileStatus.Identity> = []
+  private var level = -1
 
   init(_ roots: Roots) {
     tree.files = roots.files
@@ -22,7 +25,9 @@ struct ScanTree: OperationSequence {
       for listing in listings { add(listing) }
     }
     if folders.isEmpty { return nil }
+    level += 1
     return ParallelOperation(folders.map { ListFolder(path: $0) }).named("list folders")
+      .journaled(as: level)
   }
 
   func output(of steps: FinishedSteps) -> FileTree { tree }
@@ -42,7 +47,7 @@ struct ScanTree: OperationSequence {
 }
 
 /// The files found, and the files and folders that could not be examined.
-struct FileTree: Sendable {
+struct FileTree: Sendable, Codable {
   var files: [FileEntry] = []
   var problems: [Problem] = []
 }

@@ -9,6 +9,9 @@ struct PerformedFlow<Value: Sendable> {
   let duration: Duration
   private let signal: Int32?
 
+  /// Whether a signal has cancelled the flow.
+  var wasInterrupted: Bool { signal != nil }
+
   /// The exit status of a flow that was cancelled.
   var interruptedStatus: Int32 { ExitCode.signalled(by: signal ?? SystemSignal.interrupt) }
 

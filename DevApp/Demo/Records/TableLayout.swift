@@ -47,7 +47,7 @@ extension String {
   }
 
   /// The text without characters that break the line or control the terminal.
-  fileprivate var onOneLine: String {
+  var onOneLine: String {
     if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
     return String(
       String.UnicodeScalarView(unicodeScalars.map { $0.breaksLine || $0.turnsLine ? "·" : $0 }))

@@ -1,7 +1,7 @@
 import SystemSupport
 
 /// The files and folders in a folder, without symbolic links and other kinds of files.
-struct FolderEntries: Sendable {
+struct FolderEntries: Sendable, Codable {
   /// The identity of the folder, independent of its path.
   let identity: FileStatus.Identity
   private(set) var files: [FileEntry] = []
@@ -26,9 +26,9 @@ struct FolderEntries: Sendable {
     case .link, .other: break
     case .file, nil:
       do throws(SystemError) {
-        let file = FileEntry(path: child, status: try folder.status(of: name))
-        switch file.status.kind {
-        case .file: files.append(file)
+        let status = try folder.status(of: name)
+        switch status.kind {
+        case .file: files.append(FileEntry(path: child, version: FileVersion(status)))
         case .folder: folders.append(child)
         case .link, .other: break
         }

@@ -78,6 +78,16 @@ final class GroupCommit: @unchecked Sendable {
     }
   }
 
+  /// Closes the connection after the writes so far. A later write opens the file again.
+  func close() async {
+    await withCheckedContinuation { continuation in
+      queue.async { [self] in
+        connection = nil
+        continuation.resume()
+      }
+    }
+  }
+
   private func add(_ entry: Entry) {
     let isFirst = pending.withLock { pending in
       pending.entries.append(entry)

@@ -84,7 +84,10 @@ final class SQLiteRunBackend: RunBackend {
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
   ) async throws -> Result {
     do {
-      guard let reads, try await isPrepared() else { return try await writes.perform(body) }
+      // The workers refuse a cancelled task, which has to read its run in order to release it.
+      guard !Task.isCancelled, let reads, try await isPrepared() else {
+        return try await writes.perform(body)
+      }
       return try await reads.run(body)
     } catch let error as SQLiteError {
       throw RunStoreError(error)
@@ -328,6 +331,11 @@ final class SQLiteRunBackend: RunBackend {
 
   func check() async throws -> [String] {
     try await read { try $0.problems() }
+  }
+
+  func close() async {
+    await reads?.close()
+    if file != nil { await writes.close() }
   }
 
   // MARK: Changes of other processes

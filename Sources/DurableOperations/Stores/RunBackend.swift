@@ -90,6 +90,10 @@ package protocol RunBackend: Sendable {
   /// - Returns: A line for each problem.
   func check() async throws -> [String]
 
+  /// Closes the connections at the end of a program, which removes the log beside the file. No
+  /// request may follow.
+  func close() async
+
   // MARK: Changes
 
   /// The changes that this process and others make.

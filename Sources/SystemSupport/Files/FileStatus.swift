@@ -19,6 +19,10 @@ package struct FileTime: Hashable, Sendable {
   package let seconds: Int64
   package let nanoseconds: Int64
 
+  package init(seconds: Int64, nanoseconds: Int64) {
+    (self.seconds, self.nanoseconds) = (seconds, nanoseconds)
+  }
+
   init(_ time: timespec) { (seconds, nanoseconds) = (Int64(time.tv_sec), Int64(time.tv_nsec)) }
 }
 
@@ -30,6 +34,10 @@ package struct FileStatus: Sendable {
   package struct Identity: Hashable, Sendable {
     package let device: UInt64
     package let number: UInt64
+
+    package init(device: UInt64, number: UInt64) {
+      (self.device, self.number) = (device, number)
+    }
   }
 
   package let kind: Kind

@@ -1,0 +1,62 @@
+import SystemSupport
+
+// One text per file, because a journal may hold millions of files: its size, identity and times, and
+// then its path.
+extension FileEntry: Codable {
+  func encode(to encoder: any Encoder) throws {
+    let numbers = [
+      "\(version.size)", "\(version.identity.device)", "\(version.identity.number)",
+      "\(version.modified.seconds)", "\(version.modified.nanoseconds)",
+      "\(version.changed.seconds)", "\(version.changed.nanoseconds)",
+    ]
+    var container = encoder.singleValueContainer()
+    try container.encode(numbers.joined(separator: " ") + " " + path.journalText)
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let parts = try container.decode(String.self).utf8.split(
+      separator: UInt8(ascii: " "), maxSplits: 7, omittingEmptySubsequences: false)
+    func number<Number: FixedWidthInteger>(_ index: Int) -> Number? {
+      Number(Substring(parts[index]))
+    }
+    guard parts.count == 8, let size: Int = number(0), let device: UInt64 = number(1),
+      let file: UInt64 = number(2), let modified: Int64 = number(3),
+      let modifiedPart: Int64 = number(4), let changed: Int64 = number(5),
+      let changedPart: Int64 = number(6)
+    else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "a file is stored as seven numbers and a path")
+    }
+    path = RawPath(journalText: String(Substring(parts[7])))
+    version = FileVersion(
+      identity: FileStatus.Identity(device: device, number: file), size: size,
+      modified: FileTime(seconds: modified, nanoseconds: modifiedPart),
+      changed: FileTime(seconds: changed, nanoseconds: changedPart))
+  }
+}
+
+extension FileStatus.Identity: Codable {
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.unkeyedContainer()
+    try container.encode(device)
+    try container.encode(number)
+  }
+
+  package init(from decoder: any Decoder) throws {
+    var container = try decoder.unkeyedContainer()
+    self.init(
+      device: try container.decode(UInt64.self), number: try container.decode(UInt64.self))
+  }
+}
+
+extension SystemError: Codable {
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(code)
+  }
+
+  package init(from decoder: any Decoder) throws {
+    self.init(code: try decoder.singleValueContainer().decode(Int32.self))
+  }
+}

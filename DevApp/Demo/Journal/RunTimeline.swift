@@ -1,0 +1,101 @@
+import CompositeOperations
+import DurableOperations
+import Foundation
+import OperationTracing
+import SystemSupport
+
+extension OperationTrace {
+  /// The trace of a stored run: its finished steps, and what the step in progress has stored.
+  ///
+  /// Only the last attempt of each step has a stored time, so the pauses between steps are
+  /// interruptions, waits for a worker, or waits of a parked run.
+  init(_ details: RunDetails) {
+    let run = details.summary
+    var timeline = RunTimeline(from: run.began)
+    let whole = timeline.begin(run.id.text, at: run.began, below: nil)
+    let finished = details.steps.filter { $0.key.isEmpty }
+    for step in finished {
+      let span = timeline.begin(step.name, at: step.began, below: whole, attempt: step.attempts)
+      timeline.end(span, at: step.ended, as: End(step))
+    }
+    let keys = details.steps.filter { !$0.key.isEmpty }
+    if let first = keys.map(\.began).min(), let name = keys.first?.name, !run.state.hasEnded {
+      let current = timeline.begin(name, at: first, below: whole)
+      timeline.add(keys, below: current)
+    }
+    if let ended = run.ended { timeline.end(whole, at: ended, as: End(run)) }
+    self.init(
+      beginning: Int64(run.began.timeIntervalSince1970 * 1_000) * 1_000_000,
+      spans: timeline.spans)
+  }
+}
+
+/// The spans of a stored run.
+private struct RunTimeline {
+  private(set) var spans: [OperationTrace.Span] = []
+  private var lanes = TraceLanes()
+  private let beginning: Date
+
+  init(from beginning: Date) { self.beginning = beginning }
+
+  /// - Returns: The index of the span.
+  mutating func begin(
+    _ name: String, at date: Date, below parent: Int?, attempt: Int = 1
+  ) -> Int {
+    let id = OperationID()
+    let above = parent.map { spans[$0] }
+    let lane = lanes.place(.run(id), at: time(date), below: above.map { ($0.id, $0.lane) })
+    var span = OperationTrace.Span(
+      id: id, parent: above?.id, outermost: above?.outermost, name: name, attempt: attempt,
+      created: time(date), lane: lane)
+    span.started = time(date)
+    spans.append(span)
+    return spans.count - 1
+  }
+
+  mutating func end(_ index: Int, at date: Date, as end: OperationTrace.End) {
+    let span = spans[index]
+    spans[index].ended = lanes.leave(.run(span.id), lane: span.lane, at: time(date)).time
+    spans[index].end = end
+  }
+
+  /// Adds spans that may overlap, in the order of their events.
+  mutating func add(_ steps: [RunDetails.Step], below parent: Int) {
+    let order = steps.sorted { ($0.began, $0.ended) < ($1.began, $1.ended) }
+    var open: [(index: Int, step: RunDetails.Step)] = []
+    for step in order {
+      for (index, done) in open where done.ended <= step.began {
+        end(index, at: done.ended, as: OperationTrace.End(done))
+      }
+      open.removeAll { $0.step.ended <= step.began }
+      let index = begin(step.key, at: step.began, below: parent, attempt: step.attempts)
+      open.append((index, step))
+      open.sort { $0.step.ended < $1.step.ended }
+    }
+    for (index, done) in open { end(index, at: done.ended, as: OperationTrace.End(done)) }
+  }
+
+  private func time(_ date: Date) -> Duration {
+    .milliseconds(max(0, Int64((date.timeIntervalSince(beginning) * 1_000).rounded())))
+  }
+}
+
+extension OperationTrace.End {
+  fileprivate init(_ step: RunDetails.Step) {
+    self =
+      switch step.kind {
+      case .result, .attempts, .wake: .result
+      case .error: .error(step.value ?? "")
+      case .cancelled: .cancelled(reason: nil)
+      }
+  }
+
+  fileprivate init(_ run: RunSummary) {
+    self =
+      switch run.state {
+      case .error: .error("the run failed")
+      case .cancelled: .cancelled(reason: run.reason)
+      case .ready, .running, .parked, .stuck, .result: .result
+      }
+  }
+}
