@@ -98,7 +98,8 @@ let package = Package(
       name: "DurableOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
-        "DurableOperationsTestKit", "RecordOperations", "SQLiteSupport", "SystemSupport", "TestPrograms",
+        "DurableOperationsTestKit", "RecordOperations", "SQLiteSupport", "SystemSupport",
+        "TestPrograms",
       ], swiftSettings: strict),
     // Tests kill it.
     .executableTarget(

@@ -175,4 +175,6 @@ struct CrashingBackend: RunBackend {
   func forget(_ id: RunID) async throws { try await write { try await base.forget(id) } }
 
   func check() async throws -> [String] { try await read { try await base.check() } }
+
+  func close() async { await base.close() }
 }
