@@ -328,14 +328,16 @@ import Testing
   }
 
   @Test func `looking at a journal leaves no file beside it`() async throws {
-    let journal = try JournalFixture()
-    try await journal.startParked("x")
-    await journal.store.close()
-    let files = try FileManager.default.contentsOfDirectory(atPath: journal.folder.path)
-    for action in [["list"], ["show", "x"], ["check"]] {
-      #expect(try await journal.program(action).run().status == 0)
-      let now = try FileManager.default.contentsOfDirectory(atPath: journal.folder.path)
-      #expect(Set(now) == Set(files))
+    // Written by a program, because this process keeps its connections open.
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/flows.sqlite"
+    let searched = try await Program.devApp("duplicates", "--journal", path, folder.path).run()
+    #expect(searched.status == 0)
+    // Repeated, because a connection that is not closed is often closed by chance.
+    for action in Array(repeating: ["list", "check"], count: 20).joined() {
+      #expect(try await Program.devApp("journal", path, action).run().status == 0)
+      let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      #expect(Set(files) == ["flows.sqlite", "flows.sqlite-owners"])
     }
   }
 

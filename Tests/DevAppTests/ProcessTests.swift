@@ -33,6 +33,7 @@ import Testing
   @Test func `help goes to standard output`() async throws {
     for arguments in [
       ["--help"], ["duplicates", "--help"], ["tour", "--help"], ["issues", "-h"],
+      ["journal", "--help"],
     ] {
       let program = Program(executable: Program.devApp().executable, arguments: arguments)
       let printed = try await program.run()
