@@ -144,8 +144,8 @@ struct CrashingBackend: RunBackend {
     try await write { try await base.end(by: claim, outcome, as: state, sequence: sequence) }
   }
 
-  func release(by claim: ClaimToken) async throws {
-    try await write { try await base.release(by: claim) }
+  func release(by claim: ClaimToken, asFailed hasFailed: Bool) async throws {
+    try await write { try await base.release(by: claim, asFailed: hasFailed) }
   }
 
   func markStuck(by claim: ClaimToken, because reason: String) async throws {

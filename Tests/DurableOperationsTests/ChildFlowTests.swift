@@ -49,6 +49,30 @@ import Testing
     #expect(try await test.store.runs().isEmpty)
   }
 
+  @Test("a parent whose child has not ended is not forgotten")
+  func openChild() async throws {
+    let test = TestStore()
+    let backend = test.store.backend
+    _ = try await test.run(Sum(count: 1), "r")
+    _ = try await backend.start(Sum(count: 1), named: "child", parent: "r")
+    test.time.pass(.seconds(60))
+    #expect(try await test.store.forget(olderThan: .seconds(1)) == 0)
+    let error = await #expect(throws: RunStoreError.self) { try await test.store.forget("r") }
+    #expect(error?.description.contains("child") == true)
+    _ = try await test.run(Sum(count: 1), "child")
+    test.time.pass(.seconds(60))
+    #expect(try await test.store.forget(olderThan: .seconds(1)) == 2)
+  }
+
+  @Test("children without names, at any depth")
+  func deepChildren() async throws {
+    let test = TestStore()
+    #expect(try await test.run(Nested(depth: 20)).state == .result)
+    let runs = try await test.store.runs()
+    #expect(runs.count == 21)
+    #expect(runs.allSatisfy { $0.id.text.utf8.count <= 200 })
+  }
+
   @Test("outside a durable run, a child flow runs without a journal")
   func outside() async throws {
     #expect(try await ChildFlow(Sum(count: 3)).run().get() == 6)
@@ -64,6 +88,15 @@ private struct ParallelChildren: DurableSequence {
       ? ParallelOperation((1...3).map { ChildFlow(Sum(count: $0)).journaled(as: $0) }) : nil
   }
   func output(of steps: FinishedSteps) -> [Int] { sums }
+}
+
+private struct Nested: DurableSequence {
+  let depth: Int
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil && depth > 0 ? ChildFlow(Nested(depth: depth - 1)) : nil
+  }
+  func output(of steps: FinishedSteps) -> Int { depth }
 }
 
 private struct FailingChild: DurableSequence {

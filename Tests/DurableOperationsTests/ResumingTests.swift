@@ -14,7 +14,8 @@ import Testing
     #expect(counts == [0, 1, 2, 3])
   }
 
-  @Test("J2: after a crash at any write, a run ends in the same outcome, and finished steps do not run again")
+  @Test(
+    "J2: after a crash at any write, the outcome is the same, and finished steps do not run again")
   func crashes() async throws {
     let crashes = try await CrashHunt().run(Sum(count: 4)) { trial in
       try await Effects.recorded { effects in

@@ -63,6 +63,44 @@ import Testing
     }
   }
 
+  @Test("J17: a wait that parks the run within an attempt does not use the attempt up")
+  func parkedAttempt() async throws {
+    let test = TestStore()
+    #expect(try await test.run(Single(.retriedEvent)).state == .parked)
+    try await test.store.send(5, as: "go", to: "r")
+    #expect(try await test.run(Single(.retriedEvent)).state == .result)
+    #expect(try await test.outcome(of: Single.self).get() == 5)
+  }
+
+  @Test("J17: a worker that is cancelled does not use an attempt up")
+  func cancelledAttempt() async throws {
+    let test = TestStore()
+    for _ in 0..<3 {
+      let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+      await Endless.$begun.withValue(continuation) {
+        let flow = DurableOperation(Single(.retriedEndless), named: "r", in: test.store).start()
+        for await _ in begun { break }
+        flow.cancel()
+        _ = await flow.outcome
+      }
+      #expect(try await test.row().state == .ready)
+    }
+  }
+
+  @Test("J18: a wait of one child of a retried composite does not park the run")
+  func waitInRetriedComposite() async throws {
+    let test = TestStore()
+    try await Effects.recorded { effects in
+      let flow = DurableOperation(Single(.retriedComposite), named: "r", in: test.store).start()
+      while try await test.store.run("r") == nil { await Task.yield() }
+      try await test.store.send(5, as: "go", to: "r")
+      let value = try await flow.outcome.get()
+      #expect(value == nil)
+      #expect(effects.names == ["sibling"])
+    }
+    #expect(try await test.store.run("r")?.steps.first?.value == "[5,0]")
+  }
+
   @Test("J17: after a crash at any write, no more attempts are made than allowed")
   func crashes() async throws {
     // An interrupted attempt has an error of its own.

@@ -6,8 +6,6 @@ import Testing
 @Suite struct StuckTests {
   @Test("J21: ten claims without a finished step make a run stuck, and a retry resumes it")
   func claims() async throws {
-    let test = TestStore()
-    let backend = test.store.backend
     try await withTemporaryFile { file in
       // The owner of each claim ends, as a process that crashes in its first step.
       for _ in 0..<10 {
@@ -23,14 +21,14 @@ import Testing
       #expect(run.state == .stuck)
       #expect(
         run.reason
-          == "10 claims in a row have not finished step 0: the process ended each time")
+          == "10 claims in a row have not finished step 0: the process ended, or the store failed, each time"
+      )
       try await last.store.retry("r")
       #expect(try await last.run(Sum(count: 1)).state == .result)
     }
-    _ = backend
   }
 
-  @Test("J21: a state that cannot be decoded makes the run stuck; with the type repaired, it resumes")
+  @Test("J21: a state that cannot be decoded makes the run stuck; with another type it resumes")
   func state() async throws {
     let test = TestStore()
     try await test.store.start(OldState(), named: "r")
@@ -51,6 +49,37 @@ import Testing
     #expect(try await test.row().state == .result)
     // The same start, by the new type, is the same run.
     #expect(try await test.store.start(RepairedState(), named: "r").isNew == false)
+  }
+
+  @Test("J13: an equal start whose stored state cannot be decoded says so")
+  func undecodableStart() async throws {
+    let store = RunStore.memory()
+    try await store.start(OldState(), named: "r")
+    let error = await #expect(throws: RunStuckError.self) {
+      try await store.start(NewState(required: ""), named: "r")
+    }
+    #expect(error?.reason.hasPrefix("its first state cannot be decoded as NewState") == true)
+  }
+
+  @Test("J21: a claim whose store failed counts, and one that was released does not")
+  func failedClaims() async throws {
+    let test = TestStore()
+    let backend = test.store.backend
+    _ = try await backend.start(Sum(count: 1), named: "r")
+    for number in 0..<24 {
+      guard case .claimed(let claim) = try await backend.claim("r") else {
+        Issue.record("not claimed")
+        return
+      }
+      try await backend.release(by: claim.token, asFailed: number < 9)
+    }
+    #expect(try await test.row().claims == 9)
+    guard case .claimed(let claim) = try await backend.claim("r") else {
+      Issue.record("not claimed")
+      return
+    }
+    try await backend.release(by: claim.token, asFailed: true)
+    #expect(try await test.run(Sum(count: 1)).state == .stuck)
   }
 
   @Test("J21: a step of a type that the program no longer has makes the run stuck")

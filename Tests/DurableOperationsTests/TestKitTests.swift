@@ -23,7 +23,7 @@ import Testing
   @Test("a flow whose outcome changes with a crash is found")
   func outcomes() async throws {
     let error = await #expect(throws: CrashHuntError.self) {
-      try await CrashHunt().run(TokenFlow()) { _ = try await $0.outcome; return 0 }
+      try await CrashHunt().run(TokenFlow()) { try await "\($0.outcome)" }
     }
     #expect(error?.problem.hasPrefix("the outcome is") == true)
   }
@@ -34,7 +34,7 @@ import Testing
       try await CrashHunt().run(Sum(count: 1)) { _ in 0 }
     }
     let error = await #expect(throws: CrashTrialError.self) {
-      try await CrashHunt().run(Single(.event)) { _ = try await $0.outcome; return 0 }
+      try await CrashHunt().run(Single(.event)) { try await "\($0.outcome)" }
     }
     #expect(error?.description.contains("waits for the event 'go'") == true)
   }

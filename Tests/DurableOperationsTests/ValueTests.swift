@@ -54,8 +54,25 @@ import Testing
     let error = await #expect(throws: RunStoreError.self) {
       try await store.start(Sum(count: 1_000), named: "r")
     }
-    #expect(error?.reason == .notEncodable)
+    #expect(error?.reason == .tooLarge)
     #expect(try await store.run("r") == nil)
+  }
+
+  @Test("J5: a state or an output over the limit makes the run stuck, and an event is refused")
+  func otherLargeValues() async throws {
+    for isOutput in [false, true] {
+      let test = TestStore(nil, RunStoreOptions(valueLimit: 100))
+      let run = try await test.run(GrowingFlow(isOutput: isOutput))
+      #expect(run.state == .stuck)
+      let value = isOutput ? "its output" : "its state"
+      #expect(run.reason?.hasPrefix("\(value) of ") == true, "\(run.reason ?? "")")
+    }
+    let store = RunStore.memory(options: RunStoreOptions(valueLimit: 100))
+    try await store.start(Single(.event), named: "r")
+    let error = await #expect(throws: RunStoreError.self) {
+      try await store.send(String(repeating: "x", count: 200), as: "go", to: "r")
+    }
+    #expect(error?.reason == .tooLarge)
   }
 
   @Test("J6: a Codable error is restored as itself")
@@ -100,6 +117,19 @@ import Testing
       try await test.outcome(of: ThrowingFlow.self).error as? SequentialOperationError)
     #expect(error.cause as? CodableError == CodableError(code: 9))
     #expect(error.steps.count == 1)
+  }
+}
+
+private struct GrowingFlow: DurableSequence {
+  let isOutput: Bool
+  var text = ""
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    if previous != nil, !isOutput { text = String(repeating: "x", count: 200) }
+    return (previous?.index ?? 0) < 1 ? Note("note") : nil
+  }
+  func output(of steps: FinishedSteps) -> String {
+    isOutput ? String(repeating: "x", count: 200) : ""
   }
 }
 

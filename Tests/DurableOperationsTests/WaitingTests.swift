@@ -57,7 +57,9 @@ import Testing
     #expect(run.state == (seconds > 0 ? .parked : .result))
   }
 
-  @Test("J19: an event that was sent before or after the wait began is returned", arguments: [true, false])
+  @Test(
+    "J19: an event that was sent before or after the wait began is returned",
+    arguments: [true, false])
   func event(isEarly: Bool) async throws {
     let test = TestStore()
     try await test.store.start(Single(.event), named: "r")

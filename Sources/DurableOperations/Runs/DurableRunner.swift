@@ -41,7 +41,7 @@ struct DurableRunner<Flow: DurableSequence> {
     var previous: FinishedStep?
     do {
       let rows = try await keptSteps(history)
-      if let problem = problem(of: rows.last) { return .stuck(reason: problem) }
+      if let problem = problem(of: rows) { return .stuck(reason: problem) }
       previous = try rows.last?.finishedStep(by: session.coder)
       for row in rows.dropLast() { steps.add(try row.finishedStep(by: session.coder)) }
     } catch let error as DecodingError {
@@ -69,6 +69,9 @@ struct DurableRunner<Flow: DurableSequence> {
       do { state = try session.coder.encode(flow) } catch {
         return .stuck(reason: "its state cannot be encoded: \(error)")
       }
+      if let problem = session.options.problem(ofSize: state.utf8.count) {
+        return .stuck(reason: "its state \(problem)")
+      }
       switch try await perform(operation, state: state, history: history) {
       case .finished(let step): previous = step
       case .stopped(let stop): return stop
@@ -88,13 +91,15 @@ struct DurableRunner<Flow: DurableSequence> {
     return try await session.backend.steps(of: session.run, last: count)
   }
 
-  /// Why this program cannot continue after a step; nil if it can.
-  private func problem(of step: StoredStep?) -> String? {
-    guard let step, !step.mangledName.isEmpty, _typeByName(step.mangledName) == nil else {
-      return nil
+  /// Why this program cannot continue after the steps; nil if it can.
+  private func problem(of steps: [StoredStep]) -> String? {
+    var known: Set<String> = [""]
+    for step in steps where known.insert(step.mangledName).inserted {
+      if _typeByName(step.mangledName) != nil { continue }
+      let type = step.types.operations.first ?? step.name
+      return "this program has no type \(type), of which step \(step.position), \(step.name), is"
     }
-    let type = step.types.operations.first ?? step.name
-    return "this program has no type \(type), of which step \(step.position), \(step.name), is"
+    return nil
   }
 
   // MARK: A step
@@ -152,6 +157,9 @@ struct DurableRunner<Flow: DurableSequence> {
         return .stuck(reason: "a result cannot be decoded for the output: \(failure)")
       }
       let text = try (output as? any Codable).map { try session.coder.encode($0) }
+      if let problem = session.options.problem(ofSize: text?.utf8.count ?? 0) {
+        return .stuck(reason: "its output \(problem)")
+      }
       try await end(text, as: .result, flow)
     case .error(let error): try await end(failing: error, from: .step, flow)
     case .cancelled: try await end(nil, as: .cancelled, flow)
@@ -181,22 +189,3 @@ struct DurableRunner<Flow: DurableSequence> {
       by: session.token, outcome, as: state, sequence: last == sequence ? nil : last)
   }
 }
-
-extension ComposableOperation {
-  /// Whether the operation only waits, so that its run can be parked meanwhile: a durable wait, also
-  /// with a name, observers or a weight.
-  fileprivate var isDurableWait: Bool {
-    if self is any DurableWait { return true }
-    guard self is any NameBearing || self is any ObserverBearing || self is any WeightBearing else {
-      return false
-    }
-    return modifiedOperation?.isDurableWait == true
-  }
-}
-
-/// An operation for which a run can be parked.
-protocol DurableWait: ComposableOperation {}
-
-extension DurableSleep: DurableWait {}
-extension AwaitedEvent: DurableWait {}
-extension DurablyRetryingOperation: DurableWait {}

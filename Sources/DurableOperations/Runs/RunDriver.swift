@@ -119,27 +119,23 @@ extension RunBackend {
 
   /// Starts a run, or returns the run with its name.
   ///
-  /// - Throws: A ``RunExistsError`` if another run has the name.
+  /// - Throws: A ``RunExistsError`` if another run has the name; a ``RunStuckError`` if today's type
+  ///   cannot decode the first state of the run with the name; a ``RunStoreError``.
   package func start<Flow: DurableSequence>(
     _ flow: Flow, named id: RunID, parent: RunID? = nil
   ) async throws -> (run: StoredRun, isNew: Bool) {
     if let problem = id.problem {
       throw RunStoreError(
-        .invalidName, "the name of a run, \(id.text.prefix(60).debugDescription), is invalid: \(problem)")
+        .invalidName,
+        "the name of a run, \(id.text.prefix(60).debugDescription), is invalid: \(problem)")
     }
     let state: String
     do { state = try options.coder.encode(flow) } catch {
       throw RunStoreError(
         .notEncodable, "run \(id): the state of \(Flow.self) cannot be encoded: \(error)")
     }
-    let limit = options.valueLimit
-    if state.utf8.count > limit {
-      throw RunStoreError(
-        .notEncodable,
-        """
-        run \(id): the state of \(Flow.self) has \(state.utf8.count) bytes, and the limit is \
-        \(limit); keep large values in a file or a database
-        """)
+    if let problem = options.problem(ofSize: state.utf8.count) {
+      throw RunStoreError(.tooLarge, "run \(id): the state of \(Flow.self) \(problem)")
     }
     let new = NewRun(id: id, flow: Flow.flowName, state: state, parent: parent)
     let (run, isNew) = try await insert(new)
@@ -148,8 +144,13 @@ extension RunBackend {
       throw RunExistsError(run: id, flow: run.flow, isSameFlow: false)
     }
     // By today's type, so that a new optional property makes no difference.
-    let initial = (try? options.coder.decode(Flow.self, from: run.initial))
-      .flatMap { try? options.coder.encode($0) }
+    let initial: String
+    do {
+      initial = try options.coder.encode(options.coder.decode(Flow.self, from: run.initial))
+    } catch {
+      throw RunStuckError(
+        run: id, reason: "its first state cannot be decoded as \(Flow.self): \(error)")
+    }
     guard initial == state else {
       throw RunExistsError(run: id, flow: run.flow, isSameFlow: true)
     }

@@ -3,8 +3,7 @@ internal import CompositeOperations
 /// A flow whose runs this program can run.
 struct FlowRegistration: Sendable {
   let name: String
-  let perform:
-    @Sendable (_ claim: RunClaim, RunSession, OperationContext) async throws -> RunStop
+  let perform: @Sendable (_ claim: RunClaim, RunSession, OperationContext) async throws -> RunStop
 
   init<Flow: DurableSequence>(_ flow: Flow.Type) {
     name = Flow.flowName
@@ -31,7 +30,7 @@ struct RunExecution: Sendable {
       where error is RunStoreError || error is RunCancelledError
     {
       // The store may work again soon. Otherwise the next process takes the run over.
-      try? await backend.release(by: claim.token)
+      try? await backend.release(by: claim.token, asFailed: error is RunStoreError)
       throw error
     }
   }

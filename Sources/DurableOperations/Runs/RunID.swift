@@ -24,6 +24,20 @@ public struct RunID: Hashable, Codable, Sendable {
     try container.encode(text)
   }
 
+  /// Creates a name from a text that may be too long. The end of a long text becomes a hash.
+  init(shortening text: String) {
+    guard text.utf8.count > Self.mostBytes else {
+      self.init(text)
+      return
+    }
+    // FNV-1a, which is the same in every process. Swift's own hash is not.
+    let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
+      (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+    }
+    let start = String(decoding: Array(text.utf8.prefix(Self.mostBytes - 24)), as: UTF8.self)
+    self.init(start.filter { $0 != "\u{FFFD}" } + "~" + String(hash, radix: 16))
+  }
+
   static let mostBytes = 200
 
   /// The problem of the name; nil if it is valid.

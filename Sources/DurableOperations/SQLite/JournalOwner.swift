@@ -24,7 +24,8 @@ final class JournalOwner: Sendable {
       try connection.execute(
         "INSERT INTO owner (program, pid, began) VALUES (?1, ?2, ?3)",
         [
-          .text(SystemProcess.programName), .integer(Int64(ProcessInfo.processInfo.processIdentifier)),
+          .text(SystemProcess.programName),
+          .integer(Int64(ProcessInfo.processInfo.processIdentifier)),
           .integer(now),
         ])
       let number = connection.lastInsertedRowID

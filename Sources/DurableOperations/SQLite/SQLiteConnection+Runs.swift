@@ -74,7 +74,7 @@ extension SQLiteConnection {
       SET state = 'stuck', wake = NULL, event = NULL, updated = ?1,
         reason = claims || ' claims in a row have not finished step '
           || ifnull((SELECT max(position) + 1 FROM step WHERE run = id AND key = ''), 0)
-          || ': the process ended each time'
+          || ': the process ended, or the store failed, each time'
       WHERE state IN ('ready', 'parked') AND wake <= ?1 AND claims >= \(Self.mostClaims)
       """, [.integer(now)])
   }
@@ -221,14 +221,31 @@ extension SQLiteConnection {
     ) { RunID($0.text(at: 0) ?? "") }
   }
 
-  func release(_ claim: ClaimToken, now: Int64) throws {
+  /// - Parameter hasFailed: Whether the claim counts among those that did not finish a step.
+  func release(_ claim: ClaimToken, asFailed hasFailed: Bool, now: Int64) throws {
     try execute(
       """
-      UPDATE run SET state = 'ready', owner = NULL, claims = max(0, claims - 1), wake = ?3,
+      UPDATE run SET state = 'ready', owner = NULL, claims = max(0, claims - ?4), wake = ?3,
         updated = ?3
       WHERE id = ?1 AND fence = ?2 AND state = 'running'
-      """, [.text(claim.run.text), .integer(Int64(claim.fence)), .integer(now)])
+      """,
+      [
+        .text(claim.run.text), .integer(Int64(claim.fence)), .integer(now),
+        .integer(hasFailed ? 0 : 1),
+      ])
     if changeCount > 0 { _ = try wakeParents(of: claim.run, now: now) }
+  }
+
+  /// A child flow, at any depth, that has not ended; nil if there is none.
+  func openChild(of id: RunID) throws -> RunID? {
+    try fetchOne(
+      """
+      WITH RECURSIVE tree(id) AS
+        (SELECT id FROM run WHERE parent = ?1
+          UNION ALL SELECT run.id FROM run JOIN tree ON run.parent = tree.id)
+      SELECT id FROM run WHERE id IN tree AND ended IS NULL LIMIT 1
+      """, [.text(id.text)]
+    ) { RunID($0.text(at: 0) ?? "") }
   }
 
   func markStuck(_ claim: ClaimToken, because reason: String, now: Int64) throws {
@@ -255,7 +272,7 @@ extension SQLiteConnection {
       """
       WITH RECURSIVE tree(id) AS
         (SELECT ?1 UNION ALL SELECT run.id FROM run JOIN tree ON run.parent = tree.id)
-      UPDATE run SET cancelled = ?2, reason = ?3, updated = ?2
+      UPDATE run SET cancelled = ?2, reason = ifnull(?3, reason), updated = ?2
       WHERE id IN tree AND ended IS NULL AND cancelled IS NULL RETURNING id
       """,
       [.text(id.text), .integer(now), reason.map { .text($0) } ?? .null]
@@ -358,7 +375,7 @@ extension StoredRun {
 
 extension RunStoreError {
   static func noSuchRun(_ id: RunID) -> RunStoreError {
-    RunStoreError(.noSuchRun, "there is no run \(id) in this store; `list` shows the runs")
+    RunStoreError(.noSuchRun, "there is no run \(id) in this store")
   }
 
   init(_ error: SQLiteError) {

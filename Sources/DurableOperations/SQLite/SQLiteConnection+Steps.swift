@@ -79,15 +79,17 @@ extension SQLiteConnection {
   // MARK: Check
 
   /// Returns a line for each problem of the file and its contents.
-  func problems() throws -> [String] {
+  ///
+  /// - Parameter isJSON: Whether the values must be valid JSON.
+  func problems(isJSON: Bool) throws -> [String] {
     var problems = try fetchAll("PRAGMA quick_check") { $0.text(at: 0) ?? "" }
       .filter { $0 != "ok" }.map { "damaged: \($0)" }
     problems += try fetchAll(
       """
       SELECT run, position, key, 'types' FROM step WHERE NOT json_valid(types)
       UNION ALL SELECT run, position, key, 'value' FROM step
-        WHERE value IS NOT NULL AND NOT json_valid(value)
-      """
+        WHERE ?1 AND value IS NOT NULL AND NOT json_valid(value)
+      """, [.integer(isJSON ? 1 : 0)]
     ) { row in
       let key = row.text(at: 2) ?? ""
       return """
@@ -95,7 +97,8 @@ extension SQLiteConnection {
         the \(row.text(at: 3) ?? "") is not valid JSON
         """
     }
-    problems += try fetchAll("SELECT id, reason FROM run WHERE state = 'stuck' ORDER BY id") { row in
+    problems += try fetchAll("SELECT id, reason FROM run WHERE state = 'stuck' ORDER BY id") {
+      row in
       "run \(row.text(at: 0) ?? "") is stuck: \(row.text(at: 1) ?? "")"
     }
     return problems
@@ -111,7 +114,8 @@ extension StoredStep {
       position: Int(row.integer(at: 0)), key: key, name: row.text(at: 2) ?? "",
       types: StepTypes(
         operations: Array(names.dropLast(2)), success: names.dropLast().last ?? ""),
-      mangledName: names.last ?? "", kind: RunDetails.Kind(rawValue: row.text(at: 4) ?? "") ?? .error,
+      mangledName: names.last ?? "",
+      kind: RunDetails.Kind(rawValue: row.text(at: 4) ?? "") ?? .error,
       value: row.text(at: 5), sequence: row.text(at: 6), attempts: Int(row.integer(at: 7)),
       fence: Int(row.integer(at: 8)), began: row.integer(at: 9), ended: row.integer(at: 10))
   }

@@ -48,7 +48,7 @@ final class SQLiteRunBackend: RunBackend {
           .networkFileSystem,
           """
           \(file) is on a network file system (\(type)), where locks do not work reliably; use a \
-          file on a local disk, or a PostgreSQL store for several machines
+          file on a local disk
           """)
       }
       let connection = try SQLiteConnection.open(file, for: .writing, configuration)
@@ -203,7 +203,7 @@ final class SQLiteRunBackend: RunBackend {
   ) async throws -> Result {
     let released = unreleased.withLock { $0 }
     let result = try await write { [self] connection in
-      for claim in released { try connection.release(claim, now: now) }
+      for claim in released { try connection.release(claim, asFailed: true, now: now) }
       try takeOverRunsOfDeadOwners(connection, now)
       return try body(connection)
     }
@@ -259,9 +259,9 @@ final class SQLiteRunBackend: RunBackend {
     changes.notify([.run(claim.run), .ready] + parents.map { .run($0) })
   }
 
-  func release(by claim: ClaimToken) async throws {
+  func release(by claim: ClaimToken, asFailed hasFailed: Bool) async throws {
     let now = now
-    do { try await write { try $0.release(claim, now: now) } } catch {
+    do { try await write { try $0.release(claim, asFailed: hasFailed, now: now) } } catch {
       _ = unreleased.withLock { $0.insert(claim) }
       throw error
     }
@@ -311,7 +311,10 @@ final class SQLiteRunBackend: RunBackend {
       try connection.execute(
         """
         DELETE FROM run WHERE id IN
-          (SELECT id FROM run WHERE ended IS NOT NULL AND ended < ?1 ORDER BY ended LIMIT 1000)
+          (SELECT id FROM run WHERE ended IS NOT NULL AND ended < ?1
+            AND NOT EXISTS (SELECT 1 FROM run AS child
+              WHERE child.parent = run.id AND (child.ended IS NULL OR child.ended >= ?1))
+            ORDER BY ended LIMIT 1000)
         """, [.integer(time)])
       return connection.changeCount
     }
@@ -325,12 +328,20 @@ final class SQLiteRunBackend: RunBackend {
           .wrongState,
           "run \(id) has not ended (\(run.state.rawValue)); cancel it before you forget it")
       }
+      if let child = try connection.openChild(of: id) {
+        throw RunStoreError(
+          .wrongState,
+          """
+          run \(id) has a child flow that has not ended, \(child); cancel that before you forget this
+          """)
+      }
       try connection.execute("DELETE FROM run WHERE id = ?1", [.text(id.text)])
     }
   }
 
   func check() async throws -> [String] {
-    try await read { try $0.problems() }
+    let isJSON = options.coder is JSONRunCoder
+    return try await read { try $0.problems(isJSON: isJSON) }
   }
 
   func close() async {

@@ -95,7 +95,7 @@ where Flow.Output: Codable {
       return try await context.run(SequentialOperation(flow))
     }
     let part = try journal.part(JournalKey(reserved: "child", id?.text ?? ""))
-    let child = id ?? RunID(part.idempotencyKey)
+    let child = id ?? journal.childName
     let (backend, parent) = (journal.session.backend, journal.session.run)
     let (run, outcome) = try await journal.step.request {
       _ = try await backend.start(flow, named: child, parent: parent)

@@ -7,7 +7,7 @@ extension RunJournal {
   /// - Throws: An error that ends the step if the run is parked; `CancellationError`.
   func wait(until wake: Int64, in context: OperationContext) async throws {
     guard wake > session.now else { return try Task.checkCancellation() }
-    if step.canPark, isLong(until: wake) { throw step.park(until: wake, event: nil) }
+    if canPark, isLong(until: wake) { throw step.park(until: wake, event: nil) }
     try await withoutSlot {
       while true {
         let left = wake - session.now
@@ -38,7 +38,7 @@ extension RunJournal {
   ) async throws -> Value? {
     if let value = try await step.request(check) { return value }
     if let wake, wake <= session.now { return nil }
-    if step.canPark, isLong(until: wake) { throw step.park(until: wake, event: event) }
+    if canPark, isLong(until: wake) { throw step.park(until: wake, event: event) }
     return try await withoutSlot {
       try await session.backend.changes.wait(for: runs.map { .run($0) }, in: context) {
         () -> WaitDecision<Value?> in
@@ -56,3 +56,23 @@ extension RunJournal {
     return try await slot.waiting(body)
   }
 }
+
+extension ComposableOperation {
+  /// Whether the operation only waits, so that its run can be parked meanwhile: a durable wait, also
+  /// with a name, observers or a weight.
+  var isDurableWait: Bool {
+    if self is any DurableWait { return true }
+    guard self is any NameBearing || self is any ObserverBearing || self is any WeightBearing else {
+      return false
+    }
+    return modifiedOperation?.isDurableWait == true
+  }
+}
+
+/// An operation for which a run can be parked.
+protocol DurableWait: ComposableOperation {}
+
+extension DurableSleep: DurableWait {}
+extension AwaitedEvent: DurableWait {}
+// It waits between its attempts.
+extension DurablyRetryingOperation: DurableWait {}

@@ -62,10 +62,19 @@ struct DurablyRetryingOperation<Base: ComposableOperation>: ComposableOperation 
       record.wake = nil
       try await part.store(
         .attempts, try coder.encode(record), attempts: record.begun, began: journal.session.now)
-      let attempt = context.journaling(in: journal.forNextAttempt)
+      let attempt = context.journaling(
+        in: journal.forNextAttempt(canPark: journal.canPark && base.isDurableWait))
       switch await attempt.outcome(of: base, asAttempt: record.begun) {
       case .result(let value): return value
-      case .cancelled: throw CancellationError()
+      case .cancelled:
+        // An attempt that the program or a wait has ended begins again, and does not count.
+        if journal.step.parking != nil || Task.isCancelled {
+          record.begun -= 1
+          try await part.store(
+            .attempts, try coder.encode(record), attempts: record.begun,
+            began: journal.session.now)
+        }
+        throw CancellationError()
       case .error(let error):
         errors.append(error)
         record.errors = errors.map { StoredError($0, by: coder) }

@@ -39,7 +39,7 @@ final class StepInProgress: Sendable {
   let session: RunSession
   let position: Int
   let name: String
-  /// Whether the step may end in order to wait: nothing but its operation would be interrupted.
+  /// Whether the operation of the step only waits, so that the step may end meanwhile.
   let canPark: Bool
   private let state: Lock<State>
 
@@ -145,27 +145,39 @@ struct RunJournal: StepJournal {
   let step: StepInProgress
   /// Empty for the step itself.
   let key: String
+  /// Whether a wait may park the run: it would interrupt nothing else.
+  let canPark: Bool
   private let used: UsedKeys
 
-  init(of step: StepInProgress) { self.init(step, key: "") }
+  init(of step: StepInProgress) { self.init(step, key: "", canPark: step.canPark) }
 
-  private init(_ step: StepInProgress, key: String) {
+  private init(_ step: StepInProgress, key: String, canPark: Bool) {
     self.step = step
     self.key = key
+    self.canPark = canPark
     used = UsedKeys()
   }
 
   var session: RunSession { step.session }
 
-  var idempotencyKey: String {
-    let run = JournalKey.escaped(session.run.text)
-    let base = "\(run)/\(step.position).\(JournalKey.escaped(step.name))"
+  var idempotencyKey: String { "\(JournalKey.escaped(session.run.text))/\(path)" }
+
+  /// The name of a child flow without a name of its own.
+  var childName: RunID { RunID(shortening: "\(session.run.text)/\(path)") }
+
+  /// The step and the keys below it.
+  private var path: String {
+    let base = "\(step.position).\(JournalKey.escaped(step.name))"
     return key.isEmpty ? base : "\(base)/\(key)"
   }
 
   var fencingToken: Int { session.token.fence }
 
-  var forNextAttempt: any StepJournal { RunJournal(step, key: key) }
+  var forNextAttempt: any StepJournal { forNextAttempt(canPark: canPark) }
+
+  func forNextAttempt(canPark: Bool) -> RunJournal {
+    RunJournal(step, key: key, canPark: canPark)
+  }
 
   /// The journal of a part, whose key no other part of this attempt may use.
   ///
@@ -175,7 +187,7 @@ struct RunJournal: StepJournal {
     guard used.insert(name.text) else {
       throw JournalKeyError(run: session.run, step: step.position, key: key)
     }
-    return RunJournal(step, key: key)
+    return RunJournal(step, key: key, canPark: canPark)
   }
 
   // MARK: This part

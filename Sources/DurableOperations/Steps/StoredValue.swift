@@ -25,7 +25,8 @@ enum StoredValue {
       let count = try coder.decode(Int.self, from: text)
       if let values = [Void](repeating: (), count: count) as? Value { return values }
     }
-    if let codable = type as? any Codable.Type, let value = try decode(codable, text, coder) as? Value
+    if let codable = type as? any Codable.Type,
+      let value = try decode(codable, text, coder) as? Value
     {
       return value
     }

@@ -65,7 +65,9 @@ package protocol RunBackend: Sendable {
   ) async throws
 
   /// Releases a claim without an outcome, so that any process may claim the run at once.
-  func release(by claim: ClaimToken) async throws
+  ///
+  /// - Parameter hasFailed: Whether the claim counts among those that did not finish a step.
+  func release(by claim: ClaimToken, asFailed hasFailed: Bool) async throws
 
   /// Marks a run as stuck.
   func markStuck(by claim: ClaimToken, because reason: String) async throws
@@ -98,6 +100,13 @@ package protocol RunBackend: Sendable {
 
   /// The changes that this process and others make.
   var changes: RunChanges { get }
+}
+
+extension RunBackend {
+  /// Releases a claim that does not count among those that did not finish a step.
+  package func release(by claim: ClaimToken) async throws {
+    try await release(by: claim, asFailed: false)
+  }
 }
 
 package struct NewRun: Sendable {

@@ -45,8 +45,8 @@ public struct StepTooLargeError: Error, Codable, Hashable, Sendable, CustomStrin
 
   public var description: String {
     """
-    run \(run), step \(step), \(name): result of \(size.readableBytes) exceeds the limit of \
-    \(limit.readableBytes); store it in a file or a database and return its name, or raise \
+    run \(run), step \(step), \(name): result of \(sizes.size) exceeds the limit of \
+    \(sizes.limit); store it in a file or a database and return its name, or raise \
     `valueLimit` of the store
     """
   }
@@ -115,7 +115,8 @@ public struct JournalKeyError: Error, Codable, Hashable, Sendable, CustomStringC
   public var description: String {
     """
     run \(run), step \(step): the key '\(key)' is used twice in one attempt; give each operation \
-    that stores its result a key of its own, with `.journaled(as:)`
+    that stores its result a key of its own, with `.journaled(as:)`, and each sleep and each child \
+    flow a name
     """
   }
 }
@@ -162,6 +163,8 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     case busy
     /// A value cannot be encoded.
     case notEncodable
+    /// A value exceeds the limit of the store.
+    case tooLarge
     /// The store was closed, or simulates the end of its process.
     case closed
     case other
@@ -182,7 +185,7 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     case .diskFull, .inputOutput, .damagedFile, .foreignFile, .newerSchema, .networkFileSystem,
       .notAccessible, .busy, .closed, .other:
       true
-    case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .notEncodable: false
+    case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .notEncodable, .tooLarge: false
     }
   }
 
@@ -191,9 +194,16 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     switch reason {
     case .diskFull, .inputOutput, .busy: true
     case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .damagedFile, .foreignFile,
-      .newerSchema, .networkFileSystem, .notAccessible, .notEncodable, .closed, .other:
+      .newerSchema, .networkFileSystem, .notAccessible, .notEncodable, .tooLarge, .closed, .other:
       false
     }
+  }
+}
+
+extension StepTooLargeError {
+  private var sizes: (size: String, limit: String) {
+    let readable = (size.readableBytes, limit.readableBytes)
+    return readable.0 == readable.1 ? ("\(size) bytes", "\(limit) bytes") : readable
   }
 }
 

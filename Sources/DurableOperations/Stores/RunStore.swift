@@ -148,6 +148,9 @@ public struct RunStore: Sendable {
       throw RunStoreError(
         .notEncodable, "event '\(event)' for run \(id) cannot be encoded: \(error)")
     }
+    if let problem = backend.options.problem(ofSize: text.utf8.count) {
+      throw RunStoreError(.tooLarge, "event '\(event)' for run \(id) \(problem)")
+    }
     try await backend.send(text, as: event, to: id)
   }
 

@@ -46,6 +46,15 @@ public struct RunStoreOptions: Sendable {
     self.now = now
   }
 
+  /// The problem of a value with a number of bytes; nil if it is not too large.
+  func problem(ofSize size: Int) -> String? {
+    guard size > valueLimit else { return nil }
+    return """
+      of \(size) bytes exceeds the limit of \(valueLimit) bytes; keep large values in a file or a \
+      database, or raise `valueLimit` of the store
+      """
+  }
+
   /// The wall clock in milliseconds since the beginning of 1970, UTC.
   package var milliseconds: Int64 { Int64((now().timeIntervalSince1970 * 1_000).rounded()) }
 }

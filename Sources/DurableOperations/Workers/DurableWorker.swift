@@ -96,8 +96,8 @@ public struct DurableWorker: ComposableOperation {
     atMost count: Int, in context: OperationContext
   ) async throws -> [RunClaim] {
     if count == 0 { return [] }
-    do { return try await store.backend.claim(flows: Array(flows.keys), limit: count) } catch
-      let error as RunStoreError where error.isTemporary
+    do { return try await store.backend.claim(flows: Array(flows.keys), limit: count) } catch let
+      error as RunStoreError where error.isTemporary
     {
       context.log(.error, "no run can be claimed: \(error)")
       try await context.pause(.seconds(1))

@@ -123,7 +123,7 @@ struct Prediction: Hashable {
       case .sleep: names.append("DurableSleep")
       case .event: (sum, names) = (sum + 7, names + ["AwaitedEvent(event)"])
       case .child(let script):
-        let child = Prediction(of: script, run: key("ScriptFlow/@child"))
+        let child = Prediction(of: script, run: "\(run)/\(position).ScriptFlow")
         effects.merge(child.effects, uniquingKeysWith: +)
         switch child.end {
         case .result(let output): sum += output.sum

@@ -22,7 +22,8 @@ struct Sum: DurableSequence {
 struct Single: DurableSequence {
   enum Step: String, Codable {
     case note, failure, plainFailure, tuple, large, sleep, event, limitedEvent, endless, keyed,
-      sameKeyTwice, retried, failingRetried, cancelled, void, child, endlessChild
+      sameKeyTwice, retried, failingRetried, cancelled, void, child, endlessChild,
+      retriedEvent, retriedEndless, retriedComposite
   }
 
   let step: Step
@@ -51,7 +52,13 @@ struct Single: DurableSequence {
       Failure(name: "failure", error: CodableError(code: 3))
         .durablyRetrying(attempts: 3, backoff: .constant(.seconds(60)))
     case .cancelled: SimpleOperation<Int> { throw CancellationError() }.named("cancelled")
-    case .void: SimpleOperation { }.named("void")
+    case .void: SimpleOperation {}.named("void")
+    case .retriedEvent: AwaitedEvent("go", as: Int.self).durablyRetrying(attempts: 1)
+    case .retriedEndless: Endless().durablyRetrying(attempts: 1)
+    case .retriedComposite:
+      ParallelOperation([
+        AnyOperation(AwaitedEvent("go", as: Int.self)), AnyOperation(Note("sibling")),
+      ]).durablyRetrying(attempts: 1)
     case .child: ChildFlow(Sum(count: 2))
     case .endlessChild: ChildFlow(Single(.endless), named: "child")
     }
