@@ -7,34 +7,13 @@ import Testing
 
 /// Kills a process that runs a flow with every kind of step, and checks that the next one continues.
 @Suite(.serialized) struct FlowCrashTests {
-  /// An undisturbed run of the flow.
-  private struct Undisturbed {
-    let outcome: String
-    let effects: [EffectLine]
-    let commits: Int
-    let duration: Duration
-
-    init() async throws {
-      let folder = try CrashFolder()
-      let clock = ContinuousClock()
-      let began = clock.now
-      let (status, output) = try await folder.run("flow", launch: 0)
-      duration = clock.now - began
-      try #require(status == 0, "\(output)")
-      let lines = output.split(separator: "\n").map(String.init)
-      outcome = try #require(lines.first { $0.hasPrefix("outcome ") })
-      commits = try #require(lines.last?.split(separator: " ").last.flatMap { Int($0) })
-      effects = try folder.effects
-    }
-  }
-
   /// Runs processes on one journal until one of them is not killed, and checks what they leave.
   ///
   /// - Parameter details: The further arguments of a process, and the time after which to kill it
   ///   from outside, by its number.
   /// - Returns: The number of processes that were killed.
   private func crash(
-    _ undisturbed: Undisturbed, _ details: (Int) -> (arguments: [String], delay: Duration?)
+    _ undisturbed: UndisturbedFlow, _ details: (Int) -> (arguments: [String], delay: Duration?)
   ) async throws -> Int {
     let folder = try CrashFolder()
     var check = EffectCheck(undisturbed: undisturbed.effects)
@@ -72,7 +51,7 @@ import Testing
   func `J2: a process killed before or after any commit is continued by the next one`()
     async throws
   {
-    let undisturbed = try await Undisturbed()
+    let undisturbed = try await UndisturbedFlow()
     #expect(undisturbed.commits >= 50)
     // Writes of parallel children may share a commit, so the numbers of commits differ a little.
     let margin = 4
@@ -90,7 +69,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(60)))
   func `J2: processes killed at random moments are continued by the next ones`() async throws {
-    let undisturbed = try await Undisturbed()
+    let undisturbed = try await UndisturbedFlow()
     let seed = CrashSettings.firstSeed()
     let count = CrashSettings.count(debug: 24, release: 48)
     print("random kills: COMPOSITE_CRASH_SEED=\(seed)")
