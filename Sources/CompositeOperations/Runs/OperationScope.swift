@@ -32,8 +32,8 @@ internal import SystemSupport
   /// The number of modifiers that have not run yet and whose observers already observe this run.
   private let joined: Atomic<Int32>
   /// The first cancellation through the handle.
-  private let cancellation = AtomicLazyReference<HandleCancellation>()
-  private let storedWaiters = AtomicLazyReference<Waiters>()
+  private let cancellation = LazyReference<HandleCancellation>()
+  private let storedWaiters = LazyReference<Waiters>()
 
   /// What this run and the enclosing runs hold.
   let hold: RunHold?
