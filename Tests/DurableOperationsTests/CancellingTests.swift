@@ -3,8 +3,7 @@ import DurableOperations
 import Testing
 
 @Suite struct CancellingTests {
-  @Test("J12: a run that no process runs ends at once, with the reason")
-  func notRunning() async throws {
+  @Test func `J12: a run that no process runs ends at once, with the reason`() async throws {
     let test = TestStore()
     _ = try await test.store.start(Sum(count: 2), named: "ready")
     _ = try await test.run(Single(.sleep), "parked")
@@ -18,8 +17,10 @@ import Testing
     #expect(error.isCancelled)
   }
 
-  @Test("J12: a running step is cancelled, and no further step begins", arguments: [false, true])
-  func running(inOtherProcess: Bool) async throws {
+  @Test(arguments: [false, true])
+  func `J12: a running step is cancelled, and no further step begins`(inOtherProcess: Bool)
+    async throws
+  {
     try await withTemporaryFile { file in
       let runner = RunStore.sqlite(file)
       // As another process sees the file.
@@ -39,8 +40,7 @@ import Testing
     }
   }
 
-  @Test("J12: a run that has ended does not change")
-  func ended() async throws {
+  @Test func `J12: a run that has ended does not change`() async throws {
     let test = TestStore()
     _ = try await test.run(Sum(count: 1))
     try await test.store.cancel("r", because: "late")
@@ -48,8 +48,7 @@ import Testing
     #expect(run.state == .result && run.reason == nil && run.cancelled == nil)
   }
 
-  @Test("J12: the cancellation of a parent cancels its child flows")
-  func children() async throws {
+  @Test func `J12: the cancellation of a parent cancels its child flows`() async throws {
     let test = TestStore()
     let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
     let outcome = try await Endless.$begun.withValue(continuation) {
@@ -64,8 +63,7 @@ import Testing
     #expect(try await test.row("r").state == .cancelled)
   }
 
-  @Test("J12: a second cancellation keeps the first reason")
-  func secondReason() async throws {
+  @Test func `J12: a second cancellation keeps the first reason`() async throws {
     let test = TestStore()
     _ = try await test.store.start(Sum(count: 1), named: "r")
     try await test.store.cancel("r", because: "first")
@@ -73,8 +71,7 @@ import Testing
     #expect(try await test.row().reason == "first")
   }
 
-  @Test("a request about a run that does not exist is an error that names it")
-  func missingRun() async throws {
+  @Test func `a request about a run that does not exist is an error that names it`() async throws {
     let store = RunStore.memory()
     let requests: [@Sendable () async throws -> Void] = [
       { try await store.cancel("none") }, { try await store.retry("none") },

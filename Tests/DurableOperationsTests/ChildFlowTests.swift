@@ -4,8 +4,7 @@ import DurableOperationsTestKit
 import Testing
 
 @Suite struct ChildFlowTests {
-  @Test("a child flow is a run of its own, named after its step")
-  func child() async throws {
+  @Test func `a child flow is a run of its own, named after its step`() async throws {
     let test = TestStore()
     #expect(try await test.run(Single(.child)).state == .result)
     #expect(try await test.outcome(of: Single.self).get() == 3)
@@ -13,8 +12,8 @@ import Testing
     #expect(child?.flow == "Sum" && child?.state == .result)
   }
 
-  @Test("after a crash at any write, a child does not repeat its finished steps")
-  func crashes() async throws {
+  @Test func `after a crash at any write, a child does not repeat its finished steps`() async throws
+  {
     try await CrashHunt().run(Single(.child)) { trial in
       try await Effects.recorded { effects in
         let sum = try await trial.outcome.get()
@@ -25,32 +24,28 @@ import Testing
     }
   }
 
-  @Test("children in parallel, with keys, each run once")
-  func parallelChildren() async throws {
+  @Test func `children in parallel, with keys, each run once`() async throws {
     let test = TestStore()
     #expect(try await test.run(ParallelChildren()).state == .result)
     #expect(try await test.outcome(of: ParallelChildren.self).get() == [1, 3, 6])
     try await CrashHunt().run(ParallelChildren()) { try await $0.outcome.get() }
   }
 
-  @Test("the error of a child is the error of the step")
-  func failingChild() async throws {
+  @Test func `the error of a child is the error of the step`() async throws {
     let test = TestStore()
     #expect(try await test.run(FailingChild()).state == .error)
     let error = try await test.outcome(of: FailingChild.self).error
     #expect("\(error.debugDescription)".contains("CodableError"))
   }
 
-  @Test("forgetting a parent forgets its children")
-  func forget() async throws {
+  @Test func `forgetting a parent forgets its children`() async throws {
     let test = TestStore()
     _ = try await test.run(Single(.child))
     try await test.store.forget("r")
     #expect(try await test.store.runs().isEmpty)
   }
 
-  @Test("a parent whose child has not ended is not forgotten")
-  func openChild() async throws {
+  @Test func `a parent whose child has not ended is not forgotten`() async throws {
     let test = TestStore()
     let backend = test.store.backend
     _ = try await test.run(Sum(count: 1), "r")
@@ -64,8 +59,7 @@ import Testing
     #expect(try await test.store.forget(olderThan: .seconds(1)) == 2)
   }
 
-  @Test("children without names, at any depth")
-  func deepChildren() async throws {
+  @Test func `children without names, at any depth`() async throws {
     let test = TestStore()
     #expect(try await test.run(Nested(depth: 20)).state == .result)
     let runs = try await test.store.runs()
@@ -73,8 +67,7 @@ import Testing
     #expect(runs.allSatisfy { $0.id.text.utf8.count <= 200 })
   }
 
-  @Test("outside a durable run, a child flow runs without a journal")
-  func outside() async throws {
+  @Test func `outside a durable run, a child flow runs without a journal`() async throws {
     #expect(try await ChildFlow(Sum(count: 3)).run().get() == 6)
   }
 }

@@ -4,8 +4,8 @@ import DurableOperationsTestKit
 import Testing
 
 @Suite struct JournaledTests {
-  @Test("J15: children with keys that have ended do not run again after a crash")
-  func children() async throws {
+  @Test func `J15: children with keys that have ended do not run again after a crash`() async throws
+  {
     try await CrashHunt().run(Single(.keyed)) { trial in
       try await Effects.recorded { effects in
         _ = try await trial.outcome.get()
@@ -16,8 +16,9 @@ import Testing
     }
   }
 
-  @Test("J15: a stored result is returned by its key, and only parts without one run")
-  func storedPart() async throws {
+  @Test func `J15: a stored result is returned by its key, and only parts without one run`()
+    async throws
+  {
     let test = TestStore()
     let backend = test.store.backend
     _ = try await backend.start(Single(.keyed), named: "r")
@@ -41,8 +42,9 @@ import Testing
     #expect(details?.steps.count == 1)
   }
 
-  @Test("J15: keys of a step that the sequence decided otherwise after a crash do not count")
-  func abandonedStep() async throws {
+  @Test func `J15: keys of a step that the sequence decided otherwise after a crash do not count`()
+    async throws
+  {
     let test = TestStore()
     let backend = test.store.backend
     _ = try await backend.start(Single(.keyed), named: "r")
@@ -60,8 +62,8 @@ import Testing
     #expect(try await test.store.run("r")?.steps.first?.value == "[0,1,2]")
   }
 
-  @Test("J15: a key that is used twice in one attempt is an error that names it")
-  func sameKeyTwice() async throws {
+  @Test func `J15: a key that is used twice in one attempt is an error that names it`() async throws
+  {
     let test = TestStore()
     _ = try await test.run(Single(.sameKeyTwice))
     let error = try await test.outcome(of: Single.self).error
@@ -69,8 +71,7 @@ import Testing
     #expect("\(cause.debugDescription)".contains("the key 'k' is used twice in one attempt"))
   }
 
-  @Test("J15: keys in a body, in a graph, and below keys")
-  func nestedKeys() async throws {
+  @Test func `J15: keys in a body, in a graph, and below keys`() async throws {
     try await CrashHunt().run(NestedKeys()) { trial in
       try await Effects.recorded { effects in
         let sum = try await trial.outcome.get()
@@ -80,8 +81,9 @@ import Testing
     }
   }
 
-  @Test("J15, J16: outside a durable run, the modifier has no effect and there is no key")
-  func outside() async throws {
+  @Test func `J15, J16: outside a durable run, the modifier has no effect and there is no key`()
+    async throws
+  {
     try await Effects.recorded { effects in
       let value = try await Note("n", 3).journaled(as: "k").run().get()
       #expect(value == 3)
@@ -89,8 +91,9 @@ import Testing
     }
   }
 
-  @Test("J16: the idempotency key names run, step and keys, and is equal in every attempt")
-  func idempotencyKeys() async throws {
+  @Test func `J16: the idempotency key names run, step and keys, and is equal in every attempt`()
+    async throws
+  {
     let test = TestStore()
     try await Effects.recorded { effects in
       _ = try await test.run(Sum(count: 2), "order/7")

@@ -3,8 +3,7 @@ import DurableOperations
 import Testing
 
 @Suite struct NameTests {
-  @Test("J13: the same name, flow and state are the same run")
-  func sameRun() async throws {
+  @Test func `J13: the same name, flow and state are the same run`() async throws {
     let store = RunStore.memory()
     let first = try await store.start(Sum(count: 1), named: "r")
     let second = try await store.start(Sum(count: 1), named: "r")
@@ -15,8 +14,7 @@ import Testing
     #expect(try await second.outcome.get() == 1)
   }
 
-  @Test("J13: another state or another flow under the name is an error")
-  func otherRun() async throws {
+  @Test func `J13: another state or another flow under the name is an error`() async throws {
     let store = RunStore.memory()
     try await store.start(Sum(count: 1), named: "r")
     let state = await #expect(throws: RunExistsError.self) {
@@ -29,14 +27,12 @@ import Testing
     #expect(flow == RunExistsError(run: "r", flow: "Sum", isSameFlow: false))
   }
 
-  @Test(
-    "invalid names are refused, with the problem",
-    arguments: [
-      ("", "it is empty"), (String(repeating: "n", count: 10_000), "200"),
-      ("a\u{0}b", "control character"), ("a\u{1B}[31mb", "control character"),
-      ("a\nb", "control character"),
-    ])
-  func invalidName(name: String, problem: String) async throws {
+  @Test(arguments: [
+    ("", "it is empty"), (String(repeating: "n", count: 10_000), "200"),
+    ("a\u{0}b", "control character"), ("a\u{1B}[31mb", "control character"),
+    ("a\nb", "control character"),
+  ])
+  func `invalid names are refused, with the problem`(name: String, problem: String) async throws {
     let error = await #expect(throws: RunStoreError.self) {
       try await RunStore.memory().start(Sum(count: 1), named: RunID(name))
     }
@@ -47,16 +43,15 @@ import Testing
     #expect(description.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
   }
 
-  @Test("valid names are taken", arguments: ["a", "order 7/2", "Grün", "👍", "x'; DROP TABLE run"])
-  func validName(name: String) async throws {
+  @Test(arguments: ["a", "order 7/2", "Grün", "👍", "x'; DROP TABLE run"])
+  func `valid names are taken`(name: String) async throws {
     let store = RunStore.memory()
     let flow = DurableOperation(Sum(count: 1), named: RunID(name), in: store)
     #expect(try await flow.run().get() == 1)
     #expect(try await store.runs().map(\.id.text) == [name])
   }
 
-  @Test("runs are listed by flow and state, the newest first, page by page")
-  func list() async throws {
+  @Test func `runs are listed by flow and state, the newest first, page by page`() async throws {
     let test = TestStore()
     for number in 0..<5 {
       try await test.store.start(Sum(count: number), named: "s\(number)")

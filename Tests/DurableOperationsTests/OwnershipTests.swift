@@ -5,8 +5,9 @@ import Foundation
 import Testing
 
 @Suite struct OwnershipTests {
-  @Test("J9: a write of an older claim changes nothing, and says that the run was taken over")
-  func fence() async throws {
+  @Test func `J9: a write of an older claim changes nothing, and says that the run was taken over`()
+    async throws
+  {
     let test = TestStore()
     let backend = test.store.backend
     _ = try await backend.start(Sum(count: 2), named: "r")
@@ -44,8 +45,10 @@ import Testing
     #expect(try await test.row().stepCount == 1)
   }
 
-  @Test("J9: a process whose run was retried elsewhere cancels its operation and writes nothing")
-  func takenWhileRunning() async throws {
+  @Test
+  func `J9: a process whose run was retried elsewhere cancels its operation and writes nothing`()
+    async throws
+  {
     let test = TestStore()
     let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
     let outcome = try await Endless.$begun.withValue(continuation) {
@@ -58,8 +61,9 @@ import Testing
     #expect(try await test.store.run("r")?.steps.isEmpty == true)
   }
 
-  @Test("J10: a run belongs to its owner while that lives, and to the first claim after that")
-  func owners() async throws {
+  @Test func `J10: a run belongs to its owner while that lives, and to the first claim after that`()
+    async throws
+  {
     try await withTemporaryFile { file in
       var first: TestStore? = TestStore(file)
       let second = TestStore(file)
@@ -83,8 +87,7 @@ import Testing
     }
   }
 
-  @Test("J11: the cancellation of an operation is no outcome of its run")
-  func cancelledOperation() async throws {
+  @Test func `J11: the cancellation of an operation is no outcome of its run`() async throws {
     let test = TestStore()
     let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
     let outcome = await Endless.$begun.withValue(continuation) {
@@ -98,8 +101,8 @@ import Testing
     #expect(run.state == .ready && run.stepCount == 0)
   }
 
-  @Test("J11: a step that returns its result after the cancellation is finished")
-  func lateResult() async throws {
+  @Test func `J11: a step that returns its result after the cancellation is finished`() async throws
+  {
     let test = TestStore()
     let gate = Gate()
     await LateFlow.$gate.withValue(gate) {
@@ -117,8 +120,7 @@ import Testing
     #expect(steps.last?.result(as: Int.self) == 42)
   }
 
-  @Test("J24: two stores on one file share the runs, and each run ends once")
-  func sharedFile() async throws {
+  @Test func `J24: two stores on one file share the runs, and each run ends once`() async throws {
     try await withTemporaryFile { file in
       let stores = [RunStore.sqlite(file), RunStore.sqlite(file)]
       try await Effects.recorded { effects in
@@ -135,8 +137,8 @@ import Testing
     }
   }
 
-  @Test("J24: a file of another kind is refused with the reason", arguments: ["text", "database"])
-  func foreignFile(kind: String) async throws {
+  @Test(arguments: ["text", "database"])
+  func `J24: a file of another kind is refused with the reason`(kind: String) async throws {
     try await withTemporaryFile { file in
       if kind == "text" {
         try Data(String(repeating: "this is no database. ", count: 100).utf8)
@@ -152,8 +154,7 @@ import Testing
     }
   }
 
-  @Test("J24: a file that a newer version has written is refused")
-  func newerSchema() async throws {
+  @Test func `J24: a file that a newer version has written is refused`() async throws {
     try await withTemporaryFile { file in
       try await RunStore.sqlite(file).start(Sum(count: 1), named: "r")
       try SQLiteFiles.execute(file, "PRAGMA user_version = 99")
@@ -164,8 +165,8 @@ import Testing
     }
   }
 
-  @Test("J24: a file in a folder that does not exist is an error that names it")
-  func missingFolder() async throws {
+  @Test func `J24: a file in a folder that does not exist is an error that names it`() async throws
+  {
     let error = await #expect(throws: RunStoreError.self) {
       try await RunStore.sqlite("/nonexistent/flows.sqlite").start(Sum(count: 1), named: "r")
     }
@@ -173,8 +174,7 @@ import Testing
     #expect(error?.description.contains("/nonexistent") == true)
   }
 
-  @Test("the journal, its log and its locks are readable by their owner only")
-  func permissions() async throws {
+  @Test func `the journal, its log and its locks are readable by their owner only`() async throws {
     try await withTemporaryFile { file in
       let store = RunStore.sqlite(file)
       _ = try await DurableOperation(Sum(count: 1), named: "r", in: store).run().get()

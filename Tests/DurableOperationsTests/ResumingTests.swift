@@ -4,8 +4,9 @@ import DurableOperationsTestKit
 import Testing
 
 @Suite struct ResumingTests {
-  @Test("J1: the sequence is asked for the next step when the last one is stored")
-  func order() async throws {
+  @Test func `J1: the sequence is asked for the next step when the last one is stored`()
+    async throws
+  {
     let test = TestStore()
     let counts = try await LookingFlow.$store.withValue(test.store) {
       try await test.run(LookingFlow())
@@ -30,8 +31,7 @@ import Testing
     #expect(crashes == 18)
   }
 
-  @Test("J2: a step that was stored before a crash has run exactly once")
-  func storedStepRunsOnce() async throws {
+  @Test func `J2: a step that was stored before a crash has run exactly once`() async throws {
     let test = TestStore()
     try await Effects.recorded { effects in
       let backend = test.store.backend
@@ -49,8 +49,7 @@ import Testing
     }
   }
 
-  @Test("J3: the sequence sees a step as it is stored, in every process")
-  func storedSteps() async throws {
+  @Test func `J3: the sequence sees a step as it is stored, in every process`() async throws {
     let test = TestStore()
     #expect(try await test.run(ViewingFlow()).state == .result)
     let first = try await test.outcome(of: ViewingFlow.self).get()
@@ -60,8 +59,9 @@ import Testing
     }
   }
 
-  @Test("J3: a result of the right type that cannot be decoded makes the run stuck")
-  func undecodableResult() async throws {
+  @Test func `J3: a result of the right type that cannot be decoded makes the run stuck`()
+    async throws
+  {
     let test = TestStore()
     let run = try await test.run(ShrinkingFlow())
     #expect(run.state == .stuck)
@@ -73,8 +73,9 @@ import Testing
     }
   }
 
-  @Test("J7: a step, the state that changed with it, and the history are stored together")
-  func together() async throws {
+  @Test func `J7: a step, the state that changed with it, and the history are stored together`()
+    async throws
+  {
     for keeping in [nil, 1, 2] {
       try await CrashHunt().run(Sum(count: 5, keeping: keeping)) { trial in
         let sum = try await trial.outcome.get()
@@ -84,8 +85,8 @@ import Testing
     }
   }
 
-  @Test("J8: steps that a limited history drops are deleted", arguments: [1, 2, 3])
-  func limitedHistory(limit: Int) async throws {
+  @Test(arguments: [1, 2, 3])
+  func `J8: steps that a limited history drops are deleted`(limit: Int) async throws {
     let test = TestStore()
     #expect(try await test.run(Sum(count: 6, keeping: limit)).stepCount == 6)
     // One more than the sequence sees, so that the last step can be retried.
@@ -94,8 +95,10 @@ import Testing
     #expect(try await test.outcome(of: Sum.self).get() == 21)
   }
 
-  @Test("J14: an ended run keeps its outcome, and an output that is not Codable is computed again")
-  func outcomeOfEndedRun() async throws {
+  @Test
+  func `J14: an ended run keeps its outcome, and an output that is not Codable is computed again`()
+    async throws
+  {
     let test = TestStore()
     try await Effects.recorded { effects in
       for _ in 0..<3 {

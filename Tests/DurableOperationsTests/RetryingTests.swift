@@ -4,8 +4,9 @@ import DurableOperationsTestKit
 import Testing
 
 @Suite struct RetryingTests {
-  @Test("J17: attempts end with the first result, and the errors before it are forgotten")
-  func succeeds() async throws {
+  @Test func `J17: attempts end with the first result, and the errors before it are forgotten`()
+    async throws
+  {
     let test = TestStore()
     try await Effects.recorded { effects in
       let run = try await test.run(Single(.retried))
@@ -16,8 +17,9 @@ import Testing
     }
   }
 
-  @Test("J17: the waits between attempts park the run, and the errors of all attempts stay")
-  func waits() async throws {
+  @Test func `J17: the waits between attempts park the run, and the errors of all attempts stay`()
+    async throws
+  {
     let test = TestStore()
     try await Effects.recorded { effects in
       for attempt in 1...3 {
@@ -39,8 +41,7 @@ import Testing
     #expect("\(cause.debugDescription)".contains("CodableError"), "\(cause.debugDescription)")
   }
 
-  @Test("J17: an attempt that a crash interrupts counts")
-  func interrupted() async throws {
+  @Test func `J17: an attempt that a crash interrupts counts`() async throws {
     let test = TestStore()
     let backend = test.store.backend
     _ = try await backend.start(Single(.failingRetried), named: "r")
@@ -63,8 +64,9 @@ import Testing
     }
   }
 
-  @Test("J17: a wait that parks the run within an attempt does not use the attempt up")
-  func parkedAttempt() async throws {
+  @Test func `J17: a wait that parks the run within an attempt does not use the attempt up`()
+    async throws
+  {
     let test = TestStore()
     #expect(try await test.run(Single(.retriedEvent)).state == .parked)
     try await test.store.send(5, as: "go", to: "r")
@@ -72,8 +74,7 @@ import Testing
     #expect(try await test.outcome(of: Single.self).get() == 5)
   }
 
-  @Test("J17: a worker that is cancelled does not use an attempt up")
-  func cancelledAttempt() async throws {
+  @Test func `J17: a worker that is cancelled does not use an attempt up`() async throws {
     let test = TestStore()
     for _ in 0..<3 {
       let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -87,8 +88,8 @@ import Testing
     }
   }
 
-  @Test("J18: a wait of one child of a retried composite does not park the run")
-  func waitInRetriedComposite() async throws {
+  @Test func `J18: a wait of one child of a retried composite does not park the run`() async throws
+  {
     let test = TestStore()
     try await Effects.recorded { effects in
       let flow = DurableOperation(Single(.retriedComposite), named: "r", in: test.store).start()
@@ -101,8 +102,9 @@ import Testing
     #expect(try await test.store.run("r")?.steps.first?.value == "[5,0]")
   }
 
-  @Test("J17: after a crash at any write, no more attempts are made than allowed")
-  func crashes() async throws {
+  @Test func `J17: after a crash at any write, no more attempts are made than allowed`()
+    async throws
+  {
     // An interrupted attempt has an error of its own.
     try await CrashHunt(comparesOutcomes: false).run(Single(.failingRetried)) { trial in
       try await Effects.recorded { effects in

@@ -4,8 +4,9 @@ import DurableOperationsTestKit
 import Testing
 
 @Suite struct StuckTests {
-  @Test("J21: ten claims without a finished step make a run stuck, and a retry resumes it")
-  func claims() async throws {
+  @Test func `J21: ten claims without a finished step make a run stuck, and a retry resumes it`()
+    async throws
+  {
     try await withTemporaryFile { file in
       // The owner of each claim ends, as a process that crashes in its first step.
       for _ in 0..<10 {
@@ -28,8 +29,10 @@ import Testing
     }
   }
 
-  @Test("J21: a state that cannot be decoded makes the run stuck; with another type it resumes")
-  func state() async throws {
+  @Test
+  func `J21: a state that cannot be decoded makes the run stuck; with another type it resumes`()
+    async throws
+  {
     let test = TestStore()
     try await test.store.start(OldState(), named: "r")
     _ = try await test.attempt("r", of: NewState.self)
@@ -41,8 +44,9 @@ import Testing
     #expect(try await test.row().state == .result)
   }
 
-  @Test("J20: a new optional field, a field less, and unknown fields need nothing")
-  func deployment() async throws {
+  @Test func `J20: a new optional field, a field less, and unknown fields need nothing`()
+    async throws
+  {
     let test = TestStore()
     _ = try await test.store.start(OldState(), named: "r")
     _ = try await test.attempt("r", of: RepairedState.self)
@@ -51,8 +55,7 @@ import Testing
     #expect(try await test.store.start(RepairedState(), named: "r").isNew == false)
   }
 
-  @Test("J13: an equal start whose stored state cannot be decoded says so")
-  func undecodableStart() async throws {
+  @Test func `J13: an equal start whose stored state cannot be decoded says so`() async throws {
     let store = RunStore.memory()
     try await store.start(OldState(), named: "r")
     let error = await #expect(throws: RunStuckError.self) {
@@ -61,8 +64,9 @@ import Testing
     #expect(error?.reason.hasPrefix("its first state cannot be decoded as NewState") == true)
   }
 
-  @Test("J21: a claim whose store failed counts, and one that was released does not")
-  func failedClaims() async throws {
+  @Test func `J21: a claim whose store failed counts, and one that was released does not`()
+    async throws
+  {
     let test = TestStore()
     let backend = test.store.backend
     _ = try await backend.start(Sum(count: 1), named: "r")
@@ -82,8 +86,9 @@ import Testing
     #expect(try await test.run(Sum(count: 1)).state == .stuck)
   }
 
-  @Test("J21: a step of a type that the program no longer has makes the run stuck")
-  func missingType() async throws {
+  @Test func `J21: a step of a type that the program no longer has makes the run stuck`()
+    async throws
+  {
     try await withTemporaryFile { file in
       let test = TestStore(file)
       _ = try await test.store.backend.start(Sum(count: 2), named: "r")
@@ -104,8 +109,9 @@ import Testing
     }
   }
 
-  @Test("J21: a value that is damaged in the file makes that run stuck, and others continue")
-  func damagedValue() async throws {
+  @Test func `J21: a value that is damaged in the file makes that run stuck, and others continue`()
+    async throws
+  {
     try await withTemporaryFile { file in
       let test = TestStore(file)
       _ = try await test.run(Single(.event), "r")
@@ -118,8 +124,7 @@ import Testing
     }
   }
 
-  @Test("J22: a run that ended in an error is retried from the failed step")
-  func retryFailed() async throws {
+  @Test func `J22: a run that ended in an error is retried from the failed step`() async throws {
     let test = TestStore()
     try await Effects.recorded { effects in
       let state = try await test.run(FailsTwice()).state
@@ -134,8 +139,10 @@ import Testing
     }
   }
 
-  @Test("J22: a retry from a step deletes it and what follows, with the state", arguments: 0...4)
-  func retryFrom(step: Int) async throws {
+  @Test(arguments: 0...4)
+  func `J22: a retry from a step deletes it and what follows, with the state`(step: Int)
+    async throws
+  {
     let test = TestStore()
     try await Effects.recorded { effects in
       _ = try await test.run(Sum(count: 4))
@@ -149,8 +156,10 @@ import Testing
     }
   }
 
-  @Test("J22: a retry from a step that is not kept, does not exist, or of a running run is refused")
-  func refusedRetry() async throws {
+  @Test
+  func `J22: a retry from a step that is not kept, does not exist, or of a running run is refused`()
+    async throws
+  {
     let test = TestStore()
     _ = try await test.run(Sum(count: 6, keeping: 1))
     for step in [-1, 7, 2] {
@@ -167,8 +176,7 @@ import Testing
     #expect(try await test.outcome(of: Sum.self).get() == 21)
   }
 
-  @Test("J22: a cancelled run can be retried")
-  func retryCancelled() async throws {
+  @Test func `J22: a cancelled run can be retried`() async throws {
     let test = TestStore()
     try await test.store.start(Sum(count: 2), named: "r")
     try await test.store.cancel("r", because: "x")

@@ -4,8 +4,7 @@ import DurableOperationsTestKit
 import Testing
 
 @Suite struct CrashHuntTests {
-  @Test("a flow whose effects change with a crash is found, with the write")
-  func effects() async throws {
+  @Test func `a flow whose effects change with a crash is found, with the write`() async throws {
     let error = await #expect(throws: CrashHuntError.self) {
       try await CrashHunt().run(Sum(count: 2)) { trial in
         try await Effects.recorded { effects in
@@ -20,16 +19,16 @@ import Testing
     #expect(error?.description.contains("before write 2, the effects are") == true)
   }
 
-  @Test("a flow whose outcome changes with a crash is found")
-  func outcomes() async throws {
+  @Test func `a flow whose outcome changes with a crash is found`() async throws {
     let error = await #expect(throws: CrashHuntError.self) {
       try await CrashHunt().run(TokenFlow()) { try await "\($0.outcome)" }
     }
     #expect(error?.problem.hasPrefix("the outcome is") == true)
   }
 
-  @Test("a body that does not run the flow, or a flow that waits for an event, is an error")
-  func misuse() async throws {
+  @Test func `a body that does not run the flow, or a flow that waits for an event, is an error`()
+    async throws
+  {
     await #expect(throws: CrashTrialError.self) {
       try await CrashHunt().run(Sum(count: 1)) { _ in 0 }
     }
@@ -50,8 +49,7 @@ import Testing
       .map(\.description)
   }
 
-  @Test("the same program has no differences, also with a changed state")
-  func same() async throws {
+  @Test func `the same program has no differences, also with a changed state`() async throws {
     #expect(try await differences(Yesterday.self) == [])
     let test = TestStore()
     _ = try await test.run(Sum(count: 5))
@@ -60,8 +58,9 @@ import Testing
       try await DeploymentCheck(of: [Sum.self], in: [.result]).differences(in: test.store) == [])
   }
 
-  @Test("a step that is inserted, renamed, of another type, or no longer returned")
-  func changed() async throws {
+  @Test func `a step that is inserted, renamed, of another type, or no longer returned`()
+    async throws
+  {
     #expect(
       try await differences(Inserted.self) == [
         "run r of Day, step 1: the flow returns inserted, and the journal has second"
@@ -75,15 +74,13 @@ import Testing
       ])
   }
 
-  @Test("a state that cannot be decoded, for every step")
-  func undecodable() async throws {
+  @Test func `a state that cannot be decoded, for every step`() async throws {
     let found = try await differences(Undecodable.self)
     #expect(found.count == 3)
     #expect(found.allSatisfy { $0.contains("cannot be decoded as Undecodable") })
   }
 
-  @Test("only runs in the states are checked")
-  func states() async throws {
+  @Test func `only runs in the states are checked`() async throws {
     #expect(try await differences(Shortened.self, [.parked]) == [])
   }
 }

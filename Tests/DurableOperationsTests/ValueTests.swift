@@ -14,8 +14,9 @@ import Testing
     return (error as? SequentialOperationError)?.cause
   }
 
-  @Test("J4: a step with a result that is not Codable fails before its body begins")
-  func notCodable() async throws {
+  @Test func `J4: a step with a result that is not Codable fails before its body begins`()
+    async throws
+  {
     try await Effects.recorded { effects in
       let error = try await stepError(Single(.tuple))
       #expect(
@@ -28,13 +29,14 @@ import Testing
     }
   }
 
-  @Test("J4: a step without a value is stored")
-  func void() async throws {
+  @Test func `J4: a step without a value is stored`() async throws {
     #expect(try await TestStore().run(Single(.void)).state == .result)
   }
 
-  @Test("J5: a result over the limit of the store is an error that names step, size and limit")
-  func tooLarge() async throws {
+  @Test
+  func `J5: a result over the limit of the store is an error that names step, size and limit`()
+    async throws
+  {
     let error = try await stepError(Single(.large), RunStoreOptions(valueLimit: 1_024))
     #expect(error is StepTooLargeError)
     #expect(
@@ -48,8 +50,7 @@ import Testing
     #expect(try await stepError(Single(.large), RunStoreOptions(valueLimit: 2_001)) != nil)
   }
 
-  @Test("J5: an initial state over the limit is refused")
-  func tooLargeState() async throws {
+  @Test func `J5: an initial state over the limit is refused`() async throws {
     let store = RunStore.memory(options: RunStoreOptions(valueLimit: 10))
     let error = await #expect(throws: RunStoreError.self) {
       try await store.start(Sum(count: 1_000), named: "r")
@@ -58,8 +59,10 @@ import Testing
     #expect(try await store.run("r") == nil)
   }
 
-  @Test("J5: a state or an output over the limit makes the run stuck, and an event is refused")
-  func otherLargeValues() async throws {
+  @Test
+  func `J5: a state or an output over the limit makes the run stuck, and an event is refused`()
+    async throws
+  {
     for isOutput in [false, true] {
       let test = TestStore(nil, RunStoreOptions(valueLimit: 100))
       let run = try await test.run(GrowingFlow(isOutput: isOutput))
@@ -75,26 +78,24 @@ import Testing
     #expect(error?.reason == .tooLarge)
   }
 
-  @Test("J6: a Codable error is restored as itself")
-  func codableError() async throws {
+  @Test func `J6: a Codable error is restored as itself`() async throws {
     #expect(try await stepError(Single(.failure)) as? CodableError == CodableError(code: 3))
   }
 
-  @Test("J6: any other error is restored with the name of its type and its description")
-  func otherError() async throws {
+  @Test func `J6: any other error is restored with the name of its type and its description`()
+    async throws
+  {
     let error = try #require(try await stepError(Single(.plainFailure)) as? JournaledError)
     #expect(error.type.hasSuffix("PlainError"))
     #expect(error.description == "it is full")
   }
 
-  @Test("J6: the sequence sees the restored error in the first process, too")
-  func sequenceSeesError() async throws {
+  @Test func `J6: the sequence sees the restored error in the first process, too`() async throws {
     let seen = try await TestStore().run(RecoveringFlow())
     #expect(seen.outcome == #"["JournaledError","JournaledError"]"#)
   }
 
-  @Test("J6: an error restored from a journal is stored again as it was")
-  func errorOfError() async throws {
+  @Test func `J6: an error restored from a journal is stored again as it was`() async throws {
     let test = TestStore()
     _ = try await test.run(Rethrowing())
     let cause = (try await test.outcome(of: Rethrowing.self).error as? SequentialOperationError)?
@@ -102,15 +103,15 @@ import Testing
     #expect(cause as? JournaledError == JournaledError(type: "T", description: "d"))
   }
 
-  @Test("a step that cancels itself is cancelled in the journal, and so is its run")
-  func cancelledStep() async throws {
+  @Test func `a step that cancels itself is cancelled in the journal, and so is its run`()
+    async throws
+  {
     let test = TestStore()
     #expect(try await test.run(Single(.cancelled)).state == .cancelled)
     #expect(try await test.store.run("r")?.steps.map(\.kind) == [.cancelled])
   }
 
-  @Test("an error that the sequence throws ends the run in it")
-  func sequenceThrows() async throws {
+  @Test func `an error that the sequence throws ends the run in it`() async throws {
     let test = TestStore()
     #expect(try await test.run(ThrowingFlow()).state == .error)
     let error = try #require(

@@ -6,8 +6,7 @@ import Foundation
 import Testing
 
 @Suite struct WaitingTests {
-  @Test("J18: a long sleep parks the run until its time, which is fixed once")
-  func sleep() async throws {
+  @Test func `J18: a long sleep parks the run until its time, which is fixed once`() async throws {
     let test = TestStore()
     let wake = Int64(test.time.now.timeIntervalSince1970 + 60) * 1_000
     #expect(try await test.run(Single(.sleep)).state == .parked)
@@ -19,16 +18,14 @@ import Testing
     #expect(try await test.run(Single(.sleep)).state == .result)
   }
 
-  @Test("J18: a time that has passed while no process ran causes no wait")
-  func pastWake() async throws {
+  @Test func `J18: a time that has passed while no process ran causes no wait`() async throws {
     let test = TestStore()
     #expect(try await test.run(Single(.sleep)).state == .parked)
     test.time.pass(.seconds(86_400))
     #expect(try await test.run(Single(.sleep)).state == .result)
   }
 
-  @Test("J18: a short sleep does not park the run")
-  func shortSleep() async throws {
+  @Test func `J18: a short sleep does not park the run`() async throws {
     let test = TestStore(nil, RunStoreOptions(parkingThreshold: .seconds(120)))
     // The wait is on the clock of the environment, which passes with that of the store.
     let flow = DurableOperation(Single(.sleep), named: "r", in: test.store)
@@ -41,8 +38,9 @@ import Testing
     #expect(await run.outcome.result != nil)
   }
 
-  @Test("J18: outside a durable run, a sleep waits on the clock of the environment")
-  func outside() async throws {
+  @Test func `J18: outside a durable run, a sleep waits on the clock of the environment`()
+    async throws
+  {
     let clock = ManualClock()
     let run = DurableSleep(for: .seconds(5)).start(in: OperationEnvironment(clock: clock))
     await clock.waitForSleepers(1)
@@ -50,17 +48,17 @@ import Testing
     #expect(await run.outcome.result != nil)
   }
 
-  @Test("J18: zero, negative and endless sleeps", arguments: [0, -5, Int64.max])
-  func extremeSleeps(seconds: Int64) async throws {
+  @Test(arguments: [0, -5, Int64.max])
+  func `J18: zero, negative and endless sleeps`(seconds: Int64) async throws {
     let test = TestStore()
     let run = try await test.run(SleepFlow(seconds: seconds))
     #expect(run.state == (seconds > 0 ? .parked : .result))
   }
 
-  @Test(
-    "J19: an event that was sent before or after the wait began is returned",
-    arguments: [true, false])
-  func event(isEarly: Bool) async throws {
+  @Test(arguments: [true, false])
+  func `J19: an event that was sent before or after the wait began is returned`(isEarly: Bool)
+    async throws
+  {
     let test = TestStore()
     try await test.store.start(Single(.event), named: "r")
     if isEarly { try await test.store.send(5, as: "go", to: "r") }
@@ -73,8 +71,7 @@ import Testing
     #expect(try await test.outcome(of: Single.self).get() == 5)
   }
 
-  @Test("J19: the first event of a name counts, and other names do not")
-  func firstEvent() async throws {
+  @Test func `J19: the first event of a name counts, and other names do not`() async throws {
     let test = TestStore()
     try await test.store.start(Single(.event), named: "r")
     try await test.store.send(1, as: "other", to: "r")
@@ -87,8 +84,7 @@ import Testing
     #expect(try await test.outcome(of: Single.self).get() == 5)
   }
 
-  @Test("J19: after its limit, the wait for an event ends in a timeout error")
-  func limit() async throws {
+  @Test func `J19: after its limit, the wait for an event ends in a timeout error`() async throws {
     let test = TestStore()
     #expect(try await test.run(Single(.limitedEvent)).state == .parked)
     test.time.pass(.seconds(60))
@@ -98,8 +94,7 @@ import Testing
       error?.cause as? TimeoutError == TimeoutError(name: "AwaitedEvent(go)", limit: .seconds(60)))
   }
 
-  @Test("J19: an event of another type is an error that names event and run")
-  func eventType() async throws {
+  @Test func `J19: an event of another type is an error that names event and run`() async throws {
     let test = TestStore()
     try await test.store.start(Single(.event), named: "r")
     try await test.store.send("text", as: "go", to: "r")
@@ -109,8 +104,7 @@ import Testing
     #expect(description.contains("the event 'go' of run r is not a Int"), "\(description)")
   }
 
-  @Test("J19: an ended run receives no events")
-  func eventForEndedRun() async throws {
+  @Test func `J19: an ended run receives no events`() async throws {
     let test = TestStore()
     _ = try await test.run(Single(.note))
     let error = await #expect(throws: RunStoreError.self) {
@@ -119,8 +113,7 @@ import Testing
     #expect(error?.reason == .wrongState)
   }
 
-  @Test("J18, J19: parked runs survive a crash at any write")
-  func crashes() async throws {
+  @Test func `J18, J19: parked runs survive a crash at any write`() async throws {
     try await CrashHunt().run(Single(.sleep)) { try await $0.outcome.isCancelled }
     try await CrashHunt().run(Single(.event)) { trial in
       try await trial.store.start(Single(.event), named: trial.id)

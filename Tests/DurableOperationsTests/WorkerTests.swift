@@ -4,8 +4,9 @@ import DurableOperations
 import Testing
 
 @Suite struct WorkerTests {
-  @Test("J20: a worker runs the runs of the flows that it knows, and leaves the others")
-  func flows() async throws {
+  @Test func `J20: a worker runs the runs of the flows that it knows, and leaves the others`()
+    async throws
+  {
     let store = RunStore.memory()
     try await store.start(Single(.note), named: "unknown")
     let runs = try await (0..<10).asyncMap { try await store.start(Sum(count: 3), named: "r\($0)") }
@@ -18,8 +19,7 @@ import Testing
     #expect(await worker.outcome.isCancelled)
   }
 
-  @Test("a worker runs at most as many runs at once as its width")
-  func width() async throws {
+  @Test func `a worker runs at most as many runs at once as its width`() async throws {
     let store = RunStore.memory()
     let gate = Gate()
     try await GatedFlow.$gate.withValue(gate) {
@@ -39,8 +39,9 @@ import Testing
     #expect(try await store.runs(in: [.result]).count == 5)
   }
 
-  @Test("a worker that is cancelled releases its runs, so that another takes them at once")
-  func release() async throws {
+  @Test func `a worker that is cancelled releases its runs, so that another takes them at once`()
+    async throws
+  {
     let store = RunStore.memory()
     let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
     try await store.start(Single(.endless), named: "r")
@@ -53,8 +54,10 @@ import Testing
     #expect(try await store.run("r")?.summary.state == .ready)
   }
 
-  @Test("a run that waits for a child or an event within a composite gives its place to others")
-  func waitingPlace() async throws {
+  @Test
+  func `a run that waits for a child or an event within a composite gives its place to others`()
+    async throws
+  {
     let store = RunStore.memory()
     let worker = DurableWorker(
       in: store, running: [WaitingInParallel.self, Sum.self], width: .limited(to: 1)
@@ -68,8 +71,7 @@ import Testing
     _ = await worker.outcome
   }
 
-  @Test("a parked run continues in a worker when its event comes")
-  func parkedInWorker() async throws {
+  @Test func `a parked run continues in a worker when its event comes`() async throws {
     let store = RunStore.memory()
     let worker = DurableWorker(in: store, running: [Single.self]).start()
     let run = try await store.start(Single(.event), named: "r")
@@ -79,8 +81,7 @@ import Testing
     _ = await worker.outcome
   }
 
-  @Test("J23: ended runs are deleted by age, and others stay")
-  func forget() async throws {
+  @Test func `J23: ended runs are deleted by age, and others stay`() async throws {
     let test = TestStore()
     for number in 0..<3 {
       _ = try await test.run(Sum(count: 1), RunID("old\(number)"))
@@ -96,8 +97,7 @@ import Testing
     #expect(try await test.store.runs().map(\.id) == ["open"])
   }
 
-  @Test("J23: an idle worker deletes runs that are older than the retention")
-  func retention() async throws {
+  @Test func `J23: an idle worker deletes runs that are older than the retention`() async throws {
     let test = TestStore(nil, RunStoreOptions(retention: .seconds(60)))
     _ = try await test.run(Sum(count: 1), "old")
     test.time.pass(.seconds(61))

@@ -76,6 +76,84 @@ extension OperationSequence where Output == FinishedSteps {
   public func output(of steps: FinishedSteps) -> FinishedSteps { steps.boxed }
 }
 
+/// A type that decides the next step of a sequential composite from how the previous step ended.
+///
+/// ```swift
+/// struct UserIssues: OperationSequence {
+///   let user: String
+///
+///   mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+///     guard let previous else { return FetchRepositories(user: user) }
+///     if let repositories = previous.result(of: FetchRepositories.self) {
+///       return ParallelOperation(repositories.map { FetchIssues(repository: $0) })
+///     }
+///     return nil
+///   }
+/// }
+///
+/// let outcome = await SequentialOperation(UserIssues(user: "octocat")).run()
+/// ```
+///
+/// A sequence is a value, and every run begins with a fresh copy of it, so its state belongs to one
+/// run. A conforming class is shared by all runs and must separate their state itself.
+public protocol OperationSequence<Output>: Sendable {
+  /// The result type of the composite. ``FinishedSteps`` by default.
+  associatedtype Output: Sendable = FinishedSteps
+
+  /// Returns the next step, of any type, or nil to end the composite.
+  ///
+  /// The last step decides how the composite ends: after a failed step, `nil` ends the composite in
+  /// an error, and another step recovers from the error. Not called while a step runs, and not
+  /// called again after it has returned `nil` or thrown, or after the composite has been cancelled.
+  ///
+  /// - Parameter previous: The step that has just ended; nil before the first one.
+  /// - Returns: The next step, or nil to end the composite.
+  /// - Throws: An error that ends the composite in a ``SequentialOperationError`` with this cause,
+  ///   or `CancellationError`, or another error that represents a cancellation, to end it in a
+  ///   cancellation.
+  nonisolated(nonsending) mutating func nextOperation(
+    after previous: FinishedStep?
+  ) async throws -> (any ComposableOperation)?
+
+  /// Returns the result of the composite, after a last step that ended in a result or without
+  /// steps.
+  ///
+  /// - Parameter steps: The finished steps, as many as ``history`` keeps.
+  /// - Returns: The result of the composite.
+  /// - Throws: An error that ends the composite in a ``SequentialOperationError``.
+  func output(of steps: FinishedSteps) throws -> Output
+
+  /// How many finished steps are kept. ``StepHistory/all`` by default.
+  var history: StepHistory { get }
+
+  /// The number of steps, for the progress of the composite. Nil, the default, if it is not known
+  /// in advance.
+  var expectedStepCount: Int? { get }
+
+  // MARK: For the engine
+
+  /// Runs a copy of the sequence, specialized where its type is known. For the engine.
+  nonisolated(nonsending) func performSteps(
+    in context: OperationContext
+  ) async throws -> HeldResult<Output>
+}
+
+extension OperationSequence {
+  public var history: StepHistory { .all }
+  public var expectedStepCount: Int? { nil }
+
+  @inlinable public nonisolated(nonsending) func performSteps(
+    in context: OperationContext
+  ) async throws -> HeldResult<Output> {
+    var run = SequentialRun(self, in: context)
+    return try await unsafe run.perform(as: .own)
+  }
+}
+
+extension OperationSequence where Output == FinishedSteps {
+  public func output(of steps: FinishedSteps) -> FinishedSteps { steps.boxed }
+}
+
 /// The number of finished steps that a sequential composite keeps, including failed ones.
 ///
 /// ```swift
