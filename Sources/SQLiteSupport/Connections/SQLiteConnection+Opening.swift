@@ -107,7 +107,8 @@ extension SQLiteHandle {
   /// Opens a database in memory.
   ///
   /// - Throws: A ``SQLiteError``.
-  fileprivate static func openInMemory(_ configuration: SQLiteConfiguration) throws -> SQLiteHandle {
+  fileprivate static func openInMemory(_ configuration: SQLiteConfiguration) throws -> SQLiteHandle
+  {
     try open(
       ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY,
       of: SQLiteFile("memory"), configuration)
