@@ -7,12 +7,17 @@ public import DurableOperations
 /// after each crash. The outcome and the effects must be the same each time:
 ///
 /// ```swift
+/// import DurableOperations
+/// import DurableOperationsTestKit
+///
 /// try await CrashHunt().run(Fulfilment(of: order)) { trial in
-///   let bank = FakeBank()
-///   _ = try await FakeBank.$current.withValue(bank) { try await trial.outcome }
-///   return bank.charges
+///   try await trial.store.start(Fulfilment(of: order), named: trial.id)
+///   try await trial.store.send(Approval(isGranted: true), as: "approved", to: trial.id)
+///   return try await trial.outcome.get().count
 /// }
 /// ```
+///
+/// Create the fake services of the flow in the closure, and return their effects.
 ///
 /// A step that a crash interrupts runs again with the same `idempotencyKey`. A fake service that
 /// stores its effects by that key behaves as a real one that detects repeated requests.

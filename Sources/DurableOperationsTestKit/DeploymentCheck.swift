@@ -9,6 +9,9 @@ public import DurableOperations
 /// where the new program decides differently.
 ///
 /// ```swift
+/// import DurableOperations
+/// import DurableOperationsTestKit
+///
 /// let check = DeploymentCheck(of: [Fulfilment.self])
 /// let differences = try await check.differences(in: .sqlite("copy-of-flows.sqlite"))
 /// #expect(differences.isEmpty, "\(differences)")
