@@ -97,6 +97,11 @@ extension SQLiteConnection {
     }
   }
 
+  /// The numbers of all processes that are registered, alive or not.
+  var registeredOwners: [Int64] {
+    get throws { try fetchAll("SELECT number FROM owner") { $0.integer(at: 0) } }
+  }
+
   func makeRunsReady(ofOwner number: Int64, now: Int64) throws {
     let ids = try fetchAll(
       """
