@@ -153,6 +153,17 @@ package struct StoredStep: Sendable {
   package var fence: Int
   package var began: Int64
   package var ended: Int64
+
+  package init(
+    position: Int, key: String, name: String, types: StepTypes, mangledName: String,
+    kind: RunDetails.Kind, value: String?, sequence: String?, attempts: Int, fence: Int,
+    began: Int64, ended: Int64
+  ) {
+    (self.position, self.key, self.name) = (position, key, name)
+    (self.types, self.mangledName) = (types, mangledName)
+    (self.kind, self.value, self.sequence) = (kind, value, sequence)
+    (self.attempts, self.fence, self.began, self.ended) = (attempts, fence, began, ended)
+  }
 }
 
 package struct RunSelection: Sendable {

@@ -1,8 +1,9 @@
 import CompositeOperations
 import DurableOperations
+import Foundation
 import Testing
 
-/// Takes runs over from owners that have ended at an unfavorable moment.
+/// Runs whose process has ended, or which have become stuck, at an unfavorable moment.
 @Suite struct TakeoverTests {
   private func claim(_ id: RunID, in store: RunStore) async throws -> RunClaim {
     guard case .claimed(let claim) = try await store.backend.claim(id) else {
@@ -62,5 +63,56 @@ import Testing
     #expect(try await store.run("parent")?.summary.state == .parked)
     try await store.send(1, as: "go", to: "child")
     #expect(try await store.run("parent")?.summary.state == .ready)
+  }
+
+  @Test func `J21: the retry of a stuck run keeps the keys of the step in progress`() async throws {
+    let store = RunStore.memory()
+    let flow = ScriptFlow(Script(instructions: [.parallel(children: 3, fails: false)]))
+    try await store.start(flow, named: "run")
+    let claim = try await claim("run", in: store)
+    let key = StoredStep(
+      position: 0, key: "1", name: "parallel", types: StepTypes(operations: [], success: ""),
+      mangledName: "", kind: .result, value: "1", sequence: nil, attempts: 1,
+      fence: claim.token.fence, began: 0, ended: 0)
+    try await store.backend.store(key: key, by: claim.token)
+    try await store.backend.markStuck(by: claim.token, because: "a test")
+    try await store.retry("run")
+    let recorder = EffectRecorder()
+    let outcome = await EffectRecorder.$current.withValue(recorder) {
+      await DurableOperation(flow, named: "run", in: store).run()
+    }
+    #expect(try outcome.get().sum == 3)
+    #expect(recorder.effects.map(\.key).sorted() == ["run/0.parallel/0", "run/0.parallel/2"])
+  }
+
+  @Test func `J21: a parent whose child finishes steps does not become stuck`() async throws {
+    let store = RunStore.memory()
+    try await store.start(ScriptFlow(Script(instructions: [.plain])), named: "parent")
+    let child = NewRun(id: "child", flow: "ScriptFlow", state: "{}", parent: "parent")
+    for number in 0..<12 {
+      let parent = try await claim("parent", in: store)
+      if number == 0 { _ = try await store.backend.insert(child) }
+      let claim = try await claim("child", in: store)
+      let step = StoredStep(
+        position: number, key: "", name: "plain", types: StepTypes(operations: [], success: ""),
+        mangledName: "", kind: .result, value: "1", sequence: nil, attempts: 1,
+        fence: claim.token.fence, began: 0, ended: 0)
+      try await store.backend.append(step, firstKept: 0, by: claim.token)
+      #expect(try await store.run("parent")?.summary.attempt == 0)
+      try await store.backend.release(by: claim.token)
+      try await store.backend.release(by: parent.token)
+    }
+  }
+
+  @Test func `J10: a process that registers removes the files of killed processes`() async throws {
+    let folder = try CrashFolder()
+    _ = try await folder.run("start", launch: 0, "1")
+    for launch in 1...3 {
+      _ = try await folder.run("flow", launch: launch, "after", "4")
+    }
+    let store = RunStore.sqlite(folder.journal)
+    _ = try await store.backend.claim(flows: ["none"], limit: 1)
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.journal + "-owners")
+    #expect(files.count == 1, "\(files)")
   }
 }
