@@ -97,6 +97,11 @@ extension SQLiteConnection {
     }
   }
 
+  /// The numbers of all processes that are registered, alive or not.
+  var registeredOwners: [Int64] {
+    get throws { try fetchAll("SELECT number FROM owner") { $0.integer(at: 0) } }
+  }
+
   func makeRunsReady(ofOwner number: Int64, now: Int64) throws {
     let ids = try fetchAll(
       """
@@ -327,9 +332,11 @@ extension SQLiteConnection {
         """)
     }
     let state = before.last { $0.sequence != nil }?.sequence ?? run.initial
+    // Of a stuck run nothing is lost, so it keeps the keys of the step in progress.
+    let keepsKeys = step == nil && run.state == .stuck
     try execute(
-      "DELETE FROM step WHERE run = ?1 AND (position >= ?2 OR key <> '')",
-      [.text(id.text), .integer(Int64(first))])
+      "DELETE FROM step WHERE run = ?1 AND ((position >= ?2 AND key = '') OR (key <> '' AND NOT ?3))",
+      [.text(id.text), .integer(Int64(first)), .integer(keepsKeys ? 1 : 0)])
     try execute(
       """
       UPDATE run SET state = 'ready', sequence = ?2, fence = fence + 1, owner = NULL, claims = 0,

@@ -37,14 +37,21 @@ extension SQLiteConnection {
         "DELETE FROM step WHERE run = ?1 AND position < ?2",
         [.text(claim.run.text), .integer(Int64(firstKept))])
     }
-    if let state = step.sequence {
-      try execute(
-        "UPDATE run SET sequence = ?2, claims = 0, updated = ?3 WHERE id = ?1",
-        [.text(claim.run.text), .text(state), .integer(now)])
-    } else {
-      try execute(
-        "UPDATE run SET claims = 0, updated = ?2 WHERE id = ?1",
-        [.text(claim.run.text), .integer(now)])
+    var ancestor = try fetchOne(
+      """
+      UPDATE run SET sequence = ifnull(?2, sequence), claims = 0, updated = ?3 WHERE id = ?1
+      RETURNING parent
+      """,
+      [
+        .text(claim.run.text), step.sequence.map { .text($0) } ?? .null, .integer(now),
+      ]
+    ) { $0.text(at: 0) } ?? nil
+    // A run whose child has finished a step is not stuck.
+    while let id = ancestor {
+      ancestor =
+        try fetchOne("UPDATE run SET claims = 0 WHERE id = ?1 RETURNING parent", [.text(id)]) {
+          $0.text(at: 0)
+        } ?? nil
     }
   }
 

@@ -114,7 +114,11 @@ final class SQLiteRunBackend: RunBackend {
     if let number = ownNumber { return number }
     let now = now
     // A transaction of its own: after a rollback, another process could get the same number.
-    let registered = try await write { try JournalOwner(in: $0, of: file, now: now) }
+    let registered = try await write { [self] connection in
+      // Processes that were killed without a run have left their files, too.
+      try takeOver(from: connection.registeredOwners, connection, now)
+      return try JournalOwner(in: connection, of: file, now: now)
+    }
     return owner.withLock { owner in
       if owner == nil { owner = registered }
       return owner?.number ?? registered.number
@@ -204,17 +208,19 @@ final class SQLiteRunBackend: RunBackend {
     let released = unreleased.withLock { $0 }
     let result = try await write { [self] connection in
       for claim in released { try connection.release(claim, asFailed: true, now: now) }
-      try takeOverRunsOfDeadOwners(connection, now)
+      try takeOver(from: connection.owners, connection, now)
       return try body(connection)
     }
     if !released.isEmpty { unreleased.withLock { $0.subtract(released) } }
     return result
   }
 
-  /// Makes the runs of processes that have ended ready for others.
-  private func takeOverRunsOfDeadOwners(_ connection: SQLiteConnection, _ now: Int64) throws {
+  /// Makes the runs of those processes that have ended ready for others.
+  private func takeOver(
+    from owners: [Int64], _ connection: SQLiteConnection, _ now: Int64
+  ) throws {
     guard let file else { return }
-    for number in try connection.owners where number != ownNumber {
+    for number in owners where number != ownNumber {
       guard let lock = JournalOwner.lockIfDead(number, of: file) else { continue }
       try connection.makeRunsReady(ofOwner: number, now: now)
       lock.removeFile()

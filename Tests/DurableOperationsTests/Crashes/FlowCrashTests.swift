@@ -42,6 +42,8 @@ import Testing
       }
       if FileManager.default.fileExists(atPath: folder.journal) {
         check.processEnded(try await store.allRuns, effects: try folder.effects)
+        // A step that ten processes in a row did not live to finish.
+        for run in try await store.runs(in: [.stuck]) { try await store.retry(run.id) }
       }
       launch += 1
     }
@@ -79,12 +81,10 @@ import Testing
         var random = OperationRandomness.seeded(seed &+ chain)
         let longest = undisturbed.duration / .microseconds(1) * 1.5
         while kills.load(ordering: .relaxed) < count {
-          let killed = try await crash(undisturbed) { _ in
-            let isEnough = kills.load(ordering: .relaxed) >= count
-            let delay = Duration.microseconds(Int64.random(in: 0...Int64(longest), using: &random))
-            return ([], isEnough ? nil : delay)
+          _ = try await crash(undisturbed) { _ in
+            guard kills.add(1, ordering: .relaxed).oldValue < count else { return ([], nil) }
+            return ([], .microseconds(Int64.random(in: 0...Int64(longest), using: &random)))
           }
-          kills.add(killed, ordering: .relaxed)
         }
       }
     }

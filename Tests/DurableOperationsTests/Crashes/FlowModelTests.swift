@@ -16,7 +16,7 @@ import Testing
   func `J2: random flows with random crashes do exactly what the model predicts`() async throws {
     let seed = CrashSettings.firstSeed()
     let count =
-      CrashSettings.crashes.map { $0 * 10 } ?? CrashSettings.count(debug: 300, release: 10_000)
+      CrashSettings.crashes.map { $0 * 10 } ?? CrashSettings.count(debug: 200, release: 10_000)
     print("random flows: COMPOSITE_CRASH_SEED=\(seed)")
     let batches = stride(from: 0, to: count, by: Self.batch).map { start in
       SimpleOperation {

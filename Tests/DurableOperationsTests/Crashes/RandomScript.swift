@@ -30,6 +30,8 @@ struct Script: Codable, Sendable, Hashable {
   /// The limit of the history; nil for all steps.
   var limit: Int?
 
+  init(instructions: [Instruction]) { self.instructions = instructions }
+
   init(random: inout OperationRandomness, depth: Int = 0) {
     let count = Int.random(in: 1...(depth == 0 ? 8 : 3), using: &random)
     limit = Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 0...3, using: &random) : nil
