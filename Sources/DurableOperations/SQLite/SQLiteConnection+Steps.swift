@@ -37,15 +37,16 @@ extension SQLiteConnection {
         "DELETE FROM step WHERE run = ?1 AND position < ?2",
         [.text(claim.run.text), .integer(Int64(firstKept))])
     }
-    var ancestor = try fetchOne(
-      """
-      UPDATE run SET sequence = ifnull(?2, sequence), claims = 0, updated = ?3 WHERE id = ?1
-      RETURNING parent
-      """,
-      [
-        .text(claim.run.text), step.sequence.map { .text($0) } ?? .null, .integer(now),
-      ]
-    ) { $0.text(at: 0) } ?? nil
+    var ancestor =
+      try fetchOne(
+        """
+        UPDATE run SET sequence = ifnull(?2, sequence), claims = 0, updated = ?3 WHERE id = ?1
+        RETURNING parent
+        """,
+        [
+          .text(claim.run.text), step.sequence.map { .text($0) } ?? .null, .integer(now),
+        ]
+      ) { $0.text(at: 0) } ?? nil
     // A run whose child has finished a step is not stuck.
     while let id = ancestor {
       ancestor =
