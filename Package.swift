@@ -44,9 +44,8 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "DurableOperations",
-      dependencies: [
-        "CompositeOperations", "RecordOperations", "SQLiteSupport", "SystemSupport",
-      ], swiftSettings: strict),
+      dependencies: ["CompositeOperations", "SQLiteSupport", "SystemSupport"],
+      swiftSettings: strict),
     .target(
       name: "DurableOperationsTestKit", dependencies: ["CompositeOperations", "DurableOperations"],
       swiftSettings: strict),
@@ -98,8 +97,7 @@ let package = Package(
       name: "DurableOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
-        "DurableOperationsTestKit", "RecordOperations", "SQLiteSupport", "SystemSupport",
-        "TestPrograms",
+        "DurableOperationsTestKit", "SQLiteSupport", "SystemSupport", "TestPrograms",
       ], swiftSettings: strict),
     // Tests kill it.
     .executableTarget(

@@ -38,6 +38,32 @@ import Testing
     #expect("\(error.debugDescription)".contains("CodableError"))
   }
 
+  /// The requests that let a parked child continue.
+  enum Continuation: CaseIterable { case event, cancellation, retry }
+
+  @Test(arguments: Continuation.allCases)
+  func `a parent without a worker continues when its parked child does`(
+    by continuation: Continuation
+  ) async throws {
+    // In memory, nothing but a notification wakes the operation.
+    let store = RunStore.memory()
+    let flow = DurableOperation(Single(.childEvent), named: "r", in: store).start()
+    while try await store.run("r")?.summary.state != .parked { await Task.yield() }
+    switch continuation {
+    case .event: try await store.send(5, as: "go", to: "child")
+    case .cancellation: try await store.cancel("child", because: "enough")
+    case .retry:
+      try await store.retry("child", from: 0)
+      while try await store.run("child")?.summary.state != .parked { await Task.yield() }
+      try await store.send(5, as: "go", to: "child")
+    }
+    switch await flow.outcome {
+    case .result(let value): #expect(value == 5 && continuation != .cancellation)
+    case .cancelled: #expect(continuation == .cancellation)
+    case .error(let error): Issue.record(error)
+    }
+  }
+
   @Test func `forgetting a parent forgets its children`() async throws {
     let test = TestStore()
     _ = try await test.run(Single(.child))
@@ -49,14 +75,16 @@ import Testing
     let test = TestStore()
     let backend = test.store.backend
     _ = try await test.run(Sum(count: 1), "r")
-    _ = try await backend.start(Sum(count: 1), named: "child", parent: "r")
+    _ = try await backend.start(Sum(count: 1), named: "ended child", parent: "r")
+    _ = try await test.attempt("ended child", of: Sum.self)
+    _ = try await backend.start(Sum(count: 1), named: "child", parent: "ended child")
     test.time.pass(.seconds(60))
     #expect(try await test.store.forget(olderThan: .seconds(1)) == 0)
     let error = await #expect(throws: RunStoreError.self) { try await test.store.forget("r") }
     #expect(error?.description.contains("child") == true)
     _ = try await test.run(Sum(count: 1), "child")
     test.time.pass(.seconds(60))
-    #expect(try await test.store.forget(olderThan: .seconds(1)) == 2)
+    #expect(try await test.store.forget(olderThan: .seconds(1)) == 3)
   }
 
   @Test func `children without names, at any depth`() async throws {

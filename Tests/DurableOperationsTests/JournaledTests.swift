@@ -20,18 +20,8 @@ import Testing
     async throws
   {
     let test = TestStore()
-    let backend = test.store.backend
-    _ = try await backend.start(Single(.keyed), named: "r")
-    guard case .claimed(let claim) = try await backend.claim("r") else {
-      Issue.record("not claimed")
-      return
-    }
-    try await backend.store(
-      key: StoredStep(
-        position: 0, key: "1", name: "ParallelOperation",
-        kind: .result,
-        value: "100", fence: 1, began: 0, ended: 0), by: claim.token)
-    try await backend.release(by: claim.token)
+    try await test.interrupt(
+      Single(.keyed), afterStoring: "100", as: .result, under: "1", ofStep: "ParallelOperation")
     try await Effects.recorded { effects in
       _ = try await test.run(Single(.keyed))
       #expect(Set(effects.names) == ["part 0", "part 2"])
@@ -46,18 +36,8 @@ import Testing
     async throws
   {
     let test = TestStore()
-    let backend = test.store.backend
-    _ = try await backend.start(Single(.keyed), named: "r")
-    guard case .claimed(let claim) = try await backend.claim("r") else {
-      Issue.record("not claimed")
-      return
-    }
-    try await backend.store(
-      key: StoredStep(
-        position: 0, key: "1", name: "another step",
-        kind: .result,
-        value: "100", fence: 1, began: 0, ended: 0), by: claim.token)
-    try await backend.release(by: claim.token)
+    try await test.interrupt(
+      Single(.keyed), afterStoring: "100", as: .result, under: "1", ofStep: "another step")
     _ = try await test.run(Single(.keyed))
     #expect(try await test.store.run("r")?.steps.first?.value == "[0,1,2]")
   }

@@ -36,7 +36,7 @@ import Testing
     try await Effects.recorded { effects in
       let backend = test.store.backend
       _ = try await backend.start(Sum(count: 2), named: "r")
-      // A claim that a process gives up in the first step.
+      // A process claims the run, and releases it in the first step.
       guard case .claimed(let claim) = try await backend.claim("r") else {
         Issue.record("not claimed")
         return

@@ -43,20 +43,10 @@ import Testing
 
   @Test func `J17: an attempt that a crash interrupts counts`() async throws {
     let test = TestStore()
-    let backend = test.store.backend
-    _ = try await backend.start(Single(.failingRetried), named: "r")
-    // Two processes that ended in their attempts, as they left the journal.
-    guard case .claimed(let claim) = try await backend.claim("r") else {
-      Issue.record("not claimed")
-      return
-    }
-    try await backend.store(
-      key: StoredStep(
-        position: 0, key: "@retry", name: "failure",
-        kind: .attempts,
-        value: #"{"begun":2,"errors":[]}"#, attempts: 2, fence: 1, began: 0,
-        ended: 0), by: claim.token)
-    try await backend.release(by: claim.token)
+    // Two processes have ended in their attempts.
+    try await test.interrupt(
+      Single(.failingRetried), afterStoring: #"{"begun":2,"errors":[]}"#, as: .attempts,
+      under: "@retry", ofStep: "failure", attempts: 2)
     try await Effects.recorded { effects in
       let state = try await test.run(Single(.failingRetried)).state
       #expect(state == .error)

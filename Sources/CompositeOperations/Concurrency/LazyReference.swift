@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A reference that is set at most once, by whichever thread comes first.
 ///
-/// This is `AtomicLazyReference` with code of this module. The library's functions are not inlined,
-/// and the thread sanitizer does not see the order of memory accesses that they establish.
+/// It does the same as `AtomicLazyReference`, in code of this module. The functions of the library
+/// are not inlined, so the thread sanitizer does not see the memory ordering that they establish.
 @safe struct LazyReference<Instance: AnyObject & Sendable>: ~Copyable, Sendable {
   private let storage = unsafe Atomic<Unmanaged<Instance>?>(nil)
 

@@ -68,7 +68,8 @@ final class JournaledStep: StepRecord, @unchecked Sendable {
     let id = ObjectIdentifier(Step.Success.self)
     if let value = decoded.withLock({ $0.values[id] }) { return value as? Step.Success }
     let value = decode(as: Step.Success.self)
-    if let value { decoded.withLock { $0.values[id] = value } }
+    // The value of another task stays, because freeing it here would run its `deinit` under the lock.
+    if let value { decoded.withLock { if $0.values[id] == nil { $0.values[id] = value } } }
     return value
   }
 

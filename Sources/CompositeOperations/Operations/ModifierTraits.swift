@@ -68,7 +68,7 @@ extension ComposableOperation {
 }
 
 /// A modifier that has the result type of its operation and shares its run.
-@usableFromInline protocol TransparentOperation<Success>: ComposableOperation
+@usableFromInline package protocol TransparentOperation<Success>: ComposableOperation
 where Success == Base.Success {
   associatedtype Base: ComposableOperation
   var base: Base { get }

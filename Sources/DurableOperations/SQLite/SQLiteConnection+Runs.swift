@@ -1,8 +1,9 @@
 internal import SQLiteSupport
 
-// The statements about runs and claims. Each function is a part of a transaction.
+// The statements about runs, and the requests from outside. Each function is a part of a
+// transaction.
 extension SQLiteConnection {
-  private static let columns = """
+  static let runColumns = """
     id, flow, state, sequence, initial,
     (SELECT max(position) + 1 FROM step WHERE run = id AND key = ''),
     fence, owner, claims, wake, event, cancelled, reason, outcome, parent, began, updated, ended
@@ -10,14 +11,14 @@ extension SQLiteConnection {
 
   func run(_ id: RunID) throws -> StoredRun? {
     try fetchOne(
-      "SELECT \(Self.columns) FROM run WHERE id = ?1", [.text(id.text)], StoredRun.init)
+      "SELECT \(Self.runColumns) FROM run WHERE id = ?1", [.text(id.text)], StoredRun.init)
   }
 
   func runs(_ selection: RunSelection) throws -> [StoredRun] {
     let states = try JSONRunCoder().encode(selection.states.map(\.rawValue))
     return try fetchAll(
       """
-      SELECT \(Self.columns) FROM run
+      SELECT \(Self.runColumns) FROM run
       WHERE (?1 IS NULL OR flow = ?1)
         AND (?2 = '[]' OR state IN (SELECT value FROM json_each(?2)))
         AND (?3 IS NULL OR (began, id) < (?3, ?4))
@@ -31,244 +32,14 @@ extension SQLiteConnection {
       ], StoredRun.init)
   }
 
-  // MARK: Claims
-
-  /// The most claims without a finished step.
-  private static let mostClaims: Int64 = 10
-
-  /// Claims due runs, in the order of their wake times.
-  func claim(flows: String, limit: Int, owner: Int64, now: Int64) throws -> [StoredRun] {
-    try markExhaustedStuck(now)
-    let claimed = try fetchAll(
-      """
-      UPDATE run
-      SET state = 'running', owner = ?1, fence = fence + 1, claims = claims + 1, wake = NULL,
-        event = NULL, updated = ?2
-      WHERE id IN
-        (SELECT id FROM run WHERE state IN ('ready', 'parked') AND wake <= ?2
-          AND flow IN (SELECT value FROM json_each(?3)) ORDER BY wake LIMIT ?4)
-      RETURNING \(Self.columns)
-      """,
-      [.integer(owner), .integer(now), .text(flows), .integer(Int64(limit))], StoredRun.init)
-    return claimed
-  }
-
-  /// Claims one run that is due.
-  ///
-  /// - Returns: Nil if it cannot be claimed.
-  func claim(_ id: RunID, owner: Int64, now: Int64) throws -> StoredRun? {
-    try markExhaustedStuck(now)
-    return try fetchOne(
-      """
-      UPDATE run
-      SET state = 'running', owner = ?1, fence = fence + 1, claims = claims + 1, wake = NULL,
-        event = NULL, updated = ?2
-      WHERE id = ?3 AND state IN ('ready', 'parked') AND wake <= ?2 RETURNING \(Self.columns)
-      """, [.integer(owner), .integer(now), .text(id.text)], StoredRun.init)
-  }
-
-  private func markExhaustedStuck(_ now: Int64) throws {
-    try execute(
-      """
-      UPDATE run
-      SET state = 'stuck', wake = NULL, event = NULL, updated = ?1,
-        reason = claims || ' claims in a row have not finished step '
-          || ifnull((SELECT max(position) + 1 FROM step WHERE run = id AND key = ''), 0)
-          || ': the process ended, or the store failed, each time'
-      WHERE state IN ('ready', 'parked') AND wake <= ?1 AND claims >= \(Self.mostClaims)
-      """, [.integer(now)])
-  }
-
-  func nextWake(flows: String) throws -> Int64? {
-    try fetchOne(
-      """
-      SELECT min(wake) FROM run WHERE state IN ('ready', 'parked')
-        AND flow IN (SELECT value FROM json_each(?1))
-      """, [.text(flows)]
-    ) { $0.isNull(at: 0) ? nil : $0.integer(at: 0) } ?? nil
-  }
-
-  /// The numbers of the owners of running runs.
-  var owners: [Int64] {
-    get throws {
-      try fetchAll("SELECT DISTINCT owner FROM run WHERE state = 'running' AND owner IS NOT NULL") {
-        $0.integer(at: 0)
-      }
-    }
-  }
-
-  /// The numbers of all processes that are registered, alive or not.
-  var registeredOwners: [Int64] {
-    get throws { try fetchAll("SELECT number FROM owner") { $0.integer(at: 0) } }
-  }
-
-  func makeRunsReady(ofOwner number: Int64, now: Int64) throws {
-    let ids = try fetchAll(
-      """
-      UPDATE run SET state = 'ready', owner = NULL, wake = ?2, updated = ?2
-      WHERE owner = ?1 AND state = 'running' RETURNING id
-      """, [.integer(number), .integer(now)]
-    ) { RunID($0.text(at: 0) ?? "") }
-    for id in ids { _ = try wakeParents(of: id, now: now) }
-    try execute("DELETE FROM owner WHERE number = ?1", [.integer(number)])
-  }
-
-  /// The running runs whose cancellation was requested.
-  var cancelledRuns: [RunID] {
-    get throws {
-      try fetchAll("SELECT id FROM run WHERE state = 'running' AND cancelled IS NOT NULL") {
-        RunID($0.text(at: 0) ?? "")
-      }
-    }
-  }
-
-  // MARK: Ends of claims
-
-  /// Checks that a claim is valid.
-  ///
-  /// - Throws: A ``RunTakenError`` or a ``RunCancelledError``.
-  func check(_ claim: ClaimToken) throws {
-    let row = try fetchOne(
-      "SELECT state, fence, cancelled IS NOT NULL, reason FROM run WHERE id = ?1",
-      [.text(claim.run.text)]
-    ) { row in
-      ClaimState(
-        isRunning: row.text(at: 0) == RunState.running.rawValue, fence: row.integer(at: 1),
-        isCancelled: row.integer(at: 2) != 0, reason: row.text(at: 3))
-    }
-    guard let row, row.isRunning, row.fence == claim.fence else {
-      throw RunTakenError(run: claim.run, fence: claim.fence)
-    }
-    if row.isCancelled { throw RunCancelledError(run: claim.run, reason: row.reason) }
-  }
-
-  private struct ClaimState {
-    let isRunning: Bool
-    let fence: Int64
-    let isCancelled: Bool
-    let reason: String?
-  }
-
-  /// Parks a run.
-  ///
-  /// - Returns: Whether it is ready, because its event has come, or its child can be claimed or has
-  ///   ended.
-  func park(
-    by claim: ClaimToken, until wake: Int64?, event: String?, now: Int64
-  ) throws -> Bool {
-    try check(claim)
-    let isReady = try event.map { try hasCome($0, for: claim.run) } ?? false
-    try execute(
-      """
-      UPDATE run SET state = ?2, owner = NULL, claims = 0, wake = ?3, event = ?4, updated = ?5
-      WHERE id = ?1
-      """,
-      [
-        .text(claim.run.text),
-        .text((isReady ? RunState.ready : RunState.parked).rawValue),
-        isReady ? .integer(now) : wake.map { .integer($0) } ?? .null,
-        event.map { .text($0) } ?? .null, .integer(now),
-      ])
-    return isReady
-  }
-
-  private func hasCome(_ event: String, for id: RunID) throws -> Bool {
-    if let child = ChildEvent.child(of: event), let state = try run(child)?.state {
-      return state != .running && state != .parked
-    }
-    return try fetchOne(
-      "SELECT 1 FROM event WHERE run = ?1 AND name = ?2", [.text(id.text), .text(event)]
-    ) { _ in true } ?? false
-  }
-
-  /// Ends a run.
-  ///
-  /// - Returns: Its parents that waited for it, the nearest first.
-  func end(
-    _ claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?, now: Int64
-  ) throws -> [RunID] {
-    do { try check(claim) } catch is RunCancelledError where state == .cancelled {}
-    try removeKeys(of: claim.run)
-    try execute(
-      """
-      UPDATE run SET state = ?2, outcome = ?3, sequence = ifnull(?5, sequence), owner = NULL,
-        wake = NULL, event = NULL, updated = ?4, ended = ?4 WHERE id = ?1
-      """,
-      [
-        .text(claim.run.text), .text(state.rawValue), outcome.map { .text($0) } ?? .null,
-        .integer(now), sequence.map { .text($0) } ?? .null,
-      ])
-    return try wakeParents(of: claim.run, now: now)
-  }
-
-  /// Makes the parents of a run that has ended, or can be claimed, ready if they wait for it.
-  ///
-  /// A process without a worker runs a child only as a part of its parent.
-  ///
-  /// - Returns: The parents, the nearest first.
-  private func wakeParents(of id: RunID, now: Int64) throws -> [RunID] {
-    var woken: [RunID] = []
-    var child = id
-    while let parent = try wakeParent(of: child, now: now) {
-      woken.append(parent)
-      child = parent
-    }
-    return woken
-  }
-
-  private func wakeParent(of id: RunID, now: Int64) throws -> RunID? {
-    try fetchOne(
-      """
-      UPDATE run SET state = 'ready', wake = ?2, event = NULL, updated = ?2
-      WHERE id = (SELECT parent FROM run WHERE id = ?1) AND state = 'parked' AND event = ?3
-      RETURNING id
-      """, [.text(id.text), .integer(now), .text(ChildEvent.name(of: id))]
-    ) { RunID($0.text(at: 0) ?? "") }
-  }
-
-  /// - Parameter hasFailed: Whether the claim counts among those that did not finish a step.
-  func release(_ claim: ClaimToken, asFailed hasFailed: Bool, now: Int64) throws {
-    try execute(
-      """
-      UPDATE run SET state = 'ready', owner = NULL, claims = max(0, claims - ?4), wake = ?3,
-        updated = ?3
-      WHERE id = ?1 AND fence = ?2 AND state = 'running'
-      """,
-      [
-        .text(claim.run.text), .integer(Int64(claim.fence)), .integer(now),
-        .integer(hasFailed ? 0 : 1),
-      ])
-    if changeCount > 0 { _ = try wakeParents(of: claim.run, now: now) }
-  }
-
-  /// A child flow, at any depth, that has not ended; nil if there is none.
-  func openChild(of id: RunID) throws -> RunID? {
-    try fetchOne(
-      """
-      WITH RECURSIVE tree(id) AS
-        (SELECT id FROM run WHERE parent = ?1
-          UNION ALL SELECT run.id FROM run JOIN tree ON run.parent = tree.id)
-      SELECT id FROM run WHERE id IN tree AND ended IS NULL LIMIT 1
-      """, [.text(id.text)]
-    ) { RunID($0.text(at: 0) ?? "") }
-  }
-
-  func markStuck(_ claim: ClaimToken, because reason: String, now: Int64) throws {
-    try check(claim)
-    try execute(
-      """
-      UPDATE run SET state = 'stuck', owner = NULL, wake = NULL, event = NULL, reason = ?2,
-        updated = ?3 WHERE id = ?1
-      """, [.text(claim.run.text), .text(reason), .integer(now)])
-  }
-
   // MARK: Requests from outside
 
   /// Requests the cancellation of a run and of its child flows. Runs that no process runs end at
   /// once.
   ///
   /// - Parameter owner: The number of this process; nil if it runs no run.
-  /// - Returns: The runs that this process runs, and the runs that have ended.
+  /// - Returns: The runs that this process runs, the runs that have ended, and the parents that
+  ///   waited for these.
   func cancel(
     _ id: RunID, because reason: String?, owner: Int64?, now: Int64
   ) throws -> CancelledRuns {
@@ -291,7 +62,7 @@ extension SQLiteConnection {
         """, [.text(id.text), .integer(now)])
       if changeCount > 0 {
         cancelled.ended.append(id)
-        _ = try wakeParents(of: id, now: now)
+        cancelled.woken += try wakeParents(of: id, now: now)
       } else if let owner, try run(id)?.owner == Int(owner) {
         cancelled.running.append(id)
       }
@@ -302,10 +73,13 @@ extension SQLiteConnection {
   struct CancelledRuns: Sendable {
     var running: [RunID] = []
     var ended: [RunID] = []
+    var woken: [RunID] = []
   }
 
   /// Deletes the steps of a run from one on, and makes the run ready.
-  func retry(_ id: RunID, from step: Int?, now: Int64) throws {
+  ///
+  /// - Returns: Its parents that waited for it, the nearest first.
+  func retry(_ id: RunID, from step: Int?, now: Int64) throws -> [RunID] {
     guard let run = try run(id) else { throw RunStoreError.noSuchRun(id) }
     guard run.state != .running, run.state != .ready else {
       throw RunStoreError(
@@ -343,10 +117,11 @@ extension SQLiteConnection {
         wake = ?3, event = NULL, cancelled = NULL, reason = NULL, outcome = NULL, ended = NULL,
         updated = ?3 WHERE id = ?1
       """, [.text(id.text), .text(state), .integer(now)])
-    _ = try wakeParents(of: id, now: now)
+    return try wakeParents(of: id, now: now)
   }
 
-  func send(_ payload: String, as event: String, to id: RunID, now: Int64) throws {
+  /// - Returns: The parents of the run that waited for it, the nearest first.
+  func send(_ payload: String, as event: String, to id: RunID, now: Int64) throws -> [RunID] {
     guard let run = try run(id) else { throw RunStoreError.noSuchRun(id) }
     if run.state.hasEnded {
       throw RunStoreError(
@@ -360,13 +135,13 @@ extension SQLiteConnection {
       UPDATE run SET state = 'ready', wake = ?3, event = NULL, updated = ?3
       WHERE id = ?1 AND state = 'parked' AND event = ?2
       """, [.text(id.text), .text(event), .integer(now)])
-    if changeCount > 0 { _ = try wakeParents(of: id, now: now) }
+    return changeCount > 0 ? try wakeParents(of: id, now: now) : []
   }
 }
 
 extension StoredRun {
-  /// Reads a row with the columns of `SQLiteConnection.columns`.
-  fileprivate init(_ row: SQLiteStatement) throws {
+  /// Reads a row with the columns of `SQLiteConnection.runColumns`.
+  init(_ row: SQLiteStatement) throws {
     func integer(_ index: Int) -> Int64? { row.isNull(at: index) ? nil : row.integer(at: index) }
     func text(_ index: Int) -> String { row.text(at: index) ?? "" }
     self.init(

@@ -14,7 +14,7 @@ final class SQLiteRunBackend: RunBackend {
   let changes = RunChanges()
 
   /// The path of the file; nil for a journal in memory.
-  private let file: String?
+  let file: String?
   private let writes: GroupCommit
   private let reads: SQLiteWorkerPool?
   private let watch: JournalWatch?
@@ -72,7 +72,7 @@ final class SQLiteRunBackend: RunBackend {
   /// Makes a write.
   ///
   /// - Throws: A ``RunStoreError`` in place of a `SQLiteError`, or the error of the body.
-  private func write<Result: Sendable>(
+  func write<Result: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
   ) async throws -> Result {
     do { return try await writes.write(body) } catch let error as SQLiteError {
@@ -80,7 +80,7 @@ final class SQLiteRunBackend: RunBackend {
     }
   }
 
-  private func read<Result: Sendable>(
+  func read<Result: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
   ) async throws -> Result {
     do {
@@ -104,9 +104,9 @@ final class SQLiteRunBackend: RunBackend {
     return true
   }
 
-  private var now: Int64 { options.milliseconds }
+  var now: Int64 { options.milliseconds }
 
-  private var ownNumber: Int64? { owner.withLock { $0?.number } }
+  var ownNumber: Int64? { owner.withLock { $0?.number } }
 
   /// The number of this process among the owners. The first claim registers it.
   private func ownerNumber() async throws -> Int64 {
@@ -123,6 +123,11 @@ final class SQLiteRunBackend: RunBackend {
       if owner == nil { owner = registered }
       return owner?.number ?? registered.number
     }
+  }
+
+  func close() async {
+    await reads?.close()
+    if file != nil { await writes.close() }
   }
 
   // MARK: Runs
@@ -249,10 +254,10 @@ final class SQLiteRunBackend: RunBackend {
 
   func park(by claim: ClaimToken, until wake: Int64?, event: String?) async throws {
     let now = now
-    let isReady = try await write {
+    let parents = try await write {
       try $0.park(by: claim, until: wake, event: event, now: now)
     }
-    changes.notify(isReady ? [.ready, .run(claim.run)] : [.run(claim.run)])
+    notify(claim.run, parents)
   }
 
   func end(
@@ -262,16 +267,18 @@ final class SQLiteRunBackend: RunBackend {
     let parents = try await write {
       try $0.end(claim, outcome, as: state, sequence: sequence, now: now)
     }
-    changes.notify([.run(claim.run), .ready] + parents.map { .run($0) })
+    notify(claim.run, parents)
   }
 
   func release(by claim: ClaimToken, asFailed hasFailed: Bool) async throws {
     let now = now
-    do { try await write { try $0.release(claim, asFailed: hasFailed, now: now) } } catch {
+    do {
+      let parents = try await write { try $0.release(claim, asFailed: hasFailed, now: now) }
+      notify(claim.run, parents)
+    } catch {
       _ = unreleased.withLock { $0.insert(claim) }
       throw error
     }
-    changes.notify([.ready, .run(claim.run)])
   }
 
   func markStuck(by claim: ClaimToken, because reason: String) async throws {
@@ -280,79 +287,9 @@ final class SQLiteRunBackend: RunBackend {
     changes.notify([.run(claim.run)])
   }
 
-  // MARK: Requests from outside
-
-  func cancel(_ id: RunID, because reason: String?) async throws {
-    let now = now
-    let cancelled = try await write { [self] connection in
-      let owner = file == nil ? 1 : ownNumber
-      return try connection.cancel(id, because: reason, owner: owner, now: now)
-    }
-    for id in cancelled.running { changes.cancelTask(of: id) }
-    changes.notify((cancelled.running + cancelled.ended).map { .run($0) } + [.ready])
-  }
-
-  func retry(_ id: RunID, from step: Int?) async throws {
-    let now = now
-    try await write { try $0.retry(id, from: step, now: now) }
-    changes.notify([.ready, .run(id)])
-  }
-
-  func send(_ payload: String, as event: String, to id: RunID) async throws {
-    let now = now
-    try await write { try $0.send(payload, as: event, to: id, now: now) }
-    changes.notify([.ready, .run(id)])
-  }
-
-  func event(_ name: String, of id: RunID) async throws -> String? {
-    try await read { connection in
-      try connection.fetchOne(
-        "SELECT payload FROM event WHERE run = ?1 AND name = ?2", [.text(id.text), .text(name)]
-      ) { $0.text(at: 0) } ?? nil
-    }
-  }
-
-  func forget(endedBefore time: Int64) async throws -> Int {
-    try await write { connection in
-      try connection.execute(
-        """
-        DELETE FROM run WHERE id IN
-          (SELECT id FROM run WHERE ended IS NOT NULL AND ended < ?1
-            AND NOT EXISTS (SELECT 1 FROM run AS child
-              WHERE child.parent = run.id AND (child.ended IS NULL OR child.ended >= ?1))
-            ORDER BY ended LIMIT 1000)
-        """, [.integer(time)])
-      return connection.changeCount
-    }
-  }
-
-  func forget(_ id: RunID) async throws {
-    try await write { connection in
-      guard let run = try connection.run(id) else { throw RunStoreError.noSuchRun(id) }
-      guard run.state.hasEnded else {
-        throw RunStoreError(
-          .wrongState,
-          "run \(id) has not ended (\(run.state.rawValue)); cancel it before you forget it")
-      }
-      if let child = try connection.openChild(of: id) {
-        throw RunStoreError(
-          .wrongState,
-          """
-          run \(id) has a child flow that has not ended, \(child); cancel that before you forget this
-          """)
-      }
-      try connection.execute("DELETE FROM run WHERE id = ?1", [.text(id.text)])
-    }
-  }
-
-  func check() async throws -> [String] {
-    let isJSON = options.coder is JSONRunCoder
-    return try await read { try $0.problems(isJSON: isJSON) }
-  }
-
-  func close() async {
-    await reads?.close()
-    if file != nil { await writes.close() }
+  /// Wakes the tasks that wait for a run, for runs that have changed with it, or for a run to claim.
+  func notify(_ run: RunID, _ others: [RunID]) {
+    changes.notify([.ready, .run(run)] + others.map { .run($0) })
   }
 
   // MARK: Changes of other processes

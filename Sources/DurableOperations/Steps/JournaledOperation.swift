@@ -39,7 +39,7 @@ extension ComposableOperation where Success == Void {
   }
 }
 
-struct JournaledOperation<Base: ComposableOperation>: ComposableOperation {
+struct JournaledOperation<Base: ComposableOperation>: TransparentOperation {
   let base: Base
   let key: JournalKey
 
@@ -47,16 +47,6 @@ struct JournaledOperation<Base: ComposableOperation>: ComposableOperation {
     precondition(!key.isEmpty, "the description of `key` must not be empty")
     self.base = base
     self.key = JournalKey(key)
-  }
-
-  var operationName: String { base.operationName }
-  var modifiedOperation: (any ComposableOperation)? { base }
-  func modifiedName(within reach: Int) -> ModifiedName { base.nameForModifier(within: reach) }
-
-  nonisolated(nonsending) func perform(
-    in context: OperationContext
-  ) async throws -> Base.Success {
-    try await performHeld(in: context).value
   }
 
   nonisolated(nonsending) func performHeld(

@@ -3,19 +3,9 @@ internal import CompositeOperations
 /// Performs a step, and stores its outcome before it ends.
 ///
 /// A modifier of the step, so that names, observers and weights are the step's.
-struct JournalingStep<Base: ComposableOperation>: ComposableOperation {
+struct JournalingStep<Base: ComposableOperation>: TransparentOperation {
   let base: Base
   let recorder: StepRecorder
-
-  var operationName: String { base.operationName }
-  var modifiedOperation: (any ComposableOperation)? { base }
-  func modifiedName(within reach: Int) -> ModifiedName { base.nameForModifier(within: reach) }
-
-  nonisolated(nonsending) func perform(
-    in context: OperationContext
-  ) async throws -> Base.Success {
-    try await performHeld(in: context).value
-  }
 
   nonisolated(nonsending) func performHeld(
     in context: OperationContext

@@ -74,7 +74,7 @@ private struct FlowCase {
       store.gate.begin(nil)
       switch end {
       case .failed(let error):
-        // A process that has stopped is replaced; one with a full disk goes on later.
+        // A process that has stopped is replaced; one with a full disk continues later.
         if error.reason == .closed { store = DisturbedStore(file) }
         check.processEnded(try await store.store.allRuns, effects: recorder.effects)
       case .ended(let end):

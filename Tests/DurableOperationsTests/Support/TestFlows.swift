@@ -23,7 +23,7 @@ struct Single: DurableSequence {
   enum Step: String, Codable {
     case note, failure, plainFailure, tuple, large, sleep, event, limitedEvent, endless, keyed,
       sameKeyTwice, retried, failingRetried, cancelled, void, child, endlessChild,
-      retriedEvent, retriedEndless, retriedComposite
+      retriedEvent, retriedEndless, retriedComposite, childEvent
   }
 
   let step: Step
@@ -60,12 +60,14 @@ struct Single: DurableSequence {
         AnyOperation(AwaitedEvent("go", as: Int.self)), AnyOperation(Note("sibling")),
       ]).durablyRetrying(attempts: 1)
     case .child: ChildFlow(Sum(count: 2))
+    case .childEvent: ChildFlow(Single(.event), named: "child")
     case .endlessChild: ChildFlow(Single(.endless), named: "child")
     }
   }
 
   func output(of steps: FinishedSteps) -> Int? {
-    steps.last(of: Note.self) ?? steps.last.flatMap { $0.result(as: Int.self) }
+    steps.last(of: Note.self)
+      ?? steps.last.flatMap { $0.result(as: Int.self) ?? $0.result(as: Int?.self) ?? nil }
   }
 }
 

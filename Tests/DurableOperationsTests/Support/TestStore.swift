@@ -40,6 +40,23 @@ struct TestStore: Sendable {
     return try await row(id)
   }
 
+  /// Starts the run `r`, which its first process leaves after it has stored a part of step 0.
+  func interrupt<Flow: DurableSequence>(
+    _ flow: Flow, afterStoring value: String, as kind: RunDetails.Kind, under key: String,
+    ofStep name: String, attempts: Int = 1
+  ) async throws {
+    let backend = store.backend
+    _ = try await backend.start(flow, named: "r")
+    guard case .claimed(let claim) = try await backend.claim("r") else {
+      throw CodableError(code: 409)
+    }
+    try await backend.store(
+      key: StoredStep(
+        position: 0, key: key, name: name, kind: kind, value: value, attempts: attempts, fence: 1,
+        began: 0, ended: 0), by: claim.token)
+    try await backend.release(by: claim.token)
+  }
+
   func row(_ id: RunID = "r") async throws -> StoredRun {
     guard let run = try await store.backend.run(id) else { throw CodableError(code: 404) }
     return run

@@ -1,0 +1,74 @@
+internal import CompositeOperations
+internal import SQLiteSupport
+
+// The requests that come from outside of a run.
+extension SQLiteRunBackend {
+  func cancel(_ id: RunID, because reason: String?) async throws {
+    let now = now
+    let cancelled = try await write { [self] connection in
+      let owner = file == nil ? 1 : ownNumber
+      return try connection.cancel(id, because: reason, owner: owner, now: now)
+    }
+    for id in cancelled.running { changes.cancelTask(of: id) }
+    notify(id, cancelled.running + cancelled.ended + cancelled.woken)
+  }
+
+  func retry(_ id: RunID, from step: Int?) async throws {
+    let now = now
+    notify(id, try await write { try $0.retry(id, from: step, now: now) })
+  }
+
+  func send(_ payload: String, as event: String, to id: RunID) async throws {
+    let now = now
+    notify(id, try await write { try $0.send(payload, as: event, to: id, now: now) })
+  }
+
+  func event(_ name: String, of id: RunID) async throws -> String? {
+    try await read { connection in
+      try connection.fetchOne(
+        "SELECT payload FROM event WHERE run = ?1 AND name = ?2", [.text(id.text), .text(name)]
+      ) { $0.text(at: 0) } ?? nil
+    }
+  }
+
+  func forget(endedBefore time: Int64) async throws -> Int {
+    try await write { connection in
+      try connection.execute(
+        """
+        DELETE FROM run WHERE id IN
+          (SELECT id FROM run AS old WHERE ended IS NOT NULL AND ended < ?1
+            AND NOT EXISTS (
+              WITH RECURSIVE tree(id) AS
+                (SELECT id FROM run WHERE parent = old.id
+                  UNION ALL SELECT run.id FROM run JOIN tree ON run.parent = tree.id)
+              SELECT 1 FROM run WHERE id IN tree AND (ended IS NULL OR ended >= ?1))
+            ORDER BY ended LIMIT 1000)
+        """, [.integer(time)])
+      return connection.changeCount
+    }
+  }
+
+  func forget(_ id: RunID) async throws {
+    try await write { connection in
+      guard let run = try connection.run(id) else { throw RunStoreError.noSuchRun(id) }
+      guard run.state.hasEnded else {
+        throw RunStoreError(
+          .wrongState,
+          "run \(id) has not ended (\(run.state.rawValue)); cancel it before you forget it")
+      }
+      if let child = try connection.openChild(of: id) {
+        throw RunStoreError(
+          .wrongState,
+          """
+          run \(id) has a child flow that has not ended, \(child); cancel that before you forget this
+          """)
+      }
+      try connection.execute("DELETE FROM run WHERE id = ?1", [.text(id.text)])
+    }
+  }
+
+  func check() async throws -> [String] {
+    let isJSON = options.coder is JSONRunCoder
+    return try await read { try $0.problems(isJSON: isJSON) }
+  }
+}
