@@ -76,6 +76,7 @@ import Testing
         return
       }
       try await backend.release(by: claim.token, asFailed: number < 9)
+      test.time.pass(.seconds(10))
     }
     #expect(try await test.row().claims == 9)
     guard case .claimed(let claim) = try await backend.claim("r") else {
@@ -84,6 +85,54 @@ import Testing
     }
     try await backend.release(by: claim.token, asFailed: true)
     #expect(try await test.run(Sum(count: 1)).state == .stuck)
+  }
+
+  @Test func `J21: a run whose store failed waits before its next claim, up to ten seconds`()
+    async throws
+  {
+    let test = TestStore()
+    let backend = test.store.backend
+    _ = try await backend.start(Sum(count: 1), named: "r")
+    var waits: [Int64] = []
+    for _ in 0..<9 {
+      guard case .claimed(let claim) = try await backend.claim("r") else {
+        Issue.record("not claimed")
+        return
+      }
+      try await backend.release(by: claim.token, asFailed: true)
+      let wake = try #require(try await test.row().wake)
+      waits.append(wake - backend.options.milliseconds)
+      guard case .parked(wake) = try await backend.claim("r") else {
+        Issue.record("not parked")
+        return
+      }
+      test.time.pass(.milliseconds(wake - backend.options.milliseconds))
+    }
+    #expect(waits == [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000])
+    #expect(try await test.run(Sum(count: 1)).state == .result)
+  }
+
+  @Test func `J21: a key that is stored is progress, and the beginning of an attempt is none`()
+    async throws
+  {
+    let test = TestStore()
+    let backend = test.store.backend
+    _ = try await backend.start(Sum(count: 1), named: "parent")
+    _ = try await backend.start(Sum(count: 1), named: "child", parent: "parent")
+    _ = try await backend.claim("parent")
+    for (kind, claims) in [(RunDetails.Kind.attempts, 1), (.result, 0)] {
+      guard case .claimed(let claim) = try await backend.claim("child") else {
+        Issue.record("not claimed")
+        return
+      }
+      try await backend.store(
+        key: StoredStep(
+          position: 0, key: "a", name: "Number", kind: kind, value: "1", fence: 1, began: 0,
+          ended: 0), by: claim.token)
+      #expect(try await test.row("child").claims == claims)
+      #expect(try await test.row("parent").claims == claims)
+      try await backend.release(by: claim.token)
+    }
   }
 
   @Test func `J21: a step of a type that the program no longer has makes the run stuck`()

@@ -196,20 +196,24 @@ extension SQLiteConnection {
     ) { RunID($0.text(at: 0) ?? "") }
   }
 
+  /// Releases a claim without an outcome.
+  ///
+  /// A run whose store failed waits before its next claim, twice as long each time: a disk that is
+  /// full for a few seconds must not make it stuck.
+  ///
   /// - Parameter hasFailed: Whether the claim counts among those that did not finish a step.
   /// - Returns: Its parents that waited for it, the nearest first.
   @discardableResult
   func release(_ claim: ClaimToken, asFailed hasFailed: Bool, now: Int64) throws -> [RunID] {
+    let change =
+      hasFailed
+      ? "state = 'parked', wake = ?3 + min(100 << (claims - 1), 10000) * (claims < \(Self.mostClaims))"
+      : "state = 'ready', wake = ?3, claims = max(0, claims - 1)"
     try execute(
       """
-      UPDATE run SET state = 'ready', owner = NULL, claims = max(0, claims - ?4), wake = ?3,
-        updated = ?3
+      UPDATE run SET \(change), owner = NULL, updated = ?3
       WHERE id = ?1 AND fence = ?2 AND state = 'running'
-      """,
-      [
-        .text(claim.run.text), .integer(Int64(claim.fence)), .integer(now),
-        .integer(hasFailed ? 0 : 1),
-      ])
+      """, [.text(claim.run.text), .integer(Int64(claim.fence)), .integer(now)])
     return changeCount > 0 ? try wakeParents(of: claim.run, now: now) : []
   }
 

@@ -48,12 +48,20 @@ extension SQLiteConnection {
         ]
       ) { $0.text(at: 0) } ?? nil
     // A run whose child has finished a step is not stuck.
-    while let id = ancestor {
-      ancestor =
-        try fetchOne("UPDATE run SET claims = 0 WHERE id = ?1 RETURNING parent", [.text(id)]) {
-          $0.text(at: 0)
-        } ?? nil
-    }
+    while let id = ancestor { ancestor = try clearedClaims(of: id) }
+  }
+
+  /// Notes that a run and those that wait for it are not stuck.
+  func clearClaims(of id: RunID) throws {
+    var id: String? = id.text
+    while let run = id { id = try clearedClaims(of: run) }
+  }
+
+  /// - Returns: The parent of the run.
+  private func clearedClaims(of id: String) throws -> String? {
+    try fetchOne("UPDATE run SET claims = 0 WHERE id = ?1 RETURNING parent", [.text(id)]) {
+      $0.text(at: 0)
+    } ?? nil
   }
 
   /// Inserts a row if the claim is valid.

@@ -242,7 +242,11 @@ final class SQLiteRunBackend: RunBackend {
 
   func store(key step: StoredStep, by claim: ClaimToken) async throws {
     let types = try options.json(step)
-    try await write { try $0.insert(step, types, replacing: true, by: claim) }
+    try await write { connection in
+      try connection.insert(step, types, replacing: true, by: claim)
+      // The beginning of an attempt is no progress.
+      if step.kind == .result { try connection.clearClaims(of: claim.run) }
+    }
   }
 
   func removeKeys(by claim: ClaimToken) async throws {

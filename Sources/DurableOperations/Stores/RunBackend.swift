@@ -45,7 +45,8 @@ package protocol RunBackend: Sendable {
   /// - Throws: A ``RunTakenError``, or a ``RunCancelledError``, if the claim is not valid any more.
   func append(_ step: StoredStep, firstKept: Int, by claim: ClaimToken) async throws
 
-  /// Stores a key of the step in progress, in place of an earlier one with the same path.
+  /// Stores a key of the step in progress, in place of an earlier one with the same path. A result
+  /// is progress: the claim does not count any more among those that did not finish a step.
   func store(key step: StoredStep, by claim: ClaimToken) async throws
 
   /// Deletes all keys of the step in progress.
@@ -64,9 +65,10 @@ package protocol RunBackend: Sendable {
     by claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?
   ) async throws
 
-  /// Releases a claim without an outcome, so that any process may claim the run at once.
+  /// Releases a claim without an outcome, so that any process may claim the run.
   ///
-  /// - Parameter hasFailed: Whether the claim counts among those that did not finish a step.
+  /// - Parameter hasFailed: Whether the store has failed: the run is parked for a moment, and the
+  ///   claim counts among those that did not finish a step.
   func release(by claim: ClaimToken, asFailed hasFailed: Bool) async throws
 
   /// Marks a run as stuck.
