@@ -6,52 +6,55 @@ import Testing
 
 @Suite struct ProcessCancellationTests {
   #if os(Linux)
+    // In a process of its own, where no other test starts programs.
     @Test(.timeLimit(.minutes(10)))
     func `X1: a cancellation takes precedence over programs that have not been started`()
       async throws
     {
-      let folder = try TestFolder()
-      let calls = folder.path(of: "calls")
-      #expect(unsafe mkfifo(calls, 0o600) == 0)
-      // The pipe has no writer, so its readers block.
-      let silence = folder.path(of: "silence")
-      #expect(unsafe mkfifo(silence, 0o600) == 0)
-      let mark = UUID().uuidString
-      let sleeperIsReady = Gate()
-      // On SIGTERM, prints how many of the other programs have been started.
-      let sleeper = shell(
-        """
-        trap 'grep -ls "m[a]rk-$1" /proc/[0-9]*/cmdline | wc -l; echo > "$2"; exit 0' TERM
-        echo ready; while :; do sleep 0.01; done
-        """, mark, calls
-      ).ending(within: .seconds(3_600))
-        .onOutputLine { _ in sleeperIsReady.open() }
-        .start()
-      try await sleeperIsReady.pass()
-      // A long argument makes each start slow.
-      let ballast = String(repeating: "x", count: 100_000)
-      let count = 1_000
-      func one(_ script: String) -> ProcessOperation {
-        shell(script + "; read line < \"$2\"", calls, silence, "mark-\(mark)", ballast)
-          .sendingOutput(to: .discarded).sendingErrorOutput(to: .discarded)
+      await #expect(processExitsWith: .success) {
+        // Two of each: two threads start programs in turn.
+        let folder = try TestFolder()
+        var sleepers: [OperationRun<ProcessResult>] = []
+        let groups = Lock<[Int32]>([])
+        let sleeper = shell("exec sleep 3600").ending(within: .seconds(3_600))
+          .onLaunch { process in groups.withLock { $0.append(process.processIdentifier) } }
+        for _ in 0..<2 { sleepers.append(sleeper.start()) }
+        try await eventually { groups.withLock { $0.count == 2 } }
+        // The first programs block all starts until the others are waiting for theirs, the second
+        // ones until the sleepers are cancelled, and the third ones until the sleepers have ended.
+        // More programs than are started in one turn are between them.
+        let first = try await LeasedProgram.two("first", in: folder)
+        let second = try await LeasedProgram.two("second", in: folder)
+        let third = try await LeasedProgram.two("third", in: folder)
+        let firstRuns = first.map { program($0.path).start() }
+        try await eventually { first.allSatisfy(\.isBlocked) }
+        let batch = ParallelOperation(
+          second.map { program($0.path) } + (0..<20).map { _ in program("/bin/true") }
+            + third.map { program($0.path) },
+          width: .limited(to: 24))
+        let areWaiting = Gate()
+        // On a serial executor, children run in their order until they suspend.
+        let batchRun = Task(executorPreference: SerialQueue()) {
+          await ParallelOperation(batch, SimpleOperation { areWaiting.open() }).run()
+        }
+        try await areWaiting.pass()
+        for program in first { program.unblock() }
+        try await eventually { second.allSatisfy(\.isBlocked) }
+        for sleeper in sleepers { sleeper.cancel() }
+        for program in second { program.unblock() }
+        try await eventually { third.allSatisfy(\.isBlocked) }
+        // A sleeper got its signal before the third start, or gets it after that start.
+        let end = ContinuousClock.now + .seconds(30)
+        @Sendable func haveEnded() -> Bool {
+          groups.withLock { $0 }.allSatisfy { livingMembers(of: $0).isEmpty }
+        }
+        try await eventually { haveEnded() || ContinuousClock.now > end }
+        #expect(haveEnded())
+        for program in third { program.unblock() }
+        for sleeper in sleepers { #expect(await sleeper.outcome.isCancelled) }
+        for run in firstRuns { #expect(await run.outcome.result != nil) }
+        #expect(await batchRun.value.result != nil)
       }
-      // A later program makes the call, so that all others are waiting for their start by then.
-      let programs = (0..<count).map { one($0 == count / 10 ? "echo > \"$1\"" : ":") }
-      let call = opened(calls, O_RDWR)
-      defer { close(call) }
-      let batch = ParallelOperation(programs, width: .limited(to: count)).start()
-      // On a new thread: a busy pool might run this only after all programs have been started.
-      await onNewThread {
-        readByte(from: call)
-        sleeper.cancel()
-        readByte(from: call)
-        batch.cancel()
-      }
-      #expect(await sleeper.outcome.isCancelled)
-      #expect(await batch.outcome.isCancelled)
-      let lines = try #require(await sleeper.lateOutcome?.result?.output.lines)
-      let startedBefore = try #require(lines.last.flatMap { Int($0) })
-      #expect(1..<(count / 2) ~= startedBefore)
     }
   #endif
 
@@ -186,3 +189,51 @@ import Testing
     #endif
   #endif
 }
+
+private func program(_ path: String) -> some ComposableOperation<Void> {
+  ProcessOperation(path, arguments: []).map { _ in }
+}
+
+/// A task executor with one serial queue.
+private final class SerialQueue: TaskExecutor {
+  private let queue = DispatchQueue(label: "serial")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+#if os(Linux)
+  /// A copy of `/bin/true` with a lease on its file: its start blocks until ``unblock()`` is called,
+  /// at most 45 s (`/proc/sys/fs/lease-break-time`).
+  private final class LeasedProgram: Sendable {
+    let path: String
+    private let file: Int32
+    // The C library has these numbers for programs that define _GNU_SOURCE.
+    private static let (setSignal, setLease, getLease) = (Int32(10), Int32(1_024), Int32(1_025))
+
+    init(_ name: String, in folder: TestFolder) async throws {
+      path = folder.path(of: name)
+      // A program copies it: a file that this process writes could be open in one of its children.
+      _ = try await shell("cp /bin/true \"$1\"", path).run().get()
+      file = opened(path, O_RDONLY)
+      // The kernel reports a blocked start by a signal, which is ignored by default.
+      #expect(fcntl(file, Self.setSignal, SIGURG) == 0)
+      #expect(fcntl(file, Self.setLease, Int32(F_WRLCK)) == 0)
+    }
+
+    static func two(_ name: String, in folder: TestFolder) async throws -> [LeasedProgram] {
+      [
+        try await LeasedProgram(name + "1", in: folder),
+        try await LeasedProgram(name + "2", in: folder),
+      ]
+    }
+
+    deinit { close(file) }
+
+    var isBlocked: Bool { fcntl(file, Self.getLease) != Int32(F_WRLCK) }
+
+    func unblock() { _ = fcntl(file, Self.setLease, Int32(F_UNLCK)) }
+  }
+#endif
