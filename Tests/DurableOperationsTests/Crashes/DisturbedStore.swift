@@ -1,5 +1,6 @@
 import CompositeOperations
 import DurableOperations
+import Foundation
 import SQLiteSupport
 import Synchronization
 
@@ -26,10 +27,10 @@ struct DisturbedStore {
   let store: RunStore
   let gate: StoreGate
 
-  init(_ file: String) {
+  init(_ file: String, now: @escaping @Sendable () -> Date) {
     let gate = StoreGate()
     self.gate = gate
-    let options = RunStoreOptions(durability: .normal)
+    let options = RunStoreOptions(durability: .normal, now: now)
     store = RunStore.sqlite(file, options: options) { moment, _ in try gate.pass(moment) }
   }
 }

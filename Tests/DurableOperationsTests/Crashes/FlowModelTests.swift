@@ -64,7 +64,9 @@ private struct FlowCase {
       Array(repeating: EffectLine(launch: 0, key: key, fence: 0), count: count)
     }
     var check = EffectCheck(undisturbed: predicted)
-    var store = DisturbedStore(file)
+    // Each launch is ten seconds later: no run has to wait after a failure of its store.
+    let now: @Sendable () -> Date = { Date() + 10 * Double(recorder.launchCount) }
+    var store = DisturbedStore(file, now: now)
     for disturbance in disturbances.map(Optional.init) + [nil] {
       recorder.beginLaunch()
       store.gate.begin(disturbance)
@@ -75,7 +77,7 @@ private struct FlowCase {
       switch end {
       case .failed(let error):
         // A process that has stopped is replaced; one with a full disk continues later.
-        if error.reason == .closed { store = DisturbedStore(file) }
+        if error.reason == .closed { store = DisturbedStore(file, now: now) }
         check.processEnded(try await store.store.allRuns, effects: recorder.effects)
       case .ended(let end):
         var problems = check.problems(recorder.effects)

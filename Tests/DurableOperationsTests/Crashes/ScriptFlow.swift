@@ -115,12 +115,14 @@ final class EffectRecorder: Sendable {
 
   var effects: [EffectLine] { lines.withLock { $0 } }
 
+  var launchCount: Int { launch.load(ordering: .relaxed) }
+
   func beginLaunch() { launch.add(1, ordering: .relaxed) }
 
   /// - Returns: How often the same body has run before.
   func record(_ context: OperationContext) -> Int {
     let line = EffectLine(
-      launch: launch.load(ordering: .relaxed), key: context.idempotencyKey ?? "none",
+      launch: launchCount, key: context.idempotencyKey ?? "none",
       fence: context.fencingToken ?? -1)
     return lines.withLock { lines in
       defer { lines.append(line) }
