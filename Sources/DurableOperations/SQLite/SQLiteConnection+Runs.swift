@@ -85,8 +85,7 @@ extension SQLiteConnection {
       throw RunStoreError(
         .wrongState, "run \(id) is \(run.state.rawValue), so there is nothing to retry")
     }
-    let steps = try steps(of: id, last: nil)
-    let last = steps.last
+    let last = try steps(of: id, last: 1).last
     // A failed last step is repeated; a stuck run continues where it is.
     let isLastFailed = run.state == .error && last?.kind == .error
     let first = step ?? (isLastFailed ? last?.position ?? 0 : run.stepCount)
@@ -95,9 +94,8 @@ extension SQLiteConnection {
         .noSuchStep,
         "run \(id) has no step \(first): it has finished \(run.stepCount) steps, from 0")
     }
-    let before = steps.filter { $0.position < first }
-    if first > 0, before.last?.position != first - 1 {
-      let oldest = (steps.first?.position ?? 0) + 1
+    if first > 0, try !keepsStep(first - 1, of: id) {
+      let oldest = (try oldestStep(of: id) ?? 0) + 1
       throw RunStoreError(
         .noSuchStep,
         """
@@ -105,7 +103,7 @@ extension SQLiteConnection {
         step to retry from is \(oldest)
         """)
     }
-    let state = before.last { $0.sequence != nil }?.sequence ?? run.initial
+    let state = try sequence(of: id, before: first) ?? run.initial
     // Of a stuck run nothing is lost, so it keeps the keys of the step in progress.
     let keepsKeys = step == nil && run.state == .stuck
     try execute(
@@ -118,6 +116,31 @@ extension SQLiteConnection {
         updated = ?3 WHERE id = ?1
       """, [.text(id.text), .text(state), .integer(now)])
     return try wakeParents(of: id, now: now)
+  }
+
+  private func keepsStep(_ position: Int, of id: RunID) throws -> Bool {
+    try fetchOne(
+      "SELECT 1 FROM step WHERE run = ?1 AND key = '' AND position = ?2",
+      [.text(id.text), .integer(Int64(position))]
+    ) { _ in true } ?? false
+  }
+
+  private func oldestStep(of id: RunID) throws -> Int? {
+    try fetchOne(
+      "SELECT position FROM step WHERE run = ?1 AND key = '' ORDER BY position LIMIT 1",
+      [.text(id.text)]
+    ) { Int($0.integer(at: 0)) }
+  }
+
+  /// Returns the encoded sequence before a step; nil if it is the first one.
+  private func sequence(of id: RunID, before position: Int) throws -> String? {
+    try fetchOne(
+      """
+      SELECT sequence FROM step
+      WHERE run = ?1 AND key = '' AND position < ?2 AND sequence IS NOT NULL
+      ORDER BY position DESC LIMIT 1
+      """, [.text(id.text), .integer(Int64(position))]
+    ) { $0.text(at: 0) } ?? nil
   }
 
   /// - Returns: The parents of the run that waited for it, the nearest first.
