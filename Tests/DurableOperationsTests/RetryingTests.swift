@@ -64,6 +64,25 @@ import Testing
     #expect(try await test.outcome(of: Single.self).get() == 5)
   }
 
+  @Test func `J17: each attempt of a wait for an event has a limit of its own`() async throws {
+    let test = TestStore()
+    for state in [RunState.parked, .parked, .error] {
+      #expect(try await test.run(Single(.retriedLimitedEvent)).state == state)
+      test.time.pass(.seconds(60))
+    }
+  }
+
+  @Test func `J17: a retry within a retry counts its attempts for each outer attempt`()
+    async throws
+  {
+    let test = TestStore()
+    try await Effects.recorded { effects in
+      let state = try await test.run(Single(.retriedTwice)).state
+      #expect(state == .result)
+      #expect(effects.names.count == 4)
+    }
+  }
+
   @Test func `J17: a worker that is cancelled does not use an attempt up`() async throws {
     let test = TestStore()
     for _ in 0..<3 {

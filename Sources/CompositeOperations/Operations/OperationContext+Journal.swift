@@ -23,10 +23,10 @@ extension OperationContext {
     return scope.environment.journal
   }
 
-  /// The context of another attempt of the same work.
-  var forNextAttempt: OperationContext {
+  /// Returns the context of an attempt after the first one.
+  func forAttempt(_ number: Int) -> OperationContext {
     guard let journal else { return self }
-    return journaling(in: journal.forNextAttempt)
+    return journaling(in: journal.forAttempt(number))
   }
 
   /// Returns a context whose operations use another journal.

@@ -7,6 +7,6 @@ package protocol StepJournal: Sendable {
   /// See ``OperationContext/fencingToken``.
   var fencingToken: Int { get }
 
-  /// The journal for another attempt of the same work, which may use the same keys again.
-  var forNextAttempt: any StepJournal { get }
+  /// Returns the journal of an attempt, which may use the keys of the other attempts again.
+  func forAttempt(_ number: Int) -> any StepJournal
 }

@@ -63,7 +63,8 @@ struct DurablyRetryingOperation<Base: ComposableOperation>: ComposableOperation 
       try await part.store(
         .attempts, try coder.encode(record), attempts: record.begun, began: journal.session.now)
       let attempt = context.journaling(
-        in: journal.forNextAttempt(canPark: journal.canPark && base.isDurableWait))
+        in: journal.forAttempt(
+          record.begun, canPark: journal.canPark && base.isDurableWait))
       switch await attempt.outcome(of: base, asAttempt: record.begun) {
       case .result(let value): return value
       case .cancelled:

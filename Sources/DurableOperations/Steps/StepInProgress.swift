@@ -145,15 +145,18 @@ struct RunJournal: StepJournal {
   let step: StepInProgress
   /// Empty for the step itself.
   let key: String
+  /// The numbers of the attempts of this and outer retries, each behind an at sign; empty outside.
+  private let attempts: String
   /// Whether a wait may park the run: it would interrupt nothing else.
   let canPark: Bool
   private let used: UsedKeys
 
-  init(of step: StepInProgress) { self.init(step, key: "", canPark: step.canPark) }
+  init(of step: StepInProgress) { self.init(step, key: "", attempts: "", canPark: step.canPark) }
 
-  private init(_ step: StepInProgress, key: String, canPark: Bool) {
+  private init(_ step: StepInProgress, key: String, attempts: String, canPark: Bool) {
     self.step = step
     self.key = key
+    self.attempts = attempts
     self.canPark = canPark
     used = UsedKeys()
   }
@@ -173,21 +176,23 @@ struct RunJournal: StepJournal {
 
   var fencingToken: Int { session.token.fence }
 
-  var forNextAttempt: any StepJournal { forNextAttempt(canPark: canPark) }
+  func forAttempt(_ number: Int) -> any StepJournal { forAttempt(number, canPark: canPark) }
 
-  func forNextAttempt(canPark: Bool) -> RunJournal {
-    RunJournal(step, key: key, canPark: canPark)
+  func forAttempt(_ number: Int, canPark: Bool) -> RunJournal {
+    RunJournal(step, key: key, attempts: "\(attempts)@\(number)", canPark: canPark)
   }
 
   /// The journal of a part, whose key no other part of this attempt may use.
   ///
   /// - Throws: A ``JournalKeyError``.
   func part(_ name: JournalKey) throws -> RunJournal {
-    let key = key.isEmpty ? name.text : "\(key)/\(name.text)"
+    // Each attempt has waits and retries of its own, but the results of all attempts are shared.
+    let own = name.isReserved ? name.text + attempts : name.text
+    let key = key.isEmpty ? own : "\(key)/\(own)"
     guard used.insert(name.text) else {
       throw JournalKeyError(run: session.run, step: step.position, key: key)
     }
-    return RunJournal(step, key: key, canPark: canPark)
+    return RunJournal(step, key: key, attempts: attempts, canPark: canPark)
   }
 
   // MARK: This part
@@ -204,6 +209,8 @@ struct RunJournal: StepJournal {
 /// A key of a part of a step.
 struct JournalKey: Sendable {
   let text: String
+
+  var isReserved: Bool { text.hasPrefix("@") }
 
   /// The key that a user gives.
   init(_ text: String) { self.text = Self.escaped(text) }

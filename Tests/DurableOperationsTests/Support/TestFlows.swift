@@ -23,7 +23,7 @@ struct Single: DurableSequence {
   enum Step: String, Codable {
     case note, failure, plainFailure, tuple, large, sleep, event, limitedEvent, endless, keyed,
       sameKeyTwice, retried, failingRetried, cancelled, void, child, endlessChild,
-      retriedEvent, retriedEndless, retriedComposite, childEvent
+      retriedEvent, retriedLimitedEvent, retriedTwice, retriedEndless, retriedComposite, childEvent
   }
 
   let step: Step
@@ -54,6 +54,10 @@ struct Single: DurableSequence {
     case .cancelled: SimpleOperation<Int> { throw CancellationError() }.named("cancelled")
     case .void: SimpleOperation {}.named("void")
     case .retriedEvent: AwaitedEvent("go", as: Int.self).durablyRetrying(attempts: 1)
+    case .retriedLimitedEvent:
+      AwaitedEvent("go", as: Int.self, within: .seconds(60)).durablyRetrying(attempts: 2)
+    case .retriedTwice:
+      FailingUntil(attempt: 4).durablyRetrying(attempts: 2).durablyRetrying(attempts: 2)
     case .retriedEndless: Endless().durablyRetrying(attempts: 1)
     case .retriedComposite:
       ParallelOperation([

@@ -179,7 +179,7 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
         // After an error of the clock, no attempt follows.
         throw plan.error(after: errors + [error])
       }
-      let completion = await context.forNextAttempt.complete(any: operation, attempt: attempt)
+      let completion = await context.forAttempt(attempt).complete(any: operation, attempt: attempt)
       switch completion.outcome {
       case .result(let value):
         // No caller receives the errors of the earlier attempts.
