@@ -89,7 +89,8 @@ struct ModelCase: Sendable {
     oracle.expect(builder.areAllPermitsBack, "E1: permits were not released")
     oracle.expect(recorder.callsUnderLock == 0, "C3: code of the tree ran under a lock")
     oracle.checkLateBeginnings(atMost: processorCount, entries)
-    var laws = EventLaws(order: oracle.order)
+    var laws = EventLaws(
+      order: oracle.order, isChildOfUnobserved: setup == .observedByModifier)
     if setup == .observed || setup == .observedByModifier {
       laws.read(observer.events)
       laws.readProgress(of: observer.events)

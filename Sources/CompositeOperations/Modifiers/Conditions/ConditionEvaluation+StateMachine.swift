@@ -13,10 +13,15 @@ extension ConditionEvaluation {
     private enum Question {
       /// The condition has not begun.
       case waiting
+      /// Its child run is being created. The evaluation does not end meanwhile, because a run
+      /// creates no child after its end.
+      case beginning
       case running
       case ended
       /// The verdict on the condition no longer matters.
       case left
+      /// The same, and its child run is being created.
+      case leftAtBeginning
     }
 
     private(set) var verdicts: ConditionVerdicts
@@ -52,20 +57,40 @@ extension ConditionEvaluation {
     /// - Returns: The waiter itself if there is nothing to wait for.
     mutating func waited(_ waiter: Waiter) -> Waiter? {
       precondition(self.waiter == nil, "waited: the evaluation already has a waiter")
-      if isOver { return waiter }
       self.waiter = waiter
-      return nil
+      return takeWaiter()
+    }
+
+    /// The waiter, if there is nothing to wait for.
+    private mutating func takeWaiter() -> Waiter? {
+      guard isOver else { return nil }
+      for case .beginning? in questions { return nil }
+      for case .leftAtBeginning? in questions { return nil }
+      return waiter.take()
     }
 
     /// - Returns: Whether the condition has to be evaluated (O2).
     mutating func began(_ index: Int) -> Bool {
       switch questions[index] {
       case .waiting:
-        questions[index] = .running
+        questions[index] = .beginning
         return true
       case .left: return false
-      case nil, .running, .ended: preconditionFailure("began: condition \(index) is not waiting")
+      case nil, .beginning, .running, .ended, .leftAtBeginning:
+        preconditionFailure("began: condition \(index) is not waiting")
       }
+    }
+
+    /// Records that the child run of a condition has been created.
+    ///
+    /// - Returns: The waiter, if there is nothing to wait for any more.
+    mutating func created(_ index: Int) -> Waiter? {
+      switch questions[index] {
+      case .beginning: questions[index] = .running
+      case .leftAtBeginning: questions[index] = .left
+      case nil, .waiting, .running, .ended, .left: return nil
+      }
+      return takeWaiter()
     }
 
     mutating func ended(_ index: Int, _ verdict: Verdict) -> EndAction {
@@ -75,9 +100,9 @@ extension ConditionEvaluation {
         let irrelevant = verdicts.answered(index, verdict)
         if !verdicts.isDecided { return .stop(leave(irrelevant), nil) }
         // The verdict is certain, so no other condition matters.
-        return .stop(leave(Array(questions.indices)), waiter.take())
+        return .stop(leave(Array(questions.indices)), takeWaiter())
       case .left: return .report
-      case nil, .waiting, .ended:
+      case nil, .waiting, .beginning, .ended, .leftAtBeginning:
         preconditionFailure("ended: condition \(index) is not running")
       }
     }
@@ -87,18 +112,18 @@ extension ConditionEvaluation {
     /// - Returns: The tasks to cancel, and the waiter if it waits.
     mutating func left() -> (tasks: [LinkedTask<Void, Never>], waiter: Waiter?) {
       isCancelled = true
-      return (leave(Array(questions.indices)), waiter.take())
+      return (leave(Array(questions.indices)), takeWaiter())
     }
 
     /// - Returns: The tasks to cancel.
     private mutating func leave(_ indices: [Int]) -> [LinkedTask<Void, Never>] {
       indices.compactMap { index in
         switch questions[index] {
-        case .waiting, .running:
-          questions[index] = .left
-          return tasksByIndex[index]
-        case nil, .ended, .left: return nil
+        case .waiting, .running: questions[index] = .left
+        case .beginning: questions[index] = .leftAtBeginning
+        case nil, .ended, .left, .leftAtBeginning: return nil
         }
+        return tasksByIndex[index]
       }
     }
   }

@@ -41,7 +41,8 @@ final class ConditionEvaluation: Sendable {
     for index in plan.suspending where verdicts.matters(index) {
       let node = plan.nodes[index]
       guard case .operation(let operation) = node.kind else { continue }
-      let question = ConditionQuestion(operationName: node.name, operation: operation)
+      let question = ConditionQuestion(
+        operationName: node.name, operation: operation, evaluation: self, index: index)
       let task = LinkedTask<Void, Never>()
       guard machine.withLock({ $0.starts(index, task) }) else { continue }
       task.start(on: Task.preferredExecutor, isImmediate: isImmediate) { [self] in
@@ -68,7 +69,11 @@ final class ConditionEvaluation: Sendable {
 
   private var tasks: [LinkedTask<Void, Never>] { machine.withLock { $0.tasks } }
 
+  fileprivate func created(_ index: Int) { machine.withLock { $0.created(index) }?.resume() }
+
   private func ended(_ index: Int, _ outcome: Outcome<Verdict>) {
+    // A run that was cancelled at its creation has no body.
+    created(index)
     let verdict = Verdict(outcome, of: plan.nodes[index].name)
     switch machine.withLock({ $0.ended(index, verdict) }) {
     case .stop(let tasks, let waiter):
@@ -91,8 +96,11 @@ final class ConditionEvaluation: Sendable {
 private struct ConditionQuestion: ComposableOperation {
   let operationName: String
   let operation: any ComposableOperation<Bool>
+  let evaluation: ConditionEvaluation
+  let index: Int
 
   func perform(in context: OperationContext) async throws -> Verdict {
+    evaluation.created(index)
     let verdict = await verdict(of: operation, in: context)
     if case .fail(let error) = verdict { throw error }
     return verdict

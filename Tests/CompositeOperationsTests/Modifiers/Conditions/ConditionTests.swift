@@ -369,6 +369,34 @@ import Testing
     }
   }
 
+  @Test func `Q2: a run with a certain result does not end while a condition is being created`()
+    async throws
+  {
+    var count = 0
+    for seed in 0..<20 as Range<UInt64> {
+      let executor = SeededExecutor(seed: seed)
+      let recorder = RecordingObserver()
+      let late = Condition("late") {
+        await Task.yield()
+        return true
+      }
+      let other = Condition("other") {
+        await Task.yield()
+        return true
+      }
+      let operation = SimpleOperation { 7 }.named("body").requiring(.any(late, other))
+      let environment = OperationEnvironment(
+        observers: [DrainingObserver(executor), recorder])
+      let outcome = try await executor.run { await operation.run(in: environment) }
+      #expect(outcome.result == 7)
+      let events = recorder.short
+      let end = try #require(events.firstIndex(of: "body ended: result 7"))
+      #expect(!events[end...].contains("body started a child"), "seed \(seed)")
+      if events.contains("late created") { count += 1 }
+    }
+    #expect(count > 0)
+  }
+
   @Test func `Q2: a condition that no longer matters is cancelled while others are evaluated`()
     async throws
   {
@@ -491,5 +519,17 @@ private final class Contacts: Capability {
       state.status = answer
       return answer
     }
+  }
+}
+
+/// Runs the other jobs of an executor while the creation of a condition is reported, as other
+/// threads would.
+private final class DrainingObserver: OperationObserver {
+  private let executor: SeededExecutor
+
+  init(_ executor: SeededExecutor) { self.executor = executor }
+
+  func observe(_ event: OperationEvent) {
+    if event.short == "late created" { executor.drain() }
   }
 }
