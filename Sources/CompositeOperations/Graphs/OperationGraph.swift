@@ -153,6 +153,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     try await performHeld(in: context).value
   }
 
+  @_documentation(visibility: internal)
   @concurrent public func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success> {

@@ -25,6 +25,7 @@ public struct AnyOperation<Success: Sendable>: ComposableOperation {
 
   public var operationName: String { modifiedName(within: ModifiedName.reach).text }
 
+  @_documentation(visibility: internal)
   public func modifiedName(within reach: Int) -> ModifiedName {
     storage.base.nameForModifier(within: reach)
   }
@@ -35,17 +36,20 @@ public struct AnyOperation<Success: Sendable>: ComposableOperation {
     try await storage.base.perform(in: context)
   }
 
+  @_documentation(visibility: internal)
   public nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success> {
     try await storage.base.performHeld(in: context)
   }
 
+  @_documentation(visibility: internal)
   public nonisolated(nonsending) func perform(
     into slot: ResultSlot, in context: OperationContext
   ) async throws -> Cleanup? {
     try await storage.base.perform(into: slot, in: context)
   }
 
+  @_documentation(visibility: internal)
   public var modifiedOperation: (any ComposableOperation)? { storage.base }
 }

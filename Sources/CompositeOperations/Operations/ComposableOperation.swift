@@ -45,6 +45,7 @@ public protocol ComposableOperation<Success>: Sendable {
   // MARK: For the engine
 
   /// Performs the operation for a caller that may have to discard the value. For the engine.
+  @_documentation(visibility: internal)
   nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success>
@@ -52,6 +53,7 @@ public protocol ComposableOperation<Success>: Sendable {
   /// Performs the operation and stores its value in memory of the engine. For the engine.
   ///
   /// - Returns: The closure that discards the value; nil if the value needs no cleanup.
+  @_documentation(visibility: internal)
   nonisolated(nonsending) func perform(
     into slot: ResultSlot, in context: OperationContext
   ) async throws -> Cleanup?
@@ -60,34 +62,40 @@ public protocol ComposableOperation<Success>: Sendable {
   ///
   /// - Parameter next: Records that the previous operation has stored its value, and the closure
   ///   that discards it. Returns the next operation, or nil if there is none for now.
+  @_documentation(visibility: internal)
   nonisolated(nonsending) static func performListed(
     in context: OperationContext, next: (Cleanup?) -> ListedOperation?
   ) async throws
 
   /// Performs the operation as a step of a sequence, which does not know the type of the value. For
   /// the engine.
+  @_documentation(visibility: internal)
   nonisolated(nonsending) func performStep(
     at index: Int, in context: OperationContext, cleanup: inout Cleanup?
   ) async throws -> FinishedStep
 
   /// The operation that this one modifies without changing its result type; nil if this is no
   /// modifier. For the engine.
+  @_documentation(visibility: internal)
   var modifiedOperation: (any ComposableOperation)? { get }
 
   /// Returns the name including modifiers, searched through at most `reach` of them. For the
   /// engine.
+  @_documentation(visibility: internal)
   func modifiedName(within reach: Int) -> ModifiedName
 }
 
 extension ComposableOperation {
   public var operationName: String { "\(Self.self)" }
 
+  @_documentation(visibility: internal)
   @inlinable public nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success> {
     HeldResult(try await perform(in: context))
   }
 
+  @_documentation(visibility: internal)
   @inlinable public nonisolated(nonsending) func perform(
     into slot: ResultSlot, in context: OperationContext
   ) async throws -> Cleanup? {
@@ -96,6 +104,7 @@ extension ComposableOperation {
     return held.cleanup
   }
 
+  @_documentation(visibility: internal)
   @inlinable public nonisolated(nonsending) static func performListed(
     in context: OperationContext, next: (Cleanup?) -> ListedOperation?
   ) async throws {
@@ -106,6 +115,7 @@ extension ComposableOperation {
     }
   }
 
+  @_documentation(visibility: internal)
   @inlinable public nonisolated(nonsending) func performStep(
     at index: Int, in context: OperationContext, cleanup: inout Cleanup?
   ) async throws -> FinishedStep {
@@ -114,8 +124,10 @@ extension ComposableOperation {
     return FinishedStep(operation: self, result: held.value, at: index)
   }
 
+  @_documentation(visibility: internal)
   @inlinable public var modifiedOperation: (any ComposableOperation)? { nil }
 
+  @_documentation(visibility: internal)
   public func modifiedName(within reach: Int) -> ModifiedName { ModifiedName(operationName) }
 
   /// Returns the name from which a modifier of this operation derives its own.

@@ -3,6 +3,7 @@
 /// Neither its length nor the time to compute it grows with the number of modifiers. Up to eight
 /// modifiers are shown, and of more only the outermost one: `FetchUser.….map`. The search for the
 /// operation covers 64 modifiers; if there are more, the name of the operation is left out.
+@_documentation(visibility: internal)
 public struct ModifiedName: Sendable {
   /// How many modifiers the search covers.
   @usableFromInline static var reach: Int { 64 }

@@ -76,8 +76,10 @@ where Success == Base.Success {
 
 extension TransparentOperation {
   @inlinable public var operationName: String { modifiedName(within: ModifiedName.reach).text }
+  @_documentation(visibility: internal)
   @inlinable public var modifiedOperation: (any ComposableOperation)? { base }
 
+  @_documentation(visibility: internal)
   @inlinable public func modifiedName(within reach: Int) -> ModifiedName {
     base.nameForModifier(within: reach)
   }
@@ -88,6 +90,7 @@ extension TransparentOperation {
     do { return try await performHeld(in: context).value } catch { throw error.withoutLateOutcome }
   }
 
+  @_documentation(visibility: internal)
   @inlinable public nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success> {
@@ -114,8 +117,10 @@ extension SeparateRun {
   @inlinable public var isRepeating: Bool { false }
   @inlinable public var runsChild: Bool { true }
   @inlinable public var operationName: String { modifiedName(within: ModifiedName.reach).text }
+  @_documentation(visibility: internal)
   @inlinable public var modifiedOperation: (any ComposableOperation)? { base }
 
+  @_documentation(visibility: internal)
   @inlinable public func modifiedName(within reach: Int) -> ModifiedName {
     base.nameForModifier(within: reach)
   }

@@ -59,6 +59,7 @@ public struct SimpleOperation<Success: Sendable>: ComposableOperation {
     return unsafe memory.move()
   }
 
+  @_documentation(visibility: internal)
   public nonisolated(nonsending) func perform(
     into slot: ResultSlot, in context: OperationContext
   ) async throws -> Cleanup? {
@@ -67,6 +68,7 @@ public struct SimpleOperation<Success: Sendable>: ComposableOperation {
   }
 
   // A separate implementation, because the default one needs an additional frame.
+  @_documentation(visibility: internal)
   public nonisolated(nonsending) static func performListed(
     in context: OperationContext, next: (Cleanup?) -> ListedOperation?
   ) async throws {

@@ -1,6 +1,7 @@
 internal import Synchronization
 
 /// A closure that discards a value that reaches no outcome. For the engine.
+@_documentation(visibility: internal)
 public typealias Cleanup = @Sendable () -> Void
 
 extension [Int: Cleanup] {

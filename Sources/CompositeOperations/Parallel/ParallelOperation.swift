@@ -50,6 +50,7 @@ public struct ParallelOperation<Success: Sendable>: ComposableOperation {
     try await performHeld(in: context).value
   }
 
+  @_documentation(visibility: internal)
   @concurrent public func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success> {

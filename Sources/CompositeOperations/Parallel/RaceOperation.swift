@@ -40,6 +40,7 @@ public struct RaceOperation<Success: Sendable>: ComposableOperation {
     try await performHeld(in: context).value
   }
 
+  @_documentation(visibility: internal)
   @concurrent public func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Success> {

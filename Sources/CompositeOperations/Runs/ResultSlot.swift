@@ -3,6 +3,7 @@
 /// Code outside the module can neither create nor read a slot.
 // Safe and sendable: a slot is passed to one operation, which writes it once before it returns. The
 // creator of the slot reads it only after that.
+@_documentation(visibility: internal)
 @safe @frozen public struct ResultSlot: @unchecked Sendable {
   @usableFromInline let address: UnsafeMutableRawPointer
 
@@ -29,6 +30,7 @@
 /// engine.
 // Safe and sendable: the list outlives the task group whose tasks read it and is never written, and
 // an operation is sendable.
+@_documentation(visibility: internal)
 @safe @frozen public struct ListedOperation: @unchecked Sendable {
   @usableFromInline let address: UnsafeRawPointer
   @usableFromInline let slot: ResultSlot
@@ -48,6 +50,7 @@
 ///
 /// The receiver of the outcome then owns the value, and the engine drops the cleanup. A value that
 /// no outcome carries is discarded.
+@_documentation(visibility: internal)
 @frozen public struct HeldResult<Success: Sendable>: Sendable {
   /// The value.
   public let value: Success

@@ -55,6 +55,7 @@ public protocol OperationSequence<Output>: Sendable {
   // MARK: For the engine
 
   /// Runs a copy of the sequence, specialized where its type is known. For the engine.
+  @_documentation(visibility: internal)
   nonisolated(nonsending) func performSteps(
     in context: OperationContext
   ) async throws -> HeldResult<Output>
@@ -64,6 +65,7 @@ extension OperationSequence {
   public var history: StepHistory { .all }
   public var expectedStepCount: Int? { nil }
 
+  @_documentation(visibility: internal)
   @inlinable public nonisolated(nonsending) func performSteps(
     in context: OperationContext
   ) async throws -> HeldResult<Output> {

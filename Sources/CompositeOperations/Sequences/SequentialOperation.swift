@@ -28,6 +28,7 @@ public struct SequentialOperation<Steps: OperationSequence>: ComposableOperation
     try await performHeld(in: context).value
   }
 
+  @_documentation(visibility: internal)
   public nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<Steps.Output> {

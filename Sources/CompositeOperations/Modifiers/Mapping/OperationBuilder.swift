@@ -100,6 +100,7 @@ where First.Success == Second.Success {
   }
 
   /// The chosen operation.
+  @_documentation(visibility: internal)
   @inlinable public var modifiedOperation: (any ComposableOperation)? {
     switch choice {
     case .first(let operation): operation
@@ -116,6 +117,7 @@ where First.Success == Second.Success {
     }
   }
 
+  @_documentation(visibility: internal)
   @inlinable public nonisolated(nonsending) func performHeld(
     in context: OperationContext
   ) async throws -> HeldResult<First.Success> {
