@@ -20,7 +20,11 @@ struct ScanTree: OperationSequence {
   var history: StepHistory { .none }
 
   mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
-    if let listings = previous?.result(of: ParallelOperation<[FolderListing]>.self) {
+    if let previous {
+      // A step fails only if its journal cannot store it.
+      guard let listings = previous.result(of: ParallelOperation<[FolderListing]>.self) else {
+        return nil
+      }
       folders = []
       for listing in listings { add(listing) }
     }

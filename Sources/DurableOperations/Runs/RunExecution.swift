@@ -39,16 +39,15 @@ struct RunExecution: Sendable {
     // The process that was asked to cancel the run may have ended before it did.
     if claim.run.cancelled != nil { return try await stopped() }
     let id = claim.token.run
-    let cancelled = Latch()
-    backend.changes.began(id) { cancelled.open() }
-    defer { backend.changes.ended(id) }
     let session = RunSession(claim.token, in: backend, slot: slot)
+    backend.changes.began(id) { session.stop.open() }
+    defer { backend.changes.ended(id) }
     do {
       // The store can cancel the run while it runs, which is no cancellation of this task.
       let stop = try await withThrowingTaskGroup(of: RunStop?.self) { group -> RunStop? in
         group.addTask { try await flow.perform(claim, session, context) }
         group.addTask {
-          await cancelled.wait()
+          await session.stop.wait()
           return nil
         }
         defer { group.cancelAll() }

@@ -7,6 +7,8 @@ final class RunSession: Sendable {
   let backend: any RunBackend
   /// The place of the run in its worker; nil if it has none.
   let slot: WorkerSlots.Slot?
+  /// Opened to cancel the operations of the run in this process.
+  let stop = Latch()
 
   init(_ token: ClaimToken, in backend: any RunBackend, slot: WorkerSlots.Slot?) {
     self.token = token
@@ -97,7 +99,8 @@ final class StepInProgress: Sendable {
   var failure: (any Error)? { state.withLock(\.failure) }
 
   /// Performs a request of the store for the step. If the store fails, or the claim is not valid any
-  /// more, the step ends without an outcome, whatever its operation makes of the error.
+  /// more, the step is cancelled and ends without an outcome, whatever its operation makes of the
+  /// error.
   ///
   /// - Throws: The error of the request.
   func request<Value>(
@@ -111,7 +114,10 @@ final class StepInProgress: Sendable {
         case let error as RunStoreError: error.isOfFile
         default: false
         }
-      if isFailure { state.withLock { if $0.failure == nil { $0.failure = error } } }
+      if isFailure {
+        state.withLock { if $0.failure == nil { $0.failure = error } }
+        session.stop.open()
+      }
       throw error
     }
   }
@@ -125,6 +131,7 @@ final class StepInProgress: Sendable {
   /// Ends the step without an outcome, so that the run becomes stuck.
   func markStuck(because reason: String) -> any Error {
     state.withLock { if $0.stuckReason == nil { $0.stuckReason = reason } }
+    session.stop.open()
     return RunStuckError(run: session.run, reason: reason)
   }
 }

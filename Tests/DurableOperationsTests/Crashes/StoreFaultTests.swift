@@ -47,6 +47,28 @@ import Testing
     return problems.sorted()
   }
 
+  @Test(.timeLimit(.minutes(10)))
+  func `J1: a step whose store fails is cancelled, even if it would go on after the error`()
+    async throws
+  {
+    let folder = try CrashFolder()
+    let isFull = Lock(false)
+    let store = RunStore.sqlite(folder.journal) { moment, _ in
+      if moment == .beforeCommit, isFull.withLock({ $0 }) {
+        throw SQLiteError(.diskFull, "the disk is full", file: "test")
+      }
+    }
+    let flow = DurableOperation(StubbornStep(), named: "stubborn", in: store)
+    try await store.start(StubbornStep(), named: "stubborn")
+    let fill: @Sendable () -> Void = { isFull.withLock { $0 = true } }
+    let error = await StubbornSequence.$onKey.withValue(fill) {
+      await flow.run().error as? RunStoreError
+    }
+    #expect(error?.reason == .diskFull, "\(error as Any)")
+    isFull.withLock { $0 = false }
+    #expect(try await flow.run().get() == 1)
+  }
+
   @Test func `J1: on a full disk a large result is not finished, and smaller ones go on later`()
     async throws
   {
@@ -103,4 +125,33 @@ private struct Text: ComposableOperation {
   func perform(in context: OperationContext) async throws -> String {
     String(repeating: "t", count: size)
   }
+}
+
+/// A flow of one step, which is a sequence that repeats its step until that has a result.
+private struct StubbornStep: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? SequentialOperation(StubbornSequence()).named("stubborn") : nil
+  }
+
+  func output(of steps: FinishedSteps) -> Int? {
+    steps.last(of: SequentialOperation<StubbornSequence>.self)
+  }
+}
+
+private struct StubbornSequence: OperationSequence {
+  /// Called in each step.
+  @TaskLocal static var onKey: (@Sendable () -> Void)?
+
+  private var value: Int?
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    value = previous?.result(as: Int.self)
+    if value != nil { return nil }
+    return SimpleOperation {
+      Self.onKey?()
+      return 1
+    }.journaled(as: previous?.index ?? -1)
+  }
+
+  func output(of steps: FinishedSteps) -> Int { value ?? 0 }
 }
