@@ -39,7 +39,7 @@ public protocol OperationSequence<Output>: Sendable {
 
   /// Returns the result of the composite.
   ///
-  /// Called if the last step ended in a result, or without steps.
+  /// Called if the last step ended in a result, or if there was none.
   ///
   /// - Parameter steps: The finished steps, as many as ``history`` keeps.
   /// - Returns: The result of the composite.

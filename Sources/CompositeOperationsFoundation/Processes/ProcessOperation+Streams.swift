@@ -69,7 +69,7 @@ extension ProcessOperation {
   /// than 1 MiB is delivered in parts of at most 1 MiB. After the run is cancelled, no line is
   /// delivered.
   ///
-  /// Output that is kept is still kept. Any other destination is replaced, and nothing is kept.
+  /// Kept output stays in the result. Any other destination is replaced, and nothing is kept.
   ///
   /// - Parameter body: Receives a line. It is called in the task of the run, and never
   ///   concurrently, not even for the other output. A program that writes faster than lines are
