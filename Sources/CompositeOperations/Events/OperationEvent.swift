@@ -5,12 +5,11 @@ package import SystemSupport
 /// The first event of a run is ``Kind/created``, and the last one ``Kind/ended(_:lateOutcome:)``. Only
 /// ``Kind/finishedAgain(_:)`` and ``Kind/abandonedBodyEnded(_:)`` can follow the end. Unless the
 /// run was cancelled before, ``Kind/started`` follows the creation, and then a
-/// ``Kind/childStarted(_:)`` for every operation that the run runs. Children end before their
-/// parent. Only the operations that an abandoned body runs can report events later.
+/// ``Kind/childStarted(_:)`` for each of its children. Children end before their parent. Only the
+/// operations that an abandoned body runs can report events later.
 ///
-/// A wait is a pair of ``Kind/waitingBegan(for:)`` and ``Kind/waitingEnded(for:)``. Before it
-/// starts, a run can wait only for a place in a pool. A composite creates a child when there is a
-/// place for it.
+/// A wait is a pair of ``Kind/waitingBegan(for:)`` and ``Kind/waitingEnded(for:)``. Only a run in a
+/// pool waits before it starts: a composite creates a child when there is a place for it.
 ///
 /// Children that run in parallel report their events concurrently. So does the thread that cancels
 /// a run: ``Kind/cancellationRequested(reason:)`` can arrive at any time between the first and the

@@ -18,16 +18,19 @@
 /// the graph can run any number of times. All nodes run, even if no other node depends on them.
 ///
 /// If a node ends without a result, the nodes that depend on it, directly or not, never begin. By
-/// default all other nodes are cancelled too; with ``FailureMode/runAll`` the nodes that can still
-/// begin do. A node that depends on the ``GraphNode/outcome`` of another node runs even if that
-/// node fails, and handles the failure.
+/// default all other nodes are cancelled; with ``FailureMode/runAll`` they run. A node that depends
+/// on the ``GraphNode/outcome`` of another node runs even if that node fails, and handles the
+/// failure.
 ///
-/// | the run ends | if |
+/// The first row that applies determines the outcome. A failure or self-cancellation *counts* if no
+/// node handles it, or if it leaves the graph without a result.
+///
+/// | outcome | condition |
 /// |---|---|
-/// | as cancelled | it was cancelled from outside |
-/// | in an error | a node failed; no node handles that, or the graph has no result because of it |
-/// | as cancelled | a node cancelled itself, under the same conditions |
-/// | in a result | otherwise |
+/// | cancelled | the graph was cancelled from outside |
+/// | error | a failure of a node counts |
+/// | cancelled | a self-cancellation counts |
+/// | result | otherwise |
 public struct OperationGraph<Success: Sendable>: ComposableOperation {
   private let storedPlan: StackSafe<GraphPlan>
   var plan: GraphPlan { storedPlan.value }

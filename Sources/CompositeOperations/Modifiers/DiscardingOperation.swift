@@ -9,13 +9,13 @@ extension ComposableOperation {
   /// that comes after the cancellation, the value of a contender that loses a race, or a partial
   /// result of a composite that was cancelled. It is not called for:
   ///
-  /// - a value that reaches a caller, in a result or in the evidence of an error
+  /// - a value that reaches a caller, in a result or in the error of a composite
   /// - a value that `map` or `then` has received
   /// - a step that a limited history has dropped
-  /// - the value of a callback operation that finishes a second time, which only its event shows
+  /// - the second value of a callback operation, which is only in an event
   ///
-  /// If several `discarding` modifiers are stacked, the outermost one is used. A late value is
-  /// discarded after modifiers have passed it on, at the end of the outermost run that shows it.
+  /// If several `discarding` modifiers are stacked, the outermost one is used. If a modifier passes
+  /// on a late value, it is discarded at the end of the run of the outermost such modifier.
   ///
   /// - Parameter discard: Cleans up a value.
   @inlinable public func discarding(

@@ -45,9 +45,9 @@ extension ComposableOperation {
   ///   - environment: The clock, random numbers, observers and executor of the run and of its
   ///     descendants.
   ///   - count: How many of the last events are kept for ``OperationRun/events``. None by default,
-  ///     because a run that keeps events is an observed one.
-  ///   - tracksProgress: Whether the run keeps its ``OperationRun/progress``, which makes it an
-  ///     observed one, too.
+  ///     because an observed run takes longer.
+  ///   - tracksProgress: Whether the run keeps its ``OperationRun/progress``. It is then observed,
+  ///     too.
   /// - Returns: The handle of the run.
   /// - Precondition: `count` is not negative.
   public func start(

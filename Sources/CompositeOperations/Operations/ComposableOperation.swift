@@ -24,8 +24,8 @@
 /// `@MainActor func perform`, and may be synchronous.
 ///
 /// A conforming type implements ``perform(in:)`` and, if the name of the type is not descriptive
-/// enough, ``operationName``. The engine uses the other requirements. Their default implementations
-/// are specialized by the compiler where the type of the operation is known.
+/// enough, ``operationName``. The other requirements are for the engine, and the compiler
+/// specializes their default implementations.
 public protocol ComposableOperation<Success>: Sendable {
   /// The type of the result.
   associatedtype Success: Sendable

@@ -1,6 +1,6 @@
 extension OperationContext {
-  /// A key that identifies this part of a durable run: equal in every attempt and in every process,
-  /// and different for every step, key and run. Nil outside a durable run.
+  /// A key that identifies this part of a durable run: equal in every attempt and process, and
+  /// different for every run, step and keyed part. Nil outside a durable run.
   ///
   /// It consists of the run, the position and name of the step, and the keys of `journaled(as:)`,
   /// such as `order-7/2.ParallelOperation/A-17`. Parts of a step without a key have the key of the

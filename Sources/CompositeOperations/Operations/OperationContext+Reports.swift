@@ -23,7 +23,7 @@ extension OperationContext {
     }
   }
 
-  /// Announces how many children the run is going to run, so that its progress is theirs.
+  /// Announces the number of children, from whose progress the progress of the run is derived.
   ///
   /// ```swift
   /// let issues = SimpleOperation.withContext { context in

@@ -30,7 +30,7 @@ internal import SystemSupport
 
   /// The environment of the run: its clock, random numbers and observers.
   ///
-  /// An operation that is started in this environment is not part of any composite.
+  /// An operation that is started in this environment is not a child of the run.
   public var environment: OperationEnvironment { surroundings.detached }
 
   /// The complete environment of the run, which its children inherit.
@@ -50,8 +50,8 @@ internal import SystemSupport
   /// Runs another operation as a child of this run and returns its result.
   ///
   /// The child is part of the calling task: it is cancelled with the task and has ended when this
-  /// method returns. It does not run on the caller's actor. A late outcome of the child appears
-  /// only in the event of the child's end.
+  /// method returns. It does not run on the caller's actor. Its value or error after a cancellation
+  /// is only in the event of its end.
   ///
   /// - Parameter child: The operation to run.
   /// - Returns: The result of the child.

@@ -17,8 +17,8 @@ extension ParallelOperation {
   /// ```
   ///
   /// The composite ends when all its children have ended, including the added ones. The results of
-  /// added children follow the others, in the order in which they were added. In all other
-  /// respects, added children are like the others. An error omits children that never began.
+  /// added children follow the others, in the order in which they were added. Otherwise, added
+  /// children are like the others. The error of the composite omits children that never began.
   ///
   /// - Parameters:
   ///   - children: The initial children.
@@ -75,14 +75,14 @@ extension ParallelOperation {
 }
 
 extension OperationContext {
-  /// Adds a child to the innermost enclosing composite that grows.
+  /// Adds a child to the innermost enclosing ``ParallelOperation`` created with `growing:`.
   ///
   /// The composite runs the child when there is a place for it, waits for it, and cancels it like
   /// its other children. If the composite is already stopping, the child never begins.
   ///
   /// - Parameter child: The operation to add.
-  /// - Throws: ``ChildNotAddedError`` if no enclosing composite grows, if that composite has ended,
-  ///   or if its children have another result type.
+  /// - Throws: ``ChildNotAddedError`` if there is no such composite, if it has ended, or if its
+  ///   children have another result type.
   public func add(_ child: some ComposableOperation) throws(ChildNotAddedError) {
     guard let growth = scope?.environment.growth as? Growth else {
       throw ChildNotAddedError(name: child.operationName, reason: .noGrowingComposite)

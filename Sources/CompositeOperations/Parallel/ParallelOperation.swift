@@ -5,8 +5,8 @@
 /// let (profile, news) = try await ParallelOperation(FetchProfile(user), FetchNews()).run().get()
 /// ```
 ///
-/// By default, as many children run at once as the machine has processors, and any number of them
-/// may wait; an ``OperationWidth`` sets another limit. The first child that fails cancels the
+/// By default, as many children run at once as the machine has processors, and any number may be
+/// suspended. An ``OperationWidth`` sets another limit. The first child that fails cancels the
 /// others; with ``FailureMode/runAll``, all of them run. Either way, the composite ends when every
 /// child that began has ended. Its error, a ``ParallelOperationError``, shows how each child ended.
 ///

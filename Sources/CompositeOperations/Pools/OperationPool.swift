@@ -19,10 +19,10 @@
 /// When a pool is deallocated, it is closed and runs the operations that it has taken, even if it
 /// was paused.
 ///
-/// > Warning: A body that waits for its own pool, by awaiting an operation that it submits, room or
-/// > ``drain()``, keeps its place while it waits. If all places are kept like that, the pool
-/// > deadlocks. Run the other operation as a child instead, by `try await context.run(other)`, or
-/// > submit it by ``submitNow(_:priority:isBarrier:)`` and do not wait.
+/// > Warning: A pool deadlocks if all bodies that it runs wait for the pool: for an operation that
+/// > they submit, for room, or for ``drain()``. Run the other operation as a child instead, by
+/// > `try await context.run(other)`, or submit it by ``submitNow(_:priority:isBarrier:)`` and do
+/// > not wait.
 public final class OperationPool: Sendable {
   let admission: PoolAdmission
   let environment: OperationEnvironment
@@ -109,7 +109,7 @@ public final class OperationPool: Sendable {
   /// The number of operations that run.
   public var runningCount: Int { admission.runningCount }
 
-  /// The number of operations that wait for a place, without the ones that wait for room.
+  /// The number of operations in the queue. Those that wait for room in it do not count.
   public var waitingCount: Int { admission.waitingCount }
 
   /// Lets no operation begin until the pool is resumed. Operations that have begun continue.
@@ -130,9 +130,9 @@ public final class OperationPool: Sendable {
 
   /// Waits until no operation runs or waits.
   ///
-  /// This includes operations that are submitted in the meantime, so a member that calls it waits
-  /// for itself. A cancellation does not end the wait. While the pool is paused and operations
-  /// wait, only ``resume()``, ``cancelAll(because:)`` or ``close(_:)`` with
+  /// This includes operations that are submitted in the meantime, so an operation of the pool that
+  /// calls it waits for itself. A cancellation does not end the wait. While the pool is paused and
+  /// operations wait, only ``resume()``, ``cancelAll(because:)`` or ``close(_:)`` with
   /// ``Closing/rejectingPending`` ends it.
   public func drain() async { await admission.waitUntilDrained() }
 }

@@ -45,15 +45,16 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// The late outcome: how the body ended although the outcome is ``Outcome/cancelled``. Waits
   /// until the run has ended.
   ///
-  /// For a simple operation, this is the value or error after the cancellation, or the error with
-  /// which the operation cancelled itself, such as a ``Skipped`` with its reason. For a composite,
-  /// it is the evidence, the error that shows how every child or step ended: a
-  /// ``ParallelOperationError``, a ``SequentialOperationError`` or an ``OperationGraphError``. Nil
-  /// if there is none.
+  /// It is one of these, or nil:
+  ///
+  /// - the value or error of a body after the cancellation
+  /// - the error with which an operation cancelled itself, such as a ``Skipped`` with its reason
+  /// - the error of a composite, which shows how every child or step ended: a
+  ///   ``ParallelOperationError``, a ``SequentialOperationError`` or an ``OperationGraphError``
   ///
   /// Modifiers pass on the late outcome of their operation. `map` and `then` pass on errors only,
-  /// and a body does not pass on the late outcome of a child. The closure of
-  /// ``ComposableOperation/discarding(_:)`` has already been called with a late value.
+  /// and a body does not pass on the late outcome of a child. A late value has already been passed
+  /// to the closure of ``ComposableOperation/discarding(_:)``.
   public var lateOutcome: Outcome<Success>? {
     get async { await task.value.lateOutcome }
   }
@@ -64,8 +65,8 @@ public struct OperationRun<Success: Sendable>: Sendable {
     get async { await task.value }
   }
 
-  /// The events of the run and of its descendants, as many as the run was started to keep. A run
-  /// that keeps none has one event, its end. A reader whose task is cancelled stops waiting.
+  /// The last events of the run and of its descendants, at most `keepingEvents` of its start. If
+  /// that is 0, there is one event, the end. A reader whose task is cancelled stops waiting.
   public var events: OperationEvents {
     OperationEvents(records.log) { [task, scope] in
       guard await scope.waitUntilFinished() else { return nil }

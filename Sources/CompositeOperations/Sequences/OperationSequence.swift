@@ -25,20 +25,21 @@ public protocol OperationSequence<Output>: Sendable {
   /// Returns the next step, of any type, or nil to end the composite.
   ///
   /// The last step decides how the composite ends: after a failed step, `nil` ends the composite in
-  /// an error, and another step recovers from the error. Not called while a step runs, and not
-  /// called again after it has returned `nil` or thrown, or after the composite has been cancelled.
+  /// an error, and another step recovers from the error. This method is never called while a step
+  /// runs. After it has returned `nil` or thrown, or after a cancellation of the composite, it is
+  /// not called again.
   ///
   /// - Parameter previous: The step that has just ended; nil before the first one.
   /// - Returns: The next step, or nil to end the composite.
-  /// - Throws: An error that ends the composite in a ``SequentialOperationError`` with this cause,
-  ///   or `CancellationError`, or another error that represents a cancellation, to end it in a
-  ///   cancellation.
+  /// - Throws: The cause of the ``SequentialOperationError`` in which the composite ends. An error
+  ///   that represents a cancellation, such as `CancellationError`, ends it as cancelled.
   nonisolated(nonsending) mutating func nextOperation(
     after previous: FinishedStep?
   ) async throws -> (any ComposableOperation)?
 
-  /// Returns the result of the composite, after a last step that ended in a result or without
-  /// steps.
+  /// Returns the result of the composite.
+  ///
+  /// Called if the last step ended in a result, or if there was none.
   ///
   /// - Parameter steps: The finished steps, as many as ``history`` keeps.
   /// - Returns: The result of the composite.

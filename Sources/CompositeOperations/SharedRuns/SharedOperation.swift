@@ -17,8 +17,8 @@ extension ComposableOperation {
   /// once.
   ///
   /// > Important: All waiters receive the same value. Apply ``ComposableOperation/discarding(_:)``
-  /// > before this modifier: the value is then discarded when the last waiter that received it has
-  /// > discarded it. Applied after this modifier, it would discard a value that other waiters use.
+  /// > before this modifier: its closure is then called once, when every waiter has discarded the
+  /// > value. Applied after this modifier, it would discard a value that other waiters use.
   ///
   /// - Parameters:
   ///   - runs: The shared runs to join.

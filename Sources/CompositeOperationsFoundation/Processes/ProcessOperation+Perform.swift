@@ -3,7 +3,7 @@ public import CompositeOperations
 extension ProcessOperation {
   /// Runs the program.
   ///
-  /// If the run is cancelled, the error of the program is the late outcome of the run.
+  /// If the run is cancelled, the result or error of the program is the late outcome of the run.
   ///
   /// - Returns: The status of the program, and the output that was kept.
   /// - Throws: ``ProcessLaunchError`` if the program cannot be started, ``ProcessExitError`` if its

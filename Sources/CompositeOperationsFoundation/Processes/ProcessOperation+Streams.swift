@@ -23,7 +23,7 @@ extension ProcessOperation {
   /// let build = ProcessOperation("make").sendingOutput(to: .file("build.log"))
   /// ```
   ///
-  /// If the output is not kept, this replaces ``onOutputLine(_:)``.
+  /// A destination that is not `kept` replaces ``onOutputLine(_:)``.
   ///
   /// - Parameter destination: The destination of the output.
   public func sendingOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
@@ -33,7 +33,8 @@ extension ProcessOperation {
   /// Returns a copy with another destination of standard error. By default, the last 64 KiB are
   /// kept.
   ///
-  /// This replaces ``mergingErrorOutput()``, and ``onErrorLine(_:)`` if the output is not kept.
+  /// This replaces ``mergingErrorOutput()``. A destination that is not `kept` also replaces
+  /// ``onErrorLine(_:)``.
   ///
   /// - Parameter destination: The destination of the output.
   public func sendingErrorOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
@@ -64,12 +65,11 @@ extension ProcessOperation {
   /// ```
   ///
   /// A line ends with a line feed, or with a carriage return and a line feed, which are not part of
-  /// it. The last line need not end. Bytes that are not UTF-8 become U+FFFD. A line of more than
-  /// 1 MiB is delivered in parts of at most 1 MiB. After the run is cancelled, no line is
+  /// it. The last line may lack its ending. Bytes that are not UTF-8 become U+FFFD. A line of more
+  /// than 1 MiB is delivered in parts of at most 1 MiB. After the run is cancelled, no line is
   /// delivered.
   ///
-  /// The kept part of the output is still kept. If the output had another destination, its lines
-  /// are delivered instead, and nothing is kept.
+  /// Kept output stays in the result. Any other destination is replaced, and nothing is kept.
   ///
   /// - Parameter body: Receives a line. It is called in the task of the run, and never
   ///   concurrently, not even for the other output. A program that writes faster than lines are

@@ -28,8 +28,8 @@ public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
   ///
   /// - Parameters:
   ///   - flow: The sequence, in its initial state.
-  ///   - id: The name of the run. The same name with the same flow and state is the same run;
-  ///     otherwise the operation ends in a ``RunExistsError``.
+  ///   - id: The name of the run. The same name with the same flow and state is the same run, and
+  ///     with another flow or state a ``RunExistsError``.
   ///   - store: The store of the run.
   public init(_ flow: Flow, named id: RunID, in store: RunStore) {
     self.flow = flow

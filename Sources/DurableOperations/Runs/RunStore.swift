@@ -125,8 +125,9 @@ public struct RunStore: Sendable {
   /// - Parameters:
   ///   - id: The name of the run.
   ///   - step: The first step to repeat. By default, the last step if it failed, and otherwise the
-  ///     step after the last one.
-  /// - Throws: A ``RunStoreError``, also if the run is running, or the step before is not kept.
+  ///     step after it.
+  /// - Throws: A ``RunStoreError``, also if the run is ready or running, or if the step before
+  ///   `step` is not kept.
   public func retry(_ id: RunID, from step: Int? = nil) async throws {
     try await backend.retry(id, from: step)
   }

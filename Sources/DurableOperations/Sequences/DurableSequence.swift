@@ -28,8 +28,8 @@ public import CompositeOperations
 /// The properties of the sequence are its state. They are stored with every step that changes them.
 /// The results of steps must be `Codable` or `Void`.
 ///
-/// A step that was interrupted runs again, and the sequence is asked again for it, with the same
-/// state and the same previous step. See <doc:FlowsThatSurviveACrash>.
+/// An interrupted step runs again. Before that, the sequence is asked again, with the same state
+/// and the same previous step. See <doc:FlowsThatSurviveACrash>.
 public protocol DurableSequence: OperationSequence, Codable {
   /// The name of the flow in the journal. By default the name of the type, without its module.
   ///

@@ -11,10 +11,10 @@ extension ComposableOperation {
   ///   .durablyRetrying(attempts: 5, backoff: .exponential(from: .seconds(1)))
   /// ```
   ///
-  /// An attempt counts when it begins, so an attempt that a crash or a cancelled worker interrupts
-  /// counts too, with an ``InterruptedAttemptError``. The waits between attempts are times of the
-  /// wall clock, and a long wait parks the run as a ``DurableSleep`` does. With `retrying`, the
-  /// count begins again after a crash.
+  /// An attempt counts when it begins, so an attempt that a crash interrupts counts too, with an
+  /// ``InterruptedAttemptError``. An attempt that is cancelled with its worker does not count. The
+  /// waits between attempts follow the wall clock, and a long wait parks the run as a
+  /// ``DurableSleep`` does. With `retrying`, the count begins again after a crash.
   ///
   /// Outside a durable run, the modifier behaves like `retrying`.
   ///

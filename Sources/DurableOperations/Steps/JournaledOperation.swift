@@ -15,8 +15,8 @@ extension ComposableOperation where Success: Codable {
   ///
   /// The operation is found by its key, never by its position, so keys must be different within a
   /// step; the same key twice in one attempt is a ``JournalKeyError``. Only results are stored: an
-  /// operation that fails runs again. The values that the operation discards by `discarding` are
-  /// not discarded any more when they are stored. The keys of a step are deleted when it finishes.
+  /// operation that fails runs again. A stored value is no longer discarded by `discarding`. The
+  /// keys of a step are deleted when it finishes.
   ///
   /// Outside a durable run, the modifier has no effect.
   ///
@@ -28,7 +28,7 @@ extension ComposableOperation where Success: Codable {
 }
 
 extension ComposableOperation where Success == Void {
-  /// Stores in the journal of the durable run that the operation has ended in a result, under a key.
+  /// Stores the success of the operation in the journal of the durable run, under a key.
   ///
   /// After a crash, the next process does not run it again. See the variant for `Codable` results.
   ///

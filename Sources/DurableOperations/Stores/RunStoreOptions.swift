@@ -17,7 +17,7 @@ public struct RunStoreOptions: Sendable {
   public var retention: Duration
   /// The maximum number of bytes of a stored value. 16 MiB by default.
   public var valueLimit: Int
-  /// The shortest wait for which a run is parked. A shorter wait keeps its place in a worker. 10
+  /// The shortest wait for which a run is parked. During a shorter wait, it stays in memory. 10
   /// seconds by default.
   public var parkingThreshold: Duration
   /// The encoding of states, results and errors.

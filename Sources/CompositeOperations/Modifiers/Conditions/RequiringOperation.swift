@@ -14,8 +14,8 @@ extension ComposableOperation {
   /// Closures that do not suspend are called first, without a task. Then the other conditions,
   /// including those of adjacent `requiring` modifiers, are evaluated concurrently, each as a child
   /// run. A condition that is listed several times is evaluated once. All are evaluated, unless one
-  /// fails. To ask the user only after the other conditions are met, put that condition into an
-  /// inner `requiring`, with another modifier in between.
+  /// fails. To ask the user only after the other conditions are met, ask in an inner `requiring`
+  /// that is not adjacent to the outer one.
   ///
   /// The evaluation ends as soon as the verdict is certain. A cancellation ends the run
   /// immediately. A condition that ignores its cancellation is then abandoned, and

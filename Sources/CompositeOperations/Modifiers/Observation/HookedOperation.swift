@@ -1,9 +1,9 @@
 extension ComposableOperation {
   /// Calls a closure when the operation starts.
   ///
-  /// The closure is not called if the run is cancelled before. The modifiers around this one, such
-  /// as a wait for permits, have done their work by then. If the closure cancels the run, the body
-  /// does not begin.
+  /// The closure is not called if the run is cancelled before. It is called after the modifiers
+  /// around this one, such as a wait for permits. If the closure cancels the run, the body does not
+  /// begin.
   ///
   /// - Parameter body: Called synchronously by the operation.
   @inlinable public func onStart(
@@ -20,11 +20,10 @@ extension ComposableOperation {
   ///   .onEnd { outcome in print("fetched: \(outcome)") }
   /// ```
   ///
-  /// The closure receives the outcome and cannot change it by a value or an error. If it cancels
-  /// the run, the run ends as cancelled, because its end is decided after the closure has returned;
-  /// the outcome of the operation is then its late outcome. The closure is also called after a
-  /// cancellation, but not if the operation did not start. For a cleanup that suspends, use
-  /// ``finally(_:)``.
+  /// The closure receives the outcome and cannot return another one. If it cancels the run, the run
+  /// ends as cancelled, because its outcome is decided after the closure has returned. The outcome
+  /// of the operation is then a late outcome. The closure is also called after a cancellation, but
+  /// not if the operation did not start. For a cleanup that suspends, use ``finally(_:)``.
   ///
   /// - Parameter body: Called synchronously by the operation.
   @inlinable public func onEnd(

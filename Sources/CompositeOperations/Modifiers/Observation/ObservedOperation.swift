@@ -1,9 +1,8 @@
 extension ComposableOperation {
   /// Adds observers to the operation and everything below it.
   ///
-  /// Existing observers continue to observe it. The added ones see the run of this operation under
-  /// the same identity. Apply modifiers that change how the run is seen, such as `named`, before
-  /// this one.
+  /// Existing observers continue to observe it, and all observers see the same run. Apply modifiers
+  /// that change how the run is seen, such as `named`, before this one.
   ///
   /// - Parameter observers: The observers to add.
   public func observed(

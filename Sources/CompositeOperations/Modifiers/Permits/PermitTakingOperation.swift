@@ -1,5 +1,5 @@
 extension ComposableOperation {
-  /// Runs the operation while it holds all permits of a kind.
+  /// Runs the operation while it holds all of the permits.
   ///
   /// ```swift
   /// let database = Permits(1, name: "database")
@@ -14,10 +14,9 @@ extension ComposableOperation {
   /// A cancellation ends the wait at once. If the wait would be a deadlock, the operation fails at
   /// once with a ``PermitError``: an enclosing operation holds the permits, or their holder waits
   /// for something that an enclosing operation holds. A deadlock is only detected if the operation
-  /// runs as a child, through the context or in a composite, and not if a body awaits a `run()` of
-  /// its own.
+  /// runs as a child, through the context or in a composite, and not if a body calls its `run()`.
   ///
-  /// - Parameter permits: The permits. If there are several kinds, all are taken together.
+  /// - Parameter permits: The permits. If there are several instances, all are taken together.
   @inlinable public func exclusive(in permits: Permits...) -> some ComposableOperation<Success> {
     PermitTakingOperation(
       base: self, claims: permits.map { PermitClaim(permits: $0, number: $0.count) })

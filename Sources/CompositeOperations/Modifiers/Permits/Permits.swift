@@ -13,13 +13,13 @@ internal import Synchronization
 /// ```
 ///
 /// Permits are granted in FIFO order: a request for many is not overtaken by later requests for
-/// few. The only exception ends a cycle: a request that waits only for its turn is granted out of
-/// order if its run would otherwise never end. There is no registry of permits. Operations share
-/// them by sharing the instance.
+/// few. The only exception breaks a deadlock: a request that is blocked only by FIFO order is
+/// granted out of order if its run would otherwise never end. There is no registry of permits.
+/// Operations share them by sharing the instance.
 ///
-/// > Warning: A body that holds permits deadlocks if it awaits a `run()` of its own that requests
-/// > the same permits, as with any lock. Run that operation as a child instead, by
-/// > `try await context.run(other)`. The child then fails with a ``PermitError`` at once.
+/// > Warning: A body that holds permits deadlocks, as with any lock, if it awaits `other.run()` and
+/// > `other` requests the same permits. By `try await context.run(other)` there is no deadlock: the
+/// > child fails with a ``PermitError`` at once.
 public final class Permits: Sendable {
   /// The number of permits.
   public let count: Int

@@ -7,9 +7,9 @@ extension ComposableOperation {
   /// }
   /// ```
   ///
-  /// The closure receives the outcome and cannot change it by a value or an error. It also runs
-  /// after a cancellation, is not cancelled itself, and is awaited: the run ends after the closure
-  /// has returned. If the run is cancelled while the closure runs, it ends as cancelled.
+  /// The closure receives the outcome and cannot return another one. It also runs after a
+  /// cancellation, is not cancelled itself, and is awaited: the run ends after the closure has
+  /// returned. If the run is cancelled while the closure runs, it ends as cancelled.
   ///
   /// If the run is cancelled before it begins, the closure does not run. It does run if the
   /// operation is skipped by a condition, or cancelled while it waits for permits or for a delay.

@@ -38,9 +38,8 @@ extension ComposableOperation {
   /// let page = FetchPage(mirrorA).fallingBack(toEachOf: [FetchPage(mirrorB), ReadCache(mirrorA)])
   /// ```
   ///
-  /// The run ends as the last of these operations that ran. A result or a cancellation ends it; if
-  /// all operations fail, it ends in the last error. Without other operations, the run ends as this
-  /// operation does.
+  /// The first result or cancellation is the outcome of the run. If all operations fail, it ends in
+  /// the last error. Without other operations, the run ends as this operation does.
   ///
   /// - Parameter others: The operations to run after an error, in order.
   @inlinable public func fallingBack(

@@ -11,10 +11,9 @@ extension ComposableOperation {
   /// are discarded. An error or a cancellation ends the run.
   ///
   /// - Parameters:
-  ///   - times: How often the operation runs at most. After the last time its result counts in any
-  ///     case.
+  ///   - times: How often the operation runs at most. The last result is accepted in any case.
   ///   - backoff: How long to wait before the next time, by the clock of the environment.
-  ///   - isDone: Whether a result is the last one.
+  ///   - isDone: Whether a result is accepted.
   /// - Precondition: `times` is at least 1.
   @inlinable public func repeating(
     times: Int = .max, backoff: Backoff = .none,

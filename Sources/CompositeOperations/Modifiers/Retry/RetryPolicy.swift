@@ -10,7 +10,7 @@ public struct RetryPolicy: Sendable {
   public enum FinalError: Sendable {
     /// A ``RetryError`` with the error of every attempt.
     case allAttempts
-    /// The error of the last attempt itself. The values that the other errors carry are discarded.
+    /// The error of the last attempt itself. Results that the other errors contain are discarded.
     case lastAttempt
   }
 
@@ -64,9 +64,8 @@ public struct RetryPolicy: Sendable {
 public enum RetryDecision<Success: Sendable>: Sendable {
   /// No other attempt.
   case stop
-  /// Another attempt after a delay, by default without one. The delay of the backoff is
-  /// ``FailedAttempt/delay``. If there is an operation, it is attempted from now on instead of the
-  /// first one.
+  /// Another attempt after a delay, by default zero. To wait as the backoff requires, pass
+  /// ``FailedAttempt/delay``. An operation replaces the retried one for all following attempts.
   case retry(after: Duration = .zero, with: (any ComposableOperation<Success>)? = nil)
 }
 

@@ -5,8 +5,8 @@ extension ComposableOperation {
   /// a ``TimeoutError``, whatever the body returned. A cancellation of the run takes precedence
   /// over the timeout. If the limit is zero or negative, the body does not begin.
   ///
-  /// The limit covers the part of the chain before it: each attempt in the first line, all attempts
-  /// together in the second.
+  /// The limit covers the part of the chain before it. Here, the first line limits each attempt,
+  /// and the second all attempts together:
   ///
   /// ```swift
   /// fetch.timingOut(after: .seconds(10)).retrying(attempts: 3)
@@ -48,14 +48,14 @@ extension ComposableOperation {
 
 /// Whether a run waits for a body that took too long.
 public enum TimeoutMode: Hashable, Sendable {
-  /// The run ends when the body has returned, soon if the body reacts to its cancellation.
+  /// The run ends when the cancelled body has returned.
   case waiting
-  /// The run ends at once, also when it is cancelled, and abandons the body.
+  /// The run abandons the body and ends at once when the limit is reached or the run is cancelled.
   ///
   /// The body continues in a task of its own until it returns, and keeps the permits that it took
   /// itself; permits that are taken around the timeout are given back.
   /// ``OperationEvent/Kind/abandonedBodyEnded(_:)`` reports its end. Use this mode for a body that
-  /// ignores its cancellation, with a clock that does not:
+  /// ignores its cancellation. The clock must react to a cancellation:
   ///
   /// ```swift
   /// let quick = fetch.timingOut(after: .seconds(5), .abandoning)

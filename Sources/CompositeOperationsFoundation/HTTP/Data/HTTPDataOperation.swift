@@ -34,8 +34,8 @@ public struct HTTPDataOperation: ComposableOperation {
   /// Creates an operation that sends a request.
   ///
   /// - Parameters:
-  ///   - request: The request. Its `httpBody` is sent, which a GET must not have; an
-  ///     `httpBodyStream` is an error.
+  ///   - request: The request. It must not have an `httpBodyStream`, and a GET must not have an
+  ///     `httpBody`.
   ///   - options: The options of the request.
   ///   - session: The session that sends the request.
   public init(
