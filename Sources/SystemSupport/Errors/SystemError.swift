@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// The error of a failed system call.
 package struct SystemError: Error, Hashable, CustomStringConvertible {
   /// The value of `errno`.

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 // The standard streams of a program, and terminals.
 extension FileDescriptor {
   /// Opens the standard streams that are closed, so that no other file takes their numbers. Using

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 // Pipes and devices, which may have no bytes and no room yet.
 extension FileDescriptor {
   /// Reads the bytes that are available now.

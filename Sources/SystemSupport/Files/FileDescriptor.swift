@@ -1,13 +1,5 @@
 internal import CProcesses
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// An open file, folder, pipe or device. Its owner closes it exactly once.
 package struct FileDescriptor: Hashable, Sendable {
   /// The direction in which a file is used.

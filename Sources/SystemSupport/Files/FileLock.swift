@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// An exclusive lock on a file, which the system releases when the process ends, however it ends.
 ///
 /// Programs that this process starts do not inherit it. A child made by `fork` without `exec` shares

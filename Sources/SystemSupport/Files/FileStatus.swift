@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// The permission bits of a file.
 package struct FilePermissions: OptionSet, ExpressibleByIntegerLiteral, Sendable {
   package let rawValue: UInt32

@@ -1,13 +1,5 @@
 internal import CProcesses
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// File system operations on whole paths.
 package enum FileSystem {
   /// Renames a file. An existing file with the new name is replaced.

@@ -1,13 +1,5 @@
 internal import CProcesses
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// An open folder, with operations on the paths in it. It must be closed exactly once.
 ///
 /// Symbolic links in the last name of a path are followed only on request. A path may be longer than

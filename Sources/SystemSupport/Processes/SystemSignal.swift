@@ -1,13 +1,5 @@
 internal import Synchronization
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// The numbers and the names of signals, and the reactions of this process to them.
 package enum SystemSignal {
   package static let hangUp = SIGHUP

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// Tests whether hosts accept connections. It blocks the calling thread.
 package enum Reachability {
   /// An address of a host, with a port.

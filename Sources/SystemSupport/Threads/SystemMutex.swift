@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  public import Glibc
-#elseif canImport(Musl)
-  public import Musl
-#elseif canImport(Darwin)
-  public import Darwin
-#endif
-
 /// A pthread mutex.
 // `@inlinable`, because a call into another module would be a large part of an uncontended lock.
 // Public, because the compiler does not inline members of `package` types into other modules.

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  public import Glibc
-#elseif canImport(Musl)
-  public import Musl
-#elseif canImport(Darwin)
-  public import Darwin
-#endif
-
 /// A thread-local word of memory; nil at first.
 // `@inlinable`, because a call into another module would take longer than the access. Public, because
 // the compiler does not inline members of `package` types into other modules.

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// A date and a time of day in UTC, printed in the format of ISO 8601: `2026-11-22T12:03:04.123Z`.
 package struct CivilTime: CustomStringConvertible {
   private let seconds: Int64

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// An instant of `ContinuousClock` in nanoseconds, read in half the time that the clock takes.
 package struct EventTime: Sendable {
   package let nanoseconds: Int64
