@@ -25,6 +25,8 @@ final class GroupCommit: @unchecked Sendable {
     let write: @Sendable (SQLiteConnection) throws -> Void
     /// Resumes the caller, with an error if the transaction has failed.
     let resume: @Sendable ((any Error)?) -> Void
+    /// Whether it makes changes that this module does not know, so that they may be large.
+    var isForeign = false
   }
 
   private struct Pending: Sendable {
@@ -58,12 +60,32 @@ final class GroupCommit: @unchecked Sendable {
   func write<Result: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
   ) async throws -> Result {
+    try await write(isForeign: false, body)
+  }
+
+  /// Makes a write in a savepoint, and returns when it is committed.
+  ///
+  /// - Parameter body: Writes. If it throws, its writes are undone, and the other writes of the
+  ///   transaction are not. It runs again if the transaction fails.
+  /// - Throws: The error of the body; a `SQLiteError` if the transaction fails, so that nothing was
+  ///   written.
+  func writeInSavepoint<Result: Sendable>(
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
+  ) async throws -> Result {
+    try await write(isForeign: true) { connection in
+      try connection.savepoint { try body(connection) }
+    }
+  }
+
+  private func write<Result: Sendable>(
+    isForeign: Bool, _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
+  ) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
       let value = WrittenValue<Result>()
       add(
         Entry(
           write: { connection in try value.write { try body(connection) } },
-          resume: { error in value.resume(continuation, error) }))
+          resume: { error in value.resume(continuation, error) }, isForeign: isForeign))
     }
   }
 
@@ -120,15 +142,22 @@ final class GroupCommit: @unchecked Sendable {
   }
 
   private func write(_ entries: [Entry]) {
+    var isOpen = false
     do {
       let connection = try opened()
       try connection.transaction(.immediate) {
+        isOpen = true
         for entry in entries { try entry.write(connection) }
         try hook?(.beforeCommit, connection)
       }
+      isOpen = false
       try hook?(.afterCommit, connection)
-    } catch let error as SQLiteError where error.isOfStatement && entries.count > 1 {
-      // One of them failed, and took the others with it.
+    } catch let error as SQLiteError
+      where entries.count > 1
+      && (error.isOfStatement || isOpen && entries.contains(where: \.isForeign))
+    {
+      // One of them failed, and took the others with it. If records have filled the disk, smaller
+      // writes may still succeed.
       for entry in entries { write([entry]) }
       return
     } catch {
@@ -145,14 +174,14 @@ private final class WrittenValue<Value: Sendable>: Sendable {
 
   /// - Throws: A `SQLiteError` of the body, which ends the transaction.
   func write(_ body: () throws -> Value) throws {
-    do {
-      let value = try body()
-      result.withLock { $0 = .success(value) }
-    } catch let error as SQLiteError {
+    let written: Result<Value, any Error>
+    do { written = .success(try body()) } catch let error as SQLiteError {
       throw error
     } catch {
-      result.withLock { $0 = .failure(error) }
+      written = .failure(error)
     }
+    // A value of an earlier attempt is freed after the lock.
+    _ = result.withLock { exchange(&$0, with: written) }
   }
 
   func resume(_ continuation: CheckedContinuation<Value, any Error>, _ error: (any Error)?) {

@@ -80,6 +80,18 @@ final class SQLiteRunBackend: RunBackend {
     }
   }
 
+  /// Makes a write that is undone if its body throws.
+  ///
+  /// - Throws: The error of the body, also a `SQLiteError` that concerns only its statements; a
+  ///   ``RunStoreError`` in place of any other `SQLiteError`.
+  func writeInSavepoint<Result: Sendable>(
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
+  ) async throws -> Result {
+    do { return try await writes.writeInSavepoint(body) } catch let error as SQLiteError
+      where !error.isOfStatement
+    { throw RunStoreError(error) }
+  }
+
   func read<Result: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
   ) async throws -> Result {
@@ -330,7 +342,7 @@ extension RunStoreOptions {
 
   /// The names of the types of a step: its operations, the outermost first, then the result type,
   /// then the mangled name of the operation.
-  fileprivate func json(_ step: StoredStep) throws -> String {
+  func json(_ step: StoredStep) throws -> String {
     try JSONRunCoder().encode(step.types.operations + [step.types.success, step.mangledName])
   }
 }
