@@ -6,20 +6,39 @@ enum JournalSchema {
   static let applicationID: Int64 = 0x434F_464C
   static let version: Int64 = 1
 
-  /// Creates the tables in an empty file.
+  /// Creates the tables in an empty file, or in a file of records.
   ///
   /// - Throws: A `SQLiteError`; its kind tells a file of another program and a newer version.
   static func prepare(_ connection: SQLiteConnection) throws {
-    if try connection.schemaVersion(applicationID: applicationID, latest: version) == version {
-      return
-    }
+    if try foundVersion(connection) == version { return }
     try connection.transaction(.immediate) {
       // Another process may have created them meanwhile.
-      let found = try connection.schemaVersion(applicationID: applicationID, latest: version)
-      if found == version { return }
+      if try foundVersion(connection) == version { return }
+      try checkNames(connection)
       for table in tables { try connection.execute(table) }
       try connection.setSchemaVersion(version, applicationID: applicationID)
     }
+  }
+
+  /// - Returns: 0 if the tables are to be created.
+  private static func foundVersion(_ connection: SQLiteConnection) throws -> Int64 {
+    if try connection.isFileOfRecords { return 0 }
+    return try connection.schemaVersion(applicationID: applicationID, latest: version)
+  }
+
+  /// - Throws: A `SQLiteError` if the file has a table with the name of one of the journal.
+  private static func checkNames(_ connection: SQLiteConnection) throws {
+    let name = try connection.fetchOne(
+      """
+      SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
+        AND lower(name) IN ('run', 'step', 'event', 'owner')
+      """
+    ) { $0.text(at: 0) ?? "" }
+    guard let name else { return }
+    throw SQLiteError(
+      .foreignFile, "\(connection.file) has a table \(name), whose name the journal needs",
+      advice: "give these records another type, or use another file for the journal",
+      file: connection.file)
   }
 
   // A finished step has the empty key. The other keys belong to the step in progress, whose position
@@ -64,4 +83,18 @@ enum JournalSchema {
     ) STRICT
     """,
   ]
+}
+
+extension SQLiteConnection {
+  /// Whether the file contains records that this package has saved, and belongs to no other program.
+  fileprivate var isFileOfRecords: Bool {
+    get throws {
+      try fetchOne(
+        """
+        SELECT 1 FROM sqlite_schema, pragma_application_id, pragma_user_version
+        WHERE name = '_record_database' AND application_id = 0 AND user_version = 0
+        """
+      ) { _ in true } ?? false
+    }
+  }
 }
