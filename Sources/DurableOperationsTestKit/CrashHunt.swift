@@ -22,12 +22,16 @@ public import DurableOperations
 /// A step that a crash interrupts runs again with the same `idempotencyKey`. A fake service that
 /// stores its effects by that key behaves as a real one that detects repeated requests.
 ///
+/// The journals are in memory. A flow with a `CommittedStep` needs files: pass a folder for them, and
+/// open the database of the records at ``CrashTrial/file``.
+///
 /// Waits take no time: the clock of the trial skips them. In a simulated crash the operations of the
 /// step are cancelled, and nothing that they do is stored. Unlike a killed process, they can still
 /// do other things, such as `finally`.
 public struct CrashHunt: Sendable {
   private let limit: Int
   private let comparesOutcomes: Bool
+  private let folder: String?
 
   /// Creates a hunt.
   ///
@@ -36,12 +40,17 @@ public struct CrashHunt: Sendable {
   ///   error, so choose it above the number of writes of the flow.
   ///   - comparesOutcomes: Whether the outcomes must be the same, too. A crash in an attempt of
   ///   `durablyRetrying` changes the errors of an outcome, and can change the outcome.
+  ///   - folder: The path of an empty folder for the journals, one file for each trial; nil for
+  ///   journals in memory. The files remain.
   /// - Precondition: `limit` is at least 1.
-  public init(limit: Int = 10_000, comparesOutcomes: Bool = true) {
+  public init(limit: Int = 10_000, comparesOutcomes: Bool = true, folder: String? = nil) {
     precondition(limit >= 1, "`limit` must be at least 1 (was \(limit))")
     self.limit = limit
     self.comparesOutcomes = comparesOutcomes
+    self.folder = folder
   }
+
+  private func path(_ trial: String) -> String? { folder.map { "\($0)/\(trial).sqlite" } }
 
   /// Runs a flow without a crash, and then with a crash before and after each write.
   ///
@@ -60,12 +69,12 @@ public struct CrashHunt: Sendable {
     _ flow: Flow, options: RunStoreOptions = RunStoreOptions(), file: String = #fileID,
     line: Int = #line, _ body: @Sendable (CrashTrial<Flow>) async throws -> Effects
   ) async throws -> Int {
-    let undisturbed = CrashTrial(of: flow, options, crashing: nil)
+    let undisturbed = CrashTrial(of: flow, options, in: path("undisturbed"), crashing: nil)
     let effects = try await body(undisturbed)
     let outcome = try await undisturbed.storedOutcome
     for number in 0..<limit {
       let crash = SimulatedCrash(write: number / 2, isAfter: number % 2 == 1)
-      let trial = CrashTrial(of: flow, options, crashing: crash)
+      let trial = CrashTrial(of: flow, options, in: path("trial-\(number)"), crashing: crash)
       func failure(_ problem: String) -> CrashHuntError {
         CrashHuntError(
           write: crash.write, isAfter: crash.isAfter, problem: problem, file: file, line: line)

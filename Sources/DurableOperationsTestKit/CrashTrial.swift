@@ -8,11 +8,15 @@ public struct CrashTrial<Flow: DurableSequence>: Sendable {
   public let id: RunID = "trial"
   /// The store of the run, to send events to it and to look at it. Its requests do not crash.
   public let store: RunStore
+  /// The path of the journal's file; nil if it is in memory.
+  public let file: String?
   private let flow: Flow
   private let crash: SimulatedCrash?
   private let clock: SkippingClock
 
-  init(of flow: Flow, _ options: RunStoreOptions, crashing crash: SimulatedCrash?) {
+  init(
+    of flow: Flow, _ options: RunStoreOptions, in file: String?, crashing crash: SimulatedCrash?
+  ) {
     let clock = SkippingClock()
     var options = options
     options.now = { Date(timeIntervalSince1970: clock.seconds) }
@@ -21,7 +25,8 @@ public struct CrashTrial<Flow: DurableSequence>: Sendable {
     self.flow = flow
     self.crash = crash
     self.clock = clock
-    store = .memory(options: options)
+    self.file = file
+    store = file.map { .sqlite($0, options: options) } ?? .memory(options: options)
   }
 
   /// The outcome of the flow, which runs until it ends. After the simulated crash, the next process
