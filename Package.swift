@@ -44,10 +44,11 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "DurableOperations",
-      dependencies: ["CompositeOperations", "SQLiteSupport", "SystemSupport"],
+      dependencies: ["CompositeOperations", "RecordOperations", "SQLiteSupport", "SystemSupport"],
       swiftSettings: strict),
     .target(
-      name: "DurableOperationsTestKit", dependencies: ["CompositeOperations", "DurableOperations"],
+      name: "DurableOperationsTestKit",
+      dependencies: ["CompositeOperations", "DurableOperations", "SQLiteSupport"],
       swiftSettings: strict),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
@@ -97,7 +98,8 @@ let package = Package(
       name: "DurableOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
-        "DurableOperationsTestKit", "SQLiteSupport", "SystemSupport", "TestPrograms",
+        "DurableOperationsTestKit", "RecordOperations", "SQLiteSupport", "SystemSupport",
+        "TestPrograms",
       ], swiftSettings: strict),
     // Tests kill it.
     .executableTarget(
@@ -107,7 +109,9 @@ let package = Package(
     // Tests kill it.
     .executableTarget(
       name: "FlowCrashes",
-      dependencies: ["CompositeOperations", "DurableOperations", "SQLiteSupport"],
+      dependencies: [
+        "CompositeOperations", "DurableOperations", "RecordOperations", "SQLiteSupport",
+      ],
       path: "Tests/FlowCrashes", swiftSettings: strict),
     // Programs that tests run.
     .target(

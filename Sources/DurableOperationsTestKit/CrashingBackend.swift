@@ -1,5 +1,6 @@
 internal import CompositeOperations
 internal import DurableOperations
+internal import SQLiteSupport
 
 /// The moment at which a process crashes.
 final class SimulatedCrash: Sendable {
@@ -56,7 +57,8 @@ struct CrashingBackend: RunBackend {
     }
     guard let number = next else { throw Self.closed }
     guard let crash, crash.write == number else { return try await body() }
-    if crash.isAfter { _ = try await body() }
+    // The process also crashes after a write that fails.
+    if crash.isAfter { _ = try? await body() }
     state.lock.withLock { $0.isClosed = true }
     crash.happen()
     throw Self.closed
@@ -71,6 +73,7 @@ struct CrashingBackend: RunBackend {
 
   var options: RunStoreOptions { base.options }
   var location: String { base.location }
+  var file: String? { base.file }
   var changes: RunChanges { base.changes }
 
   func insert(_ run: NewRun) async throws -> (run: StoredRun, isNew: Bool) {
@@ -128,6 +131,13 @@ struct CrashingBackend: RunBackend {
 
   func store(key step: StoredStep, by claim: ClaimToken) async throws {
     try await write { try await base.store(key: step, by: claim) }
+  }
+
+  func commit<Value: Sendable>(
+    firstKept: Int, by claim: ClaimToken,
+    _ changes: @escaping @Sendable (SQLiteConnection) throws -> CommittedValue<Value>
+  ) async throws -> CommittedValue<Value> {
+    try await write { try await base.commit(firstKept: firstKept, by: claim, changes) }
   }
 
   func removeKeys(by claim: ClaimToken) async throws {

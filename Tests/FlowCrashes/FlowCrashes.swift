@@ -1,12 +1,14 @@
 import CompositeOperations
 import DurableOperations
 import Foundation
+import RecordOperations
 import SQLiteSupport
 import Synchronization
 
 /// Durable runs that tests kill.
 ///
 /// usage: FlowCrashes flow FOLDER LAUNCH [MOMENT COMMIT]
+///        FlowCrashes commit FOLDER LAUNCH [MOMENT COMMIT]
 ///        FlowCrashes start FOLDER LAUNCH COUNT
 ///        FlowCrashes work FOLDER LAUNCH
 ///
@@ -14,6 +16,7 @@ import Synchronization
 ///   With a moment, `before` or `after`, the process kills itself at that moment of the commit with
 ///   that number. With `fail` in place of a moment, the files cannot grow from that commit on, until
 ///   the flow has ended in an error and is run again; the errors are printed.
+/// - `commit` runs ``CommittedSteps`` in the same way.
 /// - `start` starts a number of runs of ``SmallFlow``.
 /// - `work` runs them until it is killed.
 ///
@@ -25,10 +28,13 @@ import Synchronization
 
   static func main() async throws {
     let arguments = CommandLine.arguments
+    let moment = arguments.count > 4 ? arguments[4] : nil
+    let commit = arguments.count > 5 ? Int(arguments[5]) ?? 0 : 0
     switch arguments[1] {
     case "flow":
-      let moment = arguments.count > 4 ? arguments[4] : nil
-      try await runFlow(at: moment, of: arguments.count > 5 ? Int(arguments[5]) ?? 0 : 0)
+      try await run(at: moment, of: commit) { try await run(EveryKindOfStep()) }
+    case "commit":
+      try await run(at: moment, of: commit) { try await run(CommittedSteps()) }
     case "start":
       for number in 0..<(Int(arguments[4]) ?? 0) {
         try await store.start(SmallFlow(number: number), named: "small-\(number)")
@@ -44,6 +50,9 @@ import Synchronization
     try hook.withLock { try $0?(moment) }
   }
 
+  /// The records in the file of the store.
+  static let records = SQLiteRecordDatabase("\(folder)/flows.sqlite")
+
   private static var options: RunStoreOptions {
     var options = RunStoreOptions()
     options.parkingThreshold = .milliseconds(5)
@@ -52,7 +61,10 @@ import Synchronization
 
   private static let hook = Mutex<(@Sendable (CommitMoment) throws -> Void)?>(nil)
 
-  private static func runFlow(at moment: String?, of chosen: Int) async throws {
+  /// Runs a flow to its end, or kills the process before or after a commit.
+  private static func run(
+    at moment: String?, of chosen: Int, _ flow: () async throws -> Outcome<[String]>
+  ) async throws {
     let commits = Atomic(0)
     hook.withLock { hook in
       hook = { current in
@@ -68,7 +80,7 @@ import Synchronization
     }
     while true {
       let outcome: Outcome<[String]>
-      do { outcome = try await runFlow() } catch {
+      do { outcome = try await flow() } catch {
         guard moment == "fail", error is RunStoreError else { throw error }
         print("error", error)
         FileSizeLimit.end()
@@ -83,8 +95,9 @@ import Synchronization
   /// Starts or resumes the flow, and sends the event that it awaits.
   ///
   /// - Throws: The error of the store.
-  private static func runFlow() async throws -> Outcome<[String]> {
-    let flow = EveryKindOfStep()
+  private static func run<Flow: DurableSequence>(
+    _ flow: Flow
+  ) async throws -> Outcome<[String]> where Flow.Output == [String] {
     try await store.start(flow, named: "run")
     do {
       try await store.send("granted", as: "approval", to: "run")

@@ -1,5 +1,6 @@
 import CompositeOperations
 import DurableOperations
+import RecordOperations
 
 /// A flow with every kind of step.
 struct EveryKindOfStep: DurableSequence {
@@ -32,7 +33,8 @@ struct EveryKindOfStep: DurableSequence {
     case 10: return ChildFlow(LimitedHistory(), named: "limited")
     case 11: return CancelsItself()
     case 12: return ChildFlow(CancelledChild(), named: "cancelled")
-    case 13: return Effect("end")
+    case 13: return ChildFlow(CommittedSteps(), named: "committed")
+    case 14: return Effect("end")
     default: return nil
     }
   }
@@ -68,6 +70,35 @@ struct LimitedHistory: DurableSequence {
 
   func output(of steps: FinishedSteps) -> String {
     "\(sum) \(steps.map(\.name).joined(separator: ","))"
+  }
+}
+
+/// A flow that counts in records, in the file of its journal.
+struct CommittedSteps: DurableSequence {
+  /// The result of each step.
+  private var counts: [String] = []
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    if let previous { counts.append(previous.summary) }
+    switch counts.count {
+    case 0, 1, 3: return count("steps")
+    case 2:
+      return ParallelOperation(["a", "b"].map { count($0).journaled(as: $0) }).named("parts")
+    default: return nil
+    }
+  }
+
+  func output(of steps: FinishedSteps) -> [String] { counts }
+
+  private func count(_ name: String) -> CommittedStep<Int> {
+    CommittedStep(in: FlowCrashes.records) { records in
+      let id = RecordID("Counter", name)
+      var counter = try records.record(id) ?? DatabaseRecord(id)
+      let count = (try counter.value("count", as: Int?.self) ?? 0) + 1
+      counter["count"] = .integer(Int64(count))
+      try records.save([counter])
+      return count
+    }
   }
 }
 

@@ -62,10 +62,12 @@ extension ComposableOperation {
   /// with a name, observers or a weight.
   var isDurableWait: Bool {
     if self is any DurableWait { return true }
-    guard self is any NameBearing || self is any ObserverBearing || self is any WeightBearing else {
-      return false
-    }
-    return modifiedOperation?.isDurableWait == true
+    return hasSameOutcomeAsModified && modifiedOperation?.isDurableWait == true
+  }
+
+  /// Whether the operation is another one with a name, observers or a weight, which add no work.
+  var hasSameOutcomeAsModified: Bool {
+    self is any NameBearing || self is any ObserverBearing || self is any WeightBearing
   }
 }
 

@@ -70,7 +70,11 @@ struct JournaledOperation<Base: ComposableOperation>: TransparentOperation {
       }
     }
     let began = journal.session.now
-    let held = try await base.performHeld(in: context.journaling(in: part))
+    let isCommitted = base.isCommittedStep
+    let journalOfBase =
+      isCommitted ? part.committing(by: KeyRecorder(part: part, began: began)) : part
+    let held = try await base.performHeld(in: context.journaling(in: journalOfBase))
+    if isCommitted { return HeldResult(held.value) }
     do {
       try await part.store(.result, try StoredValue.encode(held.value, by: coder), began: began)
     } catch {

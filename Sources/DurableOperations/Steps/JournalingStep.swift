@@ -17,7 +17,8 @@ struct JournalingStep<Base: ComposableOperation>: TransparentOperation {
         throw StepNotCodableError(
           run: step.session.run, step: step.position, name: step.name, type: "\(Base.Success.self)")
       }
-      held = try await base.performHeld(in: context.journaling(in: RunJournal(of: step)))
+      let journal = RunJournal(of: step, committing: base.isCommittedStep ? recorder : nil)
+      held = try await base.performHeld(in: context.journaling(in: journal))
     } catch {
       try await recorder.record(error, wasCancelled: Task.isCancelled)
       throw error
@@ -37,7 +38,7 @@ final class StepRecorder: Sendable {
   private let mangledName: String
   /// The encoded sequence to store with the step; nil if it has not changed.
   private let sequence: String?
-  private let firstKept: Int
+  let firstKept: Int
   private let began: Int64
   private let recorded = Lock<StoredStep?>(nil)
 
@@ -55,11 +56,13 @@ final class StepRecorder: Sendable {
   /// The finished step; nil if it was not stored.
   var finished: StoredStep? { recorded.withLock { $0 } }
 
-  /// Stores a result, also if it came after a cancellation.
+  /// Stores a result, also if it came after a cancellation. Does nothing if the step has stored it
+  /// itself.
   ///
   /// - Throws: The error of the coder or the limit, which is stored in its place; the error of the
   ///   store.
   func record(_ value: any Sendable) async throws {
+    if finished != nil { return }
     if let failure = step.failure { throw failure }
     let text: String
     do {
@@ -77,8 +80,10 @@ final class StepRecorder: Sendable {
   /// - Throws: The error of the store.
   func record(_ error: any Error, wasCancelled: Bool) async throws {
     // Parked and stuck steps have no outcome, and a cancelled step runs again.
-    // A step whose store has failed runs again, too.
-    if step.parking != nil || step.stuckReason != nil || step.failure != nil || wasCancelled {
+    // A step whose store has failed runs again, too. An outcome that is stored stays.
+    if step.parking != nil || step.stuckReason != nil || step.failure != nil || wasCancelled
+      || finished != nil
+    {
       return
     }
     let isCancellation = error.meansCancellation
@@ -93,13 +98,23 @@ final class StepRecorder: Sendable {
 
   private func store(_ kind: RunDetails.Kind, _ value: String?) async throws {
     let session = step.session
-    let row = StoredStep(
-      position: step.position, key: "", name: step.name, types: types, mangledName: mangledName,
-      kind: kind, value: value, sequence: sequence, attempts: step.attempts,
-      fence: session.token.fence, began: began, ended: session.now)
+    let row = row(kind, value)
     try await step.request {
       try await session.backend.append(row, firstKept: firstKept, by: session.token)
     }
     recorded.withLock { $0 = row }
   }
+
+  private func row(_ kind: RunDetails.Kind, _ value: String?) -> StoredStep {
+    StoredStep(
+      position: step.position, key: "", name: step.name, types: types, mangledName: mangledName,
+      kind: kind, value: value, sequence: sequence, attempts: step.attempts,
+      fence: step.session.token.fence, began: began, ended: step.session.now)
+  }
+}
+
+extension StepRecorder: CommittingRecorder {
+  func row(of result: String) -> StoredStep { row(.result, result) }
+
+  func committed(_ row: StoredStep) { recorded.withLock { $0 = row } }
 }

@@ -72,12 +72,22 @@ final class StepInProgress: Sendable {
     _ key: String, _ kind: RunDetails.Kind, _ value: String?, attempts: Int = 1, began: Int64
   ) async throws {
     try checkSize(of: value)
-    let row = StoredStep(
+    let row = row(key, kind, value, attempts: attempts, began: began)
+    try await request { try await session.backend.store(key: row, by: session.token) }
+    remember(row)
+  }
+
+  /// The row of a value under a key.
+  func row(
+    _ key: String, _ kind: RunDetails.Kind, _ value: String?, attempts: Int = 1, began: Int64
+  ) -> StoredStep {
+    StoredStep(
       position: position, key: key, name: name, kind: kind, value: value, attempts: attempts,
       fence: session.token.fence, began: began, ended: session.now)
-    try await request { try await session.backend.store(key: row, by: session.token) }
-    state.withLock { $0.stored[key] = row }
   }
+
+  /// Remembers the row of a key that the journal has stored.
+  func remember(_ row: StoredStep) { state.withLock { $0.stored[row.key] = row } }
 
   /// The number of attempts that have begun, as far as they are counted on the disk.
   var attempts: Int {
@@ -156,15 +166,23 @@ struct RunJournal: StepJournal {
   private let attempts: String
   /// Whether a wait may park the run: it would interrupt nothing else.
   let canPark: Bool
+  /// Stores the result of a ``CommittedStep``; nil if that is not all that this journal stores.
+  let committing: (any CommittingRecorder)?
   private let used: UsedKeys
 
-  init(of step: StepInProgress) { self.init(step, key: "", attempts: "", canPark: step.canPark) }
+  init(of step: StepInProgress, committing recorder: (any CommittingRecorder)?) {
+    self.init(step, key: "", attempts: "", canPark: step.canPark, committing: recorder)
+  }
 
-  private init(_ step: StepInProgress, key: String, attempts: String, canPark: Bool) {
+  private init(
+    _ step: StepInProgress, key: String, attempts: String, canPark: Bool,
+    committing recorder: (any CommittingRecorder)? = nil
+  ) {
     self.step = step
     self.key = key
     self.attempts = attempts
     self.canPark = canPark
+    committing = recorder
     used = UsedKeys()
   }
 
@@ -187,6 +205,11 @@ struct RunJournal: StepJournal {
 
   func forAttempt(_ number: Int, canPark: Bool) -> RunJournal {
     RunJournal(step, key: key, attempts: "\(attempts)@\(number)", canPark: canPark)
+  }
+
+  /// The journal of this part if it is a ``CommittedStep``.
+  func committing(by recorder: any CommittingRecorder) -> RunJournal {
+    RunJournal(step, key: key, attempts: attempts, canPark: canPark, committing: recorder)
   }
 
   /// The journal of a part, whose key no other part of this attempt may use.

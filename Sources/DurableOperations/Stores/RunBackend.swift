@@ -1,4 +1,5 @@
 package import CompositeOperations
+package import SQLiteSupport
 
 /// The requests of a store. Each function is one transaction.
 ///
@@ -7,6 +8,9 @@ package protocol RunBackend: Sendable {
   var options: RunStoreOptions { get }
   /// The file or address, for errors.
   var location: String { get }
+  /// The path of the SQLite file, whose transactions can contain other changes; nil if there is
+  /// none.
+  var file: String? { get }
 
   // MARK: Runs
 
@@ -48,6 +52,18 @@ package protocol RunBackend: Sendable {
   /// Stores a key of the step in progress, in place of an earlier one with the same path. A result
   /// is progress: the claim does not count any more among those that did not finish a step.
   func store(key step: StoredStep, by claim: ClaimToken) async throws
+
+  /// Makes changes in the file of the journal, and stores the row that they return: a finished step,
+  /// or a key of the step in progress.
+  ///
+  /// - Parameter changes: Makes the changes. It may run several times, until it is committed.
+  /// - Returns: The value of the changes, with the stored row.
+  /// - Throws: The error of the changes; a ``RunTakenError``, or a ``RunCancelledError``, if the
+  ///   claim is not valid any more. Nothing has changed then.
+  func commit<Value: Sendable>(
+    firstKept: Int, by claim: ClaimToken,
+    _ changes: @escaping @Sendable (SQLiteConnection) throws -> CommittedValue<Value>
+  ) async throws -> CommittedValue<Value>
 
   /// Deletes all keys of the step in progress.
   func removeKeys(by claim: ClaimToken) async throws
@@ -187,6 +203,17 @@ package struct StoredStep: Sendable {
     self.fence = fence
     self.began = began
     self.ended = ended
+  }
+}
+
+/// A value, with the row that stores it.
+package struct CommittedValue<Value: Sendable>: Sendable {
+  package let value: Value
+  package let row: StoredStep
+
+  package init(_ value: Value, in row: StoredStep) {
+    self.value = value
+    self.row = row
   }
 }
 

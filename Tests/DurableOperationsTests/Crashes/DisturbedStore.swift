@@ -27,7 +27,7 @@ struct DisturbedStore {
   let store: RunStore
   let gate: StoreGate
 
-  init(_ file: String, now: @escaping @Sendable () -> Date) {
+  init(_ file: String, now: @escaping @Sendable () -> Date = { Date() }) {
     let gate = StoreGate()
     self.gate = gate
     let options = RunStoreOptions(durability: .normal, now: now)

@@ -90,7 +90,7 @@ import Testing
 }
 
 /// Lets a database grow no further, by SQLite's own limit.
-private final class PageLimit: Sendable {
+final class PageLimit: Sendable {
   private let isOn = Lock(false)
 
   func set(isOn value: Bool) { isOn.withLock { $0 = value } }

@@ -1,17 +1,18 @@
 import Testing
 
-/// An undisturbed run of the flow with every kind of step, in a process of its own.
+/// An undisturbed run of a flow, in a process of its own.
 struct UndisturbedFlow {
   let outcome: String
   let effects: [EffectLine]
   let commits: Int
   let duration: Duration
 
-  init() async throws {
+  /// - Parameter work: The argument of the program; by default the flow with every kind of step.
+  init(_ work: String = "flow") async throws {
     let folder = try CrashFolder()
     let clock = ContinuousClock()
     let began = clock.now
-    let (status, output) = try await folder.run("flow", launch: 0)
+    let (status, output) = try await folder.run(work, launch: 0)
     duration = clock.now - began
     try #require(status == 0, "\(output)")
     let lines = output.split(separator: "\n").map(String.init)
