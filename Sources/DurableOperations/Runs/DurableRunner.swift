@@ -120,7 +120,8 @@ struct DurableRunner<Flow: DurableSequence> {
     }
     let isLimited = history != .all
     let recorder = StepRecorder(
-      step, types: StepTypes(of: operation), mangledName: mangledName(of: operation),
+      step, types: StepTypes(of: operation),
+      mangledName: TypeName.mangled(type(of: operation)) ?? "",
       // A limited history stores each state, because the step with the last change may be deleted.
       sequence: isLimited || state != sequence ? state : nil,
       // One step more than the sequence sees, so that the last one can be retried.
@@ -136,11 +137,6 @@ struct DurableRunner<Flow: DurableSequence> {
       return .stopped(.parked)
     }
     throw step.failure ?? CancellationError()
-  }
-
-  /// The mangled name by which a program finds the type; empty if it cannot.
-  private func mangledName<Operation: ComposableOperation>(of operation: Operation) -> String {
-    TypeName.isPrivate(Operation.self) ? "" : _mangledTypeName(Operation.self) ?? ""
   }
 
   // MARK: The end

@@ -175,7 +175,7 @@ final class SQLiteRunBackend: RunBackend {
 
   func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
     let now = now
-    let names = try options.json(flows)
+    let names = options.json(flows)
     let owner = try await ownerNumber()
     return try await writeClaim(now) { connection in
       let runs = try connection.claim(flows: names, limit: limit, owner: owner, now: now)
@@ -202,7 +202,7 @@ final class SQLiteRunBackend: RunBackend {
   }
 
   func nextWake(of flows: [String]) async throws -> Int64? {
-    let names = try options.json(flows)
+    let names = options.json(flows)
     return try await read { try $0.nextWake(flows: names) }
   }
 
@@ -236,12 +236,12 @@ final class SQLiteRunBackend: RunBackend {
 
   func append(_ step: StoredStep, firstKept: Int, by claim: ClaimToken) async throws {
     let now = now
-    let types = try options.json(step)
+    let types = options.json(step)
     try await write { try $0.append(step, types, firstKept: firstKept, by: claim, now: now) }
   }
 
   func store(key step: StoredStep, by claim: ClaimToken) async throws {
-    let types = try options.json(step)
+    let types = options.json(step)
     try await write { try $0.insert(step, types, replacing: true, by: claim) }
   }
 
@@ -322,11 +322,15 @@ final class SQLiteRunBackend: RunBackend {
 }
 
 extension RunStoreOptions {
-  fileprivate func json(_ names: [String]) throws -> String { try JSONRunCoder().encode(names) }
+  fileprivate func json(_ names: [String]) -> String {
+    var json = JSONWriter()
+    json.array { json in for name in names { json.string(name) } }
+    return json.text
+  }
 
   /// The names of the types of a step: its operations, the outermost first, then the result type,
   /// then the mangled name of the operation.
-  fileprivate func json(_ step: StoredStep) throws -> String {
-    try JSONRunCoder().encode(step.types.operations + [step.types.success, step.mangledName])
+  fileprivate func json(_ step: StoredStep) -> String {
+    json(step.types.operations + [step.types.success, step.mangledName])
   }
 }
