@@ -122,8 +122,12 @@ struct CrashingBackend: RunBackend {
     try await read { try await base.nextWake(of: flows) }
   }
 
-  func append(_ step: StoredStep, firstKept: Int, by claim: ClaimToken) async throws {
-    try await write { try await base.append(step, firstKept: firstKept, by: claim) }
+  func append(
+    _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
+  ) async throws {
+    try await write {
+      try await base.append(step, dropping: dropped, hasKeys: hasKeys, by: claim)
+    }
   }
 
   func store(key step: StoredStep, by claim: ClaimToken) async throws {

@@ -101,7 +101,7 @@ import Testing
           position: 0, name: "Gone",
           types: StepTypes(operations: ["Shop.Gone"], success: "Swift.Int"),
           mangledName: "4Shop4GoneV", kind: .result, value: "1", attempts: 1,
-          fence: 1, began: 0, ended: 0), firstKept: 0, by: claim.token)
+          fence: 1, began: 0, ended: 0), dropping: 0..<0, hasKeys: false, by: claim.token)
       try await test.store.backend.release(by: claim.token)
       let run = try await test.run(Sum(count: 2))
       #expect(run.state == .stuck)

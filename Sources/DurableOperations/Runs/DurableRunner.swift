@@ -17,6 +17,8 @@ struct DurableRunner<Flow: DurableSequence> {
   /// The encoded sequence after the last finished step.
   private var sequence: String
   private var position: Int
+  /// The first step that the journal may contain.
+  private var firstStored = 0
   /// The values that earlier claims have stored for the step in progress.
   private var keys: [StoredStep] = []
 
@@ -109,7 +111,7 @@ struct DurableRunner<Flow: DurableSequence> {
     case stopped(RunStop)
   }
 
-  private func perform(
+  private mutating func perform(
     _ operation: some ComposableOperation, state: String, history: StepHistory
   ) async throws -> StepEnd {
     let step = StepInProgress(
@@ -119,15 +121,17 @@ struct DurableRunner<Flow: DurableSequence> {
       try await session.backend.removeKeys(by: session.token)
     }
     let isLimited = history != .all
+    // One step more than the sequence sees, so that the last one can be retried.
+    let firstKept = max(firstStored, isLimited ? position - max(history.limit, 1) : 0)
     let recorder = StepRecorder(
       step, types: StepTypes(of: operation),
       mangledName: TypeName.mangled(type(of: operation)) ?? "",
       // A limited history stores each state, because the step with the last change may be deleted.
       sequence: isLimited || state != sequence ? state : nil,
-      // One step more than the sequence sees, so that the last one can be retried.
-      firstKept: isLimited ? position - max(history.limit, 1) : 0)
+      dropping: firstStored..<firstKept)
     _ = await context.outcome(of: JournalingStep(base: operation, recorder: recorder))
     if let finished = recorder.finished {
+      firstStored = firstKept
       return .finished(try finished.finishedStep(by: session.coder))
     }
     if let reason = step.stuckReason { return .stopped(.stuck(reason: reason)) }

@@ -234,15 +234,19 @@ final class SQLiteRunBackend: RunBackend {
 
   // MARK: Writes of the process that runs a run
 
-  func append(_ step: StoredStep, firstKept: Int, by claim: ClaimToken) async throws {
+  func append(
+    _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
+  ) async throws {
     let now = now
     let types = options.json(step)
-    try await write { try $0.append(step, types, firstKept: firstKept, by: claim, now: now) }
+    try await write {
+      try $0.append(step, types, dropping: dropped, hasKeys: hasKeys, by: claim, now: now)
+    }
   }
 
   func store(key step: StoredStep, by claim: ClaimToken) async throws {
     let types = options.json(step)
-    try await write { try $0.insert(step, types, replacing: true, by: claim) }
+    try await write { try $0.store(key: step, types, by: claim) }
   }
 
   func removeKeys(by claim: ClaimToken) async throws {

@@ -30,6 +30,8 @@ final class StepInProgress: Sendable {
   private struct State: Sendable {
     /// The values that earlier claims and this one have stored, by key.
     var stored: [String: StoredStep]
+    /// Whether the journal may contain keys of this step.
+    var hasKeys: Bool
     var parking: Parking?
     var stuckReason: String?
     /// The first failure of the store, because of which the step cannot finish.
@@ -55,7 +57,9 @@ final class StepInProgress: Sendable {
     self.canPark = canPark
     let own = stored.filter { $0.position == position && $0.name == name }
     state = Lock(
-      State(stored: Dictionary(own.map { ($0.key, $0) }, uniquingKeysWith: { $1 })))
+      State(
+        stored: Dictionary(own.map { ($0.key, $0) }, uniquingKeysWith: { $1 }),
+        hasKeys: !own.isEmpty))
   }
 
   // MARK: Keys
@@ -73,9 +77,13 @@ final class StepInProgress: Sendable {
     let row = StoredStep(
       position: position, key: key, name: name, kind: kind, value: value, attempts: attempts,
       fence: session.token.fence, began: began, ended: session.now)
+    // Before the write, which the end of the step may overtake.
+    state.withLock { $0.hasKeys = true }
     try await request { try await session.backend.store(key: row, by: session.token) }
     state.withLock { $0.stored[key] = row }
   }
+
+  var hasKeys: Bool { state.withLock(\.hasKeys) }
 
   /// The number of attempts that have begun, as far as they are counted on the disk.
   var attempts: Int {

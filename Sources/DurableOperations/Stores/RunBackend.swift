@@ -40,10 +40,15 @@ package protocol RunBackend: Sendable {
 
   // MARK: Writes of the process that runs a run
 
-  /// Stores a finished step, and deletes the keys of the step and the steps before `firstKept`.
+  /// Stores a finished step, and deletes the rows that it makes obsolete.
   ///
+  /// - Parameters:
+  ///   - dropped: The positions of the steps to delete, which the history does not keep any more.
+  ///   - hasKeys: Whether the step may have keys, which are deleted.
   /// - Throws: A ``RunTakenError``, or a ``RunCancelledError``, if the claim is not valid any more.
-  func append(_ step: StoredStep, firstKept: Int, by claim: ClaimToken) async throws
+  func append(
+    _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
+  ) async throws
 
   /// Stores a key of the step in progress, in place of an earlier one with the same path.
   func store(key step: StoredStep, by claim: ClaimToken) async throws
@@ -210,10 +215,13 @@ package struct RunSelection: Sendable {
 package struct ClaimToken: Sendable, Hashable {
   package let run: RunID
   package let fence: Int
+  /// The parent of the run.
+  package let parent: RunID?
 
-  package init(run: RunID, fence: Int) {
+  package init(run: RunID, fence: Int, parent: RunID? = nil) {
     self.run = run
     self.fence = fence
+    self.parent = parent
   }
 }
 
@@ -222,7 +230,7 @@ package struct RunClaim: Sendable {
   package let run: StoredRun
 
   package init(_ run: StoredRun) {
-    token = ClaimToken(run: run.id, fence: run.fence)
+    token = ClaimToken(run: run.id, fence: run.fence, parent: run.parent)
     self.run = run
   }
 }
