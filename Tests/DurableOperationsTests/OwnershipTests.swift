@@ -97,6 +97,17 @@ import Testing
     }
   }
 
+  @Test func `J10: concurrent first claims register the process once`() async throws {
+    try await withTemporaryFile { file in
+      let store = RunStore.sqlite(file)
+      let flows = (0..<20).map { number in
+        DurableOperation(Sum(count: 1), named: "run-\(number)", in: store)
+      }
+      _ = try await ParallelOperation(flows, width: .limited(to: 20)).run().get()
+      #expect(try SQLiteFiles.integer(file, "SELECT count(*) FROM owner") == 1)
+    }
+  }
+
   @Test func `J11: the cancellation of an operation is no outcome of its run`() async throws {
     let test = TestStore()
     let (begun, continuation) = AsyncStream.makeStream(of: Void.self)

@@ -20,6 +20,8 @@ final class SQLiteRunBackend: RunBackend {
   private let watch: JournalWatch?
   /// This process, since its first claim.
   private let owner = Lock<JournalOwner?>(nil)
+  /// Held by the claim that registers this process.
+  private let registration = AsyncMutex()
   /// Claims of this process that could not be released. Its next claim releases them.
   private let unreleased = Lock<Set<ClaimToken>>([])
 
@@ -112,6 +114,9 @@ final class SQLiteRunBackend: RunBackend {
   private func ownerNumber() async throws -> Int64 {
     guard let file else { return 1 }
     if let number = ownNumber { return number }
+    await registration.acquireIgnoringCancellation()
+    defer { registration.release() }
+    if let number = ownNumber { return number }
     let now = now
     // A transaction of its own: after a rollback, another process could get the same number.
     let registered = try await write { [self] connection in
@@ -119,10 +124,8 @@ final class SQLiteRunBackend: RunBackend {
       try takeOver(from: connection.registeredOwners, connection, now)
       return try JournalOwner(in: connection, of: file, now: now)
     }
-    return owner.withLock { owner in
-      if owner == nil { owner = registered }
-      return owner?.number ?? registered.number
-    }
+    owner.withLock { $0 = registered }
+    return registered.number
   }
 
   func close() async {
