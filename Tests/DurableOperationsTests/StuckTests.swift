@@ -29,6 +29,22 @@ import Testing
     }
   }
 
+  @Test func `J21: a worker marks a run stuck after ten claims, and claims the others`()
+    async throws
+  {
+    let test = TestStore()
+    let backend = test.store.backend
+    try await test.store.start(Sum(count: 1), named: "r")
+    for _ in 0..<10 {
+      let claim = try #require(try await backend.claim(flows: ["Sum"], limit: 1).first)
+      try await backend.release(by: claim.token, asFailed: true)
+    }
+    try await test.store.start(Sum(count: 1), named: "other")
+    let claims = try await backend.claim(flows: ["Sum"], limit: 2)
+    #expect(claims.map(\.token.run) == ["other"])
+    #expect(try await test.row().state == .stuck)
+  }
+
   @Test
   func `J21: a state that cannot be decoded makes the run stuck; with another type it resumes`()
     async throws
