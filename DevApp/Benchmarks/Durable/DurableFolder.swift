@@ -13,7 +13,8 @@ final class DurableFolder: Sendable {
     let working = FileManager.default.currentDirectoryPath
     let build = URL(fileURLWithPath: working).appendingPathComponent(".build").path
     let parent = FileManager.default.fileExists(atPath: build) ? build : working
-    path = "\(parent)/durable-benchmarks-\(getpid())"
+    Self.removeAbandoned(in: parent)
+    path = "\(parent)/\(Self.prefix)\(getpid())"
     fileSystem = Self.fileSystem(of: parent)
     if ["tmpfs", "ramfs"].contains(fileSystem) {
       throw BenchmarkError(
@@ -43,6 +44,19 @@ final class DurableFolder: Sendable {
     let file = try makeFile()
     defer { remove(file) }
     return try await body(file)
+  }
+
+  private static let prefix = "durable-benchmarks-"
+
+  /// Removes the folders of processes that were interrupted.
+  private static func removeAbandoned(in parent: String) {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+    for name in names where name.hasPrefix(prefix) {
+      guard let process = pid_t(name.dropFirst(prefix.count)), kill(process, 0) != 0 else {
+        continue
+      }
+      try? FileManager.default.removeItem(atPath: "\(parent)/\(name)")
+    }
   }
 
   /// The type of the file system, such as "ext4"; "unknown" if the system does not list its mounts.

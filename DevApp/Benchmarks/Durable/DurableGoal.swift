@@ -7,7 +7,8 @@ struct DurableGoal {
     case atLeast(Double)
     /// The figure is at most this.
     case atMost(Double)
-    /// The figure is at most this much above the figure of another way.
+    /// The smallest figure is at most this much above the smallest figure of another way. Other load
+    /// affects these least.
     case atMostMore(Double, than: String)
   }
 
@@ -54,7 +55,7 @@ struct DurableGoal {
       return DurableGoalResult(text: "≤ \(figure.plain)", isMet: own.median <= figure)
     case .atMostMore(let figure, let other):
       guard let beside = report.way(other) else { return nil }
-      let value = own.median - beside.median
+      let value = own.least - beside.least
       return DurableGoalResult(
         text: "\(value < 0 ? "" : "+")\(value.short), ≤ +\(figure.plain)", isMet: value <= figure)
     }

@@ -106,8 +106,9 @@ enum DurableProcess {
       }
       try await group.waitForAll()
     }
+    // Not often, because it reads all runs.
     while try await !store.runs(in: [.ready, .running], limit: 1).isEmpty {
-      try await Task.sleep(for: .milliseconds(10))
+      try await Task.sleep(for: .milliseconds(200))
     }
   }
 
