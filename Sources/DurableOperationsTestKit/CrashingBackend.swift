@@ -96,8 +96,8 @@ struct CrashingBackend: RunBackend {
     try await read { try await base.steps(of: id, last: count) }
   }
 
-  func keys(of id: RunID) async throws -> [StoredStep] {
-    try await read { try await base.keys(of: id) }
+  func parts(of id: RunID, last count: Int?) async throws -> StoredParts {
+    try await read { try await base.parts(of: id, last: count) }
   }
 
   func claim(flows: [String], limit: Int) async throws -> [RunClaim] {

@@ -42,15 +42,15 @@ struct DurableRunner<Flow: DurableSequence> {
     steps = FinishedSteps(keeping: history)
     var previous: FinishedStep?
     do {
-      let rows = try await keptSteps(history)
+      let parts = try await storedParts(history)
+      let rows = parts.steps
+      keys = parts.keys
       if let problem = problem(of: rows) { return .stuck(reason: problem) }
       previous = try rows.last?.finishedStep(by: session.coder)
       for row in rows.dropLast() { steps.add(try row.finishedStep(by: session.coder)) }
     } catch let error as DecodingError {
       return .stuck(reason: "a finished step cannot be decoded: \(error)")
     }
-    // A first claim finds no keys.
-    if run.fence > 1 { keys = try await session.backend.keys(of: session.run) }
     while true {
       try Task.checkCancellation()
       let operation: (any ComposableOperation)?
@@ -86,11 +86,12 @@ struct DurableRunner<Flow: DurableSequence> {
 
   // MARK: The start
 
-  /// The steps that the sequence may see, and the step before the first one.
-  private func keptSteps(_ history: StepHistory) async throws -> [StoredStep] {
-    if position == 0 { return [] }
+  /// The steps that the sequence may see, and at least the last one; and the keys of the next step.
+  private func storedParts(_ history: StepHistory) async throws -> StoredParts {
+    // A first claim finds nothing.
+    if run.fence == 1 { return StoredParts(steps: [], keys: []) }
     let count = history == .all ? nil : max(history.limit, 1)
-    return try await session.backend.steps(of: session.run, last: count)
+    return try await session.backend.parts(of: session.run, last: count)
   }
 
   /// Why this program cannot continue after the steps; nil if it can.

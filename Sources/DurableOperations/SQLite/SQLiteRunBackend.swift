@@ -125,6 +125,9 @@ final class SQLiteRunBackend: RunBackend {
       return try JournalOwner(in: connection, of: file, now: now)
     }
     owner.withLock { $0 = registered }
+    // The runs that are claimed next are read while the claim waits for the disk.
+    prepared.withLock { $0 = true }
+    reads?.openFirst()
     return registered.number
   }
 
@@ -172,7 +175,11 @@ final class SQLiteRunBackend: RunBackend {
     try await read { try $0.steps(of: id, last: count) }
   }
 
-  func keys(of id: RunID) async throws -> [StoredStep] { try await read { try $0.keys(of: id) } }
+  func parts(of id: RunID, last count: Int?) async throws -> StoredParts {
+    try await read { connection in
+      try StoredParts(steps: connection.steps(of: id, last: count), keys: connection.keys(of: id))
+    }
+  }
 
   // MARK: Claims
 

@@ -24,8 +24,9 @@ package protocol RunBackend: Sendable {
   /// Returns the finished steps of a run in order, or only the last `count`.
   func steps(of id: RunID, last count: Int?) async throws -> [StoredStep]
 
-  /// Returns what the step in progress has stored.
-  func keys(of id: RunID) async throws -> [StoredStep]
+  /// Returns the finished steps of a run in order, or only the last `count`, and what the step in
+  /// progress has stored.
+  func parts(of id: RunID, last count: Int?) async throws -> StoredParts
 
   // MARK: Claims
 
@@ -191,6 +192,14 @@ package struct StoredStep: Sendable {
     self.began = began
     self.ended = ended
   }
+}
+
+/// What a run has stored.
+package struct StoredParts: Sendable {
+  /// The finished steps in order.
+  package let steps: [StoredStep]
+  /// The keys of the step in progress.
+  package let keys: [StoredStep]
 }
 
 package struct RunSelection: Sendable {
