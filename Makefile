@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 swift_sources := Package.swift Sources Tests DevApp
 
-.PHONY: help demo test lint docs api sanitize soak mutants bench bench-exact bench-records sqlite
+.PHONY: help demo test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable sqlite
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,12 @@ bench-exact: ## Count the instructions of an operation, with valgrind: make benc
 bench-records: sqlite ## Import and export a million rows beside the sqlite3 shell (ARGS="--rows 100000 --rounds 3")
 	@swift build -c release --product DevApp >&2
 	@DevApp/Benchmarks/records $$(swift build -c release --show-bin-path)/DevApp $(ARGS)
+
+bench-durable: sqlite ## Measure durable flows beside a bare SQLite insert and DBOS (ARGS="--quick --rounds 5 --only resume")
+	@swift build -c release --product Benchmarks >&2
+	@DevApp/Benchmarks/Peers/build-dbos .build/durable-peers >&2 \
+	  || echo "DBOS could not be installed; the rest is measured." >&2
+	@$$(swift build -c release --show-bin-path)/Benchmarks durable --peers .build/durable-peers $(ARGS)
 
 # Installs the header of SQLite where it is missing.
 sqlite:

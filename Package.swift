@@ -64,7 +64,8 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsFoundation", "HeapUse", "OperationTracing",
+        "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations", "HeapUse",
+        "OperationTracing", "SQLiteSupport", "SystemSupport",
       ],
       path: "DevApp/Benchmarks",
       exclude: ["Heap", "Peers", "README.md", "exact", "records", "without-events.patch"]),

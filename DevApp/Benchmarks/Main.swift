@@ -10,7 +10,13 @@ import Foundation
   // pool.
   static func main() {
     do {
-      let options = try Options(CommandLine.arguments.dropFirst())
+      let arguments = CommandLine.arguments.dropFirst()
+      switch arguments.first {
+      case "durable": exit(try DurableBenchmarks(arguments.dropFirst()).run())
+      case "durable-process": return try DurableProcess.run(arguments.dropFirst())
+      default: break
+      }
+      let options = try Options(arguments)
       if options.wantsHelp { return try StandardOutput.write(Options.usage) }
       exit(try Main(options: options).run())
     } catch {
@@ -102,7 +108,7 @@ import Foundation
     if !options.isJSON { try StandardOutput.write(text) }
   }
 
-  private static func complain(_ problem: String) {
+  static func complain(_ problem: String) {
     try? FileHandle.standardError.write(contentsOf: Data("Benchmarks: \(problem)\n".utf8))
   }
 

@@ -99,8 +99,8 @@ struct CrashingBackend: RunBackend {
     try await read { try await base.steps(of: id, last: count) }
   }
 
-  func keys(of id: RunID) async throws -> [StoredStep] {
-    try await read { try await base.keys(of: id) }
+  func parts(of id: RunID, last count: Int?) async throws -> StoredParts {
+    try await read { try await base.parts(of: id, last: count) }
   }
 
   func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
@@ -125,8 +125,12 @@ struct CrashingBackend: RunBackend {
     try await read { try await base.nextWake(of: flows) }
   }
 
-  func append(_ step: StoredStep, firstKept: Int, by claim: ClaimToken) async throws {
-    try await write { try await base.append(step, firstKept: firstKept, by: claim) }
+  func append(
+    _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
+  ) async throws {
+    try await write {
+      try await base.append(step, dropping: dropped, hasKeys: hasKeys, by: claim)
+    }
   }
 
   func store(key step: StoredStep, by claim: ClaimToken) async throws {
@@ -134,10 +138,12 @@ struct CrashingBackend: RunBackend {
   }
 
   func commit<Value: Sendable>(
-    firstKept: Int, by claim: ClaimToken,
+    dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken,
     _ changes: @escaping @Sendable (SQLiteConnection) throws -> CommittedValue<Value>
   ) async throws -> CommittedValue<Value> {
-    try await write { try await base.commit(firstKept: firstKept, by: claim, changes) }
+    try await write {
+      try await base.commit(dropping: dropped, hasKeys: hasKeys, by: claim, changes)
+    }
   }
 
   func removeKeys(by claim: ClaimToken) async throws {

@@ -29,7 +29,7 @@ import Testing
     key.key = "k"
     let storedKey = key
     let writes: [@Sendable () async throws -> Void] = [
-      { try await backend.append(step, firstKept: 0, by: old.token) },
+      { try await backend.append(step, dropping: 0..<0, hasKeys: false, by: old.token) },
       { try await backend.store(key: storedKey, by: old.token) },
       { try await backend.removeKeys(by: old.token) },
       { try await backend.park(by: old.token, until: nil, event: nil) },
@@ -41,7 +41,7 @@ import Testing
     try await backend.release(by: old.token)
     let run = try await test.row()
     #expect(run.state == .running && run.stepCount == 0 && run.fence == new.token.fence)
-    try await backend.append(step, firstKept: 0, by: new.token)
+    try await backend.append(step, dropping: 0..<0, hasKeys: false, by: new.token)
     #expect(try await test.row().stepCount == 1)
   }
 
@@ -62,7 +62,7 @@ import Testing
       try await backend.append(
         StoredStep(
           position: 0, name: "late", kind: .result, value: "7", fence: claim.token.fence, began: 0,
-          ended: 0), firstKept: 0, by: claim.token)
+          ended: 0), dropping: 0..<0, hasKeys: false, by: claim.token)
       try await backend.release(by: claim.token)
       _ = await flow.outcome
     }
@@ -94,6 +94,17 @@ import Testing
         return
       }
       #expect(taken.token.fence == 2)
+    }
+  }
+
+  @Test func `J10: concurrent first claims register the process once`() async throws {
+    try await withTemporaryFile { file in
+      let store = RunStore.sqlite(file)
+      let flows = (0..<20).map { number in
+        DurableOperation(Sum(count: 1), named: "run-\(number)", in: store)
+      }
+      _ = try await ParallelOperation(flows, width: .limited(to: 20)).run().get()
+      #expect(try SQLiteFiles.integer(file, "SELECT count(*) FROM owner") == 1)
     }
   }
 

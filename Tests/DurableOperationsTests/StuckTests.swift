@@ -29,6 +29,23 @@ import Testing
     }
   }
 
+  @Test func `J21: a worker marks a run stuck after ten claims, and claims the others`()
+    async throws
+  {
+    let test = TestStore()
+    let backend = test.store.backend
+    try await test.store.start(Sum(count: 1), named: "r")
+    for _ in 0..<10 {
+      let claim = try #require(try await backend.claim(flows: ["Sum"], limit: 1).first)
+      try await backend.release(by: claim.token, asFailed: true)
+      test.time.pass(.seconds(10))
+    }
+    try await test.store.start(Sum(count: 1), named: "other")
+    let claims = try await backend.claim(flows: ["Sum"], limit: 2)
+    #expect(claims.map(\.token.run) == ["other"])
+    #expect(try await test.row().state == .stuck)
+  }
+
   @Test
   func `J21: a state that cannot be decoded makes the run stuck; with another type it resumes`()
     async throws
@@ -150,7 +167,7 @@ import Testing
           position: 0, name: "Gone",
           types: StepTypes(operations: ["Shop.Gone"], success: "Swift.Int"),
           mangledName: "4Shop4GoneV", kind: .result, value: "1", attempts: 1,
-          fence: 1, began: 0, ended: 0), firstKept: 0, by: claim.token)
+          fence: 1, began: 0, ended: 0), dropping: 0..<0, hasKeys: false, by: claim.token)
       try await test.store.backend.release(by: claim.token)
       let run = try await test.run(Sum(count: 2))
       #expect(run.state == .stuck)

@@ -1,6 +1,3 @@
-import Dispatch
-import Synchronization
-
 /// A sampler that runs a way once.
 struct Sampler {
   /// Whether to run nothing but the way, for counting instructions.
@@ -13,19 +10,11 @@ struct Sampler {
       if !isExact { Cores.wakeQueues() }
       return try body()
     case .asynchronous(let body):
-      let result = Mutex<Result<Sample, any Error>?>(nil)
-      let isDone = DispatchSemaphore(value: 0)
       let wakesCores = !isExact
-      Task.detached {
+      return try BlockingWait.value {
         if wakesCores { await Cores.wake() }
-        let sample: Result<Sample, any Error>
-        do { sample = .success(try await body()) } catch { sample = .failure(error) }
-        result.withLock { $0 = sample }
-        isDone.signal()
+        return try await body()
       }
-      isDone.wait()
-      guard let sample = result.withLock(\.self) else { throw BenchmarkError("no sample") }
-      return try sample.get()
     }
   }
 }

@@ -5,6 +5,7 @@ enum Unit: String, Sendable, Encodable {
   /// The wall time of a whole run.
   case milliseconds = "ms"
   case bytesPerOperation = "bytes per operation"
+  case stepsPerSecond = "steps/s"
 
   /// Returns the figure for the amount of a run.
   func figure(of amount: Double, operations: Int) -> Double {
@@ -12,6 +13,7 @@ enum Unit: String, Sendable, Encodable {
     case .nanosecondsPerOperation, .nanosecondsPerEvent, .bytesPerOperation:
       amount / Double(operations)
     case .milliseconds: amount / 1_000_000
+    case .stepsPerSecond: Double(operations) / amount * 1e9
     }
   }
 }

@@ -9,7 +9,7 @@ struct ChildProcess {
   let id: pid_t
   var channel: LineChannel
 
-  init(path: String, environment: [String: String]) throws {
+  init(path: String, arguments: [String] = [], environment: [String: String]) throws {
     let toChild = try Self.makePipe()
     let fromChild = try Self.makePipe()
     defer {
@@ -39,11 +39,11 @@ struct ChildProcess {
     posix_spawnattr_setsigdefault(&attributes, &defaults)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
 
-    var arguments = [strdup(path), nil]
+    var words = ([path] + arguments).map { strdup($0) } + [nil]
     var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { for text in arguments + variables { free(text) } }
+    defer { for text in words + variables { free(text) } }
     var id: pid_t = 0
-    let status = posix_spawn(&id, path, &actions, &attributes, &arguments, &variables)
+    let status = posix_spawn(&id, path, &actions, &attributes, &words, &variables)
     guard status == 0 else {
       channel.close()
       throw BenchmarkError("cannot be started: \(String(cString: strerror(status)))")
@@ -52,8 +52,9 @@ struct ChildProcess {
     Interruptions.add(id)
   }
 
-  func stop() { kill(-id, SIGSTOP) }
-  func resume() { kill(-id, SIGCONT) }
+  func kill() { Foundation.kill(-id, SIGKILL) }
+  func stop() { Foundation.kill(-id, SIGSTOP) }
+  func resume() { Foundation.kill(-id, SIGCONT) }
 
   /// Ends the process by closing its input, or by SIGKILL if it does not exit within a second.
   ///
@@ -67,7 +68,7 @@ struct ChildProcess {
       if waitpid(id, &status, WNOHANG) != 0 { return Self.describe(status) }
       usleep(10_000)
     }
-    kill(-id, SIGKILL)
+    kill()
     waitpid(id, &status, 0)
     return Self.describe(status)
   }

@@ -9,7 +9,7 @@ final class Peer: Sendable {
 
   private static let shapes: Set = [
     "fan-out", "busy", "chain", "nested", "pairs", "eights", "fib", "graph-fan", "graph-chain",
-    "sleep",
+    "sleep", "flow", "flows",
   ]
 
   struct Offer: Sendable {
@@ -22,10 +22,12 @@ final class Peer: Sendable {
   /// Nil after the end of the process.
   private let process: Mutex<ChildProcess?>
 
-  init(path: String) throws {
+  /// - Parameter folder: Where the peer creates its files, if it needs some.
+  init(path: String, folder: String? = nil) throws {
     name = URL(fileURLWithPath: path).lastPathComponent
     var environment = ProcessInfo.processInfo.environment
     environment["PEER_WORKERS"] = "\(Cores.count)"
+    environment["PEER_FOLDER"] = folder
     var child = try ChildProcess(path: path, environment: environment)
     var offers: [Offer] = []
     do {
@@ -66,7 +68,10 @@ final class Peer: Sendable {
     }
   }
 
-  private func sample(_ number: Int, count: Int) throws -> Sample {
+  /// Runs a way once.
+  ///
+  /// - Throws: A ``BenchmarkError`` that names the peer.
+  func sample(_ number: Int, count: Int) throws -> Sample {
     try process.withLock { process in
       guard var child = process else { throw BenchmarkError("peer \(name) has ended") }
       child.resume()

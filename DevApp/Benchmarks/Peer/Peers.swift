@@ -9,7 +9,9 @@ struct Peers {
   init() {}
 
   /// Starts every program of a folder.
-  init(folder: String) throws(UsageError) {
+  ///
+  /// - Parameter files: The folder in which they create their files, if they need some.
+  init(folder: String, files: String? = nil) throws(UsageError) {
     // Writing to a peer that has ended is an error of that peer, and does not end this process.
     signal(SIGPIPE, SIG_IGN)
     let names: [String]
@@ -23,7 +25,7 @@ struct Peers {
       guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
         !isFolder.boolValue, FileManager.default.isExecutableFile(atPath: path)
       else { continue }
-      do { running.append(try Peer(path: path)) } catch {
+      do { running.append(try Peer(path: path, folder: files)) } catch {
         problems.append("peer \(name) \(error)")
       }
     }

@@ -226,7 +226,7 @@ extension Shape {
     throw CancellationError()
   }
 
-  private static func running(
+  static func running(
     _ name: String, _ operation: some ComposableOperation<UInt64>, _ count: Int
   ) -> Way {
     Way(name, .ours) {

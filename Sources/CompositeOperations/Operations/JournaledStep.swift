@@ -112,27 +112,38 @@ package struct StepTypes: Sendable, Equatable {
 
 /// The names of types that are equal in every process and build.
 package enum TypeName {
-  private static let names = Lock<[ObjectIdentifier: String]>([:])
+  private struct Names: Sendable {
+    let reflected: String
+    let mangled: String?
+  }
+
+  /// The names do not change, and take microseconds to make.
+  private static let cache = Lock<[ObjectIdentifier: Names]>([:])
 
   /// The reflected name of a type, without the addresses that it contains for private and local
   /// types.
-  package static func of(_ type: Any.Type) -> String {
-    let id = ObjectIdentifier(type)
-    if let name = names.withLock({ $0[id] }) { return name }
-    let name = withoutAddresses(String(reflecting: type))
-    names.withLock { $0[id] = name }
-    return name
-  }
+  package static func of(_ type: Any.Type) -> String { names(of: type).reflected }
 
-  /// Whether the type is private or local, so that its reflected name contains an address.
-  package static func isPrivate(_ type: Any.Type) -> Bool {
-    String(reflecting: type).contains(marker)
+  /// The mangled name by which a program finds the type; nil if it cannot, because the type is
+  /// private or local.
+  package static func mangled(_ type: Any.Type) -> String? { names(of: type).mangled }
+
+  private static func names(of type: Any.Type) -> Names {
+    let id = ObjectIdentifier(type)
+    if let names = cache.withLock({ $0[id] }) { return names }
+    let name = String(reflecting: type)
+    let isPrivate = name.contains(marker)
+    // The mangled name of a private or local type is an address.
+    let names = Names(
+      reflected: isPrivate ? withoutAddresses(name) : name,
+      mangled: isPrivate ? nil : _mangledTypeName(type))
+    cache.withLock { $0[id] = names }
+    return names
   }
 
   private static let marker = "(unknown context at $"
 
   private static func withoutAddresses(_ name: String) -> String {
-    guard name.contains(marker) else { return name }
     var parts = name.split(separator: marker, omittingEmptySubsequences: false)[...]
     var result = parts.removeFirst().description
     // Each part begins with an address, which ends with a parenthesis and a dot.

@@ -16,6 +16,9 @@ extension OperationContext {
   /// Pass it to storage that rejects writes with a smaller number than it has seen.
   public var fencingToken: Int? { journal?.fencingToken }
 
+  /// Whether the run is not observed, has the default environment, and so has no journal.
+  @inlinable package var isPlain: Bool { scope == nil }
+
   /// The journal of the durable run that this run is a part of; nil if there is none, or if this
   /// run has ended.
   package var journal: (any StepJournal)? {

@@ -17,6 +17,8 @@ struct DurableRunner<Flow: DurableSequence> {
   /// The encoded sequence after the last finished step.
   private var sequence: String
   private var position: Int
+  /// The first step that the journal may contain.
+  private var firstStored = 0
   /// The values that earlier claims have stored for the step in progress.
   private var keys: [StoredStep] = []
 
@@ -40,15 +42,15 @@ struct DurableRunner<Flow: DurableSequence> {
     steps = FinishedSteps(keeping: history)
     var previous: FinishedStep?
     do {
-      let rows = try await keptSteps(history)
+      let parts = try await storedParts(history)
+      let rows = parts.steps
+      keys = parts.keys
       if let problem = problem(of: rows) { return .stuck(reason: problem) }
       previous = try rows.last?.finishedStep(by: session.coder)
       for row in rows.dropLast() { steps.add(try row.finishedStep(by: session.coder)) }
     } catch let error as DecodingError {
       return .stuck(reason: "a finished step cannot be decoded: \(error)")
     }
-    // A first claim finds no keys.
-    if run.fence > 1 { keys = try await session.backend.keys(of: session.run) }
     while true {
       try Task.checkCancellation()
       let operation: (any ComposableOperation)?
@@ -84,11 +86,12 @@ struct DurableRunner<Flow: DurableSequence> {
 
   // MARK: The start
 
-  /// The steps that the sequence may see, and the step before the first one.
-  private func keptSteps(_ history: StepHistory) async throws -> [StoredStep] {
-    if position == 0 { return [] }
+  /// The steps that the sequence may see, and at least the last one; and the keys of the next step.
+  private func storedParts(_ history: StepHistory) async throws -> StoredParts {
+    // A first claim finds nothing.
+    if run.fence == 1 { return StoredParts(steps: [], keys: []) }
     let count = history == .all ? nil : max(history.limit, 1)
-    return try await session.backend.steps(of: session.run, last: count)
+    return try await session.backend.parts(of: session.run, last: count)
   }
 
   /// Why this program cannot continue after the steps; nil if it can.
@@ -109,7 +112,7 @@ struct DurableRunner<Flow: DurableSequence> {
     case stopped(RunStop)
   }
 
-  private func perform(
+  private mutating func perform(
     _ operation: some ComposableOperation, state: String, history: StepHistory
   ) async throws -> StepEnd {
     let step = StepInProgress(
@@ -119,14 +122,17 @@ struct DurableRunner<Flow: DurableSequence> {
       try await session.backend.removeKeys(by: session.token)
     }
     let isLimited = history != .all
+    // One step more than the sequence sees, so that the last one can be retried.
+    let firstKept = max(firstStored, isLimited ? position - max(history.limit, 1) : 0)
     let recorder = StepRecorder(
-      step, types: StepTypes(of: operation), mangledName: mangledName(of: operation),
+      step, types: StepTypes(of: operation),
+      mangledName: TypeName.mangled(type(of: operation)) ?? "",
       // A limited history stores each state, because the step with the last change may be deleted.
       sequence: isLimited || state != sequence ? state : nil,
-      // One step more than the sequence sees, so that the last one can be retried.
-      firstKept: isLimited ? position - max(history.limit, 1) : 0)
+      dropping: firstStored..<firstKept)
     _ = await context.outcome(of: JournalingStep(base: operation, recorder: recorder))
     if let finished = recorder.finished {
+      firstStored = firstKept
       return .finished(try finished.finishedStep(by: session.coder))
     }
     if let reason = step.stuckReason { return .stopped(.stuck(reason: reason)) }
@@ -136,11 +142,6 @@ struct DurableRunner<Flow: DurableSequence> {
       return .stopped(.parked)
     }
     throw step.failure ?? CancellationError()
-  }
-
-  /// The mangled name by which a program finds the type; empty if it cannot.
-  private func mangledName<Operation: ComposableOperation>(of operation: Operation) -> String {
-    TypeName.isPrivate(Operation.self) ? "" : _mangledTypeName(Operation.self) ?? ""
   }
 
   // MARK: The end

@@ -76,10 +76,10 @@ public struct RunStore: Sendable {
   /// - Throws: A ``RunStoreError``.
   public func run(_ id: RunID) async throws -> RunDetails? {
     guard let run = try await backend.run(id) else { return nil }
-    let rows = try await backend.steps(of: id, last: nil) + backend.keys(of: id)
+    let parts = try await backend.parts(of: id, last: nil)
     return RunDetails(
-      summary: RunSummary(run), steps: rows.map { RunDetails.Step($0) }, outcome: run.outcome,
-      sequence: run.sequence)
+      summary: RunSummary(run), steps: (parts.steps + parts.keys).map { RunDetails.Step($0) },
+      outcome: run.outcome, sequence: run.sequence)
   }
 
   /// Returns runs, the newest first.

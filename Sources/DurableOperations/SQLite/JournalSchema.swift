@@ -43,12 +43,15 @@ enum JournalSchema {
 
   // A finished step has the empty key. The other keys belong to the step in progress, whose position
   // is the number of finished steps.
+  //
+  // The checks are comparisons, because SQLite makes a table for an `IN` with more than two values
+  // whenever it checks a row, which takes longer than the insert.
   private static let tables = [
     """
     CREATE TABLE run (
       id TEXT PRIMARY KEY, flow TEXT NOT NULL, sequence TEXT NOT NULL, initial TEXT NOT NULL,
-      state TEXT NOT NULL
-        CHECK (state IN ('ready', 'running', 'parked', 'stuck', 'result', 'error', 'cancelled')),
+      state TEXT NOT NULL CHECK (state = 'ready' OR state = 'running' OR state = 'parked'
+        OR state = 'stuck' OR state = 'result' OR state = 'error' OR state = 'cancelled'),
       fence INTEGER NOT NULL DEFAULT 0, owner INTEGER, claims INTEGER NOT NULL DEFAULT 0,
       wake INTEGER, event TEXT, cancelled INTEGER, reason TEXT, outcome TEXT,
       parent TEXT REFERENCES run ON DELETE CASCADE,
@@ -64,7 +67,8 @@ enum JournalSchema {
     CREATE TABLE step (
       run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, position INTEGER NOT NULL,
       key TEXT NOT NULL, name TEXT NOT NULL, types TEXT NOT NULL,
-      kind TEXT NOT NULL CHECK (kind IN ('result', 'error', 'cancelled', 'attempts', 'wake')),
+      kind TEXT NOT NULL CHECK (kind = 'result' OR kind = 'error' OR kind = 'cancelled'
+        OR kind = 'attempts' OR kind = 'wake'),
       value TEXT, sequence TEXT, attempts INTEGER NOT NULL, fence INTEGER NOT NULL,
       began INTEGER NOT NULL, ended INTEGER NOT NULL,
       PRIMARY KEY (run, position, key)

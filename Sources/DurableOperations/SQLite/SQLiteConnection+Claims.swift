@@ -7,7 +7,6 @@ extension SQLiteConnection {
 
   /// Claims due runs, in the order of their wake times.
   func claim(flows: String, limit: Int, owner: Int64, now: Int64) throws -> [StoredRun] {
-    try markExhaustedStuck(now)
     let claimed = try fetchAll(
       """
       UPDATE run
@@ -15,10 +14,16 @@ extension SQLiteConnection {
         event = NULL, updated = ?2
       WHERE id IN
         (SELECT id FROM run WHERE state IN ('ready', 'parked') AND wake <= ?2
-          AND flow IN (SELECT value FROM json_each(?3)) ORDER BY wake LIMIT ?4)
+          AND claims < \(Self.mostClaims) AND flow IN (SELECT value FROM json_each(?3))
+          ORDER BY wake LIMIT ?4)
       RETURNING \(Self.runColumns)
       """,
       [.integer(owner), .integer(now), .text(flows), .integer(Int64(limit))], StoredRun.init)
+    // Only if few runs are left, because this reads every due run.
+    if claimed.count < limit {
+      try markExhaustedStuck(
+        "flow IN (SELECT value FROM json_each(?2))", .text(flows), now: now)
+    }
     return claimed
   }
 
@@ -26,7 +31,7 @@ extension SQLiteConnection {
   ///
   /// - Returns: Nil if it cannot be claimed.
   func claim(_ id: RunID, owner: Int64, now: Int64) throws -> StoredRun? {
-    try markExhaustedStuck(now)
+    try markExhaustedStuck("id = ?2", .text(id.text), now: now)
     return try fetchOne(
       """
       UPDATE run
@@ -36,7 +41,14 @@ extension SQLiteConnection {
       """, [.integer(owner), .integer(now), .text(id.text)], StoredRun.init)
   }
 
-  private func markExhaustedStuck(_ now: Int64) throws {
+  /// Marks the due runs stuck that have been claimed too often.
+  ///
+  /// - Parameters:
+  ///   - condition: Which runs, by the parameter 2.
+  ///   - value: The value of the parameter.
+  private func markExhaustedStuck(
+    _ condition: String, _ value: SQLiteValue, now: Int64
+  ) throws {
     try execute(
       """
       UPDATE run
@@ -44,8 +56,9 @@ extension SQLiteConnection {
         reason = claims || ' claims in a row have not finished step '
           || ifnull((SELECT max(position) + 1 FROM step WHERE run = id AND key = ''), 0)
           || ': the process ended, or the store failed, each time'
-      WHERE state IN ('ready', 'parked') AND wake <= ?1 AND claims >= \(Self.mostClaims)
-      """, [.integer(now)])
+      WHERE \(condition) AND state IN ('ready', 'parked') AND wake <= ?1
+        AND claims >= \(Self.mostClaims)
+      """, [.integer(now), value])
   }
 
   func nextWake(flows: String) throws -> Int64? {

@@ -23,69 +23,91 @@ extension SQLiteConnection {
       StoredStep.init)
   }
 
-  /// Stores a finished step, the state after it, and the history that it leaves.
-  func append(
-    _ step: StoredStep, _ types: String, firstKept: Int, by claim: ClaimToken, now: Int64
-  ) throws {
-    try insert(step, types, replacing: false, by: claim)
-    let position = Int64(step.position)
-    try execute(
-      "DELETE FROM step WHERE run = ?1 AND position = ?2 AND key <> ''",
-      [.text(claim.run.text), .integer(position)])
-    if firstKept > 0 {
-      try execute(
-        "DELETE FROM step WHERE run = ?1 AND position < ?2",
-        [.text(claim.run.text), .integer(Int64(firstKept))])
-    }
-    var ancestor =
-      try fetchOne(
-        """
-        UPDATE run SET sequence = ifnull(?2, sequence), claims = 0, updated = ?3 WHERE id = ?1
-        RETURNING parent
-        """,
-        [
-          .text(claim.run.text), step.sequence.map { .text($0) } ?? .null, .integer(now),
-        ]
-      ) { $0.text(at: 0) } ?? nil
-    // A run whose child has finished a step is not stuck.
-    while let id = ancestor { ancestor = try clearedClaims(of: id) }
-  }
-
-  /// Notes that a run and those that wait for it are not stuck.
-  func clearClaims(of id: RunID) throws {
-    var id: String? = id.text
-    while let run = id { id = try clearedClaims(of: run) }
-  }
-
-  /// - Returns: The parent of the run.
-  private func clearedClaims(of id: String) throws -> String? {
-    try fetchOne("UPDATE run SET claims = 0 WHERE id = ?1 RETURNING parent", [.text(id)]) {
-      $0.text(at: 0)
-    } ?? nil
-  }
-
-  /// Inserts a row if the claim is valid.
+  /// Stores a finished step and the state after it, and deletes the rows that it makes obsolete.
   ///
   /// - Throws: A ``RunTakenError`` or a ``RunCancelledError``.
-  func insert(
-    _ step: StoredStep, _ types: String, replacing: Bool, by claim: ClaimToken
+  func append(
+    _ step: StoredStep, _ types: String, dropping dropped: Range<Int>, hasKeys: Bool,
+    by claim: ClaimToken, now: Int64
   ) throws {
     // The claim is checked by the statement itself, because a separate one would take as long.
     try execute(
       """
-      INSERT \(replacing ? "OR REPLACE " : "")INTO step
-        (run, position, key, name, types, kind, value, sequence, attempts, fence, began, ended)
-      SELECT id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?2, ?11, ?12 FROM run
+      UPDATE run SET sequence = ifnull(?3, sequence), claims = 0, updated = ?4
       WHERE id = ?1 AND fence = ?2 AND state = 'running' AND cancelled IS NULL
       """,
       [
         .text(claim.run.text), .integer(Int64(claim.fence)),
-        .integer(Int64(step.position)), .text(step.key), .text(step.name), .text(types),
-        .text(step.kind.rawValue), step.value.map { .text($0) } ?? .null,
-        step.sequence.map { .text($0) } ?? .null, .integer(Int64(step.attempts)),
-        .integer(step.began), .integer(step.ended),
+        step.sequence.map { .text($0) } ?? .null, .integer(now),
       ])
-    if changeCount == 0 { try check(claim) }
+    guard changeCount > 0 else {
+      try check(claim)
+      throw RunTakenError(run: claim.run, fence: claim.fence)
+    }
+    try insert(step, types, by: claim)
+    // SQLite collects the rows of a deletion first, which takes longer than the insert.
+    if hasKeys {
+      try execute(
+        "DELETE FROM step WHERE run = ?1 AND position = ?2 AND key <> ''",
+        [.text(claim.run.text), .integer(Int64(step.position))])
+    }
+    try drop(dropped, of: claim.run)
+    // A run whose child has finished a step is not stuck.
+    if let parent = claim.parent { try clearClaims(of: parent) }
+  }
+
+  /// Notes that a run and those that wait for it are not stuck.
+  private func clearClaims(of id: RunID) throws {
+    var id: String? = id.text
+    while let run = id {
+      id =
+        try fetchOne("UPDATE run SET claims = 0 WHERE id = ?1 RETURNING parent", [.text(run)]) {
+          $0.text(at: 0)
+        } ?? nil
+    }
+  }
+
+  /// Deletes finished steps.
+  private func drop(_ positions: Range<Int>, of id: RunID) throws {
+    if positions.isEmpty { return }
+    if positions.count == 1 {
+      // The primary key as a whole, so that SQLite need not collect rows.
+      return try execute(
+        "DELETE FROM step WHERE run = ?1 AND position = ?2 AND key = ''",
+        [.text(id.text), .integer(Int64(positions.lowerBound))])
+    }
+    try execute(
+      "DELETE FROM step WHERE run = ?1 AND position >= ?2 AND position < ?3",
+      [
+        .text(id.text), .integer(Int64(positions.lowerBound)),
+        .integer(Int64(positions.upperBound)),
+      ])
+  }
+
+  /// Stores a key of the step in progress, in place of an earlier one.
+  ///
+  /// - Throws: A ``RunTakenError`` or a ``RunCancelledError``.
+  func store(key step: StoredStep, _ types: String, by claim: ClaimToken) throws {
+    try check(claim)
+    try insert(step, types, by: claim)
+    // The beginning of an attempt is no progress.
+    if step.kind == .result { try clearClaims(of: claim.run) }
+  }
+
+  /// Inserts a row. Only a key replaces one.
+  private func insert(_ step: StoredStep, _ types: String, by claim: ClaimToken) throws {
+    try execute(
+      """
+      INSERT \(step.key.isEmpty ? "" : "OR REPLACE ")INTO step
+        (run, position, key, name, types, kind, value, sequence, attempts, fence, began, ended)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+      """,
+      [
+        .text(claim.run.text), .integer(Int64(step.position)), .text(step.key), .text(step.name),
+        .text(types), .text(step.kind.rawValue), step.value.map { .text($0) } ?? .null,
+        step.sequence.map { .text($0) } ?? .null, .integer(Int64(step.attempts)),
+        .integer(Int64(claim.fence)), .integer(step.began), .integer(step.ended),
+      ])
   }
 
   func removeKeys(of id: RunID) throws {

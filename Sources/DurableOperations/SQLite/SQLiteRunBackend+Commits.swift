@@ -4,18 +4,18 @@ internal import SQLiteSupport
 // Writes of the process that runs a run, together with other changes of the file.
 extension SQLiteRunBackend {
   func commit<Value: Sendable>(
-    firstKept: Int, by claim: ClaimToken,
+    dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken,
     _ changes: @escaping @Sendable (SQLiteConnection) throws -> CommittedValue<Value>
   ) async throws -> CommittedValue<Value> {
     let now = now
     return try await writeInSavepoint { [options] connection in
       let committed = try changes(connection)
-      let types = try options.json(committed.row)
+      let types = options.json(committed.row)
       if committed.row.key.isEmpty {
-        try connection.append(committed.row, types, firstKept: firstKept, by: claim, now: now)
+        try connection.append(
+          committed.row, types, dropping: dropped, hasKeys: hasKeys, by: claim, now: now)
       } else {
-        try connection.insert(committed.row, types, replacing: true, by: claim)
-        try connection.clearClaims(of: claim.run)
+        try connection.store(key: committed.row, types, by: claim)
       }
       return committed
     }

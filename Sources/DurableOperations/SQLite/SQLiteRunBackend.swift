@@ -20,6 +20,8 @@ final class SQLiteRunBackend: RunBackend {
   private let watch: JournalWatch?
   /// This process, since its first claim.
   private let owner = Lock<JournalOwner?>(nil)
+  /// Held by the claim that registers this process.
+  private let registration = AsyncMutex()
   /// Claims of this process that could not be released. Its next claim releases them.
   private let unreleased = Lock<Set<ClaimToken>>([])
 
@@ -124,6 +126,9 @@ final class SQLiteRunBackend: RunBackend {
   private func ownerNumber() async throws -> Int64 {
     guard let file else { return 1 }
     if let number = ownNumber { return number }
+    await registration.acquireIgnoringCancellation()
+    defer { registration.release() }
+    if let number = ownNumber { return number }
     let now = now
     // A transaction of its own: after a rollback, another process could get the same number.
     let registered = try await write { [self] connection in
@@ -131,10 +136,11 @@ final class SQLiteRunBackend: RunBackend {
       try takeOver(from: connection.registeredOwners, connection, now)
       return try JournalOwner(in: connection, of: file, now: now)
     }
-    return owner.withLock { owner in
-      if owner == nil { owner = registered }
-      return owner?.number ?? registered.number
-    }
+    owner.withLock { $0 = registered }
+    // The runs that are claimed next are read while the claim waits for the disk.
+    prepared.withLock { $0 = true }
+    reads?.openFirst()
+    return registered.number
   }
 
   func close() async {
@@ -181,13 +187,17 @@ final class SQLiteRunBackend: RunBackend {
     try await read { try $0.steps(of: id, last: count) }
   }
 
-  func keys(of id: RunID) async throws -> [StoredStep] { try await read { try $0.keys(of: id) } }
+  func parts(of id: RunID, last count: Int?) async throws -> StoredParts {
+    try await read { connection in
+      try StoredParts(steps: connection.steps(of: id, last: count), keys: connection.keys(of: id))
+    }
+  }
 
   // MARK: Claims
 
   func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
     let now = now
-    let names = try options.json(flows)
+    let names = options.json(flows)
     let owner = try await ownerNumber()
     return try await writeClaim(now) { connection in
       let runs = try connection.claim(flows: names, limit: limit, owner: owner, now: now)
@@ -214,7 +224,7 @@ final class SQLiteRunBackend: RunBackend {
   }
 
   func nextWake(of flows: [String]) async throws -> Int64? {
-    let names = try options.json(flows)
+    let names = options.json(flows)
     return try await read { try $0.nextWake(flows: names) }
   }
 
@@ -246,19 +256,19 @@ final class SQLiteRunBackend: RunBackend {
 
   // MARK: Writes of the process that runs a run
 
-  func append(_ step: StoredStep, firstKept: Int, by claim: ClaimToken) async throws {
+  func append(
+    _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
+  ) async throws {
     let now = now
-    let types = try options.json(step)
-    try await write { try $0.append(step, types, firstKept: firstKept, by: claim, now: now) }
+    let types = options.json(step)
+    try await write {
+      try $0.append(step, types, dropping: dropped, hasKeys: hasKeys, by: claim, now: now)
+    }
   }
 
   func store(key step: StoredStep, by claim: ClaimToken) async throws {
-    let types = try options.json(step)
-    try await write { connection in
-      try connection.insert(step, types, replacing: true, by: claim)
-      // The beginning of an attempt is no progress.
-      if step.kind == .result { try connection.clearClaims(of: claim.run) }
-    }
+    let types = options.json(step)
+    try await write { try $0.store(key: step, types, by: claim) }
   }
 
   func removeKeys(by claim: ClaimToken) async throws {
@@ -338,11 +348,15 @@ final class SQLiteRunBackend: RunBackend {
 }
 
 extension RunStoreOptions {
-  fileprivate func json(_ names: [String]) throws -> String { try JSONRunCoder().encode(names) }
+  fileprivate func json(_ names: [String]) -> String {
+    var json = JSONWriter()
+    json.array { json in for name in names { json.string(name) } }
+    return json.text
+  }
 
   /// The names of the types of a step: its operations, the outermost first, then the result type,
   /// then the mangled name of the operation.
-  func json(_ step: StoredStep) throws -> String {
-    try JSONRunCoder().encode(step.types.operations + [step.types.success, step.mangledName])
+  func json(_ step: StoredStep) -> String {
+    json(step.types.operations + [step.types.success, step.mangledName])
   }
 }

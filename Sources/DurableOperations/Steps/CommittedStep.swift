@@ -111,7 +111,7 @@ extension RunJournal {
     let committed = try await withTaskCancellationHandler {
       try await step.request {
         try await session.backend.commit(
-          firstKept: recorder.firstKept, by: session.token
+          dropping: recorder.dropped, hasKeys: step.hasKeys, by: session.token
         ) { [step, options = database.options] connection in
           let value = try RecordWriter.perform(
             in: connection, options,

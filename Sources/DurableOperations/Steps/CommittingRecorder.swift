@@ -2,8 +2,8 @@ internal import CompositeOperations
 
 /// Makes the row that stores the result of a ``CommittedStep``.
 protocol CommittingRecorder: Sendable {
-  /// The first step that stays in the journal; 0 for all.
-  var firstKept: Int { get }
+  /// The positions of the steps that the history does not keep after this one.
+  var dropped: Range<Int> { get }
 
   func row(of result: String) -> StoredStep
 
@@ -16,10 +16,11 @@ struct KeyRecorder: CommittingRecorder {
   let part: RunJournal
   let began: Int64
 
-  var firstKept: Int { 0 }
+  var dropped: Range<Int> { 0..<0 }
 
   func row(of result: String) -> StoredStep {
-    part.step.row(part.key, .result, result, began: began)
+    part.step.noteKeys()
+    return part.step.row(part.key, .result, result, began: began)
   }
 
   func committed(_ row: StoredStep) { part.step.remember(row) }

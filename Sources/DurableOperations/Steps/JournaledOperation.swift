@@ -22,7 +22,9 @@ extension ComposableOperation where Success: Codable {
   ///
   /// - Parameter key: The key, as its description.
   /// - Precondition: The description of `key` is not empty.
-  public func journaled(as key: some CustomStringConvertible) -> some ComposableOperation<Success> {
+  @inlinable public func journaled(
+    as key: some CustomStringConvertible
+  ) -> some ComposableOperation<Success> {
     JournaledOperation(base: self, key: "\(key)")
   }
 }
@@ -34,22 +36,33 @@ extension ComposableOperation where Success == Void {
   ///
   /// - Parameter key: The key, as its description.
   /// - Precondition: The description of `key` is not empty.
-  public func journaled(as key: some CustomStringConvertible) -> some ComposableOperation<Void> {
+  @inlinable public func journaled(
+    as key: some CustomStringConvertible
+  ) -> some ComposableOperation<Void> {
     JournaledOperation(base: self, key: "\(key)")
   }
 }
 
-struct JournaledOperation<Base: ComposableOperation>: TransparentOperation {
-  let base: Base
-  let key: JournalKey
+@usableFromInline struct JournaledOperation<Base: ComposableOperation>: TransparentOperation {
+  @usableFromInline let base: Base
+  private let key: JournalKey
 
-  init(base: Base, key: String) {
+  @usableFromInline init(base: Base, key: String) {
     precondition(!key.isEmpty, "the description of `key` must not be empty")
     self.base = base
     self.key = JournalKey(key)
   }
 
+  // Inlined, so that an operation outside of a durable run takes no longer than without a key.
+  @inlinable @inline(__always)
   nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    if context.isPlain { return try await base.performHeld(in: context) }
+    return try await performJournaled(in: context)
+  }
+
+  @usableFromInline nonisolated(nonsending) func performJournaled(
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     guard let journal = context.journal as? RunJournal else {

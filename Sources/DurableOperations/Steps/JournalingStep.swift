@@ -38,18 +38,20 @@ final class StepRecorder: Sendable {
   private let mangledName: String
   /// The encoded sequence to store with the step; nil if it has not changed.
   private let sequence: String?
-  let firstKept: Int
+  /// The positions of the steps that the history does not keep after this one.
+  let dropped: Range<Int>
   private let began: Int64
   private let recorded = Lock<StoredStep?>(nil)
 
   init(
-    _ step: StepInProgress, types: StepTypes, mangledName: String, sequence: String?, firstKept: Int
+    _ step: StepInProgress, types: StepTypes, mangledName: String, sequence: String?,
+    dropping dropped: Range<Int>
   ) {
     self.step = step
     self.types = types
     self.mangledName = mangledName
     self.sequence = sequence
-    self.firstKept = firstKept
+    self.dropped = dropped
     began = step.session.now
   }
 
@@ -100,7 +102,8 @@ final class StepRecorder: Sendable {
     let session = step.session
     let row = row(kind, value)
     try await step.request {
-      try await session.backend.append(row, firstKept: firstKept, by: session.token)
+      try await session.backend.append(
+        row, dropping: dropped, hasKeys: step.hasKeys, by: session.token)
     }
     recorded.withLock { $0 = row }
   }

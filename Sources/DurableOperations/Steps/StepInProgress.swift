@@ -32,6 +32,8 @@ final class StepInProgress: Sendable {
   private struct State: Sendable {
     /// The values that earlier claims and this one have stored, by key.
     var stored: [String: StoredStep]
+    /// Whether the journal may contain keys of this step.
+    var hasKeys: Bool
     var parking: Parking?
     var stuckReason: String?
     /// The first failure of the store, because of which the step cannot finish.
@@ -57,7 +59,9 @@ final class StepInProgress: Sendable {
     self.canPark = canPark
     let own = stored.filter { $0.position == position && $0.name == name }
     state = Lock(
-      State(stored: Dictionary(own.map { ($0.key, $0) }, uniquingKeysWith: { $1 })))
+      State(
+        stored: Dictionary(own.map { ($0.key, $0) }, uniquingKeysWith: { $1 }),
+        hasKeys: !own.isEmpty))
   }
 
   // MARK: Keys
@@ -73,6 +77,7 @@ final class StepInProgress: Sendable {
   ) async throws {
     try checkSize(of: value)
     let row = row(key, kind, value, attempts: attempts, began: began)
+    noteKeys()
     try await request { try await session.backend.store(key: row, by: session.token) }
     remember(row)
   }
@@ -88,6 +93,11 @@ final class StepInProgress: Sendable {
 
   /// Remembers the row of a key that the journal has stored.
   func remember(_ row: StoredStep) { state.withLock { $0.stored[row.key] = row } }
+
+  /// Notes that the journal may contain keys. Before a write, which the end of the step may overtake.
+  func noteKeys() { state.withLock { $0.hasKeys = true } }
+
+  var hasKeys: Bool { state.withLock(\.hasKeys) }
 
   /// The number of attempts that have begun, as far as they are counted on the disk.
   var attempts: Int {

@@ -21,7 +21,7 @@ struct StoredError: Codable, Sendable {
     description = "\(error)"
     let codable = error as? any Error & Codable
     value = codable.flatMap { try? coder.encode($0) }
-    mangledName = value == nil || TypeName.isPrivate(type) ? nil : _mangledTypeName(type)
+    mangledName = value == nil ? nil : TypeName.mangled(type)
   }
 
   /// Returns the error itself if this program has its type and can decode it, and a

@@ -28,8 +28,9 @@ package protocol RunBackend: Sendable {
   /// Returns the finished steps of a run in order, or only the last `count`.
   func steps(of id: RunID, last count: Int?) async throws -> [StoredStep]
 
-  /// Returns what the step in progress has stored.
-  func keys(of id: RunID) async throws -> [StoredStep]
+  /// Returns the finished steps of a run in order, or only the last `count`, and what the step in
+  /// progress has stored.
+  func parts(of id: RunID, last count: Int?) async throws -> StoredParts
 
   // MARK: Claims
 
@@ -44,10 +45,15 @@ package protocol RunBackend: Sendable {
 
   // MARK: Writes of the process that runs a run
 
-  /// Stores a finished step, and deletes the keys of the step and the steps before `firstKept`.
+  /// Stores a finished step, and deletes the rows that it makes obsolete.
   ///
+  /// - Parameters:
+  ///   - dropped: The positions of the steps to delete, which the history does not keep any more.
+  ///   - hasKeys: Whether the step may have keys, which are deleted.
   /// - Throws: A ``RunTakenError``, or a ``RunCancelledError``, if the claim is not valid any more.
-  func append(_ step: StoredStep, firstKept: Int, by claim: ClaimToken) async throws
+  func append(
+    _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
+  ) async throws
 
   /// Stores a key of the step in progress, in place of an earlier one with the same path. A result
   /// is progress: the claim does not count any more among those that did not finish a step.
@@ -56,12 +62,15 @@ package protocol RunBackend: Sendable {
   /// Makes changes in the file of the journal, and stores the row that they return: a finished step,
   /// or a key of the step in progress.
   ///
-  /// - Parameter changes: Makes the changes. It may run several times, until it is committed.
+  /// - Parameters:
+  ///   - dropped: The positions of the steps to delete with a finished step.
+  ///   - hasKeys: Whether the step may have keys, which are deleted with a finished step.
+  ///   - changes: Makes the changes. It may run several times, until it is committed.
   /// - Returns: The value of the changes, with the stored row.
   /// - Throws: The error of the changes; a ``RunTakenError``, or a ``RunCancelledError``, if the
   ///   claim is not valid any more. Nothing has changed then.
   func commit<Value: Sendable>(
-    firstKept: Int, by claim: ClaimToken,
+    dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken,
     _ changes: @escaping @Sendable (SQLiteConnection) throws -> CommittedValue<Value>
   ) async throws -> CommittedValue<Value>
 
@@ -217,6 +226,14 @@ package struct CommittedValue<Value: Sendable>: Sendable {
   }
 }
 
+/// What a run has stored.
+package struct StoredParts: Sendable {
+  /// The finished steps in order.
+  package let steps: [StoredStep]
+  /// The keys of the step in progress.
+  package let keys: [StoredStep]
+}
+
 package struct RunSelection: Sendable {
   package var flow: String?
   package var states: [RunState]
@@ -239,10 +256,13 @@ package struct RunSelection: Sendable {
 package struct ClaimToken: Sendable, Hashable {
   package let run: RunID
   package let fence: Int
+  /// The parent of the run.
+  package let parent: RunID?
 
-  package init(run: RunID, fence: Int) {
+  package init(run: RunID, fence: Int, parent: RunID? = nil) {
     self.run = run
     self.fence = fence
+    self.parent = parent
   }
 }
 
@@ -251,7 +271,7 @@ package struct RunClaim: Sendable {
   package let run: StoredRun
 
   package init(_ run: StoredRun) {
-    token = ClaimToken(run: run.id, fence: run.fence)
+    token = ClaimToken(run: run.id, fence: run.fence, parent: run.parent)
     self.run = run
   }
 }

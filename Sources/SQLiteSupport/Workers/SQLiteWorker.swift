@@ -9,7 +9,7 @@ internal import Dispatch
 /// deinitializer, after the last request, access it.
 package final class SQLiteWorker: @unchecked Sendable {
   private let queue: DispatchQueue
-  private let open: @Sendable () throws -> SQLiteConnection
+  private let makeConnection: @Sendable () throws -> SQLiteConnection
   private let convertError: @Sendable (SQLiteError) -> any Error
   private var connection: SQLiteConnection?
 
@@ -25,7 +25,7 @@ package final class SQLiteWorker: @unchecked Sendable {
   ) {
     queue = DispatchQueue(label: name)
     self.convertError = convertError
-    self.open = open
+    makeConnection = open
   }
 
   /// Runs a body with the connection, on its thread.
@@ -42,11 +42,16 @@ package final class SQLiteWorker: @unchecked Sendable {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
         guard request.submit(waiter) else { return }
-        queue.async { [self] in connection = request.run(on: connection, open: open) }
+        queue.async { [self] in connection = request.run(on: connection, open: makeConnection) }
       }
     } onCancel: {
       request.cancel()
     }
+  }
+
+  /// Begins to open the file. If that fails, the next request tries again.
+  package func open() {
+    queue.async { [self] in if connection == nil { connection = try? makeConnection() } }
   }
 
   /// Runs a body with the connection, on its thread, even if the task is cancelled. Does not run it

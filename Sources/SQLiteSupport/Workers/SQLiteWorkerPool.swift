@@ -27,6 +27,18 @@ package final class SQLiteWorkerPool: Sendable {
     return try await worker.run(body)
   }
 
+  /// Begins to open the first connection, so that the first request does not wait for it. If that
+  /// fails, the request tries again.
+  package func openFirst() {
+    let first = workers.withLock { workers -> SQLiteWorker? in
+      guard workers.isEmpty else { return nil }
+      let worker = makeWorker(0)
+      workers.append((worker, 0))
+      return worker
+    }
+    first?.open()
+  }
+
   /// Closes the connections after their pending requests.
   package func close() async {
     for worker in workers.withLock({ $0.map(\.worker) }) { await worker.close() }

@@ -25,7 +25,7 @@ import Testing
         let hasCrashed = try await crash(flow, file, commit: number / 2 + 1, number % 2 == 1)
         let store = RunStore.sqlite(file)
         if let run = try await store.backend.run("r"), !run.state.hasEnded {
-          let keys = try await store.backend.keys(of: "r").map(\.key)
+          let keys = try await store.backend.parts(of: "r", last: nil).keys.map(\.key)
           let expected = flow.expectedBookings(finished: run.stepCount, keys: keys)
           #expect(try await database.bookings == expected, "\(number)")
           #expect(try await database.bookingCount == expected.count, "\(number)")
@@ -249,7 +249,9 @@ import Testing
         let run = try await store.backend.run("r")
         let hasCrashed = run?.state.hasEnded != true
         // A stored result is progress, so the claim does not count any more.
-        if try await store.backend.keys(of: "r").contains(where: { $0.kind == .result }) {
+        if try await store.backend.parts(of: "r", last: nil).keys.contains(where: {
+          $0.kind == .result
+        }) {
           #expect(run?.claims == 0, "\(number)")
         }
         #expect(try await DurableOperation(flow, named: "r", in: store).run().get() == 1)
@@ -407,7 +409,7 @@ extension RunStore {
     _ body: @escaping @Sendable (RecordWriter) throws -> Int
   ) async throws {
     let options = database.options
-    _ = try await backend.commit(firstKept: 0, by: claim) { connection in
+    _ = try await backend.commit(dropping: 0..<0, hasKeys: false, by: claim) { connection in
       let value = try RecordWriter.perform(in: connection, options, isCancelled: { false }, body)
       return CommittedValue(
         value,

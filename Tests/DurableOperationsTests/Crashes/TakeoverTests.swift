@@ -97,7 +97,7 @@ import Testing
         position: number, key: "", name: "plain", types: StepTypes(operations: [], success: ""),
         mangledName: "", kind: .result, value: "1", sequence: nil, attempts: 1,
         fence: claim.token.fence, began: 0, ended: 0)
-      try await store.backend.append(step, firstKept: 0, by: claim.token)
+      try await store.backend.append(step, dropping: 0..<0, hasKeys: false, by: claim.token)
       #expect(try await store.run("parent")?.summary.attempt == 0)
       try await store.backend.release(by: claim.token)
       try await store.backend.release(by: parent.token)

@@ -9,4 +9,11 @@ enum SQLiteFiles {
       file, for: .writing, SQLiteConfiguration(access: .create))
     for statement in statements { try connection.execute(statement) }
   }
+
+  /// Returns the first column of the first row of a query; nil if there is no row.
+  static func integer(_ file: String, _ query: String) throws -> Int64? {
+    let connection = try SQLiteConnection.open(
+      file, for: .reading, SQLiteConfiguration(access: .existing))
+    return try connection.fetchOne(query) { $0.integer(at: 0) }
+  }
 }

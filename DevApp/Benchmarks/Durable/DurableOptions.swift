@@ -1,0 +1,64 @@
+/// The command-line options of the benchmarks of durable flows.
+struct DurableOptions {
+  static let usage = """
+    usage: Benchmarks durable [OPTION…]
+
+    Measures durable flows beside a bare SQLite insert of the same rows, and prints a table.
+
+      --rounds N       measures every way N times (default: 7, or 3 with --quick)
+      --only SHAPE     measures only this shape; can be repeated
+      --quick          measures smaller sizes, in less than a minute; the goals are for the others
+      --peers FOLDER   also measures the programs in FOLDER, which run flows with other engines
+      --help           prints this help
+
+    The shapes are: \(DurableCatalogue.ids.joined(separator: ", ")).
+    """
+
+  var rounds: Int?
+  var shapes: [String] = []
+  var isQuick = false
+  var peers: String?
+  var wantsHelp = false
+
+  init(_ arguments: some Sequence<String>) throws(UsageError) {
+    var rest = Array(arguments)[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--rounds": rounds = try Self.rounds(in: &rest)
+      case "--only": shapes.append(try Self.shape(in: &rest))
+      case "--quick": isQuick = true
+      case "--peers": peers = try Self.value(after: argument, "FOLDER", in: &rest)
+      case "--help", "-h": wantsHelp = true
+      default:
+        throw UsageError(
+          "unknown argument '\(argument)'; expected --rounds, --only, --quick, --peers or --help")
+      }
+    }
+  }
+
+  private static func rounds(in rest: inout ArraySlice<String>) throws(UsageError) -> Int {
+    let text = try value(after: "--rounds", "N", in: &rest)
+    guard let number = Int(text), (1...1_000).contains(number) else {
+      throw UsageError("invalid --rounds '\(text)'; expected a whole number from 1 to 1000")
+    }
+    return number
+  }
+
+  private static func shape(in rest: inout ArraySlice<String>) throws(UsageError) -> String {
+    let text = try value(after: "--only", "SHAPE", in: &rest)
+    guard DurableCatalogue.ids.contains(text) else {
+      throw UsageError(
+        "no shape is named '\(text)'; expected \(DurableCatalogue.ids.joined(separator: ", "))")
+    }
+    return text
+  }
+
+  private static func value(
+    after option: String, _ name: String, in rest: inout ArraySlice<String>
+  ) throws(UsageError) -> String {
+    guard let value = rest.popFirst(), !value.isEmpty else {
+      throw UsageError("\(option) without a value; expected \(option) \(name)")
+    }
+    return value
+  }
+}
