@@ -38,7 +38,7 @@ sanitize: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 8
 sanitize: sqlite ## Run the tests under the thread and the address sanitizer
 	TSAN_OPTIONS=detect_deadlocks=0 \
 	  swift test --scratch-path .build/thread --sanitize=thread -Xswiftc -DSANITIZER
-	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leaks-of-foundation:print_suppressions=0 \
+	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leak-suppressions:print_suppressions=0 \
 	  swift test --scratch-path .build/address --sanitize=address -Xswiftc -DSANITIZER --disable-xctest
 
 soak: sqlite ## Try random trees and flows for ten minutes each (SOAK_SECONDS=600), with new seeds
