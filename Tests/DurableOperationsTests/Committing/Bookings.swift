@@ -1,4 +1,5 @@
 import CompositeOperations
+import CompositeOperationsTestKit
 import DurableOperations
 import RecordOperations
 
@@ -17,8 +18,8 @@ struct Bookings: DurableSequence {
 
   /// The database, which a flow cannot hold.
   @TaskLocal static var database = SQLiteRecordDatabase("/nonexistent/none.sqlite")
-  /// Called before a step is returned.
-  @TaskLocal static var willReturn: (@Sendable () async -> Void)?
+  /// Passed before a step is returned.
+  @TaskLocal static var gate: Gate?
 
   let steps: [Step]
   var keeping: Int?
@@ -37,7 +38,7 @@ struct Bookings: DurableSequence {
     }
     let next = (previous?.index ?? -1) + 1
     guard next < steps.count else { return nil }
-    await Self.willReturn?()
+    await Self.gate?.passIgnoringCancellation()
     switch steps[next] {
     case .own: return Self.booking("\(next)").named("own")
     case .parts:

@@ -122,9 +122,7 @@ import Testing
     try await withBookings { file, database in
       let (runner, other) = (RunStore.sqlite(file), RunStore.sqlite(file))
       let gate = Gate()
-      let outcome = try await Bookings.$willReturn.withValue({
-        await gate.passIgnoringCancellation()
-      }) {
+      let outcome = try await Bookings.$gate.withValue(gate) {
         let flow = DurableOperation(Bookings(.own), named: "r", in: runner).start()
         await gate.waitForArrivals(1)
         // As after the end of the process.
