@@ -7,7 +7,7 @@ struct DurableOptions {
 
       --rounds N       measures every way N times (default: 7, or 3 with --quick)
       --only SHAPE     measures only this shape; can be repeated
-      --quick          measures smaller sizes, in less than a minute; the goals are for the others
+      --quick          measures smaller sizes, in about a minute; the goals are for the others
       --peers FOLDER   also measures the programs in FOLDER, which run flows with other engines
       --help           prints this help
 

@@ -1,7 +1,7 @@
 /// The figures of durable flows as a table in Markdown, a row for each way.
 struct DurableTable {
   private static let columns: [(name: String, width: Int, isNumber: Bool)] = [
-    ("shape", 15, false), ("way", 18, false), ("unit", 19, false), ("median", 8, true),
+    ("shape", 15, false), ("way", 14, false), ("unit", 16, false), ("median", 8, true),
     ("least – most", 17, true), ("ratio", 5, true), ("goal", 5, false),
   ]
 

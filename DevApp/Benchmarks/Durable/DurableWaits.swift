@@ -67,7 +67,7 @@ extension Shape {
     }
     return Shape(
       id: "parked-memory", title: "memory of a worker with \(count.grouped) parked runs",
-      operations: count, unit: .bytesPerOperation,
+      operations: count, unit: .bytesPerRun,
       ways: [way("resident") { $0.residentBytes }, way("heap") { $0.heapBytes }])
   }
 

@@ -5,12 +5,13 @@ enum Unit: String, Sendable, Encodable {
   /// The wall time of a whole run.
   case milliseconds = "ms"
   case bytesPerOperation = "bytes per operation"
+  case bytesPerRun = "bytes per run"
   case stepsPerSecond = "steps/s"
 
   /// Returns the figure for the amount of a run.
   func figure(of amount: Double, operations: Int) -> Double {
     switch self {
-    case .nanosecondsPerOperation, .nanosecondsPerEvent, .bytesPerOperation:
+    case .nanosecondsPerOperation, .nanosecondsPerEvent, .bytesPerOperation, .bytesPerRun:
       amount / Double(operations)
     case .milliseconds: amount / 1_000_000
     case .stepsPerSecond: Double(operations) / amount * 1e9
