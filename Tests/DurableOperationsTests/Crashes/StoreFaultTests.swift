@@ -52,20 +52,19 @@ import Testing
     async throws
   {
     let folder = try CrashFolder()
-    let isFull = Lock(false)
+    let disk = FullDisk()
     let store = RunStore.sqlite(folder.journal) { moment, _ in
-      if moment == .beforeCommit, isFull.withLock({ $0 }) {
+      if moment == .beforeCommit, disk.isFull {
         throw SQLiteError(.diskFull, "the disk is full", file: "test")
       }
     }
     let flow = DurableOperation(StubbornStep(), named: "stubborn", in: store)
     try await store.start(StubbornStep(), named: "stubborn")
-    let fill: @Sendable () -> Void = { isFull.withLock { $0 = true } }
-    let error = await StubbornSequence.$onKey.withValue(fill) {
+    let error = await StubbornSequence.$disk.withValue(disk) {
       await flow.run().error as? RunStoreError
     }
     #expect(error?.reason == .diskFull, "\(error as Any)")
-    isFull.withLock { $0 = false }
+    disk.isFull = false
     #expect(try await flow.run().get() == 1)
   }
 
@@ -127,6 +126,15 @@ private struct Text: ComposableOperation {
   }
 }
 
+private final class FullDisk: Sendable {
+  private let lock = Lock(false)
+
+  var isFull: Bool {
+    get { lock.withLock { $0 } }
+    set { lock.withLock { $0 = newValue } }
+  }
+}
+
 /// A flow of one step, which is a sequence that repeats its step until that has a result.
 private struct StubbornStep: DurableSequence {
   mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
@@ -139,8 +147,8 @@ private struct StubbornStep: DurableSequence {
 }
 
 private struct StubbornSequence: OperationSequence {
-  /// Called in each step.
-  @TaskLocal static var onKey: (@Sendable () -> Void)?
+  /// Filled by each step.
+  @TaskLocal fileprivate static var disk: FullDisk?
 
   private var value: Int?
 
@@ -148,7 +156,7 @@ private struct StubbornSequence: OperationSequence {
     value = previous?.result(as: Int.self)
     if value != nil { return nil }
     return SimpleOperation {
-      Self.onKey?()
+      Self.disk?.isFull = true
       return 1
     }.journaled(as: previous?.index ?? -1)
   }
