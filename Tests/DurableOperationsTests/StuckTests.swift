@@ -148,8 +148,18 @@ import Testing
           ended: 0), by: claim.token)
       #expect(try await test.row("child").claims == claims)
       #expect(try await test.row("parent").claims == claims)
-      try await backend.release(by: claim.token)
+      try await backend.release(by: claim.token, asFailed: kind == .result)
     }
+    // The first delay, although the claim has made progress.
+    #expect(try await test.row("child").wake == backend.options.milliseconds + 100)
+  }
+
+  @Test func `J21: a step that recovers from an undecodable key is stuck, too`() async throws {
+    let test = TestStore()
+    try await test.interrupt(
+      Recovering(), afterStoring: "\"text\"", as: .result, under: "k", ofStep: "recovering")
+    #expect(try await test.run(Recovering()).state == .stuck)
+    #expect(try await test.row().stepCount == 0)
   }
 
   @Test func `J21: a step of a type that the program no longer has makes the run stuck`()
@@ -286,6 +296,15 @@ private struct FailsTwice: DurableSequence {
     case 0: FailingUntil(attempt: 4)
     default: nil
     }
+  }
+  func output(of steps: FinishedSteps) {}
+}
+
+/// A flow of one step, which has a result even if its journal cannot be read.
+private struct Recovering: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil
+      ? Note("part", 1).journaled(as: "k").recovering { _ in 0 }.named("recovering") : nil
   }
   func output(of steps: FinishedSteps) {}
 }

@@ -58,6 +58,7 @@ public struct RunStore: Sendable {
   ///   - id: The name of the run. The same name with the same flow and state is the same run.
   /// - Returns: A handle to the new run, or to the run that has the name.
   /// - Throws: A ``RunExistsError`` if another flow, or the same with another state, has the name; a
+  ///   ``RunStuckError`` if the first state of the run with the name cannot be decoded; a
   ///   ``RunStoreError``.
   @discardableResult
   public func start<Flow: DurableSequence>(

@@ -218,9 +218,11 @@ extension SQLiteConnection {
   /// - Returns: Its parents that waited for it, the nearest first.
   @discardableResult
   func release(_ claim: ClaimToken, asFailed hasFailed: Bool, now: Int64) throws -> [RunID] {
+    // After progress, the number of claims is 0.
+    let delay = "min(100 << max(claims - 1, 0), 10000) * (claims < \(Self.mostClaims))"
     let change =
       hasFailed
-      ? "state = 'parked', wake = ?3 + min(100 << (claims - 1), 10000) * (claims < \(Self.mostClaims))"
+      ? "state = 'parked', wake = ?3 + \(delay)"
       : "state = 'ready', wake = ?3, claims = max(0, claims - 1)"
     try execute(
       """

@@ -23,7 +23,7 @@ final class SQLiteRunBackend: RunBackend {
   /// Held by the claim that registers this process.
   private let registration = AsyncMutex()
   /// Claims of this process that could not be released. Its next claim releases them.
-  private let unreleased = Lock<Set<ClaimToken>>([])
+  let unreleased = Lock<Set<ClaimToken>>([])
 
   /// - Parameters:
   ///   - file: The path of the file; nil for a journal in memory.
@@ -252,65 +252,6 @@ final class SQLiteRunBackend: RunBackend {
       try connection.makeRunsReady(ofOwner: number, now: now)
       lock.removeFile()
     }
-  }
-
-  // MARK: Writes of the process that runs a run
-
-  func append(
-    _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
-  ) async throws {
-    let now = now
-    let types = options.json(step)
-    try await write {
-      try $0.append(step, types, dropping: dropped, hasKeys: hasKeys, by: claim, now: now)
-    }
-  }
-
-  func store(key step: StoredStep, by claim: ClaimToken) async throws {
-    let types = options.json(step)
-    try await write { try $0.store(key: step, types, by: claim) }
-  }
-
-  func removeKeys(by claim: ClaimToken) async throws {
-    try await write { connection in
-      try connection.check(claim)
-      try connection.removeKeys(of: claim.run)
-    }
-  }
-
-  func park(by claim: ClaimToken, until wake: Int64?, event: String?) async throws {
-    let now = now
-    let parents = try await write {
-      try $0.park(by: claim, until: wake, event: event, now: now)
-    }
-    notify(claim.run, parents)
-  }
-
-  func end(
-    by claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?
-  ) async throws {
-    let now = now
-    let parents = try await write {
-      try $0.end(claim, outcome, as: state, sequence: sequence, now: now)
-    }
-    notify(claim.run, parents)
-  }
-
-  func release(by claim: ClaimToken, asFailed hasFailed: Bool) async throws {
-    let now = now
-    do {
-      let parents = try await write { try $0.release(claim, asFailed: hasFailed, now: now) }
-      notify(claim.run, parents)
-    } catch {
-      _ = unreleased.withLock { $0.insert(claim) }
-      throw error
-    }
-  }
-
-  func markStuck(by claim: ClaimToken, because reason: String) async throws {
-    let now = now
-    try await write { try $0.markStuck(claim, because: reason, now: now) }
-    changes.notify([.run(claim.run)])
   }
 
   /// Wakes the tasks that wait for a run, for runs that have changed with it, or for a run to claim.

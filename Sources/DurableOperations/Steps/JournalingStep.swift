@@ -66,6 +66,8 @@ final class StepRecorder: Sendable {
   func record(_ value: any Sendable) async throws {
     if finished != nil { return }
     if let failure = step.failure { throw failure }
+    // Whatever the operation has made of the error.
+    if let reason = step.stuckReason { throw RunStuckError(run: step.session.run, reason: reason) }
     let text: String
     do {
       text = try StoredValue.encode(value, by: step.session.coder)

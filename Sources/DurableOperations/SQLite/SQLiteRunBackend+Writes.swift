@@ -1,0 +1,82 @@
+internal import CompositeOperations
+internal import SQLiteSupport
+
+// Writes of the process that runs a run.
+extension SQLiteRunBackend {
+  func append(
+    _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
+  ) async throws {
+    let now = now
+    let types = options.json(step)
+    try await write {
+      try $0.append(step, types, dropping: dropped, hasKeys: hasKeys, by: claim, now: now)
+    }
+  }
+
+  func store(key step: StoredStep, by claim: ClaimToken) async throws {
+    let types = options.json(step)
+    try await write { try $0.store(key: step, types, by: claim) }
+  }
+
+  func removeKeys(by claim: ClaimToken) async throws {
+    try await write { connection in
+      try connection.check(claim)
+      try connection.removeKeys(of: claim.run)
+    }
+  }
+
+  func park(by claim: ClaimToken, until wake: Int64?, event: String?) async throws {
+    let now = now
+    let parents = try await write {
+      try $0.park(by: claim, until: wake, event: event, now: now)
+    }
+    notify(claim.run, parents)
+  }
+
+  func end(
+    by claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?
+  ) async throws {
+    let now = now
+    let parents = try await write {
+      try $0.end(claim, outcome, as: state, sequence: sequence, now: now)
+    }
+    notify(claim.run, parents)
+  }
+
+  func release(by claim: ClaimToken, asFailed hasFailed: Bool) async throws {
+    let now = now
+    do {
+      let parents = try await write { try $0.release(claim, asFailed: hasFailed, now: now) }
+      notify(claim.run, parents)
+    } catch {
+      _ = unreleased.withLock { $0.insert(claim) }
+      throw error
+    }
+  }
+
+  func markStuck(by claim: ClaimToken, because reason: String) async throws {
+    let now = now
+    try await write { try $0.markStuck(claim, because: reason, now: now) }
+    changes.notify([.run(claim.run)])
+  }
+
+  // MARK: With other changes of the file
+
+  func commit<Value: Sendable>(
+    dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken,
+    _ changes: @escaping @Sendable (SQLiteConnection) throws -> CommittedValue<Value>
+  ) async throws -> CommittedValue<Value> {
+    let now = now
+    return try await writeInSavepoint { [options] connection in
+      let committed = try changes(connection)
+      let types = options.json(committed.row)
+      if committed.row.key.isEmpty {
+        try connection.append(
+          committed.row, types, dropping: dropped, hasKeys: hasKeys, by: claim, now: now)
+      } else {
+        try connection.store(key: committed.row, types, by: claim)
+      }
+      return committed
+    }
+  }
+}
