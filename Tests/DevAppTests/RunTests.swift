@@ -66,6 +66,21 @@ import Testing
     #expect(reported[3] == "DevApp run: 3 of 4 commands failed")
   }
 
+  @Test(arguments: [[], ["--grouped"]])
+  func `--timeout terminates a command, which counts as failed`(option: [String]) async throws {
+    var program = Program.devApp()
+    program.arguments =
+      ["run", "--timeout", "0.2"] + option + ["--", "sleep", "3600"]
+    let printed = try await program.run()
+    #expect(printed.status == 1)
+    #expect(
+      printed.error == """
+        DevApp run: sleep: terminated by the timeout of 0.2 seconds
+        DevApp run: 1 of 1 command failed
+
+        """)
+  }
+
   @Test(arguments: [
     (["run"], "no COMMAND; expected"), (["run", "--"], "no COMMAND; expected"),
     (["run", "--width", "2"], "no COMMAND; expected"),
@@ -76,6 +91,9 @@ import Testing
     (["run", "--width", "0", "--", "ls"], "invalid width 0; expected a number >= 1"),
     (["run", "--width", "two"], "invalid width two; expected"),
     (["run", "--width"], "--width without"),
+    (["run", "--timeout", "0", "--", "ls"], "invalid timeout 0; expected seconds"),
+    (["run", "--timeout", "nan", "--", "ls"], "invalid timeout nan; expected seconds"),
+    (["run", "--timeout"], "--timeout without a number; expected seconds"),
   ])
   func `invalid arguments are reported in one line with the expected ones`(
     arguments: [String], message: String

@@ -12,6 +12,9 @@ import Testing
       "  → error(no page missing)", "  → 42 and page about", "  → see: about imprint",
       "  → FetchPage(missing): error(no page missing)", "  → result(\"worked\") after 3 attempts",
       "  → FetchPage(index): result(\"see: about imprint\")\n  → slow: cancelled", "  → [10, 12]",
+      "  → error(timeout: \'FetchPage(slow)\' took longer than 0.02 seconds)\n  → page about",
+      "  → page about, then page imprint",
+      "  → cancelled\n  → result(\"see: about imprint\")\n  → result(\"page about\")",
     ] {
       #expect(printed.text.contains(line + "\n"), "\(line)")
     }
@@ -23,7 +26,7 @@ import Testing
         .appendingPathComponent("../../DevApp/Demo/Tour/TourStops.swift").standardizedFileURL,
       encoding: .utf8)
     let stops = source.components(separatedBy: "TourStop(\n").dropFirst()
-    #expect(stops.count == 8)
+    #expect(stops.count == 11)
     for stop in stops {
       let parts = stop.components(separatedBy: "\"\"\"")
       try #require(parts.count == 3)

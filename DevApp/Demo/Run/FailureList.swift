@@ -7,7 +7,13 @@ struct FailureList {
   /// - Parameter fateOfOthers: A description of the commands that were terminated.
   init(_ error: ParallelOperationError, _ fateOfOthers: String) {
     var lines = error.failures.map { child in
-      "\(child.name): \(child.outcome.error.map { "\($0)" } ?? "failed")"
+      let failure =
+        switch child.outcome.error {
+        case let timeout as TimeoutError: "terminated by the timeout of \(timeout.limit)"
+        case let error?: "\(error)"
+        case nil: "failed"
+        }
+      return "\(child.name): \(failure)"
     }
     let failed = lines.count
     var parts = ["\(failed) of \(error.children.count.counted("command")) failed"]

@@ -2,10 +2,10 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import SystemSupport
 
-/// `DevApp run [--width N] [--keep-going] [--grouped] -- COMMAND… [--- COMMAND…]…`
+/// `DevApp run [--width N] [--keep-going] [--grouped] [--timeout SECONDS] -- COMMAND… [--- COMMAND…]…`
 struct RunCommand {
   static let usage = """
-    usage: DevApp run [--width N] [--keep-going] [--grouped] [--trace FILE] [--timeline FILE]
+    usage: DevApp run [--width N] [--keep-going] [--grouped] [--timeout SECONDS] [--trace FILE] [--timeline FILE]
                       -- COMMAND… [--- COMMAND…]…
 
     Runs commands in parallel, each with its arguments and without a shell. Prints their output line by line, each line
@@ -14,6 +14,7 @@ struct RunCommand {
       --width N         runs at most N commands at once (default: the number of processors); 1 runs them in sequence
       --keep-going      runs all commands; without it, the first failure terminates the running ones, and no other starts
       --grouped         prints the output of a command in one piece when it has ended
+      --timeout SECONDS terminates a command that has run for this time, which is then a failed one
     \(FlowOptions.usage)
       --                precedes the first COMMAND; each COMMAND ends at --- or with the last argument
 
@@ -29,6 +30,7 @@ struct RunCommand {
   private var width = Processors.count
   private var keepsGoing = false
   private var isGrouped = false
+  private var timeout: Duration?
   private let commands: [NamedCommand]
 
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
@@ -40,10 +42,11 @@ struct RunCommand {
       case "--width": width = try Self.width(rest.popFirst())
       case "--keep-going": keepsGoing = true
       case "--grouped": isGrouped = true
+      case "--timeout": timeout = try Self.timeout(rest.popFirst())
       default:
         throw UsageError(
-          "run: unexpected argument \(argument); expected --width, --keep-going, --grouped, --trace, "
-            + "--timeline or -- before the first COMMAND")
+          "run: unexpected argument \(argument); expected --width, --keep-going, --grouped, --timeout, "
+            + "--trace, --timeline or -- before the first COMMAND")
       }
     }
     commands = try NamedCommand.list(from: rest)
@@ -57,6 +60,15 @@ struct RunCommand {
     return width
   }
 
+  private static func timeout(_ argument: RawPath?) throws(UsageError) -> Duration {
+    guard let text = argument?.utf8, let seconds = Double(text), (0.001...1e9).contains(seconds)
+    else {
+      let given = argument.map { "invalid timeout \($0)" } ?? "--timeout without a number"
+      throw UsageError("run: \(given); expected seconds, such as 90 or 0.5, at least 0.001")
+    }
+    return .seconds(seconds)
+  }
+
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
     let observation = try FlowObservation(options)
@@ -66,8 +78,10 @@ struct RunCommand {
     let printer = LinePrinter()
     let running = RunningCommands()
     let list = ParallelOperation(
-      commands.map {
-        PrintCommand(command: $0, isGrouped: isGrouped, printer: printer, running: running)
+      commands.map { command in
+        let print = PrintCommand(
+          command: command, isGrouped: isGrouped, printer: printer, running: running)
+        return timeout.map { AnyOperation(print.timingOut(after: $0)) } ?? AnyOperation(print)
       },
       width: .limited(to: width), onFailure: keepsGoing ? .runAll : .cancelRemaining)
     let flow = try await PerformedFlow(

@@ -2,7 +2,8 @@ import CompositeOperations
 
 extension TourStop {
   static let all = [
-    outcomes, cancelRemaining, runAll, race, recovery, retry, cancellation, composition,
+    outcomes, cancelRemaining, runAll, race, recovery, retry, timeout, cancellation, composition,
+    graph, pool,
   ]
 
   private static let outcomes = TourStop(
@@ -129,6 +130,19 @@ extension TourStop {
     print("\(outcome) after \(attempts.lines.count) attempts")
   }
 
+  private static let timeout = TourStop(
+    title: "A timeout: cancels what takes too long, and another way can follow",
+    code: """
+      let slow = FetchPage(name: "slow").timingOut(after: .milliseconds(20))
+      print("\\(await slow.run())")
+      print(try await slow.fallingBack(to: FetchPage(name: "about")).run().get())
+      """
+  ) { print in
+    let slow = FetchPage(name: "slow").timingOut(after: .milliseconds(20))
+    print("\(await slow.run())")
+    print(try await slow.fallingBack(to: FetchPage(name: "about")).run().get())
+  }
+
   private static let cancellation = TourStop(
     title: "Cancellation: reaches everything below, and what finished stays visible",
     code: """
@@ -173,5 +187,47 @@ extension TourStop {
       .then { index in ParallelOperation(index.links.map { FetchPage(name: $0) }) }
       .map { pages in pages.map(\.count) }
     print("\(try await sizes.run().get())")
+  }
+
+  private static let graph = TourStop(
+    title: "A graph: each node begins when the nodes that it needs have results",
+    code: """
+      let letter = OperationGraph { graph in
+        let about = graph.add(FetchPage(name: "about"))
+        let imprint = graph.add(FetchPage(name: "imprint"))
+        return graph.add(needing: about, imprint) { about, imprint in
+          SimpleOperation { "\\(about), then \\(imprint)" }
+        }
+      }
+      print(try await letter.run().get())
+      """
+  ) { print in
+    let letter = OperationGraph { graph in
+      let about = graph.add(FetchPage(name: "about"))
+      let imprint = graph.add(FetchPage(name: "imprint"))
+      return graph.add(needing: about, imprint) { about, imprint in
+        SimpleOperation { "\(about), then \(imprint)" }
+      }
+    }
+    print(try await letter.run().get())
+  }
+
+  private static let pool = TourStop(
+    title: "A pool: operations arrive over time, and share a limit",
+    code: """
+      let pool = OperationPool(width: .limited(to: 1))
+      let first = pool.submitNow(FetchPage(name: "slow"))
+      let second = pool.submitNow(FetchPage(name: "about"))
+      let urgent = pool.submitNow(FetchPage(name: "index"), priority: .high)
+      first.cancel()
+      for run in [first, urgent, second] { print("\\(await run.outcome)") }
+      """
+  ) { print in
+    let pool = OperationPool(width: .limited(to: 1))
+    let first = pool.submitNow(FetchPage(name: "slow"))
+    let second = pool.submitNow(FetchPage(name: "about"))
+    let urgent = pool.submitNow(FetchPage(name: "index"), priority: .high)
+    first.cancel()
+    for run in [first, urgent, second] { print("\(await run.outcome)") }
   }
 }
