@@ -22,7 +22,8 @@ extension SQLiteError {
       return (.busy, "\(file) is locked by another connection (\(message))", nil)
     case SQLITE_PROTOCOL:
       return (.busy, "too many connections lock \(file) at once (\(message))", nil)
-    case SQLITE_FULL:
+    case SQLITE_FULL,
+      SQLITE_IOERR where code == sharedMemorySize:
       return (
         .diskFull, "the disk of \(file) is full, or the file has reached its maximum size",
         "free some space"
@@ -56,6 +57,10 @@ extension SQLiteError {
     default: return (.other, plain, nil)
     }
   }
+
+  /// `SQLITE_IOERR_SHMSIZE`, which Swift does not import: the disk has no room for the index of the
+  /// write-ahead log.
+  private static var sharedMemorySize: Int32 { SQLITE_IOERR | 19 << 8 }
 
   // MARK: Files
 

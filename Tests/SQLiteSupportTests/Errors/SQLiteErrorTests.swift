@@ -9,6 +9,10 @@ import Testing
     (6, "table is locked", .busy, "locked by another connection"),
     (15, "locking protocol", .busy, "too many connections"),
     (13, "full", .diskFull, "is full, or the file has reached its maximum size: free some space"),
+    (
+      10 | 19 << 8, "disk I/O error", .diskFull,
+      "is full, or the file has reached its maximum size: free"
+    ),
     (10 | 3 << 8, "disk I/O error", .inputOutput, "(disk I/O error, 778): check its disk"),
     (11, "malformed", .corrupt, "damaged (malformed): restore a backup"),
     (26, "file is not a database", .notADatabase, "is encrypted: check the path"),
