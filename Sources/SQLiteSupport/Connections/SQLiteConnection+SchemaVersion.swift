@@ -11,7 +11,9 @@ extension SQLiteConnection {
     if found == 0, version == 0, try integer("SELECT count(*) FROM sqlite_schema") == 0 { return 0 }
     guard found == applicationID else {
       throw SQLiteError(
-        .foreignFile, "\(file) is a database of another program (application_id \(found))",
+        .foreignFile,
+        "\(file) is a database of another program"
+          + (found == 0 ? "" : " (application_id \(found))"),
         advice: "use another path", file: file)
     }
     guard version <= latest else {
