@@ -43,7 +43,7 @@ import Testing
       error.map { "\($0)" }
         == """
         run r, step 0, large: result of 2 KiB exceeds the limit of 1 KiB; store it in a file or a \
-        database and return its name, or raise `valueLimit` of the store
+        database and return its name, or raise `valueLimit` of the store and retry the run
         """)
     // At the limit, quotes included.
     #expect(try await stepError(Single(.large), RunStoreOptions(valueLimit: 2_002)) == nil)

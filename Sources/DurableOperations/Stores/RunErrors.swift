@@ -47,7 +47,7 @@ public struct StepTooLargeError: Error, Codable, Hashable, Sendable, CustomStrin
     """
     run \(run), step \(step), \(name): result of \(sizes.size) exceeds the limit of \
     \(sizes.limit); store it in a file or a database and return its name, or raise \
-    `valueLimit` of the store
+    `valueLimit` of the store and retry the run
     """
   }
 }
