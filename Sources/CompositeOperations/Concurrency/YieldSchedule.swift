@@ -15,8 +15,12 @@ internal import SystemSupport
 
   @usableFromInline var stepsLeft: Int32 = 4
   private var stride: Int32 = 4
-  /// When the loop got its thread, and when the clock was read last; nil until it has been read.
-  private var times: (sliceStart: Int64, lastReading: Int64)?
+  /// Whether the task has a preferred executor; nil until the first stride has ended. It cannot
+  /// change during the loop.
+  private var isReproducible: Bool?
+  /// When the loop got its thread, and when the clock was read last. Valid after the first stride.
+  private var sliceStart: Int64 = 0
+  private var lastReading: Int64 = 0
 
   @usableFromInline init() {}
 
@@ -34,24 +38,24 @@ internal import SystemSupport
 
   @usableFromInline mutating func isTimeToYield() -> Bool {
     defer { stepsLeft = stride }
-    if Task.hasPreferredExecutor {
-      defer { stride = Self.reproducibleStride }
-      return stride == Self.reproducibleStride
-    }
-    let now = MonotonicTime.now
-    guard let (sliceStart, lastReading) = times else {
-      times = (now, now)
+    guard let isReproducible else {
+      let isReproducible = Task.hasPreferredExecutor
+      self.isReproducible = isReproducible
+      if isReproducible { stride = Self.reproducibleStride }
+      yielded()
       return false
     }
+    if isReproducible { return true }
+    let now = MonotonicTime.now
     stride = now - lastReading < Self.shortTime ? min(stride * 4, Self.longestStride) : 1
-    times = (sliceStart, now)
+    lastReading = now
     return now - sliceStart > Self.sliceLength
   }
 
   /// Begins a new time slice, after a yield.
   @usableFromInline mutating func yielded() {
-    guard times != nil else { return }
-    let now = MonotonicTime.now
-    times = (now, now)
+    if isReproducible == true { return }
+    sliceStart = MonotonicTime.now
+    lastReading = sliceStart
   }
 }
