@@ -4,7 +4,7 @@ import Testing
 @Suite struct GraphModelTests {
   @Test(arguments: [true, false])
   func `G1 to G5: random graphs follow the rules`(onOneWorker: Bool) async {
-    for seed in 0..<UInt64(ModelSettings.scaled(10_000)) {
+    for seed in 0..<UInt64(Scale.cases(10_000)) {
       let findings = await GraphTrial(seed: seed).findings(onOneWorker: onOneWorker)
       if let first = findings.first {
         Issue.record("seed \(seed): \(first)")

@@ -13,15 +13,6 @@ enum ModelSettings {
     guard let parts, parts.count == 2, let seed = UInt64(parts[1]) else { return nil }
     return ModelCase.Workers(rawValue: String(parts[0])).map { ModelCase(seed: seed, workers: $0) }
   }()
-
-  /// The number of trees to run: a tenth under a sanitizer, because sanitizers are slow.
-  static func scaled(_ trees: Int) -> Int {
-    #if SANITIZER
-      trees / 10
-    #else
-      trees
-    #endif
-  }
 }
 
 /// Cases with consecutive seeds.
@@ -30,7 +21,7 @@ struct Batch: Sendable, CustomTestStringConvertible {
   let seeds: Range<UInt64>
 
   static func all(of workers: ModelCase.Workers, trees: Int) -> [Batch] {
-    let trees = UInt64(ModelSettings.scaled(trees))
+    let trees = UInt64(Scale.cases(trees))
     return stride(from: 0, to: trees, by: 1_000).map { first in
       Batch(workers: workers, seeds: first..<min(first + 1_000, trees))
     }

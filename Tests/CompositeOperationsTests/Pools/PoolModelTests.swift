@@ -3,7 +3,7 @@ import Testing
 /// Checks random programs over pools against the rules, which `PoolJudge` implements.
 @Suite struct PoolModelTests {
   @Test func `W1 to W8: random programs on one worker follow the rules exactly`() async {
-    for seed in 0..<UInt64(ModelSettings.scaled(10_000)) {
+    for seed in 0..<UInt64(Scale.cases(10_000)) {
       let findings = await PoolTrial(seed: seed).findingsOnOneWorker()
       if let first = findings.first {
         Issue.record("seed \(seed): \(first)")
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test func `W1 to W8: random programs on all workers do only what the rules allow`() async {
-    for seed in 0..<UInt64(ModelSettings.scaled(10_000)) {
+    for seed in 0..<UInt64(Scale.cases(10_000)) {
       let findings = await PoolTrial(seed: seed).findingsOnAllWorkers()
       if let first = findings.first {
         Issue.record("seed \(seed): \(first)")

@@ -178,7 +178,7 @@ import Testing
   @Test func `H1 and H2: each caller in a random order gets one outcome of a run that it shared`()
     async
   {
-    for seed in 0..<UInt64(ModelSettings.scaled(2_000)) {
+    for seed in 0..<UInt64(Scale.cases(2_000)) {
       let findings = await SharedTrial(seed: seed).findings()
       if let first = findings.first {
         Issue.record("seed \(seed): \(first)")

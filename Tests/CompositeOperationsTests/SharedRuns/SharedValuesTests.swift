@@ -153,7 +153,7 @@ import Testing
     await withDiscardingTaskGroup { group in
       for number in 0..<8 {
         group.addTask {
-          for round in 0..<ModelSettings.scaled(500) {
+          for round in 0..<Scale.cases(500) {
             let wanted = SimpleOperation {
               numbers.add(())
               let value = numbers.count * 8 + number

@@ -10,7 +10,7 @@ import Testing
   ) {
     var refused = 0
     var passing = 0
-    for seed in 0..<UInt64(ModelSettings.scaled(50)) {
+    for seed in 0..<UInt64(Scale.cases(50)) {
       var permits = PermitCase(seed: batch << 32 + seed)
       permits.run(events: 60)
       if let finding = permits.findings.first {
@@ -28,7 +28,7 @@ import Testing
   func `E4: the steps of a search do not grow with the number of waiting requests`(
     scenario: PermitScenario
   ) {
-    let count = ModelSettings.scaled(3_000)
+    let count = Scale.cases(3_000)
     var world = PermitWorld(scenario.operations(count))
     world.run()
     #expect(world.doneCount + world.refusedCount == count)
@@ -39,7 +39,7 @@ import Testing
   @Test
   func `E4: runs that wait for one another 10,000 levels deep are no cycle, and take linear time`()
   {
-    let count = ModelSettings.scaled(10_000)
+    let count = Scale.cases(10_000)
     var machine = PermitLedger.StateMachine()
     let ends = (0...count).map { _ in Permits(1 << 30) }
     let holds = ends.map { PermitHold([PermitClaim(permits: $0, number: $0.count)], below: nil) }
