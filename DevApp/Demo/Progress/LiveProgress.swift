@@ -2,7 +2,7 @@ import CompositeOperations
 import Dispatch
 
 /// A progress display on standard error. On a terminal it has one line per running operation,
-/// updated in place ten times a second. Otherwise it prints a line every ten seconds.
+/// updated in place ten times a second. Otherwise it prints a line every five seconds.
 final class LiveProgress {
   /// The observer of the flow.
   let observer = ProgressObserver()
@@ -23,7 +23,7 @@ final class LiveProgress {
         output.writeLine(line)
       }
     }
-    let interval = output.isTerminal ? 0.1 : 10
+    let interval = output.isTerminal ? 0.1 : 5
     timer.schedule(deadline: .now() + interval, repeating: interval)
     timer.activate()
   }
