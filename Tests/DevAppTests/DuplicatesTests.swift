@@ -134,25 +134,11 @@ import Testing
     try manager.setAttributes([.posixPermissions: 0], ofItemAtPath: secret)
     try manager.setAttributes([.posixPermissions: 0], ofItemAtPath: closed)
     defer { try? manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: closed) }
-    var program = Program.devApp("duplicates", "--json", folder.path)
-    if geteuid() == 0 {
-      // Root can read every file, so the program runs as another user.
-      guard let setpriv = Program.installed("setpriv") else { return }
-      try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
-      let copy = try TemporaryFolder()
-      try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy.path)
-      let reachable = copy.url.appendingPathComponent("DevApp")
-      try manager.copyItem(at: program.executable, to: reachable)
-      program = Program(
-        executable: setpriv.executable,
-        arguments: ["--reuid=65534", "--clear-groups", reachable.path] + program.arguments)
-      try check(await program.run(), secret, closed)
-    } else {
-      try check(await program.run(), secret, closed)
-    }
-  }
-
-  private func check(_ printed: ProgramResult, _ secret: String, _ closed: String) throws {
+    try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+    let copy = try TemporaryFolder()
+    let search = Program.devApp("duplicates", "--json", folder.path)
+    guard let program = try search.withoutPrivileges(copiedTo: copy) else { return }
+    let printed = try await program.run()
     #expect(printed.status == 0)
     let report = try Report(printed)
     #expect(report.groups.map(\.files.count) == [2])

@@ -300,6 +300,37 @@ import Testing
     }
   #endif
 
+  #if os(Linux)
+    @Test func `a journal that cannot be written is shown, and not changed`() async throws {
+      let journal = try JournalFixture()
+      try await journal.startParked("l")
+      await journal.store.close()
+      let manager = FileManager.default
+      for (path, permissions) in [(journal.path, 0o444), (journal.folder.path, 0o555)] {
+        try manager.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+      }
+      defer {
+        try? manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: journal.folder.path)
+      }
+      let copy = try TemporaryFolder()
+      guard var program = try journal.program([]).withoutPrivileges(copiedTo: copy) else { return }
+      let common = program.arguments
+      for (arguments, text) in [
+        (["list"], "l    Fulfilment  2026-11-24 12:00      1  parked for the event \"approved\"\n"),
+        (["show", "l"], "0  ChargeCard  result"), (["check"], nil),
+      ] as [([String], String?)] {
+        program.arguments = common + arguments
+        let printed = try await program.run()
+        #expect(printed.status == 0, "\(printed.error)")
+        if let text { #expect(printed.text.contains(text)) } else { #expect(printed.text == "") }
+      }
+      program.arguments = common + ["cancel", "l"]
+      let cancelled = try await program.run()
+      #expect(cancelled.status == 1)
+      #expect(cancelled.error.contains("can be read, but not written"), "\(cancelled.error)")
+    }
+  #endif
+
   // MARK: Errors
 
   @Test func `a file that is no journal is an error, and no file is created`() async throws {

@@ -60,8 +60,12 @@ final class SQLiteRunBackend: RunBackend {
     reads = SQLiteWorkerPool(capacity: 2) { index in
       SQLiteWorker("DurableOperations.reads.\(index)") {
         let connection = try SQLiteConnection.open(file, for: .reading, configuration)
-        _ = try connection.schemaVersion(
+        let version = try connection.schemaVersion(
           applicationID: JournalSchema.applicationID, latest: JournalSchema.version)
+        if version == 0 {
+          throw SQLiteError(
+            .notPermitted, "\(file) has no journal yet, and cannot be written", file: file)
+        }
         return connection
       }
     }
@@ -99,9 +103,8 @@ final class SQLiteRunBackend: RunBackend {
   ) async throws -> Result {
     do {
       // The workers refuse a cancelled task, which has to read its run in order to release it.
-      guard !Task.isCancelled, let reads, try await isPrepared() else {
-        return try await writes.perform(body)
-      }
+      guard !Task.isCancelled, let reads else { return try await writes.perform(body) }
+      try await prepare()
       return try await reads.run(body)
     } catch let error as SQLiteError {
       throw RunStoreError(error)
@@ -110,12 +113,14 @@ final class SQLiteRunBackend: RunBackend {
 
   private let prepared = Lock(false)
 
-  /// Creates the file and its tables before the first read.
-  private func isPrepared() async throws -> Bool {
-    if prepared.withLock({ $0 }) { return true }
-    try await writes.perform { _ in }
+  /// Creates the file and its tables before the first read. A file that cannot be written is only
+  /// read.
+  private func prepare() async throws {
+    if prepared.withLock({ $0 }) { return }
+    do { try await writes.perform { _ in } } catch let error as SQLiteError
+      where error.kind == .notPermitted
+    {}
     prepared.withLock { $0 = true }
-    return true
   }
 
   var now: Int64 { options.milliseconds }

@@ -25,7 +25,7 @@ let terminationSignals = [SIGINT, SIGTERM, SIGHUP]
 
 /// A command line that a test runs.
 struct Program {
-  let executable: URL
+  var executable: URL
   var arguments: [String]
   var folder: URL?
   var output: URL?
@@ -54,6 +54,23 @@ struct Program {
       }
     }
     return nil
+  }
+
+  /// The program as a user who is not root; nil if this process is root and cannot change that.
+  ///
+  /// - Parameter folder: Where root copies the executable to, because others cannot read the folder
+  ///   of the built tests.
+  func withoutPrivileges(copiedTo folder: TemporaryFolder) throws -> Program? {
+    guard geteuid() == 0 else { return self }
+    guard let setpriv = Program.installed("setpriv") else { return nil }
+    let manager = FileManager.default
+    try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+    let copy = folder.url.appendingPathComponent(executable.lastPathComponent)
+    try manager.copyItem(at: executable, to: copy)
+    var program = self
+    program.executable = setpriv.executable
+    program.arguments = ["--reuid=65534", "--clear-groups", copy.path] + arguments
+    return program
   }
 
   /// Runs the program to its end without blocking a thread of Swift's tasks.
