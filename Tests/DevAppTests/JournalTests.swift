@@ -25,6 +25,9 @@ import Testing
     let flow = try await journal.run("list", "--flow", "Fulfilment", "--json")
     #expect(try Self.objects(flow).map { $0["id"] as? String } == ["b", "a"])
     #expect(try Self.objects(flow).last?["wakes"] as? String == "2026-11-30T14:28:00.000Z")
+    try journal.execute("UPDATE run SET state = 'running', owner = 99 WHERE id = 'c'")
+    let abandoned = try await journal.run("list", "--state", "running")
+    #expect(abandoned.text.hasSuffix("      0  running in a process that has ended\n"))
     #expect(try await journal.run("list", "--state", "stuck").text == "no runs\n")
     #expect(try await journal.run("list", "--state", "stuck", "--json").text == "")
   }
@@ -304,16 +307,19 @@ import Testing
     @Test func `a journal that cannot be written is shown, and not changed`() async throws {
       let journal = try JournalFixture()
       try await journal.startParked("l")
-      await journal.store.close()
+      try journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")
       let manager = FileManager.default
-      for (path, permissions) in [(journal.path, 0o444), (journal.folder.path, 0o555)] {
+      let folder = try TemporaryFolder()
+      let file = folder.path + "/copy"
+      try manager.copyItem(atPath: journal.path, toPath: file)
+      for (path, permissions) in [(file, 0o444), (folder.path, 0o555)] {
         try manager.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
       }
-      defer {
-        try? manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: journal.folder.path)
-      }
-      let copy = try TemporaryFolder()
-      guard var program = try journal.program([]).withoutPrivileges(copiedTo: copy) else { return }
+      defer { try? manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path) }
+      let reachable = try TemporaryFolder()
+      var show = Program.devApp("journal", file)
+      show.environment = ["TZ": "UTC"]
+      guard var program = try show.withoutPrivileges(copiedTo: reachable) else { return }
       let common = program.arguments
       for (arguments, text) in [
         (["list"], "l    Fulfilment  2026-11-24 12:00      1  parked for the event \"approved\"\n"),

@@ -87,8 +87,11 @@ import Testing
         Issue.record("the claim of a living owner was ignored")
         return
       }
+      #expect(try await second.store.runs().map(\.ownerHasEnded) == [false])
       // The system frees the lock of an owner that ends.
       first = nil
+      #expect(try await second.store.runs().map(\.ownerHasEnded) == [true])
+      #expect(try await second.store.run("r")?.summary.ownerHasEnded == true)
       guard case .claimed(let taken) = try await second.store.backend.claim("r") else {
         Issue.record("not taken over")
         return

@@ -35,6 +35,8 @@ enum RunJSON {
     writer.member("reason", optional: run.reason)
     writer.member("parent", optional: run.parent?.text)
     writer.member("owner", number: run.owner)
+    writer.name("ownerHasEnded")
+    writer.literal(run.ownerHasEnded ? "true" : "false")
     writer.member("began", run.began.iso8601)
     writer.member("updated", run.updated.iso8601)
     writer.member("ended", optional: run.ended?.iso8601)

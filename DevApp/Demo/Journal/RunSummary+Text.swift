@@ -6,7 +6,8 @@ extension RunSummary {
   var stateText: String {
     var text = state.rawValue
     switch state {
-    case .ready, .running: break
+    case .ready: break
+    case .running: if ownerHasEnded { text += " in a process that has ended" }
     case .parked:
       if let wakes { text += " until \(wakes.minute)" }
       if let event { text += " for \(Self.awaited(event))" }

@@ -79,7 +79,8 @@ public struct RunStore: Sendable {
     guard let run = try await backend.run(id) else { return nil }
     let parts = try await backend.parts(of: id, last: nil)
     return RunDetails(
-      summary: RunSummary(run), steps: (parts.steps + parts.keys).map { RunDetails.Step($0) },
+      summary: RunSummary(run, in: backend.file),
+      steps: (parts.steps + parts.keys).map { RunDetails.Step($0) },
       outcome: run.outcome, sequence: run.sequence)
   }
 
@@ -100,7 +101,7 @@ public struct RunStore: Sendable {
       RunSelection(
         flow: flow, states: order, limit: limit,
         after: previous.map { (Int64(milliseconds: $0.began), $0.id) })
-    ).map { RunSummary($0) }
+    ).map { RunSummary($0, in: backend.file) }
   }
 
   // MARK: Acting
@@ -185,11 +186,17 @@ public struct RunStore: Sendable {
 }
 
 extension RunSummary {
-  init(_ run: StoredRun) {
+  /// - Parameter file: The path of the journal; nil if it is in memory.
+  init(_ run: StoredRun, in file: String?) {
+    var ownerHasEnded = false
+    if let file, let owner = run.owner, run.state == .running {
+      ownerHasEnded = JournalOwner.hasEnded(Int64(owner), of: file)
+    }
     self.init(
       id: run.id, flow: run.flow, state: run.state, step: run.stepCount, attempt: run.claims,
       wakes: run.state == .parked ? run.wake.map { Date(milliseconds: $0) } : nil,
       event: run.event, reason: run.reason, parent: run.parent, owner: run.owner,
+      ownerHasEnded: ownerHasEnded,
       began: Date(milliseconds: run.began), updated: Date(milliseconds: run.updated),
       ended: run.ended.map { Date(milliseconds: $0) },
       cancelled: run.cancelled.map { Date(milliseconds: $0) })

@@ -53,6 +53,11 @@ final class JournalOwner: Sendable {
     }
   }
 
+  /// Whether an owner has ended. Its runs are still running until another process takes them over.
+  static func hasEnded(_ number: Int64, of file: String) -> Bool {
+    !FileLock.isHeld(path(of: number, file))
+  }
+
   private static func folder(of file: String) -> String { file + "-owners" }
   private static func path(of number: Int64, _ file: String) -> String {
     "\(folder(of: file))/\(number)"

@@ -44,6 +44,9 @@ public struct RunSummary: Sendable, Identifiable {
   public let parent: RunID?
   /// The number of the process that runs it.
   public let owner: Int?
+  /// Whether the process that runs it has ended without releasing it. The next worker takes the run
+  /// over.
+  public let ownerHasEnded: Bool
   public let began: Date
   public let updated: Date
   public let ended: Date?

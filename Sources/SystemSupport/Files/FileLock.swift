@@ -24,6 +24,19 @@ package final class FileLock: Sendable {
     return FileLock(path, file)
   }
 
+  /// Whether the lock of a file is held. A file that cannot be opened counts as held, unless it is
+  /// missing. Meanwhile, the lock cannot be acquired.
+  package static func isHeld(_ path: String) -> Bool {
+    let file: FileDescriptor
+    do { file = try FileDescriptor.open(path, .readOnly) } catch { return !error.isMissing }
+    defer { try? file.close() }
+    // Closing the file releases the lock.
+    while flock(file.rawValue, LOCK_SH | LOCK_NB) != 0 {
+      if SystemError.last.code != EINTR { return true }
+    }
+    return false
+  }
+
   private init(_ path: String, _ file: FileDescriptor) {
     self.path = path
     self.file = file
