@@ -222,7 +222,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
       unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
       return FinishesOnCancel()
     }
-    #expect(await run.run().isCancelled)
+    #expect(await run.start().outcome.isCancelled)
   }
 
   @Test(.timeLimit(.minutes(10)))

@@ -71,7 +71,7 @@ import Testing
     let outcome = await SimpleOperation.withContext { context in
       cancelCurrentTask()
       return await context.outcome(of: operation).isCancelled
-    }.run()
+    }.start().outcome
     #expect(outcome.isCancelled)
     #expect(seen.entries == [])
     // An operation that is cancelled during its delay has begun.

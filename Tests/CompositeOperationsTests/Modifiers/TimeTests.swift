@@ -46,7 +46,7 @@ import Testing
       cancelCurrentTask()
       #expect(await context.outcome(of: operation.delayed(by: .zero)).isCancelled)
     }
-    _ = await cancelling.run()
+    _ = await cancelling.start().outcome
     #expect(began.entries == [])
   }
 

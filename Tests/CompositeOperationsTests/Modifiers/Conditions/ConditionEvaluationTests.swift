@@ -100,9 +100,8 @@ import Testing
         cancelCurrentTask()
         return true
       })
-    #expect(
-      await SimpleOperation.withContext { context in await context.outcome(of: run) }.run()
-        .isCancelled)
+    let parent = SimpleOperation.withContext { context in await context.outcome(of: run) }
+    #expect(await parent.start().outcome.isCancelled)
     #expect(!began.isSet)
   }
 
