@@ -44,11 +44,10 @@ import Testing
     let ends = (0...count).map { _ in Permits(1 << 30) }
     let holds = ends.map { PermitHold([PermitClaim(permits: $0, number: $0.count)], below: nil) }
     for end in ends { #expect(end.tryToTake(end.count)) }
-    for level in 0..<count {
-      let claim = PermitClaim(permits: ends[level + 1], number: 1)
-      let request = PermitLedger.Request([claim], below: holds[level])
-      #expect(machine.asked(request).answered.isEmpty)
+    let requests = (0..<count).map { level in
+      PermitLedger.Request([PermitClaim(permits: ends[level + 1], number: 1)], below: holds[level])
     }
+    for request in requests { #expect(machine.asked(request).answered.isEmpty) }
     #expect(machine.stepCount <= 20 * count, "\(machine.stepCount) steps")
     // The last run waits for the first one.
     let request = PermitLedger.Request(
@@ -56,6 +55,9 @@ import Testing
     let answers = machine.asked(request).answered.map(\.answer)
     #expect(answers == [.refused])
     #expect(machine.stepCount <= 40 * count, "\(machine.stepCount) steps")
+    // Waiting requests and what blocks them refer to each other.
+    for request in requests { _ = machine.cancelled(request) }
+    for end in ends { #expect(machine.waitingCount(for: end) == 0) }
   }
 
   @Test func `E1: many requests that can be admitted are admitted in batches`() {
