@@ -1,5 +1,6 @@
 import DurableOperations
 import Foundation
+import SQLiteSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct JournalTests {
@@ -301,9 +302,7 @@ import Testing
         return file?.contains(text) == true
       }
     }
-  #endif
 
-  #if os(Linux)
     @Test func `a journal that cannot be written is shown, and not changed`() async throws {
       let journal = try JournalFixture()
       try await journal.startParked("l")
@@ -312,7 +311,13 @@ import Testing
       let folder = try TemporaryFolder()
       let file = folder.path + "/copy"
       try manager.copyItem(atPath: journal.path, toPath: file)
-      for (path, permissions) in [(file, 0o444), (folder.path, 0o555)] {
+      let blank = folder.path + "/blank"
+      do {
+        let connection = try SQLiteConnection.open(
+          blank, for: .writing, SQLiteConfiguration(access: .create))
+        for sql in ["CREATE TABLE t (x)", "DROP TABLE t"] { try connection.execute(sql) }
+      }
+      for (path, permissions) in [(file, 0o444), (blank, 0o444), (folder.path, 0o555)] {
         try manager.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
       }
       defer { try? manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path) }
@@ -334,6 +339,11 @@ import Testing
       let cancelled = try await program.run()
       #expect(cancelled.status == 1)
       #expect(cancelled.error.contains("can be read, but not written"), "\(cancelled.error)")
+      program.arguments = common.map { $0 == file ? blank : $0 } + ["list"]
+      let none = try await program.run()
+      #expect(none.status == 1)
+      #expect(
+        none.error.contains("blank has no journal yet, and cannot be written"), "\(none.error)")
     }
   #endif
 

@@ -113,13 +113,13 @@ final class SQLiteRunBackend: RunBackend {
 
   private let prepared = Lock(false)
 
-  /// Creates the file and its tables before the first read. A file that cannot be written is only
-  /// read.
+  /// Creates the file and its tables before the first read. Does nothing if the file cannot be
+  /// written; it may still be readable.
   private func prepare() async throws {
     if prepared.withLock({ $0 }) { return }
     do { try await writes.perform { _ in } } catch let error as SQLiteError
       where error.kind == .notPermitted
-    {}
+    { return }
     prepared.withLock { $0 = true }
   }
 
@@ -288,7 +288,7 @@ final class SQLiteRunBackend: RunBackend {
   private func hasDeadOwner(_ connection: SQLiteConnection) -> Bool {
     guard let file, let owners = try? connection.owners else { return false }
     return owners.contains { number in
-      number != ownNumber && JournalOwner.lockIfDead(number, of: file) != nil
+      number != ownNumber && JournalOwner.hasEnded(number, of: file)
     }
   }
 }

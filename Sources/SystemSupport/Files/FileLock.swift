@@ -25,7 +25,7 @@ package final class FileLock: Sendable {
   }
 
   /// Whether the lock of a file is held. A file that cannot be opened counts as held, unless it is
-  /// missing. Meanwhile, the lock cannot be acquired.
+  /// missing. During the check, ``acquire(_:creating:)`` finds the lock held.
   package static func isHeld(_ path: String) -> Bool {
     let file: FileDescriptor
     do { file = try FileDescriptor.open(path, .readOnly) } catch { return !error.isMissing }
