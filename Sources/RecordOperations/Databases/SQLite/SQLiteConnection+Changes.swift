@@ -123,18 +123,22 @@ extension SQLiteConnection {
 
   /// Deletes the states of records that were deleted before a date. Older tokens expire.
   ///
+  /// States of deletions that a mirror has not sent yet are kept.
+  ///
   /// - Returns: The number of states that were deleted.
   /// - Throws: A ``SQLiteError``.
   func forgetDeletions(before date: Date) throws -> Int {
     guard try hasTrackingTables() else { return 0 }
     let text: SQLiteValue = .text(
       Date.texts.contains(date) ? date.text : date < Date.texts.lowerBound ? "" : ":")
+    var condition = "deleted = 1 AND modified < ?1"
+    if try MirrorTables.exist(on: self) { condition += " AND \(MirrorTables.isUnknown)" }
     try execute(
       """
       UPDATE "_record_database" SET forgotten = max(forgotten, ifnull( \
-      (SELECT max(sequence) FROM "_record_states" WHERE deleted = 1 AND modified < ?1), 0))
+      (SELECT max(sequence) FROM "_record_states" WHERE \(condition)), 0))
       """, [text])
-    try execute("DELETE FROM \"_record_states\" WHERE deleted = 1 AND modified < ?1", [text])
+    try execute("DELETE FROM \"_record_states\" WHERE \(condition)", [text])
     return changeCount
   }
 }

@@ -68,6 +68,14 @@ enum SQLiteTracking {
 }
 
 extension SQLiteConnection {
+  /// Creates the tables for the states of records, unless they exist.
+  ///
+  /// - Throws: A ``SQLiteError``.
+  func createTrackingTables() throws {
+    if try hasTrackingTables() { return }
+    for sql in SQLiteTracking.tables { try execute(sql) }
+  }
+
   /// Tracks the states of all records of a table from now on. Must be called in a transaction.
   ///
   /// - Throws: A ``SQLiteError``; a ``RecordError`` if it is not a table, or its rows have no key.
@@ -76,9 +84,7 @@ extension SQLiteConnection {
       throw RecordError(
         .unsupported("\(table.name) can only be queried: it is not a table whose rows have a key"))
     }
-    if try !hasTrackingTables() {
-      for sql in SQLiteTracking.tables { try execute(sql) }
-    }
+    try createTrackingTables()
     // Triggers from before the table was renamed.
     let others = try fetchAll(
       """

@@ -29,7 +29,7 @@ extension SQLiteConnection {
   private func applyEach(_ changes: [RecordChange]) throws -> [RecordReply] {
     try changes.map { change in
       do { return try savepoint { try apply(change) } } catch {
-        return .failed(try failure(error, of: change))
+        return .failed(try failure(error, of: change.id))
       }
     }
   }
@@ -41,7 +41,7 @@ extension SQLiteConnection {
   private func applyAll(_ changes: [RecordChange]) throws -> [RecordReply] {
     try changes.enumerated().map { index, change in
       do { return try apply(change) } catch {
-        let failure = try failure(error, of: change)
+        let failure = try failure(error, of: change.id)
         throw AtomicFailure(
           replies: changes.enumerated().map { other, change in
             .failed(other == index ? failure : RecordError(.batchFailed, of: change.id))
@@ -50,18 +50,18 @@ extension SQLiteConnection {
     }
   }
 
-  /// Returns the error of a change.
+  /// Returns the error of a change to a record.
   ///
   /// - Throws: The error itself if it concerns the whole request.
-  private func failure(_ error: any Error, of change: RecordChange) throws -> RecordError {
+  func failure(_ error: any Error, of id: RecordID) throws -> RecordError {
     guard isInTransaction else { throw error }
     switch error {
     case var error as RecordError:
-      error.record = change.id
+      error.record = id
       return error
     case let error as SQLiteError where error.isOfStatement:
       guard var translated = error.translated as? RecordError else { throw error }
-      translated.record = change.id
+      translated.record = id
       return translated
     default: throw error
     }

@@ -41,7 +41,8 @@ extension SQLiteConnection {
     return nil
   }
 
-  private func rows(
+  /// Returns the records whose foreign key refers to a record.
+  func rows(
     of table: SQLiteTable, at column: SQLiteColumn, referencing name: String
   ) throws -> [RecordID] {
     let reader = try SQLiteRowReader(table, keys: [])

@@ -1,0 +1,339 @@
+internal import SQLiteSupport
+
+/// What a mirror knows about a record: the last state that both databases had in common, and what
+/// is left to be done.
+struct MirrorBase {
+  /// What is left to be done for a record.
+  struct Pending: OptionSet {
+    let rawValue: Int64
+    /// The remote database does not have the record any more.
+    static let missing = Pending(rawValue: 1)
+    /// A remote state could not be stored locally: it refers to a record that is not here yet, or
+    /// the local database rejects it.
+    static let waiting = Pending(rawValue: 2)
+    /// The local state has to be sent, although its tag may be older than the examined ones.
+    static let unsent = Pending(rawValue: 4)
+  }
+
+  /// No local state is equal to the common one, so the record is unsent.
+  static let noSequence: Int64 = -1
+  /// The record has never been stored locally.
+  static let notStored: Int64 = 0
+
+  /// The remote tag of the common state; nil if there is none.
+  var tag: RecordTag?
+  /// The fields of the common state; empty if there is none.
+  var fields: [String: FieldValue] = [:]
+  /// The local tag of the common state.
+  var sequence = notStored
+  /// The fields that were sent without a reply.
+  var sent: [String: FieldValue] = [:]
+  var pending: Pending = []
+  /// The remote state that waits to be stored locally.
+  var waiting: (tag: RecordTag?, fields: [String: FieldValue])?
+  /// The reason for which the record was last rejected, as it was reported.
+  var rejection: String?
+}
+
+/// The tables of mirrors in a local file.
+struct MirrorTables {
+  let connection: SQLiteConnection
+  /// The name of the mirror.
+  let mirror: String
+
+  /// The statements that create the tables. Like all tables whose names begin with `_record`, they
+  /// are not types of records.
+  private static let definitions = [
+    """
+    CREATE TABLE "_record_mirrors" (mirror TEXT PRIMARY KEY NOT NULL, types TEXT NOT NULL, \
+    token TEXT, examined INTEGER NOT NULL) STRICT
+    """,
+    """
+    CREATE TABLE "_record_mirror_bases" (mirror TEXT NOT NULL, type TEXT NOT NULL, \
+    name TEXT NOT NULL, tag TEXT, fields TEXT NOT NULL, sequence INTEGER NOT NULL, sent TEXT, \
+    pending INTEGER NOT NULL, waiting_tag TEXT, waiting TEXT, rejection TEXT, \
+    PRIMARY KEY (type, name, mirror)) STRICT
+    """,
+    """
+    CREATE INDEX "_record_mirror_pending" ON "_record_mirror_bases" (mirror) WHERE pending <> 0
+    """,
+    """
+    CREATE TABLE "_record_mirror_conflicts" (mirror TEXT NOT NULL, at TEXT NOT NULL, \
+    type TEXT NOT NULL, name TEXT NOT NULL, field TEXT, lost TEXT NOT NULL, kept TEXT NOT NULL, \
+    side TEXT NOT NULL) STRICT
+    """,
+  ]
+
+  // MARK: The mirror
+
+  /// The position of a mirror in the changes of both databases.
+  struct Position {
+    /// The mirrored types, sorted.
+    var types: [String]
+    /// The position in the changes of the remote database; nil to fetch all records.
+    var token: ChangeToken?
+    /// The local tag up to which all records are in step or marked as pending.
+    var examined: Int64
+  }
+
+  /// Whether the tables exist.
+  func exist() throws -> Bool { try Self.exist(on: connection) }
+
+  /// Returns whether a file has the tables.
+  static func exist(on connection: SQLiteConnection) throws -> Bool {
+    try connection.fetchOne(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_record_mirrors'"
+    ) { _ in true } ?? false
+  }
+
+  func create() throws { for sql in Self.definitions { try connection.execute(sql) } }
+
+  /// The position; nil if the mirror is new.
+  func position() throws -> Position? {
+    try connection.fetchOne(
+      "SELECT types, token, examined FROM \"_record_mirrors\" WHERE mirror = ?1", [.text(mirror)]
+    ) { row in
+      let types = JSONValue(parsing: row.text(at: 0) ?? "")?.texts ?? []
+      return Position(
+        types: types, token: row.text(at: 1).map { ChangeToken($0) }, examined: row.integer(at: 2))
+    }
+  }
+
+  func save(_ position: Position) throws {
+    let types = try FieldValue.listText(position.types.map { .string($0) })
+    try connection.execute(
+      "INSERT OR REPLACE INTO \"_record_mirrors\" VALUES (?1, ?2, ?3, ?4)",
+      [
+        .text(mirror), .text(types), .optional(position.token?.description),
+        .integer(position.examined),
+      ])
+  }
+
+  // MARK: Bases
+
+  private static let columns =
+    "tag, fields, sequence, sent, pending, waiting_tag, waiting, rejection"
+
+  /// What the mirror knows about a record; nil if it does not know the record.
+  func base(of id: RecordID) throws -> MirrorBase? {
+    try connection.fetchOne(
+      """
+      SELECT \(Self.columns) FROM "_record_mirror_bases" WHERE type = ?1 AND name = ?2 \
+      AND mirror = ?3
+      """, [.text(id.type), .text(id.name), .text(mirror)]
+    ) { try Self.base(in: $0, at: 0) }
+  }
+
+  private static func base(in row: SQLiteStatement, at column: Int) throws -> MirrorBase {
+    var base = MirrorBase(
+      tag: row.text(at: column).map { RecordTag($0) },
+      fields: try MirroredFields.fields(in: row.text(at: column + 1) ?? ""),
+      sequence: row.integer(at: column + 2),
+      sent: try row.text(at: column + 3).map(MirroredFields.fields) ?? [:],
+      pending: MirrorBase.Pending(rawValue: row.integer(at: column + 4)),
+      rejection: row.text(at: column + 7))
+    if let waiting = row.text(at: column + 6) {
+      base.waiting = (
+        row.text(at: column + 5).map { RecordTag($0) }, try MirroredFields.fields(in: waiting)
+      )
+    }
+    return base
+  }
+
+  func save(_ base: MirrorBase, of id: RecordID) throws {
+    try connection.execute(
+      """
+      INSERT OR REPLACE INTO "_record_mirror_bases" (type, name, mirror, \(Self.columns)) \
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+      """,
+      [
+        .text(id.type), .text(id.name), .text(mirror), .optional(base.tag?.description),
+        .text(MirroredFields.text(of: base.fields)), .integer(base.sequence),
+        base.sent.isEmpty ? .null : .text(MirroredFields.text(of: base.sent)),
+        .integer(base.pending.rawValue), .optional(base.waiting?.tag?.description),
+        .optional(base.waiting.map { MirroredFields.text(of: $0.fields) }),
+        .optional(base.rejection),
+      ])
+  }
+
+  /// Whether the mirror knows records of a type.
+  func knows(_ type: String) throws -> Bool {
+    try connection.fetchOne(
+      "SELECT 1 FROM \"_record_mirror_bases\" WHERE type = ?1 AND mirror = ?2",
+      [.text(type), .text(mirror)]
+    ) { _ in true } ?? false
+  }
+
+  /// Removes all that the mirror knows about the records of a type.
+  func forget(_ type: String) throws {
+    try connection.execute(
+      "DELETE FROM \"_record_mirror_bases\" WHERE type = ?1 AND mirror = ?2",
+      [.text(type), .text(mirror)])
+  }
+
+  /// Restores the records of a table that was replaced by another program: no trigger has recorded
+  /// that a record of it was deleted.
+  func restoreUntracked(_ type: String) throws {
+    try connection.execute(
+      """
+      UPDATE "_record_mirror_bases" SET waiting = fields, waiting_tag = tag, \
+      sequence = \(MirrorBase.notStored), pending = pending | 2 \
+      WHERE type = ?1 AND mirror = ?2 AND tag IS NOT NULL AND NOT EXISTS (SELECT 1 \
+      FROM "_record_states" AS s WHERE s.type = ?1 AND s.name = "_record_mirror_bases".name)
+      """, [.text(type), .text(mirror)])
+  }
+
+  func removeBase(of id: RecordID) throws {
+    try connection.execute(
+      "DELETE FROM \"_record_mirror_bases\" WHERE type = ?1 AND name = ?2 AND mirror = ?3",
+      [.text(id.type), .text(id.name), .text(mirror)])
+  }
+
+  /// The settings of a record that is missing. A remote state that waits is void.
+  private static let missing =
+    "pending = pending & ~2 | 1, waiting = NULL, waiting_tag = NULL"
+
+  /// Marks all records that the remote database had as missing, until it reports them again.
+  func markAllMissing() throws {
+    try connection.execute(
+      """
+      UPDATE "_record_mirror_bases" SET \(Self.missing) WHERE mirror = ?1 \
+      AND (tag IS NOT NULL OR waiting IS NOT NULL)
+      """, [.text(mirror)])
+  }
+
+  /// Marks a record that the mirror knows as missing in the remote database.
+  func markMissing(_ id: RecordID) throws {
+    try connection.execute(
+      """
+      UPDATE "_record_mirror_bases" SET \(Self.missing) WHERE type = ?1 AND name = ?2 \
+      AND mirror = ?3 AND (tag IS NOT NULL OR waiting IS NOT NULL)
+      """, [.text(id.type), .text(id.name), .text(mirror)])
+  }
+
+  /// Returns the mirrored records with something left to be done.
+  func pending(_ pending: MirrorBase.Pending, types: [String]) throws -> [RecordID] {
+    let types = Set(types)
+    return try connection.fetchAll(
+      """
+      SELECT type, name FROM "_record_mirror_bases" WHERE mirror = ?1 AND pending <> 0 \
+      AND pending & ?2 <> 0
+      """, [.text(mirror), .integer(pending.rawValue)]
+    ) { RecordID($0.text(at: 0) ?? "", $0.text(at: 1) ?? "") }.filter { types.contains($0.type) }
+  }
+
+  // MARK: Conflicts
+
+  func save(_ lost: LostValue) throws {
+    try connection.execute(
+      """
+      INSERT INTO "_record_mirror_conflicts" \
+      VALUES (?1, \(SQLiteTracking.now), ?2, ?3, ?4, ?5, ?6, ?7)
+      """,
+      [
+        .text(mirror), .text(lost.record.type), .text(lost.record.name), .optional(lost.field),
+        .text(MirroredFields.text(of: lost.lost)), .text(MirroredFields.text(of: lost.kept)),
+        .text(lost.side.rawValue),
+      ])
+  }
+}
+
+extension MirrorTables {
+  /// A condition for a local state that differs from the common one, where `s` is the state and `b`
+  /// the base.
+  private static let isUnsent = """
+    (s.deleted = 0 AND (b.sequence IS NULL OR b.sequence <> s.sequence) \
+    OR s.deleted = 1 AND b.sequence <> 0 AND b.tag IS NOT NULL) AND ifnull(b.pending, 0) & 2 = 0
+    """
+
+  /// A condition for states of records that no mirror knows.
+  static let isUnknown = """
+    NOT EXISTS (SELECT 1 FROM "_record_mirror_bases" AS b \
+    WHERE b.type = "_record_states".type AND b.name = "_record_states".name)
+    """
+
+  /// The states of the mirrored types with their bases, where parameter 1 is the name of the mirror
+  /// and parameter 2 a JSON list of the types.
+  private static let states = """
+    "_record_states" AS s LEFT JOIN "_record_mirror_bases" AS b \
+    ON b.type = s.type AND b.name = s.name AND b.mirror = ?1
+    """
+
+  /// Returns the unsent records after a local tag, in the order of their last edits.
+  func unsent(
+    after sequence: Int64, atMost count: Int, types: [String]
+  ) throws -> [(id: RecordID, sequence: Int64)] {
+    let types = Set(types)
+    return try connection.withCachedStatement(
+      """
+      SELECT s.type, s.name, s.sequence FROM \(Self.states) \
+      WHERE s.sequence > ?2 AND \(Self.isUnsent) ORDER BY s.sequence
+      """
+    ) { statement in
+      try statement.bind([.text(mirror), .integer(sequence)])
+      var found: [(RecordID, Int64)] = []
+      while found.count < count, try statement.step() {
+        let type = statement.text(at: 0) ?? ""
+        guard types.contains(type) else { continue }
+        found.append((RecordID(type, statement.text(at: 1) ?? ""), statement.integer(at: 2)))
+      }
+      return found
+    }
+  }
+
+  /// Removes what the mirror knows about records that were deleted after a local tag and that the
+  /// remote database has never had.
+  func forgetUnsentDeletions(after sequence: Int64) throws {
+    try connection.execute(
+      """
+      DELETE FROM "_record_mirror_bases" WHERE mirror = ?1 AND tag IS NULL AND waiting IS NULL \
+      AND (type, name) IN (SELECT type, name FROM "_record_states" \
+      WHERE sequence > ?2 AND deleted = 1)
+      """, [.text(mirror), .integer(sequence)])
+  }
+
+  /// Moves the position in the local changes up to the first unsent record that is not marked as
+  /// pending.
+  func advance(_ position: inout Position) throws {
+    let last =
+      try connection.fetchOne("SELECT seq FROM sqlite_sequence WHERE name = '_record_states'") {
+        $0.integer(at: 0)
+      } ?? 0
+    guard last > position.examined else { return }
+    let types = Set(position.types)
+    let first = try connection.withCachedStatement(
+      """
+      SELECT s.sequence, s.type FROM \(Self.states) WHERE s.sequence > ?2 AND \(Self.isUnsent) \
+      AND ifnull(b.pending, 0) & 4 = 0 ORDER BY s.sequence
+      """
+    ) { statement -> Int64? in
+      try statement.bind([.text(mirror), .integer(position.examined)])
+      while try statement.step() {
+        if types.contains(statement.text(at: 1) ?? "") { return statement.integer(at: 0) }
+      }
+      return nil
+    }
+    position.examined = first.map { $0 - 1 } ?? last
+  }
+
+  /// Returns the local tag of a record and whether it was deleted; nil if the file does not know the
+  /// record.
+  func state(of id: RecordID) throws -> (sequence: Int64, isDeleted: Bool)? {
+    try connection.fetchOne(
+      "SELECT sequence, deleted FROM \"_record_states\" WHERE type = ?1 AND name = ?2",
+      [.text(id.type), .text(id.name)]
+    ) { ($0.integer(at: 0), $0.integer(at: 1) != 0) }
+  }
+}
+
+extension SQLiteValue {
+  static func optional(_ text: String?) -> SQLiteValue { text.map { .text($0) } ?? .null }
+}
+
+extension JSONValue {
+  /// The texts of a list of strings; nil for any other value.
+  fileprivate var texts: [String]? {
+    guard case .list(let values) = self else { return nil }
+    return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+  }
+}

@@ -1,0 +1,81 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// An event of a mirror that an application may show or act on.
+public enum MirrorChange: Sendable {
+  /// A record of the remote database was saved in the local one. The associated value is the local
+  /// record.
+  case saved(DatabaseRecord)
+  /// A record that the remote database no longer has was deleted in the local one.
+  case deleted(RecordID)
+  /// The remote database no longer had the changes since the last round, so all of its records are
+  /// fetched again.
+  case startedOver
+  /// A value or a deletion lost a conflict.
+  case lost(LostValue)
+  /// A database rejected a record, which the error names. The record stays unsent, or is not stored
+  /// locally, until it is changed or the reason has disappeared. Reported once for each state of the
+  /// record.
+  case rejected(RecordError)
+}
+
+/// What a round of a mirror has done.
+public struct MirrorReport: Hashable, Sendable {
+  /// The number of records that were saved in the local database.
+  public internal(set) var saved = 0
+  /// The number of records that were deleted in the local database.
+  public internal(set) var deleted = 0
+  /// The number of records that were sent to the remote database.
+  public internal(set) var sent = 0
+  /// The number of deletions that were sent to the remote database.
+  public internal(set) var sentDeletions = 0
+  /// The number of values and deletions that lost a conflict.
+  public internal(set) var conflicts = 0
+  /// The number of records that a database rejected, for a reason that was not reported before.
+  public internal(set) var rejected = 0
+  /// Whether the remote database reports changes. If not, each round fetches all of its records.
+  public internal(set) var usesChanges = true
+
+  /// Whether the round changed neither database.
+  public var isEmpty: Bool { saved + deleted + sent + sentDeletions == 0 }
+
+  mutating func count(_ change: MirrorChange) {
+    switch change {
+    case .saved: saved += 1
+    case .deleted: deleted += 1
+    case .lost: conflicts += 1
+    case .rejected: rejected += 1
+    case .startedOver: break
+    }
+  }
+}
+
+extension MirrorReport: CustomStringConvertible {
+  /// The counts that are not zero: `3 saved, 1 sent, 1 conflict`.
+  public var description: String {
+    let parts = [
+      (saved, "saved"), (deleted, "deleted"), (sent, "sent"), (sentDeletions, "deletions sent"),
+      (conflicts, conflicts == 1 ? "conflict" : "conflicts"), (rejected, "rejected"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return parts.isEmpty ? "no changes" : parts.joined(separator: ", ")
+  }
+}
+
+/// What a mirror is doing.
+public enum MirrorState: Sendable {
+  /// No round is running. The associated value says what the last one has done; it is `nil` if there
+  /// was none, or if it was cancelled.
+  case idle(after: MirrorReport?)
+  /// A round is running.
+  case syncing
+  /// The remote database has no account for the current user.
+  case noAccount
+  /// The last round failed because the remote database was temporarily unavailable. The associated
+  /// value is the time until the next round.
+  case waiting(for: Duration)
+  /// The last round failed. The first round that failed ended at the associated time.
+  case failing(any Error, since: Date)
+}

@@ -1,0 +1,86 @@
+/// How a mirror resolves a conflict: a field that both databases have changed to different values
+/// since their last common state.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// let mirror = RecordMirror(
+///   of: ["Book"], in: SQLiteRecordDatabase("library.sqlite"), with: MemoryRecordDatabase(),
+///   conflicts: .decided { conflict in
+///     guard conflict.fields == ["copies"] else { return .remote }
+///     return .values(["copies": 0])
+///   })
+/// ```
+///
+/// The value that is lost is kept in the local file and reported by ``RecordMirror/changes``.
+public enum ConflictPolicy: Sendable {
+  /// The value of the remote database.
+  case remoteWins
+  /// The value of the local database.
+  case localWins
+  /// The value of the record that was modified later. If both were modified in the same
+  /// millisecond, the greater value, so that all replicas choose alike.
+  case newest
+  /// The values that a closure returns. If it throws, the round ends with its error and changes
+  /// nothing.
+  case decided(@Sendable (MirrorConflict) async throws -> RecordMerge)
+}
+
+/// A record that both databases have changed, with fields in conflict.
+public struct MirrorConflict: Sendable {
+  /// The last state that both databases had in common; `nil` if there is none.
+  public let base: DatabaseRecord?
+  /// The state in the local database.
+  public let local: DatabaseRecord
+  /// The state in the remote database.
+  public let remote: DatabaseRecord
+  /// The fields that both have changed to different values, sorted.
+  public let fields: [String]
+}
+
+/// A decision about the fields of a conflict.
+public enum RecordMerge: Hashable, Sendable {
+  /// The values of the remote database.
+  case remote
+  /// The values of the local database.
+  case local
+  /// Values for the fields in conflict. A field without one takes the value of the remote database.
+  case values([String: FieldValue])
+}
+
+/// How a mirror decides between a deletion in one database and an edit in the other one.
+public enum DeletionPolicy: String, Hashable, Sendable, CaseIterable {
+  /// The edit wins: the record exists again in both databases.
+  case lose
+  /// The deletion wins. The edited values are kept as ``LostValue``s.
+  case win
+}
+
+/// A value, or a deletion, that lost a conflict.
+public struct LostValue: Hashable, Sendable {
+  /// A database of a mirror.
+  public enum Side: String, Hashable, Sendable {
+    case local, remote
+  }
+
+  /// The ID of the record.
+  public let record: RecordID
+  /// The field; `nil` if a deletion was lost.
+  public let field: String?
+  /// The value that was lost; null if a deletion was lost.
+  public let lost: FieldValue
+  /// The value that was kept; null if the record was deleted.
+  public let kept: FieldValue
+  /// The database whose value was lost.
+  public let side: Side
+}
+
+extension LostValue: CustomStringConvertible {
+  /// For example `Book/b1: the local title "Emma" was replaced by "Persuasion"`.
+  public var description: String {
+    guard let field else { return "\(record): its \(side.rawValue) deletion lost against an edit" }
+    let replaced =
+      kept == .null ? "was removed" : "was replaced by \(MirroredFields.text(of: kept))"
+    return "\(record): the \(side.rawValue) \(field) \(MirroredFields.text(of: lost)) \(replaced)"
+  }
+}

@@ -1,0 +1,185 @@
+internal import CompositeOperations
+internal import SQLiteSupport
+
+/// Sending local edits.
+extension MirrorRound {
+  /// The maximum number of edits that are read at a time.
+  private static let window = 10_000
+
+  /// Sends the unsent records.
+  ///
+  /// - Parameter isLast: Whether a conflict is the last one of this round.
+  /// - Returns: Whether remote changes have to be fetched, and records sent again.
+  nonisolated(nonsending) func push(isLast: Bool) async throws -> Bool {
+    let mirror = mirror
+    let items = mirror.remote.limits.items
+    // A multiple of the limit, so that only the last request is smaller.
+    let size = items >= Self.window ? Self.window : Self.window / items * items
+    var position = try await mirror.local.read { connection in
+      let tables = MirrorTables(connection: connection, mirror: mirror.name)
+      let marked = try tables.pending(.unsent, types: mirror.types)
+      return (examined: try tables.position()?.examined ?? 0, marked: marked)
+    }
+    var isConflict = false
+    var settled: Set<RecordID> = []
+    while true {
+      let (after, marked, skipped) = (position.examined, position.marked, settled)
+      let window = try await mirror.local.read { connection in
+        try MirrorOutbox.window(
+          of: mirror, on: connection, after: after, marked: marked, skipping: skipped, atMost: size)
+      }
+      position = (window.last, window.rest)
+      if window.edits.isEmpty {
+        if window.isLast { return isConflict }
+        continue
+      }
+      settled.formUnion(window.early)
+      if try await send(window.edits, isLast: isLast) { isConflict = true }
+    }
+  }
+
+  /// - Returns: Whether remote changes have to be fetched, and records sent again.
+  private nonisolated(nonsending) func send(
+    _ edits: [MirrorEdit], isLast: Bool
+  ) async throws -> Bool {
+    let mirror = mirror
+    let sendable = try await store { store in try edits.filter { try store.prepare($0) } }
+    if sendable.isEmpty { return false }
+    var requests = ModifyRequests(
+      of: sendable.map(\.change), atomically: false, in: mirror.remote, ignoringMissing: true,
+      retries: mirror.retries)
+    var failure: (any Error)?
+    do { _ = try await requests.perform(in: context) } catch { failure = error }
+    if Task.isCancelled { throw CancellationError() }
+    let replies = sendable.indices.map { requests.results[$0] }
+    let isConflict = try await store { store in
+      var isConflict = false
+      for (edit, reply) in zip(sendable, replies) {
+        guard let reply else { continue }
+        if try store.settle(edit, reply, isLast: isLast) { isConflict = true }
+      }
+      return isConflict
+    }
+    count { report in
+      for reply in replies {
+        switch reply {
+        case .saved: report.sent += 1
+        case .deleted: report.sentDeletions += 1
+        case .failed, nil: break
+        }
+      }
+    }
+    // Temporary failures end the round. A batch error is about records, which are settled.
+    for case .failed(let error)? in replies where error.isRetriable {
+      throw RecordError(error.reason, retryAfter: error.retryDelay)
+    }
+    if let failure, !(failure is RecordBatchError) { throw failure }
+    return isConflict
+  }
+}
+
+/// A local edit that is to be sent.
+struct MirrorEdit: Sendable {
+  /// The change to send.
+  let change: RecordChange
+  /// The tag of the local state.
+  let sequence: Int64
+  /// The fields that the change writes.
+  let fields: [String: FieldValue]
+  /// Whether a reference was left out, because the records refer to each other, so that the record
+  /// has to be sent again.
+  var isPartial = false
+  var id: RecordID { change.id }
+}
+
+extension MirrorStore {
+  /// Notes that an edit is being sent.
+  ///
+  /// - Returns: Whether the database can store it.
+  mutating func prepare(_ edit: MirrorEdit) throws -> Bool {
+    guard case .save = edit.change else { return true }
+    var base = try tables.base(of: edit.id) ?? MirrorBase(sequence: MirrorBase.noSequence)
+    for (key, value) in edit.fields {
+      guard let problem = value.problem else { continue }
+      let error = RecordError(.invalid("the field \(key) \(problem)"), of: edit.id)
+      try reject(edit, error, &base)
+      return false
+    }
+    base.sent.merge(edit.fields) { $1 }
+    try tables.save(base, of: edit.id)
+    return true
+  }
+
+  /// Stores the reply to an edit.
+  ///
+  /// - Returns: Whether remote changes have to be fetched, and the record sent again.
+  mutating func settle(_ edit: MirrorEdit, _ reply: RecordReply, isLast: Bool) throws -> Bool {
+    var base = try tables.base(of: edit.id) ?? MirrorBase()
+    switch reply {
+    case .saved(let saved):
+      base.tag = saved.tag
+      base.fields.merge(edit.fields) { $1 }
+      base.sent = [:]
+      let remote = saved.completed(by: DatabaseRecord(edit.id, fields: base.fields, tag: saved.tag))
+      try acknowledge(remote, base)
+      return edit.isPartial
+    case .deleted:
+      try tables.removeBase(of: edit.id)
+      return false
+    case .failed(let error):
+      switch error.reason {
+      case .conflict(let remote):
+        try integrate([remote])
+        return true
+      case .unknownRecord where base.tag != nil:
+        base.pending.insert(.missing)
+        try tables.save(base, of: edit.id)
+        return true
+      case .referenceViolated where !isLast: return true
+      case .referenceViolated:
+        if case .delete = edit.change {
+          // A record of the remote database prevents the deletion, so the deletion loses.
+          base.waiting = (base.tag, base.fields)
+          base.sequence = MirrorBase.notStored
+          base.pending = .waiting
+          try tables.save(base, of: edit.id)
+          try lose(
+            LostValue(record: edit.id, field: nil, lost: .null, kept: .null, side: .local))
+          return false
+        }
+        try reject(edit, error, &base)
+        return false
+      case .unavailable, .replyLost: return false
+      case .unknownRecord, .limitExceeded, .batchFailed, .invalid, .unsupported, .notPermitted,
+        .tokenExpired, .storage, .other:
+        try reject(edit, error, &base)
+        return false
+      }
+    }
+  }
+
+  /// Makes the state that the remote database has saved the common one.
+  private mutating func acknowledge(_ remote: DatabaseRecord, _ base: MirrorBase) throws {
+    guard try local(remote.id) != nil else {
+      // It was deleted in the meantime.
+      var base = base
+      (base.fields, base.sequence, base.pending) = (remote.fields, MirrorBase.noSequence, .unsent)
+      return try tables.save(base, of: remote.id)
+    }
+    try integrate(remote, base)
+  }
+
+  /// Keeps an edit that the remote database rejects as unsent, and reports it once.
+  private mutating func reject(
+    _ edit: MirrorEdit, _ error: RecordError, _ base: inout MirrorBase
+  ) throws {
+    var error = error
+    error.record = edit.id
+    let text = "\(edit.sequence): \(error.reason)"
+    if base.rejection != text { report(.rejected(error)) }
+    base.rejection = text
+    base.sent = [:]
+    base.pending.insert(.unsent)
+    try tables.save(base, of: edit.id)
+  }
+}

@@ -1,0 +1,94 @@
+public import CompositeOperations
+
+/// A mirror: keeps records of a local SQLite file and of a remote database in step.
+///
+/// ```swift
+/// import CompositeOperations
+/// import RecordOperations
+///
+/// let local = SQLiteRecordDatabase("library.sqlite")
+/// let mirror = RecordMirror(of: ["Author", "Book"], in: local, with: MemoryRecordDatabase())
+/// let report = try await mirror.sync.run().get()
+/// print(report)
+/// ```
+///
+/// A round of ``sync`` fetches the changes of the remote database, merges them field by field with
+/// the local edits, and sends the local edits. Any program may edit the local file: triggers record
+/// which records have changed. An edit that was committed locally is sent, or loses a conflict that
+/// is reported, whatever fails in between and wherever the process ends.
+///
+/// The tables of the mirrored types get triggers in the local file, as with
+/// ``SQLiteRecordDatabase/keepChanges(of:)``. What the mirror knows is kept in tables whose names
+/// begin with `_record_mirror`.
+public final class RecordMirror: Sendable {
+  /// The mirrored types, sorted.
+  public let types: [String]
+  /// The local database.
+  public let local: SQLiteRecordDatabase
+  /// The remote database.
+  public let remote: any RecordDatabase
+  /// The name of the mirror, which is unique in the local file.
+  public let name: String
+  /// How conflicts are resolved.
+  public let conflicts: ConflictPolicy
+  /// Whether an edit or a deletion wins.
+  public let deletions: DeletionPolicy
+  /// How often a request is attempted.
+  public let retries: RetryPolicy
+
+  let listeners = Broadcast<MirrorChange>()
+  let stateListeners = Broadcast<MirrorState>()
+  private let currentState = Lock(MirrorState.idle(after: nil))
+
+  /// Creates a mirror.
+  ///
+  /// - Parameters:
+  ///   - types: The types of the mirrored records.
+  ///   - local: The local database.
+  ///   - remote: The remote database.
+  ///   - name: The name of the mirror, if the local file has several.
+  ///   - conflicts: How conflicts are resolved.
+  ///   - deletions: Whether an edit or a deletion wins.
+  ///   - retries: How often a request is attempted.
+  /// - Precondition: There is at least one type.
+  public init(
+    of types: [String], in local: SQLiteRecordDatabase, with remote: any RecordDatabase,
+    named name: String = "", conflicts: ConflictPolicy = .remoteWins,
+    deletions: DeletionPolicy = .lose, retries: RetryPolicy = .databaseDefault
+  ) {
+    precondition(!types.isEmpty, "`types` must not be empty")
+    self.types = Set(types).sorted()
+    self.local = local
+    self.remote = remote
+    self.name = name
+    self.conflicts = conflicts
+    self.deletions = deletions
+    self.retries = retries
+  }
+
+  /// One round: fetches and merges the changes of the remote database, and sends the local edits.
+  ///
+  /// A round waits for another round on the same file, also of another process. It ends in a
+  /// ``RecordError`` if a database is unavailable, and in the error of ``ConflictPolicy/decided(_:)``.
+  /// What was done until then remains done, and the next round continues.
+  public var sync: some ComposableOperation<MirrorReport> {
+    SimpleOperation.withContext { context in
+      try await self.round(in: context)
+    }.named("sync")
+  }
+
+  /// The changes of the local database by rounds, and what could not be merged or stored, from now
+  /// on. The stream finishes when the mirror is released.
+  public var changes: AsyncStream<MirrorChange> { listeners.stream() }
+
+  /// What the mirror is doing.
+  public var state: MirrorState { currentState.withLock(\.self) }
+
+  /// The states from now on. The stream finishes when the mirror is released.
+  public var states: AsyncStream<MirrorState> { stateListeners.stream() }
+
+  func enter(_ state: MirrorState) {
+    currentState.withLock { $0 = state }
+    stateListeners.yield(state)
+  }
+}

@@ -1,0 +1,364 @@
+import CompositeOperations
+import Foundation
+import RecordOperations
+import SQLiteSupport
+import Synchronization
+
+/// Three replicas and a remote database, with random edits, rounds and faults, and a record of all
+/// values that were written.
+final class MirrorModel {
+  private let folder: TemporaryFolder
+  private let base: MemoryRecordDatabase
+  private let remote: WatchedDatabase
+  private var mirrors: [RecordMirror] = []
+  private var random: OperationRandomness
+  private var counter = 0
+  /// The values that an edit or a deletion replaced where they were seen.
+  private var replaced: Set<String> = []
+  private var written: Set<String> = []
+  /// The statements and rounds so far, to explain a failure.
+  private(set) var history: [String] = []
+
+  static let types = ["Author", "Book", "Chapter"]
+
+  init(seed: UInt64) throws {
+    folder = try TemporaryFolder()
+    random = OperationRandomness.seeded(seed)
+    base = MemoryRecordDatabase(limits: RecordLimits(items: 3, page: 3))
+    let faulty = FaultPlan(seed: seed)
+    remote = WatchedDatabase(base, faulty)
+    let conflicts: ConflictPolicy =
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0: .remoteWins
+      case 1: .localWins
+      case 2: .newest
+      default:
+        .decided { conflict in
+          conflict.fields == ["title"] ? .values(["title": conflict.local["title"]]) : .remote
+        }
+      }
+    let deletions: DeletionPolicy = Bool.random(using: &random) ? .lose : .win
+    history.append("\(conflicts), deletions \(deletions)")
+    for number in 0..<3 {
+      mirrors.append(
+        RecordMirror(
+          of: Self.types, in: SQLiteRecordDatabase(folder.file("\(number).sqlite")), with: remote,
+          conflicts: conflicts, deletions: deletions,
+          retries: RetryPolicy(attempts: 2, backoff: .none)))
+    }
+  }
+
+  // MARK: Steps
+
+  /// Makes a random edit, or runs a round with faults.
+  func step() async throws {
+    let number = Int.random(in: 0..<mirrors.count, using: &random)
+    switch Int.random(in: 0..<100, using: &random) {
+    case 0..<60: try await edit(number)
+    case 60..<62:
+      history.append("remote forgets deletions")
+      base.forgetDeletions()
+    default:
+      let outcome = await remote.faults.whileActive { await self.round(number) }
+      history.append("\(number): round: \(outcome)")
+    }
+  }
+
+  private func round(_ number: Int) async -> Outcome<MirrorReport> {
+    let run = mirrors[number].sync.start()
+    remote.faults.kill = { run.cancel() }
+    defer { remote.faults.kill = nil }
+    return await run.outcome
+  }
+
+  /// Rounds without faults until nothing changes.
+  ///
+  /// - Returns: A description of what did not come to rest; nil if everything did.
+  func quiet() async throws -> String? {
+    for _ in 0..<12 {
+      var isQuiet = true
+      for number in mirrors.indices {
+        let outcome = await round(number)
+        history.append("\(number): quiet round: \(outcome)")
+        guard case .result(let report) = outcome else { return "a round failed: \(outcome)" }
+        if !report.isEmpty { isQuiet = false }
+      }
+      if isQuiet { return nil }
+    }
+    return "the replicas do not come to rest"
+  }
+
+  /// Compares the replicas with the remote database, and looks for lost values.
+  func problem() async throws -> String? {
+    let expected = try await base.contents
+    for (number, mirror) in mirrors.enumerated() {
+      let found = try await mirror.local.contents
+      if found != expected { return "replica \(number) has \(found), the remote \(expected)" }
+    }
+    var reported: Set<String> = []
+    for mirror in mirrors {
+      reported.formUnion(
+        try await mirror.local.read { connection in
+          try connection.fetchAll("SELECT lost FROM _record_mirror_conflicts") {
+            $0.text(at: 0) ?? ""
+          }
+        })
+    }
+    let current = expected.values.reduce(into: Set<String>()) { $0.formUnion($1.values) }
+    let lost = written.subtracting(current).subtracting(replaced).subtracting(reported)
+      .subtracting(remote.cascaded)
+    return lost.isEmpty ? nil : "lost without a report: \(lost.sorted())"
+  }
+
+  // MARK: Edits
+
+  private func edit(_ number: Int) async throws {
+    let database = mirrors[number].local
+    let before = try await database.contents
+    let random = { (count: Int) in Int.random(in: 0..<count, using: &self.random) }
+    let author = RecordID("Author", "a\(random(3))")
+    let book = RecordID("Book", "b\(random(4))")
+    let chapter = RecordID("Chapter", "c\(random(3))")
+    let change: (RecordID, [String: FieldValue])?
+    switch random(20) {
+    case 0..<3: change = (author, ["name": value()])
+    case 3..<7: change = (book, ["title": value()])
+    case 7..<9: change = (book, ["title": value(), "pages": count()])
+    case 9..<11: change = (book, ["pages": count()])
+    case 11..<13:
+      guard before[author] != nil else { return }
+      let rule: RecordReference.DeleteRule = .nullify
+      change = (book, ["author": .reference(RecordReference(author, onDelete: rule))])
+    case 13:
+      // A reference that may lead nowhere.
+      change = (book, ["sequel": .reference(RecordReference(RecordID("Book", "b\(random(4))")))])
+    case 14: change = (book, ["title": nil])
+    case 15..<17:
+      guard before[book] != nil else { return }
+      change = (
+        chapter,
+        ["text": value(), "book": .reference(RecordReference(book, onDelete: .cascade))]
+      )
+    default: change = nil
+    }
+    if let (id, fields) = change {
+      try await save(id, fields, exists: before[id] != nil, in: number)
+      for case .string(let text) in fields.values { written.insert("\"\(text)\"") }
+      for case .integer(let number) in fields.values { written.insert("\(number)") }
+    } else {
+      let id = [author, book, book, chapter][random(4)]
+      guard before[id] != nil else { return }
+      history.append("\(number): delete \(id)")
+      if number == 2 {
+        try await database.write {
+          try $0.execute("DELETE FROM \(id.type) WHERE id = '\(id.name)'")
+        }
+      } else {
+        _ = try await database.modify(RecordBatch([.delete(id, ifTagged: nil)]))
+      }
+    }
+    let after = try await database.contents
+    let values = { (contents: Contents) in
+      contents.values.reduce(into: Set<String>()) { $0.formUnion($1.values) }
+    }
+    replaced.formUnion(values(before).subtracting(values(after)))
+  }
+
+  /// Saves a record: in the last replica by a statement of another program.
+  private func save(
+    _ id: RecordID, _ fields: [String: FieldValue], exists: Bool, in number: Int
+  ) async throws {
+    history.append("\(number): save \(id) \(fields)")
+    let database = mirrors[number].local
+    let isComplete = try await database.read { connection in
+      try connection.table(id.type).map { table in
+        fields.keys.allSatisfy { key in table.columns.contains { $0.name == key } }
+      } ?? false
+    }
+    guard number == 2, isComplete else {
+      var record = DatabaseRecord(id)
+      for (key, value) in fields { record[key] = value }
+      _ = try await database.modify(RecordBatch([.save(record, .allKeys)]))[0].saved
+      return
+    }
+    try await database.write { connection in
+      if !exists { try connection.execute("INSERT INTO \(id.type) (id) VALUES ('\(id.name)')") }
+      for (key, value) in fields {
+        let text =
+          switch value {
+          case .string(let text): "'\(text)'"
+          case .integer(let number): "\(number)"
+          case .reference(let reference) where reference.onDelete == .keep:
+            "'\(reference.id.type)/\(reference.id.name)'"
+          case .reference(let reference): "'\(reference.id.name)'"
+          default: "NULL"
+          }
+        try connection.execute("UPDATE \(id.type) SET \(key) = \(text) WHERE id = '\(id.name)'")
+      }
+    }
+  }
+
+  private func value() -> FieldValue {
+    counter += 1
+    return .string("v\(counter)")
+  }
+
+  private func count() -> FieldValue {
+    counter += 1
+    return .integer(Int64(counter))
+  }
+}
+
+/// The values of all records that are not null, as JSON.
+typealias Contents = [RecordID: [String: String]]
+
+extension RecordDatabase {
+  /// The records of the types of a ``MirrorModel``.
+  var contents: Contents {
+    get async throws {
+      var contents: Contents = [:]
+      for type in MirrorModel.types {
+        for record in try await all(RecordQuery(type), page: 100) {
+          contents[record.id] = [:]
+          for key in record.keys where record[key] != .null {
+            let text =
+              switch record[key] {
+              case .string(let text): "\"\(text)\""
+              case .integer(let number): "\(number)"
+              case .reference(let reference): "\(reference.id)"
+              default: "\(record[key])"
+              }
+            contents[record.id]?[key] = text
+          }
+        }
+      }
+      return contents
+    }
+  }
+}
+
+/// Random faults of requests.
+final class FaultPlan: Sendable {
+  private struct State {
+    var random: OperationRandomness
+    var isActive = false
+    var kill: (@Sendable () -> Void)?
+  }
+  private let state: Mutex<State>
+
+  init(seed: UInt64) { state = Mutex(State(random: .seeded(seed &+ 1))) }
+
+  /// Ends the current round as the end of its process would.
+  var kill: (@Sendable () -> Void)? {
+    get { state.withLock { $0.kill } }
+    set { state.withLock { $0.kill = newValue } }
+  }
+
+  func whileActive<Result>(_ body: () async -> Result) async -> Result {
+    state.withLock { $0.isActive = true }
+    defer { state.withLock { $0.isActive = false } }
+    return await body()
+  }
+
+  enum Fault: Equatable {
+    case refused, requestLost, replyLost, killedBefore, killedAfter, tokenExpired
+    case partial(Int)
+  }
+
+  func next() -> Fault? {
+    state.withLock { state in
+      guard state.isActive else { return nil }
+      switch Int.random(in: 0..<40, using: &state.random) {
+      case 0, 1: return .refused
+      case 2, 3: return .requestLost
+      case 4, 5, 6: return .replyLost
+      case 7: return .killedBefore
+      case 8, 9: return .killedAfter
+      case 10: return .tokenExpired
+      case 11, 12: return .partial(Int.random(in: 0..<3, using: &state.random))
+      default: return nil
+      }
+    }
+  }
+}
+
+/// A remote database with random faults, which notes the values that a deletion removes from other
+/// records.
+final class WatchedDatabase: RecordDatabase {
+  let faults: FaultPlan
+  private let base: MemoryRecordDatabase
+  private let removed = Mutex<Set<String>>([])
+
+  init(_ base: MemoryRecordDatabase, _ faults: FaultPlan) {
+    (self.base, self.faults) = (base, faults)
+  }
+
+  var cascaded: Set<String> { removed.withLock(\.self) }
+  var limits: RecordLimits { base.limits }
+  var capabilities: RecordCapabilities { base.capabilities }
+  func accountStatus() async throws -> AccountStatus { try await base.accountStatus() }
+
+  func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
+    try await reply { fault in
+      guard case .partial(let place)? = fault, place < batch.changes.count else {
+        return try await self.apply(batch)
+      }
+      var rest = batch
+      let failed = rest.changes.remove(at: place)
+      var replies = rest.changes.isEmpty ? [] : try await self.apply(rest)
+      replies.insert(.failed(RecordError(.notPermitted("not today"), of: failed.id)), at: place)
+      return replies
+    }
+  }
+
+  private func apply(_ batch: RecordBatch) async throws -> [RecordReply] {
+    let deletions = batch.changes.filter { if case .delete = $0 { true } else { false } }
+    if deletions.isEmpty { return try await base.modify(batch) }
+    let before = try await base.contents
+    let replies = try await base.modify(batch)
+    let after = try await base.contents
+    for (id, fields) in before where after[id] == nil && !deletions.contains(where: { $0.id == id })
+    {
+      removed.withLock { $0.formUnion(fields.values) }
+    }
+    return replies
+  }
+
+  func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord] {
+    try await reply { _ in try await self.base.lookup(ids, keys: keys) }
+  }
+
+  func query(
+    _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
+  ) async throws -> RecordPage {
+    try await reply { _ in try await self.base.query(query, after: cursor, atMost: count) }
+  }
+
+  func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
+    try await reply { fault in
+      if fault == .tokenExpired, token != nil { throw RecordError(.tokenExpired) }
+      return try await self.base.changes(since: token, in: zone)
+    }
+  }
+
+  private func reply<Reply: Sendable>(
+    _ send: (FaultPlan.Fault?) async throws -> Reply
+  ) async throws -> Reply {
+    let fault = faults.next()
+    switch fault {
+    case .refused: throw RecordError(.unavailable("busy"))
+    case .requestLost: throw RecordError(.replyLost)
+    case .killedBefore:
+      faults.kill?()
+      throw CancellationError()
+    case .killedAfter:
+      _ = try await send(fault)
+      faults.kill?()
+      throw CancellationError()
+    case .replyLost:
+      _ = try await send(fault)
+      throw RecordError(.replyLost)
+    case .tokenExpired, .partial, nil: return try await send(fault)
+    }
+  }
+}

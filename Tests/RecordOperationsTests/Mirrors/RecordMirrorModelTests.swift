@@ -1,0 +1,38 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Foundation
+import RecordOperations
+import Testing
+
+/// Runs random edits and rounds of three replicas.
+///
+/// `COMPOSITE_MIRROR_SEEDS=100000` runs as many programs, and `COMPOSITE_MIRROR_SEED=7` the one with
+/// that seed.
+@Suite struct RecordMirrorModelTests {
+  private static var seeds: Range<UInt64> {
+    let environment = ProcessInfo.processInfo.environment
+    if let seed = environment["COMPOSITE_MIRROR_SEED"].flatMap(UInt64.init) {
+      return seed..<seed + 1
+    }
+    let first = UInt64.random(in: 0..<UInt64.max / 2)
+    let count = environment["COMPOSITE_MIRROR_SEEDS"].flatMap(UInt64.init) ?? 100
+    return first..<first + count
+  }
+
+  @Test(.timeLimit(.minutes(20)))
+  func `M1, M2: three replicas with faults and kills come to rest equal, and no edit is lost`()
+    async throws
+  {
+    for seed in Self.seeds {
+      let model = try MirrorModel(seed: seed)
+      for _ in 0..<40 { try await model.step() }
+      let unrest = try await model.quiet()
+      var problem = unrest
+      if problem == nil { problem = try await model.problem() }
+      if let problem {
+        Issue.record("seed \(seed): \(problem)\n\(model.history.joined(separator: "\n"))")
+        return
+      }
+    }
+  }
+}
