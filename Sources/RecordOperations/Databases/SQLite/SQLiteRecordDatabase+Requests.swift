@@ -84,6 +84,28 @@ extension SQLiteRecordDatabase {
     }
   }
 
+  /// Returns the sorted names of the tables that can be tracked.
+  ///
+  /// - Throws: A ``RecordError`` if the file cannot be read; `CancellationError`.
+  package func tableNames() async throws -> [String] {
+    try await read { connection in
+      try connection.tables().filter { name in
+        guard let table = try connection.table(name) else { return false }
+        return table.kind == .table && table.key != .none
+      }
+    }
+  }
+
+  /// Tracks the changes of a table from now on.
+  ///
+  /// - Returns: False if there is no such table yet.
+  /// - Throws: As ``keepChanges(of:)``.
+  func isTracking(_ type: String) async throws -> Bool {
+    let isTracked = try await read { try $0.table(type)?.isTracked }
+    if isTracked == false { try await keepChanges(of: [type]) }
+    return isTracked != nil
+  }
+
   /// Returns whether the file exists and can be read, or can be created if the access allows it.
   ///
   /// - Throws: `CancellationError`.

@@ -1,0 +1,100 @@
+public import CompositeOperations
+
+extension RecordMirror {
+  /// Returns an operation that runs rounds until it is cancelled: at once, after a hint that one of
+  /// the databases has changed, and after a time without hints.
+  ///
+  /// ```swift
+  /// import CompositeOperations
+  /// import RecordOperations
+  ///
+  /// let local = SQLiteRecordDatabase("library.sqlite")
+  /// let mirror = RecordMirror(of: ["Book"], in: local, with: MemoryRecordDatabase())
+  /// let run = mirror.following(atLeastEvery: .seconds(30)).start()
+  /// for await state in mirror.states { print(state) }
+  /// run.cancel()
+  /// ```
+  ///
+  /// The local file gives hints, and so does a remote database that is ``ChangeHinting``. Hints
+  /// during a round cause one more round. While the remote database has no account or fails,
+  /// ``state`` says so, local edits go on, and rounds are attempted again: after the delay that the
+  /// database advises, and otherwise after increasing delays of at most `interval`.
+  ///
+  /// The operation fails only with an error of ``ConflictPolicy/decided(_:)`` that is not a
+  /// ``RecordError``.
+  ///
+  /// - Parameter interval: The maximum time between two rounds.
+  public func following(
+    atLeastEvery interval: Duration = .seconds(60)
+  ) -> some ComposableOperation<Void> {
+    SimpleOperation.withContext { context in
+      let hint = Hint()
+      try await withThrowingTaskGroup(of: Void.self) { group -> Void in
+        group.addTask {
+          for await _ in self.local.hints(in: .default) {
+            // Most hints are about the writes of the mirror itself.
+            if await self.hasUnsentEdits { hint.give() }
+          }
+        }
+        if let remote = self.remote as? any ChangeHinting {
+          group.addTask { for await _ in remote.hints(in: .default) { hint.give() } }
+        }
+        let backoff = Backoff.exponential(from: .seconds(1)).capped(at: interval).jittered()
+        var randomness = context.randomness
+        var delays = Backoff.Delays(backoff)
+        while true {
+          var delay = interval
+          do {
+            if try await self.attempt(in: context) { delays = Backoff.Delays(backoff) }
+          } catch let error as RecordError {
+            try Task.checkCancellation()
+            delay = max(error.retryDelay ?? .zero, delays.delay(using: &randomness))
+            if error.isRetriable { self.enter(.waiting(for: delay)) }
+          }
+          try await context.wait(for: hint, atMost: delay)
+        }
+      }
+    }.named("follow")
+  }
+
+  /// Runs a round if there is an account.
+  ///
+  /// - Returns: Whether there is one.
+  private nonisolated(nonsending) func attempt(in context: OperationContext) async throws -> Bool {
+    switch try await context.run(CheckAccount(remote, retries: retries)) {
+    case .available, .couldNotDetermine: break
+    case .noAccount, .restricted:
+      enter(.noAccount)
+      return false
+    case .temporarilyUnavailable:
+      throw RecordError(.unavailable("the account is temporarily unavailable"))
+    }
+    _ = try await context.run(sync)
+    return true
+  }
+
+  private var hasUnsentEdits: Bool {
+    get async {
+      let (name, types) = (name, types)
+      let found = try? await local.read { connection in
+        let tables = MirrorTables(connection: connection, mirror: name)
+        guard try tables.exist(), let position = try tables.position() else { return true }
+        return try !tables.unsent(after: position.examined, atMost: 1, types: types).isEmpty
+      }
+      return found ?? true
+    }
+  }
+}
+
+extension OperationContext {
+  /// Waits for a hint, but no longer than a limit.
+  fileprivate nonisolated(nonsending) func wait(
+    for hint: Hint, atMost limit: Duration
+  ) async throws {
+    let wait = SimpleOperation {
+      await hint.take()
+      try Task.checkCancellation()
+    }.named("wait for a change")
+    do { try await run(wait.timingOut(after: limit)) } catch is TimeoutError {}
+  }
+}
