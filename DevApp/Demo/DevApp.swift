@@ -8,7 +8,7 @@ import SystemSupport
       duplicates PATH…   finds files with the same contents
       issues USER        lists the open issues of a user's repositories on GitHub
       journal FILE       lists, shows and controls durable runs, which survive the end of their process
-      records ACTION     queries a SQLite database, and imports and exports rows as CSV and JSON
+      records ACTION     queries a SQLite database, imports and exports rows, and mirrors it with another one
       run -- COMMAND…    runs commands in parallel
       tour               shows what operations can do, with the code
 
@@ -33,6 +33,9 @@ import SystemSupport
           ? help(DuplicatesCommand.usage) : try await DuplicatesCommand(rest).run()
       case "run":
         return wantsHelp ? help(RunCommand.usage) : try await RunCommand(rest).run()
+      case "records" where rest.first?.utf8 == "mirror":
+        return wantsHelp
+          ? help(MirrorArguments.usage) : try await MirrorCommand(rest.dropFirst()).run()
       case "records":
         return wantsHelp ? help(RecordsCommand.usage) : try await RecordsCommand(rest).run()
       case "journal":

@@ -82,7 +82,7 @@ struct RecordsArguments: Sendable {
 
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
     var rest = arguments
-    let actions = "import, query, export or tables"
+    let actions = "import, query, export, tables or mirror"
     guard let word = rest.popFirst() else {
       throw UsageError("records: no action; expected \(actions)")
     }

@@ -10,6 +10,7 @@ struct RecordsCommand {
            DevApp records query FILE TABLE [OPTION…]
            DevApp records export FILE TABLE [OPTION…]
            DevApp records import FILE TABLE SOURCE [OPTION…]
+           DevApp records mirror LOCAL REMOTE [TABLE…] [OPTION…]
 
     Queries a SQLite database, and imports and exports rows as CSV and JSON. tables, query and export change nothing.
 
@@ -17,6 +18,7 @@ struct RecordsCommand {
     query     prints rows of TABLE
     export    writes rows of TABLE to a file, from one snapshot; the old file is replaced when the new one is complete
     import    inserts the rows of SOURCE into TABLE, all of them or none; `-` is standard input
+    mirror    keeps the rows of two files in step; `DevApp records mirror --help` shows its options
 
       --where CONDITION selects rows: 'pages > 500', title^=The (begins with), title*=sea (contains), lent=null;
                         = != < <= > >=. A quoted value is text, not a number: "code='007'". If the option is repeated,

@@ -1,0 +1,250 @@
+import CompositeOperations
+import RecordOperations
+import SystemSupport
+
+/// `DevApp records mirror LOCAL REMOTE [TYPE…]`
+struct MirrorCommand {
+  private let arguments: MirrorArguments
+  private let local: SQLiteRecordDatabase
+  private let remote: SQLiteRecordDatabase
+
+  init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
+    let arguments = try MirrorArguments(arguments)
+    self.arguments = arguments
+    local = SQLiteRecordDatabase(arguments.local)
+    remote = SQLiteRecordDatabase(arguments.remote)
+  }
+
+  /// - Returns: The exit status.
+  func run() async throws -> Int32 {
+    do {
+      let mirror = try await makeMirror()
+      return arguments.runsOnce ? try await once(mirror) : try await follow(mirror)
+    } catch let error as RecordError {
+      StandardError().writeLine("DevApp records: \(error)")
+      return ExitCode.failure
+    }
+  }
+
+  /// Finds the tables, and tracks their changes in the remote file.
+  private func makeMirror() async throws -> RecordMirror {
+    if FileSystem.areSame(arguments.local, arguments.remote) {
+      throw RecordError(.invalid("\(arguments.local) and \(arguments.remote) are the same file"))
+    }
+    let files = [arguments.local, arguments.remote]
+    if files.allSatisfy({ FileSystem.isMissing($0) }) {
+      throw RecordError(
+        .invalid("no such file: \(arguments.local) and \(arguments.remote); one of them must exist")
+      )
+    }
+    let there = try await remote.tableNames()
+    var types = arguments.types
+    if types.isEmpty {
+      types = Set(there + (try await local.tableNames())).sorted()
+      if types.isEmpty {
+        throw RecordError(
+          .invalid(
+            "neither \(arguments.local) nor \(arguments.remote) has a table to mirror; name the types"
+          ))
+      }
+    }
+    // Otherwise the remote file reports no changes.
+    try await remote.keepChanges(of: types.filter(Set(there).contains))
+    return RecordMirror(
+      of: types, in: local, with: remote, named: arguments.mirrorName,
+      conflicts: arguments.conflicts, deletions: arguments.deletions)
+  }
+
+  private func close() async {
+    await local.close()
+    await remote.close()
+  }
+
+  // MARK: One round
+
+  private func once(_ mirror: RecordMirror) async throws -> Int32 {
+    let standardError = StandardError()
+    let observation = try FlowObservation(
+      arguments.options, progressOn: standardError.isTerminal ? standardError : nil)
+    let changes = mirror.changes
+    let performed = try await PerformedFlow(
+      of: mirror.sync, seenBy: observation, waitsForEnd: true)
+    await close()
+    try observation.end()
+    switch performed.outcome {
+    case .result(let report):
+      await show(changes, of: report, on: standardError)
+      if arguments.isJSON {
+        try StandardOutput().write(Array((report.json + "\n").utf8))
+      } else {
+        standardError.writeLine("\(report)")
+      }
+      return ExitCode.success
+    case .error(let error):
+      standardError.writeLine("DevApp records: \(error)")
+      return ExitCode.failure
+    case .cancelled:
+      standardError.writeLine("DevApp records: interrupted; the next round continues")
+      return performed.interruptedStatus
+    }
+  }
+
+  /// Shows the first conflicts and rejections of a round.
+  private func show(
+    _ changes: AsyncStream<MirrorChange>, of report: MirrorReport, on output: StandardError
+  ) async {
+    var left = report.conflicts + report.rejected
+    var shown = 0
+    if left == 0 { return }
+    for await change in changes {
+      guard change.isProblem else { continue }
+      left -= 1
+      shown += 1
+      if shown <= 20 { output.writeLine(change.line) }
+      if left == 0 { break }
+    }
+    if shown > 20 { output.writeLine("… and \((shown - 20).counted("other conflict"))") }
+  }
+
+  // MARK: Rounds until the end
+
+  private func follow(_ mirror: RecordMirror) async throws -> Int32 {
+    let display = MirrorDisplay()
+    let observation = try FlowObservation(arguments.options, progressOn: nil)
+    let (changes, states, interval) = (mirror.changes, mirror.states, arguments.interval)
+    let flow = ParallelOperation([
+      AnyOperation(mirror.following(atLeastEvery: interval)),
+      AnyOperation(
+        SimpleOperation { for await change in changes { await display.show(change) } }
+          .named("show changes")),
+      AnyOperation(
+        SimpleOperation { for await state in states { await display.show(state) } }
+          .named("show states")),
+    ]).named("mirror")
+    let performed = try await PerformedFlow(of: flow, seenBy: observation, waitsForEnd: true)
+    await display.end()
+    await close()
+    try observation.end()
+    switch performed.outcome {
+    case .result: return ExitCode.success
+    case .error(let error):
+      StandardError().writeLine("DevApp records: \(error)")
+      return ExitCode.failure
+    case .cancelled:
+      StandardError().writeLine("\(await display.summary)")
+      return performed.interruptedStatus
+    }
+  }
+}
+
+/// The lines of a mirror that follows: each change on standard output, and on a terminal a line
+/// with the state and the counts.
+private actor MirrorDisplay {
+  private let output = StandardOutput()
+  private let standardError = StandardError()
+  private let screen = Screen()
+  private var counts = MirrorCounts()
+  private var state = MirrorState.idle(after: nil)
+  private var hasEnded = false
+
+  var summary: String { counts.description }
+
+  func show(_ change: MirrorChange) {
+    if standardError.isTerminal { screen.show([], on: standardError) }
+    try? output.write(Array((change.line + "\n").utf8))
+    showState()
+  }
+
+  func show(_ state: MirrorState) {
+    // A problem is a line once, and not for each attempt.
+    if !standardError.isTerminal, let problem = state.problem, problem != self.state.problem {
+      standardError.writeLine(problem)
+    }
+    self.state = state
+    if case .idle(let report?) = state { counts.add(report) }
+    showState()
+  }
+
+  private func showState() {
+    guard standardError.isTerminal, !hasEnded else { return }
+    screen.show(["\(state.line) · \(counts)"], on: standardError)
+  }
+
+  func end() {
+    hasEnded = true
+    if standardError.isTerminal { screen.show([], on: standardError) }
+  }
+}
+
+/// The sums of the reports of rounds.
+private struct MirrorCounts: CustomStringConvertible {
+  private var rounds = 0
+  private var saved = 0
+  private var deleted = 0
+  private var sent = 0
+  private var conflicts = 0
+  private var rejected = 0
+
+  mutating func add(_ report: MirrorReport) {
+    rounds += 1
+    saved += report.saved
+    deleted += report.deleted
+    sent += report.sent + report.sentDeletions
+    conflicts += report.conflicts
+    rejected += report.rejected
+  }
+
+  var description: String {
+    let problems = [(conflicts, "conflict"), (rejected, "rejection")].filter { $0.0 > 0 }
+      .map { ", \($0.0.counted($0.1))" }.joined()
+    return "\(rounds.counted("round")): \(saved) saved, \(deleted) deleted, \(sent) sent\(problems)"
+  }
+}
+
+extension MirrorState {
+  fileprivate var line: String { problem ?? (isSyncing ? "syncing" : "in step") }
+
+  private var isSyncing: Bool { if case .syncing = self { true } else { false } }
+
+  /// Why rounds fail; nil if they do not.
+  fileprivate var problem: String? {
+    switch self {
+    case .idle, .syncing: nil
+    case .noAccount: "the remote file does not exist or cannot be used"
+    case .waiting(let delay): "the remote file is busy; next round in \(delay)"
+    case .failing(let error, _): "failing: \(error)"
+    }
+  }
+}
+
+extension MirrorChange {
+  fileprivate var isProblem: Bool {
+    switch self {
+    case .lost, .rejected: true
+    case .saved, .deleted, .startedOver: false
+    }
+  }
+
+  fileprivate var line: String {
+    switch self {
+    case .saved(let record): "saved \(record.id)"
+    case .deleted(let id): "deleted \(id)"
+    case .startedOver: "fetching all rows again: the remote file no longer has all changes"
+    case .lost(let lost): "conflict: \(lost)"
+    case .rejected(let error): "rejected: \(error)"
+    }
+  }
+}
+
+extension MirrorReport {
+  fileprivate var json: String {
+    var json = JSONWriter()
+    json.object { json in
+      for (name, count) in [
+        ("saved", saved), ("deleted", deleted), ("sent", sent), ("sentDeletions", sentDeletions),
+        ("conflicts", conflicts), ("rejected", rejected),
+      ] { json.member(name, count) }
+    }
+    return json.text
+  }
+}

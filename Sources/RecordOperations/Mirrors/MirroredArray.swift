@@ -1,0 +1,174 @@
+internal import CompositeOperations
+public import Observation
+
+/// The records of a type in a local file as values, in the order of their names, kept in step with
+/// the file.
+///
+/// ```swift
+/// import RecordOperations
+///
+/// struct Edition: Codable, Identifiable, RecordConvertible {
+///   let id: String
+///   var title: String
+/// }
+///
+/// let local = SQLiteRecordDatabase("library.sqlite")
+/// let mirror = RecordMirror(of: ["Edition"], in: local, with: MemoryRecordDatabase())
+/// let editions = mirror.array(of: Edition.self)
+/// try await editions.refresh()
+/// try await editions.insert(Edition(id: "9780141439600", title: "Persuasion"))
+/// print(editions.elements)
+/// ```
+///
+/// The array belongs to the actor that creates it, such as the main actor. It shows the local file,
+/// so edits appear at once, online or offline, and so do the changes of rounds and of other
+/// programs while ``follow()`` runs. Views that read ``elements`` are updated, because the array is
+/// `Observable`.
+@Observable
+public final class MirroredArray<Element: RecordConvertible> {
+  /// A change of the elements.
+  public enum Change: Sendable {
+    /// An element was inserted. It now has the associated index.
+    case inserted(Element, at: Int)
+    /// The element at an index has changed.
+    case updated(Element, at: Int)
+    /// The element at an index was removed.
+    case removed(Element, at: Int)
+    /// A record cannot be an element. It is left out.
+    case unreadable(RecordID, any Error)
+  }
+
+  /// The elements, in the order of the names of their records.
+  public private(set) var elements: [Element] = []
+
+  @ObservationIgnored private let database: SQLiteRecordDatabase
+  @ObservationIgnored private let listeners = Broadcast<Change>()
+  /// The records of the elements, in the same order.
+  @ObservationIgnored private var records: [DatabaseRecord] = []
+  @ObservationIgnored private var token: ChangeToken?
+
+  /// Creates an array of the records in a file, which is empty until it is refreshed.
+  ///
+  /// - Parameter database: The local database.
+  public init(in database: SQLiteRecordDatabase) { self.database = database }
+
+  /// The changes of the elements from now on. The stream finishes when the array is released.
+  public var changes: AsyncStream<Change> { listeners.stream() }
+
+  // MARK: Reading
+
+  /// Refreshes the elements after each change of the file, until the task is cancelled.
+  ///
+  /// - Throws: A ``RecordError`` if the file cannot be read.
+  public nonisolated(nonsending) func follow() async throws {
+    try await refresh()
+    for await _ in database.hints(in: .default) { try await refresh() }
+  }
+
+  /// Fetches what has changed in the file.
+  ///
+  /// - Throws: A ``RecordError`` if the file cannot be read.
+  public nonisolated(nonsending) func refresh() async throws {
+    guard try await database.isTracking(Element.recordType) else { return }
+    let fetch = FetchChanges(since: token, in: database)
+    let fetched = try await fetch.run().get()
+    var names = Set(fetched.changed.map(\.id.name))
+    if fetched.startsOver {
+      for record in records where !names.contains(record.id.name) { remove(record.id) }
+    }
+    for id in fetched.deleted where id.type == Element.recordType { remove(id) }
+    for record in fetched.changed where record.id.type == Element.recordType {
+      if names.remove(record.id.name) != nil { put(record) }
+    }
+    token = fetched.token
+  }
+
+  private func put(_ record: DatabaseRecord) {
+    let element: Element
+    do { element = try Element(record) } catch {
+      remove(record.id)
+      return listeners.yield(.unreadable(record.id, error))
+    }
+    let (index, isPresent) = place(of: record.id)
+    if isPresent {
+      // The same state may be reported twice.
+      if records[index].tag == record.tag { return }
+      (records[index], elements[index]) = (record, element)
+      listeners.yield(.updated(element, at: index))
+    } else {
+      records.insert(record, at: index)
+      elements.insert(element, at: index)
+      listeners.yield(.inserted(element, at: index))
+    }
+  }
+
+  private func remove(_ id: RecordID) {
+    let (index, isPresent) = place(of: id)
+    guard isPresent else { return }
+    records.remove(at: index)
+    listeners.yield(.removed(elements.remove(at: index), at: index))
+  }
+
+  /// Returns the index of a record, or the index at which it would be inserted.
+  private func place(of id: RecordID) -> (index: Int, isPresent: Bool) {
+    var (low, high) = (0, records.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if records[middle].id.precedes(id) { low = middle + 1 } else { high = middle }
+    }
+    return (low, low < records.count && records[low].id == id)
+  }
+
+  // MARK: Writing
+
+  /// Saves a new element in the file. The next round sends it.
+  ///
+  /// - Throws: A ``RecordError``, with the reason ``RecordError/Reason/conflict(_:)`` if a record of
+  ///   its name exists; the error of the conversion to a record.
+  public nonisolated(nonsending) func insert(_ element: Element) async throws {
+    try await make(.save(try element.record(), .ifUnchanged))
+  }
+
+  /// Saves the changed properties of an element in the file. The next round sends them.
+  ///
+  /// - Throws: A ``RecordError``, with the reason ``RecordError/Reason/unknownRecord`` if no record
+  ///   of its name exists; the error of the conversion to a record.
+  public nonisolated(nonsending) func update(_ element: Element) async throws {
+    let id = RecordID(Element.recordType, element.recordName)
+    guard let found = try await database.lookup([id], keys: nil)[id] else {
+      throw RecordError(.unknownRecord, of: id)
+    }
+    // Only what differs from the element as it was shown is a change of the caller.
+    let (index, isPresent) = place(of: id)
+    let shown = isPresent ? records[index] : found
+    var changed = found
+    let updated = try element.updating(shown)
+    for key in updated.changedKeys { changed[key] = updated[key] }
+    if changed.changedKeys.isEmpty { return }
+    try await make(.save(changed, .changedKeys))
+  }
+
+  /// Deletes the record of an element in the file. The next round sends the deletion.
+  ///
+  /// - Throws: A ``RecordError``, with the reason ``RecordError/Reason/unknownRecord`` if no record
+  ///   of its name exists.
+  public nonisolated(nonsending) func remove(_ element: Element) async throws {
+    try await make(.delete(RecordID(Element.recordType, element.recordName), ifTagged: nil))
+  }
+
+  private nonisolated(nonsending) func make(_ change: RecordChange) async throws {
+    if case .failed(let error)? = try await database.modify(RecordBatch([change])).first {
+      throw error
+    }
+    try await refresh()
+  }
+}
+
+extension RecordMirror {
+  /// Returns an array of the local records of a type.
+  ///
+  /// - Parameter type: The type of the elements, whose record type should be one of ``types``.
+  public func array<Element: RecordConvertible>(of type: Element.Type) -> MirroredArray<Element> {
+    MirroredArray(in: local)
+  }
+}
