@@ -259,18 +259,26 @@ extension MirrorTables {
     ON b.type = s.type AND b.name = s.name AND b.mirror = ?1
     """
 
-  /// Returns the unsent records after a local tag, in the order of their last edits.
+  /// The last local tag that was given.
+  func lastSequence() throws -> Int64 {
+    try connection.fetchOne("SELECT seq FROM sqlite_sequence WHERE name = '_record_states'") {
+      $0.integer(at: 0)
+    } ?? 0
+  }
+
+  /// Returns the unsent records after a local tag and up to another one, in the order of their last
+  /// edits.
   func unsent(
-    after sequence: Int64, atMost count: Int, types: [String]
+    after sequence: Int64, upTo end: Int64 = .max, atMost count: Int, types: [String]
   ) throws -> [(id: RecordID, sequence: Int64)] {
     let types = Set(types)
     return try connection.withCachedStatement(
       """
       SELECT s.type, s.name, s.sequence FROM \(Self.states) \
-      WHERE s.sequence > ?2 AND \(Self.isUnsent) ORDER BY s.sequence
+      WHERE s.sequence > ?2 AND s.sequence <= ?3 AND \(Self.isUnsent) ORDER BY s.sequence
       """
     ) { statement in
-      try statement.bind([.text(mirror), .integer(sequence)])
+      try statement.bind([.text(mirror), .integer(sequence), .integer(end)])
       var found: [(RecordID, Int64)] = []
       while found.count < count, try statement.step() {
         let type = statement.text(at: 0) ?? ""
@@ -295,10 +303,7 @@ extension MirrorTables {
   /// Moves the position in the local changes up to the first unsent record that is not marked as
   /// pending.
   func advance(_ position: inout Position) throws {
-    let last =
-      try connection.fetchOne("SELECT seq FROM sqlite_sequence WHERE name = '_record_states'") {
-        $0.integer(at: 0)
-      } ?? 0
+    let last = try lastSequence()
     guard last > position.examined else { return }
     let types = Set(position.types)
     let first = try connection.withCachedStatement(

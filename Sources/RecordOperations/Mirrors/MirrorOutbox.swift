@@ -20,15 +20,17 @@ enum MirrorOutbox {
   ///
   /// - Parameters:
   ///   - sequence: The local tag after which the part begins.
+  ///   - end: The last local tag of all parts. Later edits are sent by the next round.
   ///   - marked: The records that are marked as unsent.
   ///   - skipped: The records that were sent with an earlier part.
   ///   - count: The maximum number of records.
   static func window(
     of mirror: RecordMirror, on connection: SQLiteConnection, after sequence: Int64,
-    marked: [RecordID], skipping skipped: Set<RecordID>, atMost count: Int
+    upTo end: Int64, marked: [RecordID], skipping skipped: Set<RecordID>, atMost count: Int
   ) throws -> Window {
     let tables = MirrorTables(connection: connection, mirror: mirror.name)
-    let found = try tables.unsent(after: sequence, atMost: count, types: mirror.types)
+    let found = try tables.unsent(
+      after: sequence, upTo: end, atMost: count, types: mirror.types)
     let early = Array(marked.prefix(count - found.count))
     var window = Window(
       last: found.last?.sequence ?? sequence, rest: Array(marked.dropFirst(early.count)),

@@ -18,17 +18,22 @@ extension MirrorRound {
     var position = try await mirror.local.read { connection in
       let tables = MirrorTables(connection: connection, mirror: mirror.name)
       let marked = try tables.pending(.unsent, types: mirror.types)
-      return (examined: try tables.position()?.examined ?? 0, marked: marked)
+      return (
+        examined: try tables.position()?.examined ?? 0, marked: marked,
+        end: try tables.lastSequence()
+      )
     }
     var isConflict = false
     var settled: Set<RecordID> = []
     while true {
-      let (after, marked, skipped) = (position.examined, position.marked, settled)
+      let (after, end) = (position.examined, position.end)
+      let (marked, skipped) = (position.marked, settled)
       let window = try await mirror.local.read { connection in
         try MirrorOutbox.window(
-          of: mirror, on: connection, after: after, marked: marked, skipping: skipped, atMost: size)
+          of: mirror, on: connection, after: after, upTo: end, marked: marked, skipping: skipped,
+          atMost: size)
       }
-      position = (window.last, window.rest)
+      (position.examined, position.marked) = (window.last, window.rest)
       if window.edits.isEmpty {
         if window.isLast { return isConflict }
         continue
@@ -43,18 +48,17 @@ extension MirrorRound {
     _ edits: [MirrorEdit], isLast: Bool
   ) async throws -> Bool {
     let mirror = mirror
-    let sendable = try await store { store in try edits.filter { try store.prepare($0) } }
-    if sendable.isEmpty { return false }
+    try await store { store in for edit in edits { try store.prepare(edit) } }
     var requests = ModifyRequests(
-      of: sendable.map(\.change), atomically: false, in: mirror.remote, ignoringMissing: true,
+      of: edits.map(\.change), atomically: false, in: mirror.remote, ignoringMissing: true,
       retries: mirror.retries)
     var failure: (any Error)?
     do { _ = try await requests.perform(in: context) } catch { failure = error }
     if Task.isCancelled { throw CancellationError() }
-    let replies = sendable.indices.map { requests.results[$0] }
+    let replies = edits.indices.map { requests.results[$0] }
     let isConflict = try await store { store in
       var isConflict = false
-      for (edit, reply) in zip(sendable, replies) {
+      for (edit, reply) in zip(edits, replies) {
         guard let reply else { continue }
         if try store.settle(edit, reply, isLast: isLast) { isConflict = true }
       }
@@ -94,20 +98,11 @@ struct MirrorEdit: Sendable {
 
 extension MirrorStore {
   /// Notes that an edit is being sent.
-  ///
-  /// - Returns: Whether the database can store it.
-  mutating func prepare(_ edit: MirrorEdit) throws -> Bool {
-    guard case .save = edit.change else { return true }
+  mutating func prepare(_ edit: MirrorEdit) throws {
+    guard case .save = edit.change else { return }
     var base = try tables.base(of: edit.id) ?? MirrorBase(sequence: MirrorBase.noSequence)
-    for (key, value) in edit.fields {
-      guard let problem = value.problem else { continue }
-      let error = RecordError(.invalid("the field \(key) \(problem)"), of: edit.id)
-      try reject(edit, error, &base)
-      return false
-    }
     base.sent.merge(edit.fields) { $1 }
     try tables.save(base, of: edit.id)
-    return true
   }
 
   /// Stores the reply to an edit.

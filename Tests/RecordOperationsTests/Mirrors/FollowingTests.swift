@@ -1,0 +1,202 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Foundation
+import RecordOperations
+import SQLiteSupport
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct FollowingTests {
+  private func id(_ name: String) -> RecordID { RecordID("Book", name) }
+
+  private func end(_ run: OperationRun<Void>) async {
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    _ = await run.lateOutcome
+  }
+
+  @Test func `M11: an edit of another connection causes a round`() async throws {
+    let pair = try MirrorPair()
+    try await pair.local.save(record("1", ["title": "Emma"]))
+    var states = pair.mirror.states.makeAsyncIterator()
+    let run = pair.mirror.following(atLeastEvery: .seconds(3_600)).start()
+    while let state = await states.next(), !state.hasEnded {}
+    #expect(try await pair.base.record(id("1")) != nil)
+    let program = SQLiteRecordDatabase(pair.local.path)
+    try await program.write { try $0.execute("UPDATE Book SET title = 'Sanditon'") }
+    while let state = await states.next(), !state.hasEnded {}
+    #expect(try await pair.base.record(id("1"))?["title"] == "Sanditon")
+    await end(run)
+  }
+
+  @Test func `M11: a hint of the remote database causes a round`() async throws {
+    let folder = try TemporaryFolder()
+    let remote = SQLiteRecordDatabase(folder.file("remote.sqlite"))
+    let local = SQLiteRecordDatabase(folder.file("local.sqlite"))
+    let mirror = RecordMirror(of: ["Book"], in: local, with: remote)
+    try await remote.save(record("1", ["title": "Emma"]))
+    var changes = mirror.changes.makeAsyncIterator()
+    let run = mirror.following(atLeastEvery: .seconds(3_600)).start()
+    guard case .saved(let first)? = await changes.next() else { return }
+    #expect(first["title"] == "Emma")
+    // From another connection, as another program would.
+    try await SQLiteRecordDatabase(folder.file("remote.sqlite")).write {
+      try $0.execute("UPDATE Book SET title = 'Sanditon'")
+    }
+    guard case .saved(let second)? = await changes.next() else { return }
+    #expect(second["title"] == "Sanditon")
+    await end(run)
+  }
+
+  @Test func `M7: a hint during a round causes one more round`() async throws {
+    let edits = Mutex(0)
+    let holder = Mutex<SQLiteRecordDatabase?>(nil)
+    let pair = try MirrorPair { request, _ in
+      guard case .modify = request, edits.withLock({ $0 }) == 0 else { return nil }
+      edits.withLock { $0 += 1 }
+      // After the unsent edits have been read, and before the end of the round.
+      _ = try? await holder.withLock(\.self)?.save(record("2", ["title": "Emma"]))
+      return nil
+    }
+    holder.withLock { $0 = pair.local }
+    try await pair.local.save(record("1", ["title": "Emma"]))
+    let base = pair.base
+    let run = pair.mirror.following(atLeastEvery: .seconds(3_600)).start()
+    while try await base.record(id("2")) == nil { await Task.yield() }
+    await end(run)
+  }
+
+  @Test func `M8: without hints, rounds follow at the interval`() async throws {
+    let pair = try MirrorPair()
+    let clock = ManualClock()
+    var states = pair.mirror.states.makeAsyncIterator()
+    let environment = OperationEnvironment(clock: clock)
+    let run = pair.mirror.following(atLeastEvery: .seconds(60)).start(in: environment)
+    while let state = await states.next(), !state.hasEnded {}
+    try await pair.base.save(record("1", ["title": "Emma"]))
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(60))
+    while let state = await states.next(), !state.hasEnded {}
+    #expect(try await pair.local.record(id("1")) != nil)
+    await end(run)
+  }
+
+  @Test func `M8: a database that is unavailable is tried again, and local edits go on`()
+    async throws
+  {
+    let isDown = Mutex(true)
+    let pair = try MirrorPair(retries: RetryPolicy(attempts: 1)) { _, _ in
+      isDown.withLock(\.self)
+        ? .refusing(RecordError(.unavailable("offline"), retryAfter: .seconds(7))) : nil
+    }
+    let clock = ManualClock()
+    var states = pair.mirror.states.makeAsyncIterator()
+    let environment = OperationEnvironment(clock: clock)
+    let run = pair.mirror.following(atLeastEvery: .seconds(3_600)).start(in: environment)
+    var delay: Duration?
+    while delay == nil, let state = await states.next() {
+      if case .waiting(let advised) = state { delay = advised }
+    }
+    #expect(delay == .seconds(7))
+    #expect(pair.mirror.state.isWaiting)
+    try await pair.local.save(record("1", ["title": "Emma"]))
+    #expect(try await pair.local.record(id("1")) != nil)
+    isDown.withLock { $0 = false }
+    // The edit is a hint, too. Whichever comes first causes the round.
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(7))
+    while let state = await states.next(), !state.hasEnded {}
+    #expect(try await pair.base.record(id("1")) != nil)
+    await end(run)
+  }
+
+  @Test func `M8: without an account there are no rounds`() async throws {
+    let folder = try TemporaryFolder()
+    let remote = SQLiteRecordDatabase(
+      folder.file("missing.sqlite"), SQLiteOptions(access: .existing))
+    let mirror = RecordMirror(
+      of: ["Book"], in: SQLiteRecordDatabase(folder.file()), with: remote)
+    var states = mirror.states.makeAsyncIterator()
+    let run = mirror.following(atLeastEvery: .seconds(3_600)).start()
+    guard case .noAccount? = await states.next() else {
+      Issue.record("expected .noAccount, found \(mirror.state)")
+      return
+    }
+    #expect(try folder.names == [])
+    await end(run)
+  }
+
+  @Test func `M8: a permanent failure is a state with the time of its beginning`() async throws {
+    let pair = try MirrorPair { request, _ in
+      if case .changes = request { .refusing(RecordError(.notPermitted("no"))) } else { nil }
+    }
+    var first: Date?
+    for _ in 0..<3 {
+      #expect((await pair.mirror.sync.run().error as? RecordError)?.name == "notPermitted")
+      guard case .failing(let error as RecordError, let since) = pair.mirror.state else {
+        Issue.record("expected .failing, found \(pair.mirror.state)")
+        return
+      }
+      #expect(error.name == "notPermitted")
+      #expect(first == nil || first == since)
+      first = since
+    }
+  }
+
+  @Test func `account statuses are the current one and each that differs`() async throws {
+    let statuses = Mutex<[AccountStatus?]>([.available, .available, nil, nil, .noAccount])
+    let database = AccountDatabase(statuses: statuses.withLock(\.self))
+    var found: [AccountStatus] = []
+    for await status in database.accountStatuses(checkingEvery: .zero) {
+      found.append(status)
+      if found.count == 3 { break }
+    }
+    #expect(found == [.available, .couldNotDetermine, .noAccount])
+  }
+
+  @Test func `hints follow commits of any connection, and a new file`() async throws {
+    let folder = try TemporaryFolder()
+    let database = SQLiteRecordDatabase(folder.file())
+    var hints = database.hints(in: .default).makeAsyncIterator()
+    try await database.save(record("1", ["title": "Emma"]))
+    #expect(await hints.next() != nil)
+    try await SQLiteRecordDatabase(folder.file()).save(record("2", ["title": "Emma"]))
+    #expect(await hints.next() != nil)
+    await database.close()
+    for name in try folder.names { try FileManager.default.removeItem(atPath: folder.file(name)) }
+    try await SQLiteRecordDatabase(folder.file()).save(record("3", ["title": "Emma"]))
+    #expect(await hints.next() != nil)
+  }
+}
+
+extension MirrorState {
+  fileprivate var hasEnded: Bool { if case .idle(.some) = self { true } else { false } }
+  fileprivate var isWaiting: Bool { if case .waiting = self { true } else { false } }
+}
+
+/// A database whose account status changes with each request.
+private final class AccountDatabase: RecordDatabase {
+  private let statuses: Mutex<[AccountStatus?]>
+
+  init(statuses: [AccountStatus?]) { self.statuses = Mutex(statuses) }
+
+  var limits: RecordLimits { RecordLimits() }
+  var capabilities: RecordCapabilities { .all }
+
+  func accountStatus() async throws -> AccountStatus {
+    let status = statuses.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+    guard let status else { throw RecordError(.unavailable("busy")) }
+    return status
+  }
+
+  func modify(_ batch: RecordBatch) async throws -> [RecordReply] { [] }
+  func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord] {
+    [:]
+  }
+  func query(
+    _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
+  ) async throws -> RecordPage { RecordPage([], cursor: nil) }
+  func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
+    ChangePage(changed: [], deleted: [], token: ChangeToken(""), hasMore: false)
+  }
+}
