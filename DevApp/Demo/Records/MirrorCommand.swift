@@ -95,6 +95,7 @@ struct MirrorCommand {
   ) async {
     var left = report.conflicts + report.rejected
     var shown = 0
+    if report.startedOver { output.writeLine(MirrorChange.startedOver.line) }
     if left == 0 { return }
     for await change in changes {
       guard change.isProblem else { continue }
@@ -211,7 +212,7 @@ extension MirrorState {
     switch self {
     case .idle, .syncing: nil
     case .noAccount: "the remote file does not exist or cannot be used"
-    case .waiting(let delay): "the remote file is busy; next round in \(delay)"
+    case .waiting(let delay, let error): "\(error); next round in \(delay)"
     case .failing(let error, _): "failing: \(error)"
     }
   }
@@ -244,6 +245,8 @@ extension MirrorReport {
         ("saved", saved), ("deleted", deleted), ("sent", sent), ("sentDeletions", sentDeletions),
         ("conflicts", conflicts), ("rejected", rejected),
       ] { json.member(name, count) }
+      json.name("startedOver")
+      json.literal(startedOver ? "true" : "false")
     }
     return json.text
   }

@@ -67,6 +67,9 @@ public final class FaultyRecordDatabase: RecordDatabase {
     try await reply(to: .accountStatus) { _ in try await self.base.accountStatus() }
   }
 
+  /// Returns the ID of the base database.
+  public func identity() async throws -> String? { try await base.identity() }
+
   /// Saves and deletes records in the base database, unless a fault is injected.
   public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
     try await reply(to: .modify(batch)) { fault in

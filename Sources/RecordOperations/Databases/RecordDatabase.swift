@@ -19,6 +19,14 @@ public protocol RecordDatabase: Sendable {
   /// - Throws: A ``RecordError`` if the request fails.
   func accountStatus() async throws -> AccountStatus
 
+  /// Returns an ID that no other database has; `nil` if the database has none, or has none yet.
+  ///
+  /// A ``RecordMirror`` that finds another ID than before keeps all local records. Otherwise it would
+  /// delete those that the other database does not have. The default is `nil`.
+  ///
+  /// - Throws: A ``RecordError`` if the request fails.
+  func identity() async throws -> String?
+
   /// Saves and deletes records, in order.
   ///
   /// - Parameter batch: The changes: no more than ``limits`` allow, and at most one for each
@@ -54,6 +62,11 @@ public protocol RecordDatabase: Sendable {
   /// - Throws: A ``RecordError``, with the reason ``RecordError/Reason/tokenExpired`` if the
   ///   database no longer has all changes since the token.
   func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage
+}
+
+extension RecordDatabase {
+  /// `nil`: the database has no ID.
+  public func identity() async throws -> String? { nil }
 }
 
 /// The limits of one request to a database.

@@ -21,9 +21,13 @@ final class Broadcast<Element: Sendable>: Sendable {
     return stream
   }
 
-  func yield(_ element: Element) {
-    for listener in listeners.withLock(\.self).values { listener.yield(element) }
+  func yield(_ element: Element) { yield([element]) }
+
+  func yield(_ elements: [Element]) {
+    for listener in listeners.withLock({ $0 }).values {
+      for element in elements { listener.yield(element) }
+    }
   }
 
-  deinit { for listener in listeners.withLock(\.self).values { listener.finish() } }
+  deinit { for listener in listeners.withLock({ $0 }).values { listener.finish() } }
 }

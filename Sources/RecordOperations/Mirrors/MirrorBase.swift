@@ -1,5 +1,11 @@
 internal import SQLiteSupport
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// What a mirror knows about a record: the last state that both databases had in common, and what
 /// is left to be done.
 struct MirrorBase {
@@ -46,7 +52,7 @@ struct MirrorTables {
   private static let definitions = [
     """
     CREATE TABLE "_record_mirrors" (mirror TEXT PRIMARY KEY NOT NULL, types TEXT NOT NULL, \
-    token TEXT, examined INTEGER NOT NULL) STRICT
+    remote TEXT, token TEXT, examined INTEGER NOT NULL) STRICT
     """,
     """
     CREATE TABLE "_record_mirror_bases" (mirror TEXT NOT NULL, type TEXT NOT NULL, \
@@ -70,6 +76,8 @@ struct MirrorTables {
   struct Position {
     /// The mirrored types, sorted.
     var types: [String]
+    /// The ID of the remote database; nil if it was not known.
+    var remote: String?
     /// The position in the changes of the remote database; nil to fetch all records.
     var token: ChangeToken?
     /// The local tag up to which all records are in step or marked as pending.
@@ -77,34 +85,30 @@ struct MirrorTables {
   }
 
   /// Whether the tables exist.
-  func exist() throws -> Bool { try Self.exist(on: connection) }
-
-  /// Returns whether a file has the tables.
-  static func exist(on connection: SQLiteConnection) throws -> Bool {
-    try connection.fetchOne(
-      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_record_mirrors'"
-    ) { _ in true } ?? false
-  }
+  func exist() throws -> Bool { try connection.hasTable("_record_mirrors") }
 
   func create() throws { for sql in Self.definitions { try connection.execute(sql) } }
 
   /// The position; nil if the mirror is new.
   func position() throws -> Position? {
     try connection.fetchOne(
-      "SELECT types, token, examined FROM \"_record_mirrors\" WHERE mirror = ?1", [.text(mirror)]
+      "SELECT types, remote, token, examined FROM \"_record_mirrors\" WHERE mirror = ?1",
+      [.text(mirror)]
     ) { row in
       let types = JSONValue(parsing: row.text(at: 0) ?? "")?.texts ?? []
       return Position(
-        types: types, token: row.text(at: 1).map { ChangeToken($0) }, examined: row.integer(at: 2))
+        types: types, remote: row.text(at: 1), token: row.text(at: 2).map { ChangeToken($0) },
+        examined: row.integer(at: 3))
     }
   }
 
   func save(_ position: Position) throws {
     let types = try FieldValue.listText(position.types.map { .string($0) })
     try connection.execute(
-      "INSERT OR REPLACE INTO \"_record_mirrors\" VALUES (?1, ?2, ?3, ?4)",
+      "INSERT OR REPLACE INTO \"_record_mirrors\" VALUES (?1, ?2, ?3, ?4, ?5)",
       [
-        .text(mirror), .text(types), .optional(position.token?.description),
+        .text(mirror), .text(types), .optional(position.remote),
+        .optional(position.token?.description),
         .integer(position.examined),
       ])
   }
@@ -156,12 +160,51 @@ struct MirrorTables {
       ])
   }
 
+  /// A statement that makes the state of a new record the common one.
+  static let insertion = """
+    INSERT INTO "_record_mirror_bases" (type, name, mirror, tag, fields, sequence, pending) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)
+    """
+
+  /// Makes the state of a new record the common one.
+  ///
+  /// - Parameters:
+  ///   - sequence: Its local tag.
+  ///   - statement: The statement ``insertion``.
+  func insert(
+    _ record: DatabaseRecord, _ sequence: Int64, with statement: SQLiteStatement
+  ) throws {
+    try statement.bind(record.id.type, at: 1)
+    try statement.bind(record.id.name, at: 2)
+    try statement.bind(mirror, at: 3)
+    try statement.bind(.optional(record.tag?.description), at: 4)
+    try statement.bind(MirroredFields.text(of: record.fields), at: 5)
+    try statement.bind(sequence, at: 6)
+    try statement.run()
+  }
+
   /// Whether the mirror knows records of a type.
   func knows(_ type: String) throws -> Bool {
     try connection.fetchOne(
       "SELECT 1 FROM \"_record_mirror_bases\" WHERE type = ?1 AND mirror = ?2",
       [.text(type), .text(mirror)]
     ) { _ in true } ?? false
+  }
+
+  /// Removes all that the mirror knows about records.
+  func forgetAll() throws {
+    try connection.execute(
+      "DELETE FROM \"_record_mirror_bases\" WHERE mirror = ?1", [.text(mirror)])
+  }
+
+  /// Whether nothing has to be prepared for a round: the tables exist, and the changes of each
+  /// mirrored table are tracked.
+  func arePrepared(for types: [String]) throws -> Bool {
+    guard try exist(), try position()?.types == types else { return false }
+    return try types.allSatisfy { type in
+      guard let table = try connection.table(type) else { return try !knows(type) }
+      return table.isTracked
+    }
   }
 
   /// Removes all that the mirror knows about the records of a type.
@@ -228,13 +271,44 @@ struct MirrorTables {
     try connection.execute(
       """
       INSERT INTO "_record_mirror_conflicts" \
-      VALUES (?1, \(SQLiteTracking.now), ?2, ?3, ?4, ?5, ?6, ?7)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
       """,
       [
-        .text(mirror), .text(lost.record.type), .text(lost.record.name), .optional(lost.field),
+        .text(mirror), .text(lost.date.text), .text(lost.record.type), .text(lost.record.name),
+        .optional(lost.field),
         .text(MirroredFields.text(of: lost.lost)), .text(MirroredFields.text(of: lost.kept)),
         .text(lost.side.rawValue),
       ])
+  }
+}
+
+extension MirrorTables {
+  /// Returns the lost values, oldest first.
+  func lostValues() throws -> [LostValue] {
+    try connection.fetchAll(
+      """
+      SELECT at, type, name, field, lost, kept, side FROM "_record_mirror_conflicts" \
+      WHERE mirror = ?1 ORDER BY rowid
+      """, [.text(mirror)]
+    ) { row in
+      LostValue(
+        record: RecordID(row.text(at: 1) ?? "", row.text(at: 2) ?? ""), field: row.text(at: 3),
+        lost: try MirroredFields.value(in: row.text(at: 4) ?? ""),
+        kept: try MirroredFields.value(in: row.text(at: 5) ?? ""),
+        side: LostValue.Side(rawValue: row.text(at: 6) ?? "") ?? .local,
+        date: row.text(at: 0).flatMap { Date(text: $0) } ?? .distantPast)
+    }
+  }
+
+  /// Removes the values that were lost before a date.
+  ///
+  /// - Returns: Their number.
+  func removeLostValues(before date: Date) throws -> Int {
+    let text = Date.texts.contains(date) ? date.text : date < Date.texts.lowerBound ? "" : ":"
+    try connection.execute(
+      "DELETE FROM \"_record_mirror_conflicts\" WHERE mirror = ?1 AND at < ?2",
+      [.text(mirror), .text(text)])
+    return connection.changeCount
   }
 }
 
@@ -244,12 +318,6 @@ extension MirrorTables {
   private static let isUnsent = """
     (s.deleted = 0 AND (b.sequence IS NULL OR b.sequence <> s.sequence) \
     OR s.deleted = 1 AND b.sequence <> 0 AND b.tag IS NOT NULL) AND ifnull(b.pending, 0) & 2 = 0
-    """
-
-  /// A condition for states of records that no mirror knows.
-  static let isUnknown = """
-    NOT EXISTS (SELECT 1 FROM "_record_mirror_bases" AS b \
-    WHERE b.type = "_record_states".type AND b.name = "_record_states".name)
     """
 
   /// The states of the mirrored types with their bases, where parameter 1 is the name of the mirror

@@ -36,6 +36,9 @@ public struct MirrorReport: Hashable, Sendable {
   public internal(set) var conflicts = 0
   /// The number of records that a database rejected, for a reason that was not reported before.
   public internal(set) var rejected = 0
+  /// Whether the remote database no longer had the changes since the last round, so that all of its
+  /// records were fetched again.
+  public internal(set) var startedOver = false
   /// Whether the remote database reports changes. If not, each round fetches all of its records.
   public internal(set) var usesChanges = true
 
@@ -48,7 +51,7 @@ public struct MirrorReport: Hashable, Sendable {
     case .deleted: deleted += 1
     case .lost: conflicts += 1
     case .rejected: rejected += 1
-    case .startedOver: break
+    case .startedOver: startedOver = true
     }
   }
 }
@@ -73,9 +76,9 @@ public enum MirrorState: Sendable {
   case syncing
   /// The remote database has no account for the current user.
   case noAccount
-  /// The last round failed because the remote database was temporarily unavailable. The associated
-  /// value is the time until the next round.
-  case waiting(for: Duration)
-  /// The last round failed. The first round that failed ended at the associated time.
+  /// The last round of ``RecordMirror/following(atLeastEvery:)`` failed because a database was
+  /// temporarily unavailable. The next one follows after the associated time.
+  case waiting(for: Duration, because: any Error)
+  /// The last round failed. All rounds have failed since the associated time.
   case failing(any Error, since: Date)
 }

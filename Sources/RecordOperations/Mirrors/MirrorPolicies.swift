@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// How a mirror resolves a conflict: a field that both databases have changed to different values
 /// since their last common state.
 ///
@@ -73,12 +79,14 @@ public struct LostValue: Hashable, Sendable {
   public let kept: FieldValue
   /// The database whose value was lost.
   public let side: Side
+  /// The time of the decision.
+  public let date: Date
 }
 
 extension LostValue: CustomStringConvertible {
   /// For example `Book/b1: the local title "Emma" was replaced by "Persuasion"`.
   public var description: String {
-    guard let field else { return "\(record): its \(side.rawValue) deletion lost against an edit" }
+    guard let field else { return "\(record): its \(side.rawValue) deletion was undone" }
     let replaced =
       kept == .null ? "was removed" : "was replaced by \(MirroredFields.text(of: kept))"
     return "\(record): the \(side.rawValue) \(field) \(MirroredFields.text(of: lost)) \(replaced)"

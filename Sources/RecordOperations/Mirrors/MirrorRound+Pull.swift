@@ -11,7 +11,18 @@ extension MirrorRound {
         try MirrorTables(connection: connection, mirror: mirror.name).position()?.token
       }
       let fetch = FetchChanges(since: token, in: mirror.remote, retries: mirror.retries)
-      _ = try await context.run(fetch.applying { page in try await self.store(page, since: token) })
+      let collected = Lock(CollectedChanges(since: token))
+      do {
+        _ = try await context.run(
+          fetch.applying { page in
+            if let full = collected.withLock({ $0.add(page) }) { try await self.store(full) }
+          })
+      } catch {
+        // What has been fetched is not fetched again.
+        if !Task.isCancelled { try await store(collected.withLock { $0.take() }) }
+        throw error
+      }
+      try await store(collected.withLock { $0.take() })
     } else {
       count { $0.usesChanges = false }
       try await queryAll()
@@ -29,26 +40,22 @@ extension MirrorRound {
         waiting.compactMap { id in
           guard let waiting = try store.tables.base(of: id)?.waiting else { return nil }
           return DatabaseRecord(id, fields: waiting.fields, tag: waiting.tag)
-        })
+        }, isComplete: true)
     }
     try await store { store in try store.deleteMissing(types) }
   }
 
-  /// Stores a page of changes with its token.
-  private nonisolated(nonsending) func store(
-    _ page: FetchedChanges, since token: ChangeToken?
-  ) async throws {
-    if page.changed.isEmpty, page.deleted.isEmpty, !page.startsOver, page.token == token { return }
+  /// Stores fetched changes with their token, in one transaction.
+  private nonisolated(nonsending) func store(_ changes: CollectedChanges) async throws {
+    if changes.isEmpty { return }
     let types = Set(mirror.types)
+    let remote = changes.startsOver ? try await mirror.remote.identity() : nil
     try await store { store in
-      if page.startsOver {
-        try store.tables.markAllMissing()
-        if token != nil { store.report(.startedOver) }
-      }
-      try store.integrate(page.changed.filter { types.contains($0.id.type) })
-      for id in page.deleted where types.contains(id.type) { try store.tables.markMissing(id) }
+      if changes.startsOver { try store.startOver(in: remote, isFirst: changes.isFirst) }
+      try store.integrate(changes.changed.filter { types.contains($0.id.type) })
+      for id in changes.deleted where types.contains(id.type) { try store.tables.markMissing(id) }
       guard var position = try store.tables.position() else { return }
-      position.token = page.token
+      position.token = changes.token
       try store.tables.save(position)
     }
   }
@@ -69,5 +76,48 @@ extension MirrorRound {
         cursor = page.cursor
       } while cursor != nil
     }
+  }
+}
+
+/// Changes that are stored in one transaction: fewer transactions write the pages of the file less
+/// often.
+private struct CollectedChanges {
+  /// The number of changes from which on they are stored.
+  private static let count = 10_000
+
+  private var latest: [RecordID: DatabaseRecord?] = [:]
+  private(set) var token: ChangeToken?
+  /// Whether the records that were fetched before are void.
+  private(set) var startsOver = false
+  /// Whether the mirror has never fetched changes.
+  let isFirst: Bool
+
+  init(since token: ChangeToken?) {
+    self.token = token
+    isFirst = token == nil
+  }
+
+  var isEmpty: Bool { latest.isEmpty && !startsOver && !hasNewToken }
+  private var hasNewToken = false
+
+  var changed: [DatabaseRecord] { latest.values.compactMap(\.self) }
+  var deleted: [RecordID] { latest.filter { $0.value == nil }.map(\.key) }
+
+  /// Adds a page.
+  ///
+  /// - Returns: The changes to store, if there are enough.
+  mutating func add(_ page: FetchedChanges) -> CollectedChanges? {
+    if page.startsOver { (latest, startsOver) = ([:], true) }
+    for record in page.changed { latest[record.id] = .some(record) }
+    for id in page.deleted { latest[id] = .some(nil) }
+    hasNewToken = hasNewToken || page.token != token
+    token = page.token
+    return latest.count >= Self.count ? take() : nil
+  }
+
+  /// Returns the changes, and removes them.
+  mutating func take() -> CollectedChanges {
+    defer { (latest, startsOver, hasNewToken) = ([:], false, false) }
+    return self
   }
 }

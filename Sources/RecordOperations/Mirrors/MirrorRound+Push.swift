@@ -8,9 +8,9 @@ extension MirrorRound {
 
   /// Sends the unsent records.
   ///
-  /// - Parameter isLast: Whether a conflict is the last one of this round.
+  /// - Parameter isFinal: Whether a missing reference is final.
   /// - Returns: Whether remote changes have to be fetched, and records sent again.
-  nonisolated(nonsending) func push(isLast: Bool) async throws -> Bool {
+  nonisolated(nonsending) func push(isFinal: Bool) async throws -> Bool {
     let mirror = mirror
     let items = mirror.remote.limits.items
     // A multiple of the limit, so that only the last request is smaller.
@@ -39,13 +39,13 @@ extension MirrorRound {
         continue
       }
       settled.formUnion(window.early)
-      if try await send(window.edits, isLast: isLast) { isConflict = true }
+      if try await send(window.edits, isFinal: isFinal) { isConflict = true }
     }
   }
 
   /// - Returns: Whether remote changes have to be fetched, and records sent again.
   private nonisolated(nonsending) func send(
-    _ edits: [MirrorEdit], isLast: Bool
+    _ edits: [MirrorEdit], isFinal: Bool
   ) async throws -> Bool {
     let mirror = mirror
     try await store { store in for edit in edits { try store.prepare(edit) } }
@@ -60,7 +60,7 @@ extension MirrorRound {
       var isConflict = false
       for (edit, reply) in zip(edits, replies) {
         guard let reply else { continue }
-        if try store.settle(edit, reply, isLast: isLast) { isConflict = true }
+        if try store.settle(edit, reply, isFinal: isFinal) { isConflict = true }
       }
       return isConflict
     }
@@ -108,7 +108,7 @@ extension MirrorStore {
   /// Stores the reply to an edit.
   ///
   /// - Returns: Whether remote changes have to be fetched, and the record sent again.
-  mutating func settle(_ edit: MirrorEdit, _ reply: RecordReply, isLast: Bool) throws -> Bool {
+  mutating func settle(_ edit: MirrorEdit, _ reply: RecordReply, isFinal: Bool) throws -> Bool {
     var base = try tables.base(of: edit.id) ?? MirrorBase()
     switch reply {
     case .saved(let saved):
@@ -130,7 +130,7 @@ extension MirrorStore {
         base.pending.insert(.missing)
         try tables.save(base, of: edit.id)
         return true
-      case .referenceViolated where !isLast: return true
+      case .referenceViolated where !isFinal: return true
       case .referenceViolated:
         if case .delete = edit.change {
           // A record of the remote database prevents the deletion, so the deletion loses.
@@ -138,9 +138,8 @@ extension MirrorStore {
           base.sequence = MirrorBase.notStored
           base.pending = .waiting
           try tables.save(base, of: edit.id)
-          try lose(
-            LostValue(record: edit.id, field: nil, lost: .null, kept: .null, side: .local))
-          return false
+          try lose(nil, of: edit.id, from: .local)
+          return true
         }
         try reject(edit, error, &base)
         return false

@@ -11,9 +11,7 @@ extension MirrorStore {
       var failures: [RecordError] = []
       missing = try missing.filter { id in
         do {
-          var store = self
-          defer { self = store }
-          return try connection.savepoint { try !store.deleteMissing(id) }
+          return try savepoint { store in try !store.deleteMissing(id) }
         } catch {
           failures.append(try connection.failure(error, of: id))
           return true
@@ -49,8 +47,7 @@ extension MirrorStore {
     }
     if isEdited {
       for key in edited {
-        try lose(
-          LostValue(record: id, field: key, lost: local[key], kept: .null, side: .local))
+        try lose(key, of: id, local[key], from: .local)
       }
     }
     _ = try connection.apply(.delete(id, ifTagged: nil))
@@ -61,7 +58,7 @@ extension MirrorStore {
 
   /// Keeps a record that is missing in the remote database, and sends it as a new one.
   private mutating func keep(_ id: RecordID) throws {
-    try lose(LostValue(record: id, field: nil, lost: .null, kept: .null, side: .remote))
+    try lose(nil, of: id, from: .remote)
     try tables.save(MirrorBase(sequence: MirrorBase.noSequence, pending: .unsent), of: id)
   }
 

@@ -1,5 +1,11 @@
 internal import SQLiteSupport
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// Brings remote states into the local file, in one transaction.
 struct MirrorStore {
   let connection: SQLiteConnection
@@ -8,6 +14,7 @@ struct MirrorStore {
   let deletions: DeletionPolicy
   /// The mirrored types.
   let mirrored: Set<String>
+  private let now = Date().toTheMillisecond
   /// The decisions of the caller about the conflicts of this transaction.
   private let decisions: [RecordID: MirrorDecision]
   /// What has happened, to be reported after the commit.
@@ -27,30 +34,60 @@ struct MirrorStore {
 
   mutating func report(_ change: MirrorChange) { changes.append(change) }
 
+  /// Notes that all records of the remote database follow.
+  ///
+  /// - Parameter remote: The ID of the remote database.
+  mutating func startOver(in remote: String?, isFirst: Bool) throws {
+    if !isFirst { report(.startedOver) }
+    guard var position = try tables.position() else { return }
+    if position.remote == remote {
+      // A record that the database does not report was deleted there.
+      try tables.markAllMissing()
+    } else {
+      // Another database has nothing in common with this file, and has deleted nothing.
+      try tables.forgetAll()
+      position.examined = 0
+      position.remote = remote
+      try tables.save(position)
+    }
+  }
+
   // MARK: Several records
 
   /// Brings remote states into the local file. A record that refers to a record that is not here
   /// yet waits; records that refer to each other are stored together.
-  mutating func integrate(_ records: [DatabaseRecord]) throws {
-    var waiting = records
-    while true {
+  ///
+  /// - Parameter isComplete: Whether no more records follow, so that a record that has to wait is
+  ///   rejected.
+  mutating func integrate(_ records: [DatabaseRecord], isComplete: Bool = false) throws {
+    var waiting = records.count > 1 ? try insertNew(records) : records
+    var violations: [RecordID: RecordError] = [:]
+    while !waiting.isEmpty {
       let count = waiting.count
-      waiting = try waiting.filter { try !integrateOrReject($0) }
-      if waiting.isEmpty { return }
+      waiting = try waiting.filter { record in
+        violations[record.id] = try integrateOrReject(record)
+        return violations[record.id] != nil
+      }
       if waiting.count == count { break }
     }
+    if waiting.isEmpty { return }
     if try integrateTogether(waiting) { return }
-    for record in waiting { try wait(record, rejection: nil) }
+    for record in waiting {
+      try wait(record, rejection: isComplete ? violations[record.id] : nil)
+    }
   }
 
-  /// - Returns: Whether the record does not wait for another one.
-  private mutating func integrateOrReject(_ record: DatabaseRecord) throws -> Bool {
-    do { try savepoint { store in try store.integrate(record) } } catch {
+  /// - Returns: The error of a record that refers to a record that is not here.
+  private mutating func integrateOrReject(_ record: DatabaseRecord) throws -> RecordError? {
+    do {
+      try savepoint { store in try store.integrate(record) }
+      return nil
+    } catch {
       let error = try connection.failure(error, of: record.id)
-      if case .referenceViolated = error.reason { return false }
+      if case .referenceViolated = error.reason { return error }
       try wait(record, rejection: error)
+      return nil
     }
-    return true
   }
 
   /// Stores records that refer to each other.
@@ -77,10 +114,14 @@ struct MirrorStore {
   }
 
   /// Runs a body in a savepoint. If it throws, nothing is reported either.
-  private mutating func savepoint(_ body: (inout MirrorStore) throws -> Void) throws {
-    var store = self
-    try connection.savepoint { try body(&store) }
-    self = store
+  mutating func savepoint<Result>(_ body: (inout MirrorStore) throws -> Result) throws -> Result {
+    let (reported, questions) = (changes.count, undecided.count)
+    let connection = connection
+    do { return try connection.savepoint { try body(&self) } } catch {
+      changes.removeLast(changes.count - reported)
+      undecided.removeLast(undecided.count - questions)
+      throw error
+    }
   }
 
   /// Keeps a remote state that cannot be stored locally.
@@ -144,7 +185,7 @@ struct MirrorStore {
     for (key, value) in merge.fields where !value.isSame(as: local[key]) { merged[key] = value }
     var sequence = local.sequence
     if !merged.changedKeys.isEmpty {
-      let saved = try save(merged, .ifUnchanged)
+      let saved = try save(try adapted(merged), .ifUnchanged)
       sequence = saved.sequence
       report(.saved(saved))
     }
@@ -175,9 +216,7 @@ struct MirrorStore {
     if wasDeleted, !isEdited || deletions == .win {
       if isEdited {
         for key in remote.keys where !remote[key].isSame(as: base.fields[key] ?? .null) {
-          try lose(
-            LostValue(
-              record: remote.id, field: key, lost: remote[key], kept: .null, side: .remote))
+          try lose(key, of: remote.id, remote[key], from: .remote)
         }
       }
       base.fields = remote.fields
@@ -185,13 +224,23 @@ struct MirrorStore {
       return try tables.save(base, of: remote.id)
     }
     if wasDeleted {
-      try lose(
-        LostValue(record: remote.id, field: nil, lost: .null, kept: .null, side: .local))
+      try lose(nil, of: remote.id, from: .local)
     }
-    let saved = try save(remote.asNew(tagged: nil), .ifUnchanged)
+    let saved = try save(try adapted(remote.asNew(tagged: nil)), .ifUnchanged)
     report(.saved(saved))
     base = MirrorBase(tag: remote.tag, fields: remote.fields, sequence: saved.sequence)
     try tables.save(base, of: remote.id)
+  }
+
+  /// Returns a record whose changed references have the delete rules of the local columns.
+  private func adapted(_ record: DatabaseRecord) throws -> DatabaseRecord {
+    let keys = record.changedKeys.filter { if case .reference = record[$0] { true } else { false } }
+    guard !keys.isEmpty, let table = try connection.table(record.id.type) else { return record }
+    var record = record
+    for key in keys {
+      if let column = table.column(named: key) { record[key] = record[key].adapted(to: column) }
+    }
+    return record
   }
 
   private func save(_ record: DatabaseRecord, _ policy: SavePolicy) throws -> DatabaseRecord {
@@ -201,7 +250,13 @@ struct MirrorStore {
     return saved
   }
 
-  mutating func lose(_ value: LostValue) throws {
+  /// Keeps and reports a value that lost a conflict, or a deletion.
+  mutating func lose(
+    _ field: String?, of record: RecordID, _ lost: FieldValue = .null, kept: FieldValue = .null,
+    from side: LostValue.Side
+  ) throws {
+    let value = LostValue(
+      record: record, field: field, lost: lost, kept: kept, side: side, date: now)
     try tables.save(value)
     report(.lost(value))
   }
@@ -239,7 +294,7 @@ struct MirrorStore {
       merge.resolve(key, as: kept)
       for (value, side) in [(local[key], LostValue.Side.local), (remote[key], .remote)]
       where !value.isSame(as: kept) {
-        try lose(LostValue(record: local.id, field: key, lost: value, kept: kept, side: side))
+        try lose(key, of: local.id, value, kept: kept, from: side)
       }
     }
     return true

@@ -46,6 +46,8 @@ public final class MirroredArray<Element: RecordConvertible> {
   /// The records of the elements, in the same order.
   @ObservationIgnored private var records: [DatabaseRecord] = []
   @ObservationIgnored private var token: ChangeToken?
+  /// Held by a refresh: an older fetch must not be applied after a newer one.
+  @ObservationIgnored private let mutex = AsyncMutex()
 
   /// Creates an array of the records in a file, which is empty until it is refreshed.
   ///
@@ -69,6 +71,8 @@ public final class MirroredArray<Element: RecordConvertible> {
   ///
   /// - Throws: A ``RecordError`` if the file cannot be read.
   public nonisolated(nonsending) func refresh() async throws {
+    try await mutex.acquire()
+    defer { mutex.release() }
     guard try await database.isTracking(Element.recordType) else { return }
     let fetch = FetchChanges(since: token, in: database)
     let fetched = try await fetch.run().get()

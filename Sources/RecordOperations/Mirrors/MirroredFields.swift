@@ -57,6 +57,14 @@ enum MirroredFields {
     }
   }
 
+  /// Returns the value of a text.
+  ///
+  /// - Throws: A ``RecordError`` if the text is not in this format.
+  static func value(in text: String) throws -> FieldValue {
+    guard let value = JSONValue(parsing: text).flatMap(fieldValue) else { throw malformed(text) }
+    return value
+  }
+
   private static func fieldValue(_ value: JSONValue) -> FieldValue? {
     switch value {
     case .null: return .null

@@ -11,17 +11,18 @@ extension RecordMirror {
   /// let local = SQLiteRecordDatabase("library.sqlite")
   /// let mirror = RecordMirror(of: ["Book"], in: local, with: MemoryRecordDatabase())
   /// let run = mirror.following(atLeastEvery: .seconds(30)).start()
-  /// for await state in mirror.states { print(state) }
-  /// run.cancel()
+  /// for await state in mirror.states {
+  ///   print(state)
+  ///   if case .failing = state { run.cancel() }
+  /// }
   /// ```
   ///
   /// The local file gives hints, and so does a remote database that is ``ChangeHinting``. Hints
   /// during a round cause one more round. While the remote database has no account or fails,
-  /// ``state`` says so, local edits go on, and rounds are attempted again: after the delay that the
+  /// ``state`` says so and local edits go on. Rounds are attempted again after the delay that the
   /// database advises, and otherwise after increasing delays of at most `interval`.
   ///
-  /// The operation fails only with an error of ``ConflictPolicy/decided(_:)`` that is not a
-  /// ``RecordError``.
+  /// The operation fails only with an error of ``ConflictPolicy/decided(_:)``.
   ///
   /// - Parameter interval: The maximum time between two rounds.
   public func following(
@@ -33,7 +34,7 @@ extension RecordMirror {
         group.addTask {
           for await _ in self.local.hints(in: .default) {
             // Most hints are about the writes of the mirror itself.
-            if await self.hasUnsentEdits { hint.give() }
+            if await self.needsRound { hint.give() }
           }
         }
         if let remote = self.remote as? any ChangeHinting {
@@ -43,15 +44,20 @@ extension RecordMirror {
         var randomness = context.randomness
         var delays = Backoff.Delays(backoff)
         while true {
-          var delay = interval
           do {
             if try await self.attempt(in: context) { delays = Backoff.Delays(backoff) }
-          } catch let error as RecordError {
+            try await context.wait(for: hint, atMost: interval)
+          } catch let decision as DecisionError {
+            self.fail(decision.error)
+            throw decision.error
+          } catch {
             try Task.checkCancellation()
-            delay = max(error.retryDelay ?? .zero, delays.delay(using: &randomness))
-            if error.isRetriable { self.enter(.waiting(for: delay)) }
+            let failure = error as? RecordError
+            let delay = max(failure?.retryDelay ?? .zero, delays.delay(using: &randomness))
+            self.fail(error, waitingFor: failure?.isRetriable == true ? delay : nil)
+            // A database that asks for a delay gets it, whatever is edited meanwhile.
+            try await context.wait(for: Hint(), atMost: delay)
           }
-          try await context.wait(for: hint, atMost: delay)
         }
       }
     }.named("follow")
@@ -69,16 +75,20 @@ extension RecordMirror {
     case .temporarilyUnavailable:
       throw RecordError(.unavailable("the account is temporarily unavailable"))
     }
-    _ = try await context.run(sync)
+    let round = SimpleOperation.withContext { context in try await self.round(in: context) }
+    _ = try await context.run(round.named("sync"))
     return true
   }
 
-  private var hasUnsentEdits: Bool {
+  /// Whether the local file has an unsent edit, or a table that is not prepared for a round.
+  private var needsRound: Bool {
     get async {
       let (name, types) = (name, types)
       let found = try? await local.read { connection in
         let tables = MirrorTables(connection: connection, mirror: name)
-        guard try tables.exist(), let position = try tables.position() else { return true }
+        guard try tables.arePrepared(for: types), let position = try tables.position() else {
+          return true
+        }
         return try !tables.unsent(after: position.examined, atMost: 1, types: types).isEmpty
       }
       return found ?? true

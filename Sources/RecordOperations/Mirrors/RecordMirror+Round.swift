@@ -16,7 +16,6 @@ extension RecordMirror {
   nonisolated(nonsending) func round(in context: OperationContext) async throws -> MirrorReport {
     let lock = try await acquireLock()
     defer { withExtendedLifetime(lock) {} }
-    let failingSince: Date? = if case .failing(_, let date) = state { date } else { nil }
     enter(.syncing)
     do {
       let round = MirrorRound(of: self, in: context)
@@ -24,8 +23,7 @@ extension RecordMirror {
       enter(.idle(after: round.report))
       return round.report
     } catch {
-      let isCancelled = error is CancellationError
-      enter(isCancelled ? .idle(after: nil) : .failing(error, since: failingSince ?? Date()))
+      if error is CancellationError { enter(.idle(after: nil)) }
       throw error
     }
   }
@@ -65,8 +63,8 @@ final class MirrorRound: Sendable {
     try await prepare()
     try await pull()
     for pass in 1...RecordMirror.passes {
-      let isLast = pass == RecordMirror.passes
-      guard try await push(isLast: isLast) else { break }
+      // A missing reference is not a matter of order any more after two pulls.
+      guard try await push(isFinal: pass > 2) else { break }
       try await pull()
     }
     try await finish()
@@ -78,13 +76,7 @@ final class MirrorRound: Sendable {
   private nonisolated(nonsending) func prepare() async throws {
     let (mirror, types) = (mirror, mirror.types)
     let isPrepared = try await mirror.local.read { connection in
-      let tables = MirrorTables(connection: connection, mirror: mirror.name)
-      guard try tables.exist(), let position = try tables.position() else { return false }
-      return try position.types == types
-        && types.allSatisfy { type in
-          guard let table = try connection.table(type) else { return try !tables.knows(type) }
-          return table.isTracked
-        }
+      try MirrorTables(connection: connection, mirror: mirror.name).arePrepared(for: types)
     }
     if isPrepared { return }
     try await mirror.local.write { connection in
@@ -92,7 +84,8 @@ final class MirrorRound: Sendable {
       try connection.createTrackingTables()
       if try !tables.exist() { try tables.create() }
       var position =
-        try tables.position() ?? MirrorTables.Position(types: [], token: nil, examined: 0)
+        try tables.position()
+        ?? MirrorTables.Position(types: [], remote: nil, token: nil, examined: 0)
       if !Set(types).isSubset(of: position.types) {
         // The records of a new type may be older than the position.
         (position.token, position.examined) = (nil, 0)
@@ -116,17 +109,20 @@ final class MirrorRound: Sendable {
   /// Moves the position in the local changes.
   private nonisolated(nonsending) func finish() async throws {
     let mirror = mirror
-    let isDone = try await mirror.local.read { connection in
+    let (isDone, knowsRemote) = try await mirror.local.read { connection in
       let tables = MirrorTables(connection: connection, mirror: mirror.name)
-      guard var position = try tables.position() else { return true }
+      guard var position = try tables.position() else { return (true, true) }
       let examined = position.examined
       try tables.advance(&position)
-      return position.examined == examined
+      return (position.examined == examined, position.remote != nil)
     }
-    if isDone { return }
+    // An empty file gets its ID with its first record.
+    let remote = knowsRemote ? nil : try await mirror.remote.identity()
+    if isDone, remote == nil { return }
     try await mirror.local.write { connection in
       let tables = MirrorTables(connection: connection, mirror: mirror.name)
       guard var position = try tables.position() else { return }
+      if let remote { position.remote = remote }
       try tables.forgetUnsentDeletions(after: position.examined)
       try tables.advance(&position)
       try tables.save(position)
@@ -149,22 +145,27 @@ final class MirrorRound: Sendable {
           if !store.undecided.isEmpty { throw UndecidedConflicts(conflicts: store.undecided) }
           return (result, store.changes)
         }
-        for change in changes {
-          counts.withLock { $0.count(change) }
-          mirror.listeners.yield(change)
-        }
+        counts.withLock { counts in for change in changes { counts.count(change) } }
+        mirror.listeners.yield(changes)
         return result
       } catch let undecided as UndecidedConflicts {
         guard case .decided(let decide) = mirror.conflicts else { throw undecided }
         for conflict in undecided.conflicts {
+          let merge: RecordMerge
+          do { merge = try await decide(conflict) } catch { throw DecisionError(error: error) }
           decisions[conflict.local.id] = MirrorDecision(
-            local: conflict.local.tag, remote: conflict.remote, merge: try await decide(conflict))
+            local: conflict.local.tag, remote: conflict.remote, merge: merge)
         }
       }
     }
   }
 
   func count(_ body: @Sendable (inout MirrorReport) -> Void) { counts.withLock { body(&$0) } }
+}
+
+/// An error of the caller's decision, which ends the mirror.
+struct DecisionError: Error {
+  let error: any Error
 }
 
 /// Conflicts about which the caller has to decide before a transaction can commit.

@@ -1,5 +1,11 @@
 public import CompositeOperations
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// A mirror: keeps records of a local SQLite file and of a remote database in step.
 ///
 /// ```swift
@@ -38,7 +44,8 @@ public final class RecordMirror: Sendable {
 
   let listeners = Broadcast<MirrorChange>()
   let stateListeners = Broadcast<MirrorState>()
-  private let currentState = Lock(MirrorState.idle(after: nil))
+  private let currentState = Lock(
+    (state: MirrorState.idle(after: nil), failingSince: Date?.none))
 
   /// Creates a mirror.
   ///
@@ -73,7 +80,13 @@ public final class RecordMirror: Sendable {
   /// What was done until then remains done, and the next round continues.
   public var sync: some ComposableOperation<MirrorReport> {
     SimpleOperation.withContext { context in
-      try await self.round(in: context)
+      do { return try await self.round(in: context) } catch let decision as DecisionError {
+        self.fail(decision.error)
+        throw decision.error
+      } catch {
+        if !(error is CancellationError) { self.fail(error) }
+        throw error
+      }
     }.named("sync")
   }
 
@@ -82,13 +95,55 @@ public final class RecordMirror: Sendable {
   public var changes: AsyncStream<MirrorChange> { listeners.stream() }
 
   /// What the mirror is doing.
-  public var state: MirrorState { currentState.withLock(\.self) }
+  public var state: MirrorState { currentState.withLock { $0.state } }
 
   /// The states from now on. The stream finishes when the mirror is released.
   public var states: AsyncStream<MirrorState> { stateListeners.stream() }
 
   func enter(_ state: MirrorState) {
-    currentState.withLock { $0 = state }
+    currentState.withLock { current in
+      current.state = state
+      if case .idle(.some) = state { current.failingSince = nil }
+    }
     stateListeners.yield(state)
+  }
+
+  /// Notes that a round has failed.
+  ///
+  /// - Parameter delay: The delay before the next round, if the failure is temporary.
+  func fail(_ error: any Error, waitingFor delay: Duration? = nil) {
+    let now = Date()
+    let state = currentState.withLock { current in
+      let since = current.failingSince ?? now
+      current.failingSince = since
+      current.state =
+        delay.map { .waiting(for: $0, because: error) } ?? .failing(error, since: since)
+      return current.state
+    }
+    stateListeners.yield(state)
+  }
+
+  /// The values and deletions that lost a conflict, oldest first.
+  ///
+  /// - Throws: A ``RecordError`` if the file cannot be read; `CancellationError`.
+  public func lostValues() async throws -> [LostValue] {
+    let name = name
+    return try await local.read { connection in
+      let tables = MirrorTables(connection: connection, mirror: name)
+      return try tables.exist() ? tables.lostValues() : []
+    }
+  }
+
+  /// Removes the values that were lost before a date from the file.
+  ///
+  /// - Returns: Their number.
+  /// - Throws: A ``RecordError`` if the file cannot be written; `CancellationError`.
+  @discardableResult
+  public func removeLostValues(before date: Date) async throws -> Int {
+    let name = name
+    return try await local.write { connection in
+      let tables = MirrorTables(connection: connection, mirror: name)
+      return try tables.exist() ? tables.removeLostValues(before: date) : 0
+    }
   }
 }

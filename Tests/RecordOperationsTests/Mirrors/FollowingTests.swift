@@ -95,7 +95,7 @@ import Testing
     let run = pair.mirror.following(atLeastEvery: .seconds(3_600)).start(in: environment)
     var delay: Duration?
     while delay == nil, let state = await states.next() {
-      if case .waiting(let advised) = state { delay = advised }
+      if case .waiting(let advised, _) = state { delay = advised }
     }
     #expect(delay == .seconds(7))
     #expect(pair.mirror.state.isWaiting)
@@ -108,6 +108,67 @@ import Testing
     while let state = await states.next(), !state.hasEnded {}
     #expect(try await pair.base.record(id("1")) != nil)
     await end(run)
+  }
+
+  @Test func `M8: a database gets the delay that it asks for, whatever is edited meanwhile`()
+    async throws
+  {
+    let pushes = Mutex(0)
+    let pair = try MirrorPair(retries: RetryPolicy(attempts: 1)) { request, _ in
+      guard case .modify = request else { return nil }
+      pushes.withLock { $0 += 1 }
+      return .failing { _ in RecordError(.unavailable("busy"), retryAfter: .seconds(30)) }
+    }
+    try await pair.local.save(record("1", ["title": "Emma"]))
+    let clock = ManualClock()
+    var states = pair.mirror.states.makeAsyncIterator()
+    let run = pair.mirror.following(atLeastEvery: .seconds(3_600))
+      .start(in: OperationEnvironment(clock: clock))
+    while let state = await states.next(), !state.isWaiting {}
+    var hints = pair.local.hints(in: .default).makeAsyncIterator()
+    _ = await hints.next()
+    for number in 0..<3 {
+      try await pair.local.save(record("1", ["title": .string("\(number)")]))
+      // The follower, whose stream began earlier, has had the hint, too.
+      _ = await hints.next()
+    }
+    await clock.waitForSleepers(1)
+    #expect(pushes.withLock(\.self) == 1)
+    clock.advance(by: .seconds(30))
+    while let state = await states.next(), !state.isWaiting {}
+    #expect(pushes.withLock(\.self) == 2)
+    await end(run)
+  }
+
+  @Test func `M8: a failed account request is a state, and rounds go on after it`() async throws {
+    let isDown = Mutex(true)
+    let pair = try MirrorPair { request, _ in
+      guard case .accountStatus = request, isDown.withLock(\.self) else { return nil }
+      return .refusing(RecordError(.notPermitted("no")))
+    }
+    let clock = ManualClock()
+    var states = pair.mirror.states.makeAsyncIterator()
+    let run = pair.mirror.following(atLeastEvery: .seconds(60))
+      .start(in: OperationEnvironment(clock: clock))
+    guard case .failing? = await states.next() else {
+      Issue.record("expected .failing, found \(pair.mirror.state)")
+      return
+    }
+    isDown.withLock { $0 = false }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(60))
+    while let state = await states.next(), !state.hasEnded {}
+    await end(run)
+  }
+
+  @Test func `an error of the deciding closure ends the mirror's rounds`() async throws {
+    struct Undecided: Error {}
+    let pair = try MirrorPair(conflicts: .decided { _ in throw Undecided() })
+    try await pair.base.save(record("1", ["title": "Emma"]))
+    try await pair.sync()
+    try await pair.edit("1", local: ["title": "mine"], remote: ["title": "theirs"])
+    let outcome = await pair.mirror.following().run()
+    #expect(outcome.error is Undecided)
   }
 
   @Test func `M8: without an account there are no rounds`() async throws {

@@ -62,6 +62,30 @@ import Testing
     #expect(try await pair.values("2", "title") == ["Sanditon", "Sanditon"])
   }
 
+  @Test func `M2: another database in place of the remote one deletes nothing`() async throws {
+    let pair = try MirrorPair()
+    for name in ["1", "2"] { try await pair.local.save(record(name, ["title": "Emma"])) }
+    try await pair.sync()
+    let folder = try TemporaryFolder()
+    let databases: [any RecordDatabase] = [
+      MemoryRecordDatabase(), SQLiteRecordDatabase(folder.file("1.sqlite")),
+      SQLiteRecordDatabase(folder.file("2.sqlite")),
+    ]
+    for database in databases {
+      let mirror = RecordMirror(of: ["Author", "Book"], in: pair.local, with: database)
+      let report = try await mirror.sync.run().get()
+      #expect(report.sent == 2 && report.deleted == 0 && report.startedOver)
+      #expect(try await database.all(RecordQuery("Book")).count == 2)
+      #expect(try await mirror.sync.run().get().isEmpty)
+    }
+    // A database that forgets its deletions is still the same one.
+    let last = SQLiteRecordDatabase(folder.file("2.sqlite"))
+    _ = try await last.modify(RecordBatch([.delete(id("1"), ifTagged: nil)]))
+    try await last.forgetDeletions(before: .distantFuture)
+    let mirror = RecordMirror(of: ["Author", "Book"], in: pair.local, with: last)
+    #expect(try await mirror.sync.run().get().description == "1 deleted")
+  }
+
   @Test func `M2: an edit that is made while its record is sent is sent later`() async throws {
     let edit = Mutex<(@Sendable () async -> Void)?>(nil)
     let pair = try MirrorPair { request, _ in
@@ -377,7 +401,6 @@ import Testing
     try await pair.base.save(record("1", ["author": reference("jane", .deny)]))
     try await pair.execute("DELETE FROM Author")
     try await pair.sync()
-    try await pair.sync()
     #expect(try await pair.names == [["1"], ["1"]])
     #expect(try await pair.local.record(RecordID("Author", "jane"))?["name"] == "Jane")
     #expect(try await pair.lost == ["Author/jane deletion null null local"])
@@ -540,6 +563,61 @@ import Testing
     #expect(try await pair.sync().saved == 1)
     #expect(try await pair.values("4", "weight") == [2, 2])
     #expect(try await pair.names[1] == ["1", "2", "3", "4"])
+  }
+
+  @Test func `M9: a record that refers to a missing one waits, and is reported once`()
+    async throws
+  {
+    // Authors are not mirrored.
+    let pair = try MirrorPair(types: ["Book"])
+    try await pair.base.save(record("jane", type: "Author", ["name": "Jane"]))
+    try await pair.base.save(
+      record("1", ["author": reference("jane", .deny)]), record("2", ["title": "Emma"]))
+    var changes = pair.mirror.changes.makeAsyncIterator()
+    #expect(try await pair.sync().description == "1 saved, 1 rejected")
+    var problem: RecordError?
+    while problem == nil, let change = await changes.next() {
+      if case .rejected(let error) = change { problem = error }
+    }
+    #expect(problem?.name == "referenceViolated" && problem?.record == id("1"))
+    #expect(try await pair.sync().description == "no changes")
+    try await pair.local.save(record("jane", type: "Author", ["name": "Jane"]))
+    #expect(try await pair.sync().description == "1 saved")
+    #expect(try await pair.names == [["1", "2"], ["1", "2"]])
+  }
+
+  @Test func `M4: lost values are listed and removed`() async throws {
+    let pair = try MirrorPair()
+    #expect(try await pair.mirror.lostValues() == [])
+    try await pair.base.save(record("1", ["title": "Emma"]))
+    try await pair.sync()
+    let start = Date()
+    try await pair.edit("1", local: ["title": "mine"], remote: ["title": "theirs"])
+    try await pair.sync()
+    let lost = try #require(try await pair.mirror.lostValues().first)
+    #expect(lost.record == id("1") && lost.field == "title" && lost.side == .local)
+    #expect(lost.lost == "mine" && lost.kept == "theirs")
+    #expect(lost.date >= start.addingTimeInterval(-0.001) && lost.date <= Date())
+    #expect("\(lost)" == #"Book/1: the local title "mine" was replaced by "theirs""#)
+    #expect(try await pair.mirror.removeLostValues(before: .distantPast) == 0)
+    #expect(try await pair.mirror.removeLostValues(before: .distantFuture) == 1)
+    #expect(try await pair.mirror.lostValues() == [])
+  }
+
+  @Test func `the rules of references may differ between the databases`() async throws {
+    let pair = try MirrorPair()
+    try await pair.execute(
+      "CREATE TABLE Author (id TEXT PRIMARY KEY, name TEXT)",
+      """
+      CREATE TABLE Book (id TEXT PRIMARY KEY, author TEXT REFERENCES Author ON DELETE SET NULL)
+      """)
+    try await pair.base.save(record("jane", type: "Author", ["name": "Jane"]))
+    try await pair.base.save(
+      record("1", ["author": reference("jane", .deny)]),
+      record("2", ["author": reference("jane", .deny)]))
+    #expect(try await pair.sync().description == "3 saved")
+    #expect(try await pair.local.record(id("1"))?["author"] == reference("jane", .nullify))
+    #expect(try await pair.sync().isEmpty)
   }
 
   // MARK: Databases without changes

@@ -40,6 +40,9 @@ public final class MemoryRecordDatabase: RecordDatabase {
   /// Returns ``AccountStatus/available``.
   public func accountStatus() async throws -> AccountStatus { .available }
 
+  /// Returns an ID that no other database has.
+  public func identity() async throws -> String? { store.withLock { $0.identity } }
+
   /// Saves and deletes records, in order.
   ///
   /// - Throws: A ``RecordError`` if the batch exceeds ``limits`` or is atomic without

@@ -45,7 +45,7 @@ extension SQLiteConnection {
     let start = try start(token, in: database)
     let states = try fetchAll(
       """
-      SELECT sequence, type, name, deleted FROM "_record_states" \
+      SELECT sequence, type, name, deleted, modified FROM "_record_states" \
       WHERE sequence > ?1 AND (deleted = 0 OR sequence > ?2) ORDER BY sequence LIMIT ?3
       """,
       [
@@ -55,15 +55,22 @@ extension SQLiteConnection {
     ) { row in
       (
         sequence: row.integer(at: 0), type: row.text(at: 1) ?? "", name: row.text(at: 2) ?? "",
-        isDeleted: row.integer(at: 3) != 0
+        isDeleted: row.integer(at: 3) != 0, modified: row.text(at: 4)
       )
     }
     var page = ChangePage(changed: [], deleted: [], token: start.token, hasMore: false)
+    var readers: [String: SQLiteRowReader] = [:]
     for state in states.prefix(count) {
       let id = RecordID(state.type, state.name)
       // Dropping a table runs no triggers, so the states of its records remain.
-      if !state.isDeleted, let table = try table(state.type),
-        let record = try record(state.name, in: table)
+      if !state.isDeleted, readers[state.type] == nil, let table = try table(state.type) {
+        readers[state.type] = try SQLiteRowReader(table, keys: nil)
+      }
+      let found = SQLiteRowState(
+        exists: true, tag: RecordTag("\(state.sequence)"),
+        modified: state.modified.flatMap { Date(text: $0) })
+      if !state.isDeleted, let reader = readers[state.type],
+        let record = try record(state.name, by: reader, in: found)
       {
         page.changed.append(record)
       } else if state.sequence > start.beginning {
@@ -111,6 +118,13 @@ extension SQLiteConnection {
     return ChangePage(changed: [], deleted: [], token: token, hasMore: false)
   }
 
+  /// Returns the ID of the file, whose changes are tracked.
+  ///
+  /// - Throws: A ``SQLiteError``.
+  func identity() throws -> String? {
+    try fetchOne("SELECT identity FROM \"_record_database\"") { $0.text(at: 0) } ?? nil
+  }
+
   private func database() throws -> (identity: String, forgotten: Int64, last: Int64)? {
     try fetchOne(
       """
@@ -132,7 +146,9 @@ extension SQLiteConnection {
     let text: SQLiteValue = .text(
       Date.texts.contains(date) ? date.text : date < Date.texts.lowerBound ? "" : ":")
     var condition = "deleted = 1 AND modified < ?1"
-    if try MirrorTables.exist(on: self) { condition += " AND \(MirrorTables.isUnknown)" }
+    if try hasTable(SQLiteTracking.mirrorBases) {
+      condition += " AND \(SQLiteTracking.isUnknownToMirrors)"
+    }
     try execute(
       """
       UPDATE "_record_database" SET forgotten = max(forgotten, ifnull( \

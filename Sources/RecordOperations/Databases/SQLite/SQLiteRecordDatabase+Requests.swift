@@ -7,6 +7,14 @@ internal import SQLiteSupport
 #endif
 
 extension SQLiteRecordDatabase {
+  /// Returns the ID that the file was given when its changes were first tracked; `nil` if they are
+  /// not tracked. A copy of the file has the same ID.
+  ///
+  /// - Throws: A ``RecordError`` if the file cannot be read; `CancellationError`.
+  public func identity() async throws -> String? {
+    try await read { try $0.hasTrackingTables() ? $0.identity() : nil }
+  }
+
   /// Saves and deletes records, in one transaction.
   ///
   /// - Parameter batch: At most as many records and bytes as ``limits`` allow.

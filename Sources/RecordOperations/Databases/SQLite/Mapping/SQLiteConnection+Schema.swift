@@ -181,9 +181,12 @@ extension SQLiteConnection {
   }
 
   /// Returns whether the file has the tables for the states of records.
-  package func hasTrackingTables() throws -> Bool {
+  package func hasTrackingTables() throws -> Bool { try hasTable("_record_states") }
+
+  /// Returns whether the file has a table, perhaps one that does not hold records.
+  func hasTable(_ name: String) throws -> Bool {
     try fetchOne(
-      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_record_states'", [],
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1", [.text(name)],
       { _ in true }
     ) ?? false
   }

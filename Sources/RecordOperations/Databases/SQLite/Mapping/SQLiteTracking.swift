@@ -30,6 +30,15 @@ enum SQLiteTracking {
     """,
   ]
 
+  /// The table in which mirrors keep what they know about records.
+  static let mirrorBases = "_record_mirror_bases"
+
+  /// A condition for states of records that no mirror knows.
+  static let isUnknownToMirrors = """
+    NOT EXISTS (SELECT 1 FROM "\(mirrorBases)" AS b \
+    WHERE b.type = "_record_states".type AND b.name = "_record_states".name)
+    """
+
   static func triggerNames(for table: String) -> [String] {
     ["inserted", "updated", "renamed", "deleted"].map { "_record_\($0)_\(table)" }
   }

@@ -67,6 +67,17 @@ extension SQLiteConnection {
     guard let key = table.key.values(of: name) else { return nil }
     let state = try state(of: key, in: table)
     guard state.exists else { return nil }
+    return try record(name, by: reader, in: state)
+  }
+
+  /// Returns a record whose state is known; nil if there is no row with its name.
+  ///
+  /// - Throws: A ``SQLiteError``.
+  func record(
+    _ name: String, by reader: SQLiteRowReader, in state: SQLiteRowState
+  ) throws -> DatabaseRecord? {
+    let table = reader.table
+    guard let key = table.key.values(of: name) else { return nil }
     return try fetchOne(
       "SELECT \(reader.selection) FROM \(table.sql.table) AS t WHERE \(table.sql.isRow)", key
     ) { row in reader.record(row, name: name) { _ in state } }
