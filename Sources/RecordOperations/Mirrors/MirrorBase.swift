@@ -160,27 +160,23 @@ struct MirrorTables {
       ])
   }
 
-  /// A statement that makes the state of a new record the common one.
-  static let insertion = """
-    INSERT INTO "_record_mirror_bases" (type, name, mirror, tag, fields, sequence, pending) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)
-    """
-
-  /// Makes the state of a new record the common one.
+  /// Makes the states of new records the common ones.
   ///
-  /// - Parameters:
-  ///   - sequence: Its local tag.
-  ///   - statement: The statement ``insertion``.
-  func insert(
-    _ record: DatabaseRecord, _ sequence: Int64, with statement: SQLiteStatement
-  ) throws {
-    try statement.bind(record.id.type, at: 1)
-    try statement.bind(record.id.name, at: 2)
-    try statement.bind(mirror, at: 3)
-    try statement.bind(.optional(record.tag?.description), at: 4)
-    try statement.bind(MirroredFields.text(of: record.fields), at: 5)
-    try statement.bind(sequence, at: 6)
-    try statement.run()
+  /// - Parameter sequence: The local tag before that of the first record.
+  func insert(_ records: [DatabaseRecord], after sequence: Int64) throws {
+    try connection.insert(
+      records.count, into: "\"\(SQLiteTracking.mirrorBases)\"",
+      ["type", "name", "mirror", "tag", "fields", "sequence", "pending"]
+    ) { statement, index, place in
+      let record = records[index]
+      try statement.bind(record.id.type, at: place)
+      try statement.bind(record.id.name, at: place + 1)
+      try statement.bind(mirror, at: place + 2)
+      try statement.bind(.optional(record.tag?.description), at: place + 3)
+      try statement.bind(MirroredFields.text(of: record.fields), at: place + 4)
+      try statement.bind(sequence + Int64(index) + 1, at: place + 5)
+      try statement.bind(Int64(0), at: place + 6)
+    }
   }
 
   /// Whether the mirror knows records of a type.

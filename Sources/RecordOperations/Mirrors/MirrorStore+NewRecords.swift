@@ -61,35 +61,29 @@ extension MirrorStore {
     if case .values = table.key { throw RecordError(.invalid("the name consists of fields")) }
     let columns = try group.shape.keys.map { try table.column($0) }
     let names = try table.key.columns.map(SQLiteName.quoted) + columns.map(\.quoted)
-    let insertion = """
-      INSERT INTO \(table.sql.table) (\(names.joined(separator: ", "))) \
-      VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
-      """
-    var sequence = try tables.lastSequence()
-    try connection.withCachedStatement(insertion) { row in
-      try connection.withCachedStatement(MirrorTables.insertion) { base in
-        for record in group.records {
-          // Each row gets the next local tag, from the trigger of the table.
-          guard let key = table.key.values(of: record.id.name) else {
-            throw RecordError(.invalid("\(record.id.name) is not a name of \(type)"))
-          }
-          try row.bind(key)
-          for (index, column) in columns.enumerated() {
-            let value = record[column.name].adapted(to: column)
-            try row.bind(
-              column.stored(value, of: type, isOwn: table.isOwn), at: key.count + index + 1)
-          }
-          try row.run()
-          sequence += 1
-          try tables.insert(record, sequence, with: base)
-          report(
-            .saved(
-              DatabaseRecord(record.id, fields: record.fields, tag: RecordTag("\(sequence)"))))
-        }
+    let sequence = try tables.lastSequence()
+    try connection.insert(
+      group.records.count, into: table.sql.table, names
+    ) { statement, index, place in
+      let record = group.records[index]
+      guard let key = table.key.values(of: record.id.name) else {
+        throw RecordError(.invalid("\(record.id.name) is not a name of \(type)"))
+      }
+      for (offset, value) in key.enumerated() { try statement.bind(value, at: place + offset) }
+      for (offset, column) in columns.enumerated() {
+        let value = record[column.name].adapted(to: column)
+        try statement.bind(
+          column.stored(value, of: type, isOwn: table.isOwn), at: place + key.count + offset)
       }
     }
+    // Each row got the next local tag, from the trigger of the table.
+    try tables.insert(group.records, after: sequence)
+    for (index, record) in group.records.enumerated() {
+      let tag = RecordTag("\(sequence + Int64(index) + 1)")
+      report(.saved(DatabaseRecord(record.id, fields: record.fields, tag: tag)))
+    }
     // A trigger of the file may have dropped a row, or changed other records.
-    guard try tables.lastSequence() == sequence else {
+    guard try tables.lastSequence() == sequence + Int64(group.records.count) else {
       throw RecordError(.invalid("a trigger of \(type) has changed other records"))
     }
   }
@@ -121,6 +115,42 @@ extension FieldValue {
       return .reference(RecordReference(reference.id, onDelete: rule))
     case .keptReference: return .reference(RecordReference(reference.id))
     case .foreignKey, .date, .list, .plain: return self
+    }
+  }
+}
+
+extension SQLiteConnection {
+  /// Inserts rows, many in a statement: SQLite copies the pages that a statement changes, to be able
+  /// to roll it back.
+  ///
+  /// - Parameters:
+  ///   - count: The number of rows.
+  ///   - table: The quoted name of the table.
+  ///   - columns: The quoted names of the columns.
+  ///   - bind: Binds the values of a row, given its index and its first parameter.
+  /// - Throws: A ``SQLiteError``; the error of `bind`.
+  func insert(
+    _ count: Int, into table: String, _ columns: [String],
+    _ bind: (_ statement: SQLiteStatement, _ index: Int, _ place: Int) throws -> Void
+  ) throws {
+    let most = max(1, 500 / columns.count)
+    let row = "(\(columns.map { _ in "?" }.joined(separator: ", ")))"
+    var index = 0
+    while index < count {
+      // Only two different statements, because they are cached.
+      let rows = count - index >= most ? most : 1
+      let values = Array(repeating: row, count: rows).joined(separator: ", ")
+      try withCachedStatement(
+        "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES \(values)"
+      ) { statement in
+        repeat {
+          for offset in 0..<rows {
+            try bind(statement, index + offset, offset * columns.count + 1)
+          }
+          try statement.run()
+          index += rows
+        } while count - index >= rows && (rows > 1 || index < count)
+      }
     }
   }
 }
