@@ -5,11 +5,11 @@ import SQLiteSupport
 
 /// Work that tests run in a separate process.
 ///
-/// usage: RecordCrashes import|save|export FOLDER
+/// usage: RecordCrashes import|save|export|mirror FOLDER
 ///        RecordCrashes query FOLDER [WRITTEN]
 ///        RecordCrashes fill FOLDER SOURCE
 ///
-/// - `import`, `save` and `export` run until they are killed, and print the number of durable
+/// - `import`, `save`, `export` and `mirror` run until they are killed, and print the number of durable
 ///   rounds after each round, on a line of its own.
 /// - `query` prints the number of rows, or the error. With a second folder, where the same file can
 ///   be written, it first saves a row there by a connection that remains open.
@@ -25,11 +25,14 @@ import SQLiteSupport
     case "fill": return try await fill(database, in: folder, from: CommandLine.arguments[3])
     default: break
     }
+    let remote = SQLiteRecordDatabase(
+      "\(folder)/remote.sqlite", SQLiteOptions(limits: RecordLimits(items: 3, page: 3)))
     var round = 0
     while true {
       switch work {
       case "import": try await load(round, into: database, from: folder)
       case "save": try await save(round, in: database)
+      case "mirror": try await mirror(round, database, remote)
       default: try await export(round, from: database, to: folder)
       }
       round += 1
@@ -77,6 +80,24 @@ import SQLiteSupport
     _ = try await ExportRecords(
       "Row", in: database, columns: ["number", "round"], to: "\(folder)/out.csv", as: .csv
     ).run().get()
+  }
+
+  /// Edits records in both files, among them each record twice and a new one that is deleted in the
+  /// next round, and runs a round of a mirror.
+  private static func mirror(
+    _ round: Int, _ local: SQLiteRecordDatabase, _ remote: SQLiteRecordDatabase
+  ) async throws {
+    func edit(_ name: String, _ field: String) -> RecordChange {
+      var record = DatabaseRecord("Row", name)
+      record[field] = .integer(Int64(round))
+      return .save(record, .allKeys)
+    }
+    let edits = [edit("\(round % 7)", "here"), edit("new \(round)", "here")]
+    _ = try await local.modify(RecordBatch(edits))
+    _ = try await local.modify(
+      RecordBatch([.delete(RecordID("Row", "new \(round - 1)"), ifTagged: nil)]))
+    _ = try await remote.modify(RecordBatch([edit("\(round % 5)", "there")]))
+    _ = try await RecordMirror(of: ["Row"], in: local, with: remote).sync.run().get()
   }
 
   private static func query(

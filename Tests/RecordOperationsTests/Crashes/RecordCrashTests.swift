@@ -80,6 +80,43 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
+  func `M2: a process killed during a round leaves two files that become equal, with each edit`()
+    async throws
+  {
+    try await crash("mirror") { folder, done in
+      let local = SQLiteRecordDatabase(folder.file())
+      let remote = SQLiteRecordDatabase(folder.file("remote.sqlite"))
+      let mirror = RecordMirror(of: ["Row"], in: local, with: remote)
+      _ = try await mirror.sync.run().get()
+      #expect(try await mirror.sync.run().get().isEmpty)
+      let databases: [any RecordDatabase] = [local, remote]
+      for database in databases {
+        let rows = try await database.all(RecordQuery("Row"))
+        for row in rows where row["here"] != .null && !row.id.name.hasPrefix("new") {
+          // The last round that was completed, or one after it.
+          guard let name = Int(row.id.name), case .integer(let here) = row["here"] else { continue }
+          let last = (0..<done).last { $0 % 7 == name }
+          #expect(last.map { here >= $0 } ?? true, "\(row)")
+        }
+        // The record of the last round, or of the two around the kill.
+        let new = rows.filter { $0.id.name.hasPrefix("new") }
+        #expect(new.count <= 2 && (done == 0 || !new.isEmpty))
+      }
+      let contents = try await databases.asyncMap { database in
+        try await database.all(RecordQuery("Row")).map { row in
+          "\(row.id) \(row["here"]) \(row["there"])"
+        }.sorted()
+      }
+      #expect(contents[0] == contents[1])
+      let problems = try await local.read { connection in
+        try connection.fetchAll("PRAGMA integrity_check") { $0.text(at: 0) }
+      }
+      #expect(problems == ["ok"])
+      #expect(try await mirror.lostValues() == [])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
   func `D10: a process killed during an export leaves a complete file`() async throws {
     try await crash("export") { folder, done in
       guard try await wholeDatabase(in: folder, done) != nil else { return }
