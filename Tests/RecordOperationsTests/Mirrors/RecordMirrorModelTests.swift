@@ -15,7 +15,8 @@ import Testing
       return seed..<seed + 1
     }
     let first = UInt64.random(in: 0..<UInt64.max / 2)
-    let count = environment["COMPOSITE_MIRROR_SEEDS"].flatMap(UInt64.init) ?? 100
+    let isFull = environment["COMPOSITE_TEST_DEPTH"] == "full"
+    let count = environment["COMPOSITE_MIRROR_SEEDS"].flatMap(UInt64.init) ?? (isFull ? 1_000 : 100)
     return first..<first + count
   }
 
