@@ -75,9 +75,9 @@ public final class ManualClock: Clock, Sendable {
     advance(by: max(.zero, now.duration(to: instant)))
   }
 
-  /// Waits until a number of tasks sleep on this clock.
+  /// Waits until at least a number of tasks sleep on this clock.
   ///
-  /// - Parameter count: The number of tasks.
+  /// - Parameter count: The minimum number of tasks.
   public func waitForSleepers(_ count: Int) async {
     await withCheckedContinuation { continuation in
       machine.withLock { $0.waited(forSleepers: count, continuation) }.perform()

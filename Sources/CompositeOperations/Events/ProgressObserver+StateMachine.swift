@@ -142,7 +142,8 @@ extension ProgressObserver {
 
     /// Records an event.
     ///
-    /// - Returns: Whether the caller reports the progress, by ``toTell()`` until that returns nil.
+    /// - Returns: Whether the progress has changed and no other call reports it. If `true`, the
+    ///   caller must call ``toTell()`` and report its result, repeatedly until it returns nil.
     mutating func observedForTelling(_ event: OperationEvent) -> Bool {
       observed(event)
       if isTelling || progress == told { return false }

@@ -22,8 +22,9 @@
 /// on the ``GraphNode/outcome`` of another node runs even if that node fails, and handles the
 /// failure.
 ///
-/// The first row that applies determines the outcome. A failure or self-cancellation *counts* if no
-/// node handles it, or if it leaves the graph without a result.
+/// A failure or self-cancellation of a node *counts* if no other node handles it. Even if a node
+/// handles it, it counts if a node that the graph returns has no result because of it. The first
+/// row that applies determines the outcome:
 ///
 /// | outcome | condition |
 /// |---|---|

@@ -1,10 +1,9 @@
 /// A handle that ends a callback operation.
 ///
-/// Call the handle once, when the work is over. A second call has no effect except an event for the
-/// observers. Keep the handle until then, usually by capturing it in the completion handler: a
-/// handle that is dropped uncalled ends the operation in an ``OperationNeverFinishedError``,
-/// because the run would otherwise wait forever. ``SimpleOperation/withCallback(_:)`` has an
-/// example.
+/// Keep the handle until the work is over, usually by capturing it in the completion handler, and
+/// then call it once. A second call has no effect except an event for the observers. If the handle
+/// is released without a call, the operation ends in an ``OperationNeverFinishedError``, because
+/// the run would otherwise wait forever. ``SimpleOperation/withCallback(_:)`` has an example.
 public final class OperationFinish<Success: Sendable>: Sendable {
   private let storage: Storage
 
@@ -30,14 +29,17 @@ public final class OperationFinish<Success: Sendable>: Sendable {
   /// handler that is registered after the cancellation is called at once, on the registering
   /// thread.
   ///
-  /// No handler is called after the operation has been finished, by another handler or on another
-  /// thread. A handler that is already being called on another thread may still be running when the
-  /// finish call returns. The run does not end before that handler has returned.
+  /// When the operation has been finished, no further handler is called. A handler that another
+  /// thread is already calling may still be running when the finish call returns, but the run does
+  /// not end before that handler has returned.
   ///
   /// A handler is retained until it has been called or the operation is finished, and is freed
-  /// outside any lock. If a handler retains the object that retains this handle, such as a call
-  /// that owns its completion handler, a handle that is never called cannot be detected and the run
-  /// waits forever. If the other API retains its calls itself, write `[weak call] in`.
+  /// outside any lock.
+  ///
+  /// In the example of ``SimpleOperation/withCallback(_:)``, `call` retains its completion handler,
+  /// which retains this handle. A cancel handler that retains `call` completes a cycle: if the
+  /// completion handler is never called, the handle is never released, and the run waits forever.
+  /// So capture `call` weakly, unless the API requires its caller to retain it.
   ///
   /// - Parameter handler: Stops the work.
   public func onCancel(_ handler: @escaping @Sendable () -> Void) { storage.onCancel(handler) }
@@ -107,7 +109,8 @@ extension OperationFinish.StateMachine.End {
 }
 
 extension SimpleOperation {
-  /// Returns an operation that starts work with a callback and ends when the callback is called.
+  /// Returns an operation that starts work with a completion handler, and that ends when its handle
+  /// is called.
   ///
   /// ```swift
   /// let legacy = SimpleOperation<Data>.withCallback { finish in
@@ -119,11 +122,11 @@ extension SimpleOperation {
   /// ```
   ///
   /// The run ends when ``OperationFinish/callAsFunction(_:)-(Outcome<Success>)`` is called, from
-  /// any thread. If the handle is dropped uncalled, the run ends in an
+  /// any thread. If the handle is released without a call, the run ends in an
   /// ``OperationNeverFinishedError``.
   ///
-  /// - Parameter begin: Starts the work and keeps the handle until the work is over. An error that
-  ///   it throws ends the run.
+  /// - Parameter begin: Starts the work, and ensures that the handle is retained until the work is
+  ///   over. An error that it throws ends the run.
   public static func withCallback(
     _ begin: @escaping @Sendable (OperationFinish<Success>) throws -> Void
   ) -> SimpleOperation {
@@ -143,7 +146,7 @@ extension SimpleOperation {
   }
 }
 
-/// The error of a callback operation whose finish handle was dropped uncalled.
+/// The error of a callback operation whose finish handle was released without a call.
 public struct OperationNeverFinishedError: Error, CustomStringConvertible {
   public var description: String {
     "the finish handle of a callback operation was dropped before it was called; "

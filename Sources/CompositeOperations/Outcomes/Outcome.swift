@@ -72,9 +72,10 @@ extension Outcome: Sendable where Success: Sendable {}
 extension Outcome: Equatable where Success: Equatable {
   /// Returns whether two runs ended the same way.
   ///
-  /// Two results are equal if their values are. Two errors are equal if they have the same type and
-  /// are equal. If that type is not `Equatable`, their debug descriptions are compared. These
-  /// contain the values of all stored properties, unless the type defines its own description.
+  /// Two results are equal if their values are equal. Errors of different types are not equal.
+  /// Errors of one type are compared with `==` if the type is `Equatable`. Otherwise their debug
+  /// descriptions are compared, which contain the values of all stored properties unless the type
+  /// defines its own description.
   public static func == (left: Outcome, right: Outcome) -> Bool {
     switch (left, right) {
     case (.result(let left), .result(let right)): left == right
@@ -97,7 +98,7 @@ extension Equatable {
   fileprivate func isEqual(toValue other: any Error) -> Bool { self == other as? Self }
 }
 
-/// An error that can represent a cancellation in the API that throws it.
+/// An error that can represent a cancellation instead of a failure.
 ///
 /// A body that throws such an error ends its run as ``Outcome/cancelled``, as if it had thrown
 /// `CancellationError`:

@@ -1,6 +1,6 @@
-/// How the children of a parallel run ended, as a ``ParallelOperationError`` shows it.
+/// How the children of a parallel run ended: the content of a ``ParallelOperationError``.
 ///
-/// A position is an index into the children that the evidence shows. ``name(at:)`` runs user code;
+/// A position is an index into the children that the error contains. ``name(at:)`` runs user code;
 /// the other requirements do not, and take constant time.
 protocol ChildOutcomes: Sendable {
   var count: Int { get }
@@ -16,16 +16,17 @@ protocol ChildOutcomes: Sendable {
   func isCancelled(at position: Int) -> Bool
   func origin(at position: Int) -> ParallelOperationError.Child.Origin
 
-  /// The children that failed or cancelled themselves, in the order in which they ended.
+  /// The positions of the children that failed or cancelled themselves, in the order in which they
+  /// ended.
   var causes: [Int] { get }
 
-  /// The error of the source of the children.
+  /// The error of the sequence that creates the children; nil if it threw none.
   var sourceError: (any Error)? { get }
 
   /// An array of the typed outcomes of all children.
   var outcomes: any Sendable { get }
 
-  /// Discards the results of evidence that reaches no outcome.
+  /// Discards the results of the children. Called if no caller receives the error.
   func discardResults()
 
   /// The errors of the children.
@@ -42,13 +43,13 @@ extension ChildOutcomes {
   /// The index and the name of a child, for descriptions.
   func label(at position: Int) -> String { "[\(index(at: position))] \(name(at: position))" }
 
-  /// The children that ended in an error of their own, in the order in which they ended.
+  /// The positions of the children that failed, in the order in which they ended.
   var failures: [Int] { causes.filter { error(at: $0) != nil } }
 
   var hasFailure: Bool { causes.contains { error(at: $0) != nil } }
 }
 
-/// The evidence of a run over a list.
+/// How the children of a list ended.
 struct ListEvidence<Value: Sendable>: ChildOutcomes {
   let typedOutcomes: [Outcome<Value>]
   let states: [ChildState]

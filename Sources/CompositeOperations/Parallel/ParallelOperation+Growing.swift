@@ -18,7 +18,8 @@ extension ParallelOperation {
   ///
   /// The composite ends when all its children have ended, including the added ones. The results of
   /// added children follow the others, in the order in which they were added. Otherwise, added
-  /// children are like the others. The error of the composite omits children that never began.
+  /// children are like the initial ones. Unlike the error of a composite over a list, the error of
+  /// this composite omits children that never began.
   ///
   /// - Parameters:
   ///   - children: The initial children.
@@ -38,8 +39,9 @@ extension ParallelOperation {
   /// Creates a composite whose children can add further children while they run, and whose results
   /// are consumed as they arrive.
   ///
-  /// Results are not stored, so memory grows with the width and the number of pending children. A
-  /// child occupies its place until its result has been consumed, which applies back pressure.
+  /// Results are not stored, so memory grows only with the width and the number of children that
+  /// have not begun. A child counts towards the width until its result has been consumed, which
+  /// applies back pressure.
   ///
   /// - Parameters:
   ///   - children: The initial children.
@@ -77,8 +79,8 @@ extension ParallelOperation {
 extension OperationContext {
   /// Adds a child to the innermost enclosing ``ParallelOperation`` created with `growing:`.
   ///
-  /// The composite runs the child when there is a place for it, waits for it, and cancels it like
-  /// its other children. If the composite is already stopping, the child never begins.
+  /// The composite runs the child when its width permits, waits for it, and cancels it like its
+  /// other children. If the composite is already stopping, the child never begins.
   ///
   /// - Parameter child: The operation to add.
   /// - Throws: ``ChildNotAddedError`` if there is no such composite, if it has ended, or if its

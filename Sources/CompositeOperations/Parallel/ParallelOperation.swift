@@ -5,10 +5,13 @@
 /// let (profile, news) = try await ParallelOperation(FetchProfile(user), FetchNews()).run().get()
 /// ```
 ///
-/// By default, as many children run at once as the machine has processors, and any number may be
-/// suspended. An ``OperationWidth`` sets another limit. The first child that fails cancels the
-/// others; with ``FailureMode/runAll``, all of them run. Either way, the composite ends when every
-/// child that began has ended. Its error, a ``ParallelOperationError``, shows how each child ended.
+/// By default, at most as many children execute code at the same time as the machine has
+/// processors, and any number may be suspended. If children are created on demand or added later,
+/// the default limit is 64 children, suspended or not. An ``OperationWidth`` sets another limit.
+///
+/// The first child that fails cancels the others; with ``FailureMode/runAll``, all of them run. In
+/// both modes, the composite ends when every child that began has ended. If the composite fails,
+/// its error is a ``ParallelOperationError``, which shows how each child ended.
 ///
 /// The first row that applies determines the outcome:
 ///
@@ -30,7 +33,7 @@ public struct ParallelOperation<Success: Sendable>: ComposableOperation {
   @usableFromInline typealias Listing = @Sendable () -> [any ComposableOperation]
 
   let performing: Performing
-  /// The failure mode that was given, if one was.
+  /// The failure mode that was passed to the initializer; nil if none was.
   let mode: FailureMode?
   let listing: Listing?
 
@@ -68,16 +71,17 @@ extension ParallelOperation {
   /// Returns a composite that runs the same children and whose result is their outcomes.
   ///
   /// The outcomes are in the order of the children and include failures and cancellations. The
-  /// composite ends without a result only if it is cancelled from outside, or if the source of its
-  /// children throws.
+  /// composite ends without a result only if it is cancelled from outside, or if the sequence that
+  /// creates its children throws.
   ///
   /// ```swift
   /// let fetches = ParallelOperation(urls.map(FetchPage.init)).collectingOutcomes()
   /// for outcome in try await fetches.run().get() { print(outcome) }
   /// ```
   ///
-  /// Every child runs, unless the composite was created with ``FailureMode/cancelRemaining``: then
-  /// the first failure cancels the other children, whose outcomes are cancellations.
+  /// By default, every child runs. If ``FailureMode/cancelRemaining`` was passed to the initializer
+  /// of the original composite, the first failure cancels the other children, whose outcomes are
+  /// then cancellations.
   public func collectingOutcomes<Value>() -> ParallelOperation<[Outcome<Value>]>
   where Success == [Value] {
     let performing = performing

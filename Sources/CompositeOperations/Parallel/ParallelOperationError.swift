@@ -9,9 +9,11 @@
 /// }
 /// ```
 ///
-/// Its description has a line for every failure, the first one first. A composite that was
-/// cancelled, or whose children cancelled themselves, shows the same evidence on its event and on
-/// its handle.
+/// Its description has a line for every failure, in chronological order.
+///
+/// A composite that was cancelled, or whose children cancelled themselves, has the outcome
+/// ``Outcome/cancelled``. It provides this error as its late outcome: in the event of its end, and
+/// in ``OperationRun/lateOutcome``.
 public struct ParallelOperationError: Error, Sendable {
   /// One child and how it ended.
   public struct Child: Sendable {
@@ -19,8 +21,8 @@ public struct ParallelOperationError: Error, Sendable {
     public enum Origin: Sendable {
       /// The child ended by itself.
       case itself
-      /// The composite cancelled the child, because of another child or because it was cancelled
-      /// itself.
+      /// The composite cancelled the child, because of another child or because the composite was
+      /// cancelled.
       case composite
       /// The composite stopped before the child had begun.
       case neverBegan
@@ -39,8 +41,8 @@ public struct ParallelOperationError: Error, Sendable {
   private let storedEvidence: StackSafe<any ChildOutcomes>
   private var evidence: any ChildOutcomes { storedEvidence.value }
 
-  /// Whether neither a child nor the source failed: the children without a result cancelled
-  /// themselves or were cancelled.
+  /// Whether this error represents a cancellation: no child failed, and the sequence that creates
+  /// the children threw at most a cancellation.
   // Stored: errors of sources can nest to any depth, and computing it would recurse through them.
   public let representsCancellation: Bool
 
@@ -52,16 +54,21 @@ public struct ParallelOperationError: Error, Sendable {
       (evidence.sourceError?.meansCancellation ?? true) && !evidence.hasFailure
   }
 
-  /// Every child, in the order of the list.
+  /// The children, in order.
+  ///
+  /// For a composite over a list, these are all children, even if they never began. For other
+  /// composites, these are the children that began, or, if results are consumed, the children
+  /// without a result.
   public var children: Children { Children(evidence: evidence) }
 
-  /// The children that ended in an error of their own, in the order in which they ended.
+  /// The children that failed, in the order in which they ended. Children that were cancelled are
+  /// not included.
   public var failures: [Child] { evidence.failures.map(evidence.child) }
 
-  /// The error of the source that the children came from, if it threw one.
+  /// The error of the sequence that creates the children; nil if it threw none.
   public var sourceError: (any Error)? { evidence.sourceError }
 
-  /// Returns the typed outcomes of all children, in the order of the list.
+  /// Returns the typed outcomes of ``children``, in the same order.
   ///
   /// - Parameter type: The result type of the children.
   /// - Returns: Nil if a child has another result type.
@@ -78,7 +85,7 @@ public struct ParallelOperationError: Error, Sendable {
     return outcomes.count == evidence.count ? outcomes : nil
   }
 
-  /// The children of a composite that ended, in order.
+  /// A collection of the children of a composite, in order.
   public struct Children: RandomAccessCollection, Sendable {
     fileprivate let evidence: any ChildOutcomes
 

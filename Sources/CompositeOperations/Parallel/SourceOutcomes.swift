@@ -1,5 +1,5 @@
-/// The evidence of a run over a source: all children, or, if results are not kept, the children
-/// without a result.
+/// How the children of a source ended: all children that began, or, if results are not kept, the
+/// children without a result.
 struct SourceOutcomes<Value: Sendable>: ChildOutcomes {
   private struct Entry: Sendable {
     let index: Int

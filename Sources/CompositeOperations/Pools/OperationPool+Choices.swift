@@ -23,15 +23,16 @@ extension OperationPool {
 
   /// The treatment of waiting operations when a pool is closed.
   public enum Closing: Sendable {
-    /// They run, as do the operations that have begun.
+    /// Waiting operations run. Operations that have begun continue.
     case runningWhatWaits
-    /// They are refused. Operations that have begun continue.
+    /// Waiting operations are refused. Operations that have begun continue.
     case rejectingPending
   }
 
   /// The importance of a waiting operation: operations with a higher priority begin first.
   ///
-  /// It has no effect on how fast an operation runs; ``ComposableOperation/prioritized(at:)`` has.
+  /// This priority does not change how fast an operation runs. To set the priority of its task, use
+  /// ``ComposableOperation/prioritized(at:)``.
   ///
   /// ```swift
   /// let urgent = OperationPool.Priority(rawValue: 10)

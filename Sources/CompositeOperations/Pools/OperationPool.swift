@@ -9,20 +9,20 @@
 /// ```
 ///
 /// ``submitNow(_:priority:isBarrier:)`` can be called from anywhere, also from synchronous code.
-/// ``submit(_:priority:isBarrier:)`` suspends until there is room. Both return a handle to the run.
-/// Every run ends, and its handle has the outcome. The pool keeps nothing of a run that has ended.
+/// ``submit(_:priority:isBarrier:)`` suspends until there is room in the queue. Both return a
+/// handle to the run. Every run ends, and its handle has the outcome. The pool keeps nothing of a
+/// run that has ended.
 ///
-/// Runs are not children of the submitting task. They copy its priority and its task-local values,
-/// and leave its actor, as do runs that are started by
+/// A run is not a child of the submitting task. It copies the priority and the task-local values of
+/// that task, but does not run on its actor, like a run that is started by
 /// ``ComposableOperation/start(in:keepingEvents:trackingProgress:)``.
 ///
-/// When a pool is deallocated, it is closed and runs the operations that it has taken, even if it
-/// was paused.
+/// When a pool is released, the operations that it has accepted still run, even if it was paused.
 ///
 /// > Warning: A pool deadlocks if all bodies that it runs wait for the pool: for an operation that
-/// > they submit, for room, or for ``drain()``. Run the other operation as a child instead, by
-/// > `try await context.run(other)`, or submit it by ``submitNow(_:priority:isBarrier:)`` and do
-/// > not wait.
+/// > they have submitted, for room in the queue, or for ``drain()``. Instead, run the other
+/// > operation as a child, by `try await context.run(other)`, or submit it by
+/// > ``submitNow(_:priority:isBarrier:)`` and do not wait for it.
 public final class OperationPool: Sendable {
   let admission: PoolAdmission
   let environment: OperationEnvironment
@@ -36,8 +36,7 @@ public final class OperationPool: Sendable {
   ///   - capacity: How many operations may wait.
   ///   - overflow: The reaction to an operation that is submitted when the capacity is reached.
   ///   - delegate: Observes the operations and may refuse them. The pool retains it.
-  ///   - environment: The clock, random numbers and observers of all runs, and where their bodies
-  ///     run.
+  ///   - environment: The clock, random numbers, observers and executor of all runs.
   /// - Precondition: `capacity` is not negative.
   public init(
     width: OperationWidth = .limited(to: 64), order: Order = .fifo, capacity: Int = .max,
@@ -82,9 +81,9 @@ public final class OperationPool: Sendable {
 
   /// Submits an operation, after a wait for room if necessary, and returns a handle to its run.
   ///
-  /// The wait takes place if the capacity of the pool is reached and its rule is ``Overflow/wait``.
-  /// If the calling task is cancelled while it waits, the run is cancelled. Otherwise this method
-  /// behaves like ``submitNow(_:priority:isBarrier:)``.
+  /// The method waits if the capacity of the pool is reached and its ``Overflow`` is
+  /// ``Overflow/wait``. If the calling task is cancelled during the wait, the run is cancelled.
+  /// Otherwise this method behaves like ``submitNow(_:priority:isBarrier:)``.
   ///
   /// - Parameters:
   ///   - operation: The operation to run.
@@ -109,7 +108,8 @@ public final class OperationPool: Sendable {
   /// The number of operations that run.
   public var runningCount: Int { admission.runningCount }
 
-  /// The number of operations in the queue. Those that wait for room in it do not count.
+  /// The number of operations in the queue. Operations that wait for room in the queue do not
+  /// count.
   public var waitingCount: Int { admission.waitingCount }
 
   /// Lets no operation begin until the pool is resumed. Operations that have begun continue.
@@ -120,7 +120,7 @@ public final class OperationPool: Sendable {
 
   /// Cancels all operations that were submitted before this call. Waiting operations do not begin.
   ///
-  /// - Parameter reason: The reason, for observers.
+  /// - Parameter reason: The reason that observers receive.
   public func cancelAll(because reason: String? = nil) { admission.cancelAll(because: reason) }
 
   /// Refuses all operations that are submitted from now on. Operations that have begun continue.
@@ -130,9 +130,9 @@ public final class OperationPool: Sendable {
 
   /// Waits until no operation runs or waits.
   ///
-  /// This includes operations that are submitted in the meantime, so an operation of the pool that
-  /// calls it waits for itself. A cancellation does not end the wait. While the pool is paused and
-  /// operations wait, only ``resume()``, ``cancelAll(because:)`` or ``close(_:)`` with
-  /// ``Closing/rejectingPending`` ends it.
+  /// This includes operations that are submitted during the wait. An operation of the pool that
+  /// calls this method waits for its own end, which is a deadlock. A cancellation does not end the
+  /// wait. While the pool is paused and operations wait, only ``resume()``,
+  /// ``cancelAll(because:)`` or ``close(_:)`` with ``Closing/rejectingPending`` ends the wait.
   public func drain() async { await admission.waitUntilDrained() }
 }

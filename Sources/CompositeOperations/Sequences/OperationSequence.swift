@@ -17,7 +17,7 @@
 /// ```
 ///
 /// A sequence is a value, and every run begins with a fresh copy of it, so its state belongs to one
-/// run. A conforming class is shared by all runs and must separate their state itself.
+/// run. If a class conforms, all runs share its instance, which must separate their states itself.
 public protocol OperationSequence<Output>: Sendable {
   /// The result type of the composite. ``FinishedSteps`` by default.
   associatedtype Output: Sendable = FinishedSteps
@@ -39,7 +39,8 @@ public protocol OperationSequence<Output>: Sendable {
 
   /// Returns the result of the composite.
   ///
-  /// Called if the last step ended in a result, or if there was none.
+  /// Called when ``nextOperation(after:)`` has returned `nil`, unless the last step ended without
+  /// a result.
   ///
   /// - Parameter steps: The finished steps, as many as ``history`` keeps.
   /// - Returns: The result of the composite.

@@ -1,4 +1,5 @@
-/// An operation that runs other operations one after another, as a sequence decides.
+/// An operation that runs other operations one after another. An ``OperationSequence`` decides each
+/// next step.
 ///
 /// ```swift
 /// switch await SequentialOperation(UserIssues(user: "octocat")).run() {

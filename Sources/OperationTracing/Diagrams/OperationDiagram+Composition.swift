@@ -9,9 +9,10 @@ extension OperationDiagram {
   /// print(OperationDiagram(of: all.named("Sync")).mermaid)
   /// ```
   ///
-  /// An arrow points from a composite to each of its children: in lists, in linear sequences, and
-  /// in graphs, whose own arrows are included. Steps that a sequence or a closure decides at run
-  /// time are one node. Only the first 100 children of a list are shown.
+  /// An arrow points from a parallel composite to each of its children, from a linear sequence to
+  /// each of its steps, and from a graph to each of its nodes without dependencies. Arrows between
+  /// the nodes of a graph are its dependencies. Steps that a sequence or a closure decides at run
+  /// time are a single node. Of a list of children or steps, only the first 100 are shown.
   ///
   /// - Parameter operation: The operation. A simple operation is a single node.
   public init(of operation: some ComposableOperation) {

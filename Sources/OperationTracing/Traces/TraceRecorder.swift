@@ -1,6 +1,6 @@
 public import CompositeOperations
 
-/// An observer that records what runs, for analysis and export.
+/// An observer that records runs and their events, for analysis and export.
 ///
 /// ```swift
 /// let recorder = TraceRecorder()
@@ -8,8 +8,9 @@ public import CompositeOperations
 /// print(recorder.trace.text)
 /// ```
 ///
-/// The recorder keeps no results. An event takes 24 bytes, and its run about 100. For flows with
-/// millions of runs, use a ``TraceFile``, which writes runs as they end.
+/// The recorder stores no results. It needs 24 bytes for each event, and about 100 bytes in
+/// addition for each run. For flows with millions of runs, use a ``TraceFile``, which writes runs
+/// as they end.
 public final class TraceRecorder: OperationObserver {
   private let beginning = TraceBeginning()
   // A busy lock, because many threads record concurrently.

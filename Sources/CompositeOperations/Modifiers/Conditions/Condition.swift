@@ -19,10 +19,11 @@ internal import Synchronization
 ///
 /// If an operation has several conditions, the precedence is: failed, then not met, then met.
 ///
-/// Each run evaluates a condition once, even if adjacent `requiring` modifiers, or conditions such
-/// as ``all(_:onFailure:)-(Condition...,_)``, list it several times. Copies of a condition are the
-/// same condition. Two calls of an initializer make two conditions, so store a condition in a `let`
-/// instead of a computed property.
+/// Each run evaluates a condition once, even if the condition is required several times: by one
+/// `requiring` modifier, by several without another modifier in between, or by a condition such as
+/// ``all(_:onFailure:)-(Condition...,_)``. Copies of a condition are the same condition. Two calls
+/// of an initializer make two conditions, so store a condition in a `let` instead of a computed
+/// property.
 public struct Condition: Sendable {
   enum Kind: Sendable {
     /// Evaluated without a task, because it does not suspend.
@@ -99,9 +100,9 @@ public struct Condition: Sendable {
 extension Condition {
   /// Returns the negation of a condition.
   ///
-  /// The negation is met if the condition is not met, whether the condition returned `false` or
-  /// threw a ``Skipped``. The negation of a failure is the same failure. If the condition cancelled
-  /// itself in another way, neither the condition nor its negation is met.
+  /// The negation is met if the condition returned `false` or threw a ``Skipped``. If the condition
+  /// failed, the negation fails with the same error. If the condition cancelled itself by throwing
+  /// another error, such as `CancellationError`, neither the condition nor its negation is met.
   ///
   /// - Parameter condition: The condition to negate.
   public static func not(_ condition: Condition) -> Condition {

@@ -12,14 +12,14 @@ internal import Synchronization
 /// let save = SaveIssues(issues).exclusive(in: database)
 /// ```
 ///
-/// Permits are granted in FIFO order: a request for many is not overtaken by later requests for
-/// few. The only exception breaks a deadlock: a request that is blocked only by FIFO order is
-/// granted out of order if its run would otherwise never end. There is no registry of permits.
-/// Operations share them by sharing the instance.
+/// Permits are granted in FIFO order: a request for many permits is not overtaken by later requests
+/// for few. There is one exception: if FIFO order alone would cause a deadlock, a later request is
+/// granted first. There is no registry of permits: operations share permits by sharing the
+/// instance.
 ///
 /// > Warning: A body that holds permits deadlocks, as with any lock, if it awaits `other.run()` and
-/// > `other` requests the same permits. By `try await context.run(other)` there is no deadlock: the
-/// > child fails with a ``PermitError`` at once.
+/// > `other` requests the same permits. If it awaits `context.run(other)` instead, the child fails
+/// > with a ``PermitError`` at once.
 public final class Permits: Sendable {
   /// The number of permits.
   public let count: Int
@@ -28,7 +28,7 @@ public final class Permits: Sendable {
 
   private let naming: @Sendable () -> String
 
-  /// How many permits are left; ``inLedger`` while the ledger counts them.
+  /// How many permits are left; ``inLedger`` while the ``PermitLedger`` counts them.
   private let left: Atomic<Int>
 
   /// Creates permits.
@@ -79,12 +79,12 @@ public final class Permits: Sendable {
 
   // MARK: With waiting requests, which the ledger counts
 
-  /// Lets the ledger count the permits from now on.
+  /// Passes the count of the permits to the ``PermitLedger``, because a request has to wait.
   ///
-  /// - Returns: How many are left.
+  /// - Returns: The number of permits that are left.
   func moveToLedger() -> Int { left.exchange(Self.inLedger, ordering: .acquiringAndReleasing) }
 
-  /// Ends the counting by the ledger, because no request waits.
+  /// Takes the count of the permits back from the ``PermitLedger``, because no request waits.
   func moveFromLedger(left number: Int) { left.store(number, ordering: .releasing) }
 
   /// How many permits are left; nil while the ledger counts them.

@@ -7,7 +7,8 @@
 ///
 /// The first delay follows the first failure. Without a cap, delays grow to at most 30 years.
 public struct Backoff: Sendable {
-  /// A random variation of delays, so that operations that failed together do not retry together.
+  /// A random variation of delays, so that operations that failed at the same time do not retry at
+  /// the same time.
   public enum Jitter: Sendable {
     /// A random delay between zero and the delay.
     case full
@@ -59,7 +60,7 @@ public struct Backoff: Sendable {
   ///
   /// - Parameters:
   ///   - first: The first delay.
-  ///   - factor: The factor of each delay to the previous one.
+  ///   - factor: The number by which a delay is multiplied to get the next one.
   /// - Precondition: `first` is not negative, and `factor` is finite and at least 1.
   public static func exponential(from first: Duration, by factor: Double = 2) -> Backoff {
     precondition(
@@ -83,7 +84,8 @@ public struct Backoff: Sendable {
     return backoff
   }
 
-  /// Returns a copy whose delays vary at random, by the random numbers of the environment.
+  /// Returns a copy whose delays vary at random, with the random numbers of the
+  /// ``OperationEnvironment``.
   public func jittered(_ jitter: Jitter = .full) -> Backoff {
     var backoff = self
     backoff.jitter = jitter

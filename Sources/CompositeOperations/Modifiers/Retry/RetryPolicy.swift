@@ -10,7 +10,9 @@ public struct RetryPolicy: Sendable {
   public enum FinalError: Sendable {
     /// A ``RetryError`` with the error of every attempt.
     case allAttempts
-    /// The error of the last attempt itself. Results that the other errors contain are discarded.
+    /// The error of the last attempt itself. The errors of earlier attempts are dropped. If such an
+    /// error contains results, as the error of a composite does, these results are passed to the
+    /// closure of ``ComposableOperation/discarding(_:)``.
     case lastAttempt
   }
 
@@ -19,9 +21,9 @@ public struct RetryPolicy: Sendable {
 
   /// The maximum number of attempts, including the first one.
   public let attempts: Int
-  /// The delays between attempts, by the clock of the environment.
+  /// The delays between attempts, measured by the clock of the ``OperationEnvironment``.
   public let backoff: Backoff
-  /// The time from the start of the run within which an attempt may begin; nil for any time.
+  /// The time from the start of the run within which an attempt may begin; nil for no limit.
   public let budget: Duration?
   /// The error of a run whose attempts have all failed.
   public let finalError: FinalError
@@ -32,9 +34,10 @@ public struct RetryPolicy: Sendable {
   ///
   /// - Parameters:
   ///   - attempts: The maximum number of attempts, including the first one.
-  ///   - backoff: The delays between attempts, by the clock of the environment.
-  ///   - budget: The time from the start of the run within which an attempt may begin; nil for any
-  ///     time.
+  ///   - backoff: The delays between attempts, measured by the clock of the
+  ///     ``OperationEnvironment``.
+  ///   - budget: The time from the start of the run within which an attempt may begin; nil for no
+  ///     limit.
   ///   - finalError: The error of a run whose attempts have all failed.
   ///   - isWorthwhile: Returns whether to make another attempt after an error.
   /// - Precondition: `attempts` is at least 1, and `budget` is not negative.
@@ -62,10 +65,12 @@ public struct RetryPolicy: Sendable {
 /// }
 /// ```
 public enum RetryDecision<Success: Sendable>: Sendable {
-  /// No other attempt.
+  /// Ends the run without another attempt.
   case stop
-  /// Another attempt after a delay, by default zero. To wait as the backoff requires, pass
-  /// ``FailedAttempt/delay``. An operation replaces the retried one for all following attempts.
+  /// Makes another attempt after a delay, by default zero.
+  ///
+  /// To wait as the backoff requires, pass ``FailedAttempt/delay`` as `after`. If an operation is
+  /// passed as `with`, all following attempts run it instead of the original operation.
   case retry(after: Duration = .zero, with: (any ComposableOperation<Success>)? = nil)
 }
 
@@ -75,6 +80,7 @@ public struct FailedAttempt: Sendable {
   public let number: Int
   /// The error of the attempt.
   public let error: any Error
-  /// How long to wait before the next attempt, by the backoff and the advice of the error.
+  /// The delay of the backoff before the next attempt, or the delay that a ``RetryAdvising`` error
+  /// requests if that is longer.
   public let delay: Duration
 }
