@@ -12,9 +12,9 @@ internal import SystemSupport
 /// let copy = FileCopyOperation(from: draft, to: backup, replacing: true)
 /// ```
 ///
-/// The copy gets its name when it is complete. A run that fails or is cancelled leaves nothing of
-/// it; a cancellation during the final rename comes too late. Until then, no other user can read
-/// the copy.
+/// The copy has a temporary name, and no other user can read it, until it is complete and renamed.
+/// A run that fails or is cancelled before that leaves no copy. A cancellation during the rename
+/// has no effect on the copy.
 ///
 /// The copy has the owner, the permissions and the times of the original. Without root, copies of
 /// other users' files belong to you and lose setuid and setgid. Symbolic links are copied as links.
@@ -35,8 +35,8 @@ public struct FileCopyOperation: ComposableOperation {
   /// - Parameters:
   ///   - source: The file or folder to copy.
   ///   - destination: The URL of the copy itself, not of the folder that it goes into.
-  ///   - replaces: Whether the copy of a file replaces a file or a symbolic link of that name.
-  ///     Anything else of that name stays, and is an error.
+  ///   - replaces: Whether the copy of a file replaces a file or a symbolic link at the
+  ///     destination. If there is anything else at the destination, it stays, and the run fails.
   ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
   public init(
     from source: URL, to destination: URL, replacing replaces: Bool = false,

@@ -14,7 +14,7 @@ extension ProcessOperation {
 
   /// Returns a copy with these environment variables and no others.
   ///
-  /// The program is searched for in the `PATH` among them.
+  /// The program is searched for in the `PATH` of these variables.
   ///
   /// - Parameter variables: The values by name.
   public func replacingVariables(with variables: [String: String]) -> ProcessOperation {
@@ -60,8 +60,9 @@ extension ProcessOperation {
   ///
   /// The limit matters if other processes that the program started keep writing to its output.
   /// Their later output is lost, and ``ProcessOutput/isComplete`` is false. The run does not end
-  /// these processes, but writing to an output that is not read any more sends them SIGPIPE, which
-  /// ends most programs. Give a service an output of its own, such as a file.
+  /// these processes, but when they write to the output that is no longer read, they receive
+  /// SIGPIPE, which ends most programs. If a program starts a background process, it should
+  /// redirect the output of that process, for example to a file.
   ///
   /// - Parameter time: The time limit, by the clock of the machine.
   /// - Precondition: `time` is not negative.

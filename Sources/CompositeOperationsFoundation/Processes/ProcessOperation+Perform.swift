@@ -3,14 +3,14 @@ public import CompositeOperations
 extension ProcessOperation {
   /// Runs the program.
   ///
-  /// If the run is cancelled, the result or error of the program is the late outcome of the run.
+  /// If the run is cancelled, `lateOutcome` of the handle is the result or error of the program.
   ///
   /// - Returns: The status of the program, and the output that was kept.
   /// - Throws: ``ProcessLaunchError`` if the program cannot be started, ``ProcessExitError`` if its
   ///   status is not a success, ``ProcessStatusLostError`` if its status is unknown,
   ///   ``ProcessLeftRunningError`` if the run is cancelled and this process may not signal the
   ///   program, `CancellationError` if the run is cancelled before the start, and the errors of the
-  ///   line handlers.
+  ///   closures for lines.
   public nonisolated(nonsending) func perform(
     in context: OperationContext
   ) async throws -> ProcessResult {

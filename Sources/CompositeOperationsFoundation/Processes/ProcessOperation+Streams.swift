@@ -7,7 +7,7 @@ extension ProcessOperation {
   /// let sorted = ProcessOperation("sort").reading(.text("b\na\n"))
   /// ```
   ///
-  /// It is no error if the program ends, or closes its input, before it has read everything.
+  /// It is no error if the program ends, or closes its input, before it has read all of the input.
   ///
   /// - Parameter input: The standard input of the program.
   public func reading(_ input: ProcessInput) -> ProcessOperation {
@@ -23,7 +23,9 @@ extension ProcessOperation {
   /// let build = ProcessOperation("make").sendingOutput(to: .file("build.log"))
   /// ```
   ///
-  /// A destination that is not `kept` replaces ``onOutputLine(_:)``.
+  /// With a destination other than ``ProcessOutput/Destination/kept(first:)`` and
+  /// ``ProcessOutput/Destination/kept(last:)``, the operation does not read the output, and the
+  /// closure of an earlier ``onOutputLine(_:)`` is removed.
   ///
   /// - Parameter destination: The destination of the output.
   public func sendingOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
@@ -33,8 +35,9 @@ extension ProcessOperation {
   /// Returns a copy with another destination of standard error. By default, the last 64 KiB are
   /// kept.
   ///
-  /// This replaces ``mergingErrorOutput()``. A destination that is not `kept` also replaces
-  /// ``onErrorLine(_:)``.
+  /// This undoes an earlier ``mergingErrorOutput()``. With a destination other than
+  /// ``ProcessOutput/Destination/kept(first:)`` and ``ProcessOutput/Destination/kept(last:)``, the
+  /// closure of an earlier ``onErrorLine(_:)`` is removed.
   ///
   /// - Parameter destination: The destination of the output.
   public func sendingErrorOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
@@ -47,8 +50,8 @@ extension ProcessOperation {
   /// Returns a copy that sends standard error to the destination of standard output, in the order
   /// in which the program writes.
   ///
-  /// ``ProcessResult/output`` then contains both. This replaces ``sendingErrorOutput(to:)`` and
-  /// ``onErrorLine(_:)``, and each of them replaces this: the last one counts.
+  /// ``ProcessResult/output`` then contains both outputs. This undoes an earlier
+  /// ``sendingErrorOutput(to:)`` or ``onErrorLine(_:)``, and a later call of either undoes this.
   public func mergingErrorOutput() -> ProcessOperation {
     configured {
       $0.isMerged = true
@@ -69,12 +72,13 @@ extension ProcessOperation {
   /// than 1 MiB is delivered in parts of at most 1 MiB. After the run is cancelled, no line is
   /// delivered.
   ///
-  /// Kept output stays in the result. Any other destination is replaced, and nothing is kept.
+  /// If the output is kept, as by default, it is in the result, too. Any other destination is
+  /// removed, and the result contains no output.
   ///
-  /// - Parameter body: Receives a line. It is called in the task of the run, and never
-  ///   concurrently, not even for the other output. A program that writes faster than lines are
-  ///   handled has to wait. An error that it throws ends the process group as a cancellation does,
-  ///   and is the error of the run.
+  /// - Parameter body: Receives a line. It is called in the task of the run, and never at the same
+  ///   time as the closure for standard error. A program that writes faster than lines are handled
+  ///   has to wait. If the closure throws an error, the process group is ended as after a
+  ///   cancellation, and the run ends in that error.
   public func onOutputLine(
     _ body: nonisolated(nonsending) @escaping @Sendable (String) async throws -> Void
   ) -> ProcessOperation {
@@ -84,11 +88,11 @@ extension ProcessOperation {
   /// Returns a copy that calls a closure for each line of standard error as it arrives, like
   /// ``onOutputLine(_:)``.
   ///
-  /// This replaces ``mergingErrorOutput()``.
+  /// This undoes an earlier ``mergingErrorOutput()``.
   ///
-  /// - Parameter body: Receives a line. It is called in the task of the run, and never
-  ///   concurrently, not even for the other output. An error that it throws ends the process group
-  ///   as a cancellation does, and is the error of the run.
+  /// - Parameter body: Receives a line. It is called in the task of the run, and never at the same
+  ///   time as the closure for standard output. If the closure throws an error, the process group
+  ///   is ended as after a cancellation, and the run ends in that error.
   public func onErrorLine(
     _ body: nonisolated(nonsending) @escaping @Sendable (String) async throws -> Void
   ) -> ProcessOperation {

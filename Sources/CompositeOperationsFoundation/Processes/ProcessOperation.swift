@@ -25,14 +25,17 @@ public import CompositeOperations
 ///   .onOutputLine { print($0) }
 /// ```
 ///
-/// The program leads a process group of its own, which its children belong to unless they leave it.
-/// Cancelling the run ends the group: by SIGTERM, and by SIGKILL if the group has not ended within
-/// the grace period of ``ending(within:)``. The result or error of the program, with its output, is
-/// then the late outcome of the run. The program ignores no signals, even if this process does, and
-/// inherits no descriptors other than the three standard streams.
+/// The program leads a process group of its own. Processes that the program starts belong to the
+/// group unless they leave it. Cancelling the run sends SIGTERM to the group, and SIGKILL if the
+/// group has not ended within the grace period of ``ending(within:)``. The run ends as cancelled,
+/// and its late outcome (`lateOutcome` of the handle) is the result or error of the program, with
+/// its output.
+///
+/// The program starts with the default actions of all signals, even if this process ignores some of
+/// them. It inherits no descriptors other than the three standard streams.
 ///
 /// A run ends when the program and its output have ended. If other processes that the program
-/// started keep the output open, the run waits for the time of ``draining(for:)`` and no longer.
+/// started keep the output open, the run waits at most for the time of ``draining(for:)``.
 ///
 /// Starting and running a program does not block a thread of Swift's pool.
 public struct ProcessOperation: ComposableOperation {
@@ -42,7 +45,7 @@ public struct ProcessOperation: ComposableOperation {
   public var program: String { configuration.program }
   /// The arguments, without the name of the program.
   public var arguments: [String] { configuration.arguments }
-  /// The working folder of the program; nil for the one of this process.
+  /// The working folder of the program; nil for the working folder of this process.
   public var folder: String? { configuration.folder }
 
   /// Creates an operation that runs a program.
@@ -51,7 +54,7 @@ public struct ProcessOperation: ComposableOperation {
   ///   - program: A name to search for in `PATH`, or a path if it contains a slash. A relative path
   ///     starts at `folder`.
   ///   - arguments: The arguments, without the name of the program.
-  ///   - folder: The working folder of the program; nil for the one of this process.
+  ///   - folder: The working folder of the program; nil for the working folder of this process.
   public init(_ program: String, _ arguments: String..., in folder: String? = nil) {
     self.init(program, arguments: arguments, in: folder)
   }
@@ -62,7 +65,7 @@ public struct ProcessOperation: ComposableOperation {
   ///   - program: A name to search for in `PATH`, or a path if it contains a slash. A relative path
   ///     starts at `folder`.
   ///   - arguments: The arguments, without the name of the program.
-  ///   - folder: The working folder of the program; nil for the one of this process.
+  ///   - folder: The working folder of the program; nil for the working folder of this process.
   public init(_ program: String, arguments: [String], in folder: String? = nil) {
     configuration = ProcessConfiguration(program: program, arguments: arguments, folder: folder)
   }

@@ -11,14 +11,15 @@ public import CompositeOperations
 /// let parcels = try await fulfil.run().get()
 /// ```
 ///
-/// While another process runs the run, the operation waits for its outcome, and takes the run over
-/// if that process ends. Cancelling the operation does not cancel the run: it can be resumed later.
-/// ``RunStore/cancel(_:because:)`` cancels the run.
+/// While another process performs the run, the operation waits for its outcome. If that process
+/// ends before the run, the operation takes the run over. Cancelling the operation does not cancel
+/// the run, which can be resumed later. ``RunStore/cancel(_:because:)`` cancels the run.
 ///
 /// The outcome is the same in the first process and after any number of crashes: results, errors
 /// and steps are read from the journal. The run ends in the output of the sequence, or in a
-/// `SequentialOperationError`. If it is stuck, the operation ends in a ``RunStuckError``. If the
-/// store fails, it ends in a ``RunStoreError``, and the run can be resumed.
+/// `SequentialOperationError`. If the run is stuck, which means that it cannot continue until the
+/// program is fixed, the operation ends in a ``RunStuckError``. If the store fails, the operation
+/// ends in a ``RunStoreError``, and the run can be resumed.
 public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
   private let flow: Flow
   private let id: RunID
@@ -28,8 +29,9 @@ public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
   ///
   /// - Parameters:
   ///   - flow: The sequence, in its initial state.
-  ///   - id: The name of the run. The same name with the same flow and state is the same run, and
-  ///     with another flow or state a ``RunExistsError``.
+  ///   - id: The name of the run. If the store already has a run with this name, the operation
+  ///     resumes that run or returns its outcome. If that run has another flow or initial state,
+  ///     the operation ends in a ``RunExistsError``.
   ///   - store: The store of the run.
   public init(_ flow: Flow, named id: RunID, in store: RunStore) {
     self.flow = flow
@@ -67,11 +69,11 @@ extension Outcome {
 ///   regions.map { ChildFlow(SyncRegion($0), named: "sync-\(today)-\($0.name)") })
 /// ```
 ///
-/// It is stored like any run, so a crash of the parent does not repeat the finished steps of the
-/// child. Cancelling the parent in its store cancels the child. Another worker that knows the flow
-/// may run it.
+/// The child is stored like any run, so a crash of the parent does not repeat the finished steps of
+/// the child. Cancelling the parent in its store cancels the child. A ``DurableWorker`` that was
+/// created with the flow of the child may run the child in another process.
 ///
-/// Outside a durable run, it runs the sequence without a journal.
+/// Outside a durable run, the operation runs the sequence without a journal.
 public struct ChildFlow<Flow: DurableSequence>: ComposableOperation
 where Flow.Output: Codable {
   private let flow: Flow
@@ -82,7 +84,8 @@ where Flow.Output: Codable {
   /// - Parameters:
   ///   - flow: The sequence, in its initial state.
   ///   - id: The name of the child's run. By default it is made of the parent's name, the step, and
-  ///     the keys; several children of one step then need keys, by `journaled(as:)`.
+  ///     the keys of enclosing `journaled(as:)` modifiers. If a step has several children without
+  ///     names, each of them needs such a key.
   public init(_ flow: Flow, named id: RunID? = nil) {
     self.flow = flow
     self.id = id

@@ -11,16 +11,17 @@ public import CompositeOperations
 /// for record in since.changed { print(record.id) }
 /// ```
 ///
-/// The operation fetches all pages. If the token has expired, it starts over, fetches all records
-/// and sets ``FetchedChanges/startsOver``: a record that is not among them no longer exists. It
-/// starts at most as many times as ``retries`` allow attempts.
+/// The operation fetches all pages. If the token has expired, the operation fetches all records
+/// instead and sets ``FetchedChanges/startsOver``: a record that is not in the result no longer
+/// exists. If a token expires between two pages, the operation starts over, too. The number of
+/// starts is at most the number of attempts of ``retries``.
 ///
-/// To store the changes, use ``applying(_:)``, which passes them on page by page. Errors are thrown
-/// unchanged.
+/// To store the changes, use ``applying(_:)``, which passes each page to a closure. Errors of the
+/// database are thrown unchanged.
 public struct FetchChanges: ComposableOperation {
   /// The position after which to fetch changes; `nil` to fetch all records.
   public let token: ChangeToken?
-  /// The zone of the records.
+  /// The zone, which is the part of the database whose changes are fetched.
   public let zone: RecordZone
   /// The database of the records.
   public let database: any RecordDatabase
@@ -32,7 +33,7 @@ public struct FetchChanges: ComposableOperation {
   /// - Parameters:
   ///   - token: The position after which to fetch changes; `nil` to fetch all records.
   ///   - database: The database of the records.
-  ///   - zone: The zone of the records.
+  ///   - zone: The zone, which is the part of the database whose changes are fetched.
   ///   - retries: How often a request is attempted.
   public init(
     since token: ChangeToken? = nil, in database: any RecordDatabase,
@@ -48,7 +49,8 @@ public struct FetchChanges: ComposableOperation {
 
   /// Fetches all changes.
   ///
-  /// - Returns: Each changed record once, in its last state, in the order of the last changes.
+  /// - Returns: Each changed record once, in its current state. The records are in the order of the
+  ///   last change of each.
   /// - Throws: A ``RecordError``, and any other error of the database; `CancellationError`.
   public func perform(in context: OperationContext) async throws -> FetchedChanges {
     var changed: [RecordID: DatabaseRecord] = [:]
@@ -161,8 +163,9 @@ public struct FetchedChanges: Sendable {
   public let deleted: [RecordID]
   /// The position after these changes.
   public let token: ChangeToken
-  /// Whether these are all records of the database, or the first page of them, so that previously
-  /// fetched records are void.
+  /// Whether this fetch began with all records of the zone, because there was no token or because
+  /// the token had expired. Then discard all records that were fetched earlier. If the changes are
+  /// a page, this is `true` only for the first page.
   public let startsOver: Bool
 
   init(changed: [DatabaseRecord], deleted: [RecordID], token: ChangeToken, startsOver: Bool) {

@@ -44,9 +44,9 @@ public struct CheckAccount: ComposableOperation {
 extension Condition {
   /// A condition that is met if a database is available to the current user.
   ///
-  /// Without an account, or if the account is restricted, the condition is not met and the
-  /// operation is skipped. If the status cannot be determined, or the database is temporarily
-  /// unavailable, the condition fails with an ``AccountError``.
+  /// If the status is ``AccountStatus/noAccount`` or ``AccountStatus/restricted``, the condition is
+  /// not met and the operation is skipped. If the status cannot be determined, or the database is
+  /// temporarily unavailable, the condition fails with an ``AccountError``.
   ///
   /// - Parameters:
   ///   - database: The database to check.

@@ -5,8 +5,8 @@
 /// pages.
 ///
 /// Failures are thrown as ``RecordError``, whose reason says whether the same request may succeed
-/// later. Other errors count as final. A request whose task is cancelled throws `CancellationError`
-/// as soon as possible.
+/// later. Errors of other types are not retried. A request whose task is cancelled throws
+/// `CancellationError` as soon as possible.
 public protocol RecordDatabase: Sendable {
   /// The limits of one request.
   var limits: RecordLimits { get }
@@ -48,7 +48,7 @@ public protocol RecordDatabase: Sendable {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - cursor: The start of the page; `nil` for the first one.
+  ///   - cursor: The start of the page; `nil` for the first page.
   ///   - count: The maximum number of records on the page.
   /// - Throws: A ``RecordError`` if the request fails.
   func query(_ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int) async throws
@@ -58,7 +58,7 @@ public protocol RecordDatabase: Sendable {
   ///
   /// - Parameters:
   ///   - token: The position after which to fetch changes; `nil` to fetch all records.
-  ///   - zone: The zone of the records.
+  ///   - zone: The zone, which is the part of the database whose changes to fetch.
   /// - Throws: A ``RecordError``, with the reason ``RecordError/Reason/tokenExpired`` if the
   ///   database no longer has all changes since the token.
   func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage

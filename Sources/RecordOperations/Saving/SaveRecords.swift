@@ -11,9 +11,10 @@ public import CompositeOperations
 /// let saved = try await SaveRecords([book], in: database).run().get()
 /// ```
 ///
-/// The result is the saved records in their current state, in the given order, each with its new
-/// tag. To change a record again, change one of these. The policy says which fields are saved, and
-/// what happens if another writer has saved the record; see ``SavePolicy``.
+/// The result is the saved records in their current state, in the given order. Each has a new tag,
+/// which is its version. To change a record again, change the record in the result. The policy says
+/// which fields are saved, and what happens if another writer has saved the record; see
+/// ``SavePolicy``.
 ///
 /// The operation splits the records into as many requests as the limits of the database require.
 /// The requests run one after another, in the order of the records, so put a record before the
@@ -22,10 +23,12 @@ public import CompositeOperations
 /// ``RecordError/Reason/limitExceeded``.
 ///
 /// A request that failed temporarily is retried, with only the records that are not saved yet. If a
-/// reply was lost, the operation first looks up which of them were saved. A record that is given
-/// more than once is saved once, with the same result as saving one after the other.
+/// reply was lost, the operation first looks up which of these records were saved. If several
+/// records have the same ID, they are saved once, with the same result as if they were saved one
+/// after another.
 ///
-/// If not all records could be saved, the error is a ``RecordBatchError`` with the result of each.
+/// If not all records could be saved, the error is a ``RecordBatchError`` with the result of each
+/// record.
 public struct SaveRecords: ComposableOperation {
   /// The records to save.
   public let records: [DatabaseRecord]
@@ -61,14 +64,14 @@ public struct SaveRecords: ComposableOperation {
   /// Creates an operation that saves values as records.
   ///
   /// - Parameters:
-  ///   - values: The values to save. Their records have no tags. By default they are saved even if
-  ///     another writer has saved them.
+  ///   - values: The values to save. Their records have no tags, so by default they are saved even
+  ///     if another writer has saved records with the same IDs.
   ///   - database: The database of the records.
   ///   - policy: The fields that are saved, and the condition for the save.
   ///   - isAtomic: Whether either all records are saved or none.
   ///   - retries: How often a request is attempted.
-  /// - Throws: A ``FieldValueError`` if no field can hold a property; any error of the type's own
-  ///   encoding.
+  /// - Throws: A ``FieldValueError`` if a property has a value that no field can hold; any error
+  ///   that the type throws when it is encoded.
   public init(
     _ values: [some RecordConvertible], in database: any RecordDatabase,
     policy: SavePolicy = .allKeys, atomic isAtomic: Bool = false,
@@ -84,8 +87,10 @@ public struct SaveRecords: ComposableOperation {
   /// Saves the records.
   ///
   /// - Returns: The saved records in their current state, in the given order.
-  /// - Throws: A ``RecordBatchError`` if not all records are saved, or the run was cancelled; a
-  ///   ``RecordError`` if an atomic save is not supported or exceeds the limits.
+  /// - Throws: A ``RecordBatchError`` if not all records are saved; if the cause is a cancellation,
+  ///   the run ends as cancelled, with this error as its
+  ///   ``CompositeOperations/OperationRun/lateOutcome``. A ``RecordError`` if an atomic save is not
+  ///   supported or exceeds the limits.
   public func perform(in context: OperationContext) async throws -> [DatabaseRecord] {
     var merged: [DatabaseRecord] = []
     var places: [RecordID: Int] = [:]

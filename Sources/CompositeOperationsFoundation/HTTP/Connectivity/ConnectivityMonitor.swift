@@ -22,9 +22,9 @@ extension Condition {
   /// let data = HTTPDataOperation(url).requiring(.connectivity(probe)).retryingHTTP()
   /// ```
   ///
-  /// Inside a retry, as in the example, every attempt waits for the network. Observers see a wait
-  /// for a condition, and a cancellation ends it at once. The condition is never false: to limit
-  /// the wait, use `timingOut(after:)`.
+  /// Inside a retry, as in the example, every attempt waits for the network. Observers see this as
+  /// a wait for a condition. A cancellation ends the wait at once. Without a network, the condition
+  /// waits instead of being not met: to limit the wait, use `timingOut(after:)`.
   ///
   /// - Parameter monitor: The monitor of the network.
   public static func connectivity(_ monitor: some ConnectivityMonitor) -> Condition {

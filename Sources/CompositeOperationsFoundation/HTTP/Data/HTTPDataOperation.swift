@@ -19,7 +19,7 @@ public import Foundation
 /// ``HTTPRequestOptions/bodyLimit``. The run reports its progress in received bytes. A cancellation
 /// ends the request at once.
 ///
-/// All of its errors conform to ``HTTPRequestError``:
+/// All errors of the operation conform to ``HTTPRequestError``:
 ///
 /// - ``HTTPStatusError``: the server refused the request.
 /// - ``HTTPTransferError``: there was no response, or only a part of one.
