@@ -66,14 +66,15 @@ struct MirrorCommand {
     let standardError = StandardError()
     let observation = try FlowObservation(
       arguments.options, progressOn: standardError.isTerminal ? standardError : nil)
-    let changes = mirror.changes
     let performed = try await PerformedFlow(
       of: mirror.sync, seenBy: observation, waitsForEnd: true)
+    if case .result(let report) = performed.outcome {
+      try await show(mirror, report, on: standardError)
+    }
     await close()
     try observation.end()
     switch performed.outcome {
     case .result(let report):
-      await show(changes, of: report, on: standardError)
       if arguments.isJSON {
         try StandardOutput().write(Array((report.json + "\n").utf8))
       } else {
@@ -89,22 +90,19 @@ struct MirrorCommand {
     }
   }
 
-  /// Shows the first conflicts and rejections of a round.
+  /// Shows the conflicts of a round, and the records that are rejected.
   private func show(
-    _ changes: AsyncStream<MirrorChange>, of report: MirrorReport, on output: StandardError
-  ) async {
-    var left = report.conflicts + report.rejected
-    var shown = 0
+    _ mirror: RecordMirror, _ report: MirrorReport, on output: StandardError
+  ) async throws {
     if report.startedOver { output.writeLine(MirrorChange.startedOver.line) }
-    if left == 0 { return }
-    for await change in changes {
-      guard change.isProblem else { continue }
-      left -= 1
-      shown += 1
-      if shown <= 20 { output.writeLine(change.line) }
-      if left == 0 { break }
+    let lost = report.conflicts == 0 ? [] : try await mirror.lostValues().suffix(report.conflicts)
+    let rejections = try await mirror.rejections().map { "rejected: \($0): \($1)" }.sorted()
+    let lines = lost.map { MirrorChange.lost($0).line } + rejections
+    let shown = 20
+    for line in lines.prefix(shown) { output.writeLine(line) }
+    if lines.count > shown {
+      output.writeLine("… and \((lines.count - shown).counted("other line"))")
     }
-    if shown > 20 { output.writeLine("… and \((shown - 20).counted("other conflict"))") }
   }
 
   // MARK: Rounds until the end
@@ -219,13 +217,6 @@ extension MirrorState {
 }
 
 extension MirrorChange {
-  fileprivate var isProblem: Bool {
-    switch self {
-    case .lost, .rejected: true
-    case .saved, .deleted, .startedOver: false
-    }
-  }
-
   fileprivate var line: String {
     switch self {
     case .saved(let record): "saved \(record.id)"

@@ -37,8 +37,10 @@ struct MirrorBase {
   var pending: Pending = []
   /// The remote state that waits to be stored locally.
   var waiting: (tag: RecordTag?, fields: [String: FieldValue])?
-  /// The reason for which the record was last rejected, as it was reported.
+  /// The reason for which the record was last rejected, as it was reported; nil if it was not.
   var rejection: String?
+  /// The local tag of the state that the remote database rejected; nil if the local one did.
+  var rejected: Int64?
 }
 
 /// The tables of mirrors in a local file.
@@ -57,7 +59,7 @@ struct MirrorTables {
     """
     CREATE TABLE "_record_mirror_bases" (mirror TEXT NOT NULL, type TEXT NOT NULL, \
     name TEXT NOT NULL, tag TEXT, fields TEXT NOT NULL, sequence INTEGER NOT NULL, sent TEXT, \
-    pending INTEGER NOT NULL, waiting_tag TEXT, waiting TEXT, rejection TEXT, \
+    pending INTEGER NOT NULL, waiting_tag TEXT, waiting TEXT, rejection TEXT, rejected INTEGER, \
     PRIMARY KEY (type, name, mirror)) STRICT
     """,
     """
@@ -116,7 +118,7 @@ struct MirrorTables {
   // MARK: Bases
 
   private static let columns =
-    "tag, fields, sequence, sent, pending, waiting_tag, waiting, rejection"
+    "tag, fields, sequence, sent, pending, waiting_tag, waiting, rejection, rejected"
 
   /// What the mirror knows about a record; nil if it does not know the record.
   func base(of id: RecordID) throws -> MirrorBase? {
@@ -135,7 +137,8 @@ struct MirrorTables {
       sequence: row.integer(at: column + 2),
       sent: try row.text(at: column + 3).map(MirroredFields.fields) ?? [:],
       pending: MirrorBase.Pending(rawValue: row.integer(at: column + 4)),
-      rejection: row.text(at: column + 7))
+      rejection: row.text(at: column + 7),
+      rejected: row.isNull(at: column + 8) ? nil : row.integer(at: column + 8))
     if let waiting = row.text(at: column + 6) {
       base.waiting = (
         row.text(at: column + 5).map { RecordTag($0) }, try MirroredFields.fields(in: waiting)
@@ -148,7 +151,7 @@ struct MirrorTables {
     try connection.execute(
       """
       INSERT OR REPLACE INTO "_record_mirror_bases" (type, name, mirror, \(Self.columns)) \
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
       """,
       [
         .text(id.type), .text(id.name), .text(mirror), .optional(base.tag?.description),
@@ -156,7 +159,7 @@ struct MirrorTables {
         base.sent.isEmpty ? .null : .text(MirroredFields.text(of: base.sent)),
         .integer(base.pending.rawValue), .optional(base.waiting?.tag?.description),
         .optional(base.waiting.map { MirroredFields.text(of: $0.fields) }),
-        .optional(base.rejection),
+        .optional(base.rejection), base.rejected.map { .integer($0) } ?? .null,
       ])
   }
 
@@ -259,6 +262,15 @@ struct MirrorTables {
       AND pending & ?2 <> 0
       """, [.text(mirror), .integer(pending.rawValue)]
     ) { RecordID($0.text(at: 0) ?? "", $0.text(at: 1) ?? "") }.filter { types.contains($0.type) }
+  }
+
+  /// Returns the reasons for which records are rejected.
+  func rejections(types: [String]) throws -> [RecordID: String] {
+    var found: [RecordID: String] = [:]
+    for id in try pending([.waiting, .unsent, .missing], types: types) {
+      found[id] = try base(of: id)?.rejection
+    }
+    return found
   }
 
   // MARK: Conflicts

@@ -169,9 +169,9 @@ extension MirrorStore {
   ) throws {
     var error = error
     error.record = edit.id
-    let text = "\(edit.sequence): \(error.reason)"
-    if base.rejection != text { report(.rejected(error)) }
-    base.rejection = text
+    let text = error.reason.description
+    if base.rejection != text || base.rejected != edit.sequence { report(.rejected(error)) }
+    (base.rejection, base.rejected) = (text, edit.sequence)
     base.sent = [:]
     base.pending.insert(.unsent)
     try tables.save(base, of: edit.id)

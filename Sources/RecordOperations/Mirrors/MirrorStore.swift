@@ -135,7 +135,7 @@ struct MirrorStore {
     if isNews || base.rejection != text, let rejection { report(.rejected(rejection)) }
     // A record that waits in vain is not written in each round.
     if !isNews, base.rejection == text { return }
-    base.rejection = text
+    (base.rejection, base.rejected) = (text, nil)
     try tables.save(base, of: record.id)
   }
 
@@ -199,7 +199,7 @@ struct MirrorStore {
     if base.sent.contains(where: { remote[$0.key].isSame(as: $0.value) }) || isInStep {
       base.sent = [:]
     }
-    if isInStep { base.rejection = nil }
+    if isInStep { (base.rejection, base.rejected) = (nil, nil) }
     try tables.save(base, of: remote.id)
   }
 

@@ -134,6 +134,18 @@ public final class RecordMirror: Sendable {
     }
   }
 
+  /// The records that one of the databases rejects, with the reasons, as reported by
+  /// ``MirrorChange/rejected(_:)``.
+  ///
+  /// - Throws: A ``RecordError`` if the file cannot be read; `CancellationError`.
+  public func rejections() async throws -> [RecordID: String] {
+    let (name, types) = (name, types)
+    return try await local.read { connection in
+      let tables = MirrorTables(connection: connection, mirror: name)
+      return try tables.exist() ? tables.rejections(types: types) : [:]
+    }
+  }
+
   /// Removes the values that were lost before a date from the file.
   ///
   /// - Returns: Their number.

@@ -1,3 +1,4 @@
+import CompositeOperations
 import Foundation
 import RecordOperations
 import SQLiteSupport

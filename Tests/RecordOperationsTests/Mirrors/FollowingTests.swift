@@ -24,8 +24,8 @@ import Testing
     #expect(try await pair.base.record(id("1")) != nil)
     let program = SQLiteRecordDatabase(pair.local.path)
     try await program.write { try $0.execute("UPDATE Book SET title = 'Sanditon'") }
-    while let state = await states.next(), !state.hasEnded {}
-    #expect(try await pair.base.record(id("1"))?["title"] == "Sanditon")
+    // The first hint may have caused another round before.
+    while try await pair.base.record(id("1"))?["title"] != "Sanditon" { _ = await states.next() }
     await end(run)
   }
 
@@ -74,10 +74,11 @@ import Testing
     let run = pair.mirror.following(atLeastEvery: .seconds(60)).start(in: environment)
     while let state = await states.next(), !state.hasEnded {}
     try await pair.base.save(record("1", ["title": "Emma"]))
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(60))
-    while let state = await states.next(), !state.hasEnded {}
-    #expect(try await pair.local.record(id("1")) != nil)
+    while try await pair.local.record(id("1")) == nil {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(60))
+      while let state = await states.next(), !state.hasEnded {}
+    }
     await end(run)
   }
 
@@ -105,8 +106,7 @@ import Testing
     // The edit is a hint, too. Whichever comes first causes the round.
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(7))
-    while let state = await states.next(), !state.hasEnded {}
-    #expect(try await pair.base.record(id("1")) != nil)
+    while try await pair.base.record(id("1")) == nil { _ = await states.next() }
     await end(run)
   }
 

@@ -527,12 +527,14 @@ import Testing
       return
     }
     #expect(error.record == id("2") && error.name == "invalid")
+    #expect(try await pair.mirror.rejections() == [id("2"): "too long"])
     #expect(try await pair.sync().description == "no changes")
     // A new state is reported again.
     try await pair.local.save(record("2", ["title": "Sanditon"]))
     #expect(try await pair.sync().rejected == 1)
     isStrict.withLock { $0 = false }
     #expect(try await pair.sync().sent == 1)
+    #expect(try await pair.mirror.rejections() == [:])
     #expect(try await pair.values("2", "title") == ["Sanditon", "Sanditon"])
   }
 
