@@ -1,6 +1,6 @@
 internal import CompositeOperations
 
-/// A hint that one task waits for. Hints that nobody waits for count as one.
+/// A hint that one task waits for. Without a waiting task, several hints count as one.
 final class Hint: Sendable {
   private enum State {
     case none, given

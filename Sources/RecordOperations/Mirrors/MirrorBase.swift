@@ -6,10 +6,10 @@ internal import SQLiteSupport
   internal import Foundation
 #endif
 
-/// What a mirror knows about a record: the last state that both databases had in common, and what
-/// is left to be done.
+/// The entry of a mirror for a record: the last state that both databases had in common, and the
+/// pending work.
 struct MirrorBase {
-  /// What is left to be done for a record.
+  /// The pending work for a record.
   struct Pending: OptionSet {
     let rawValue: Int64
     /// The remote database does not have the record any more.
@@ -32,8 +32,8 @@ struct MirrorBase {
   var fields: [String: FieldValue] = [:]
   /// The local tag of the common state.
   var sequence = notStored
-  /// The fields that were sent without a reply.
-  var sent: [String: FieldValue] = [:]
+  /// The fields that were sent without a reply; nil if none were.
+  var sent: [String: FieldValue]?
   var pending: Pending = []
   /// The remote state that waits to be stored locally.
   var waiting: (tag: RecordTag?, fields: [String: FieldValue])?
@@ -54,13 +54,13 @@ struct MirrorTables {
   private static let definitions = [
     """
     CREATE TABLE "_record_mirrors" (mirror TEXT PRIMARY KEY NOT NULL, types TEXT NOT NULL, \
-    remote TEXT, token TEXT, examined INTEGER NOT NULL) STRICT
+    remote TEXT, token TEXT, examined INTEGER NOT NULL)
     """,
     """
     CREATE TABLE "_record_mirror_bases" (mirror TEXT NOT NULL, type TEXT NOT NULL, \
     name TEXT NOT NULL, tag TEXT, fields TEXT NOT NULL, sequence INTEGER NOT NULL, sent TEXT, \
     pending INTEGER NOT NULL, waiting_tag TEXT, waiting TEXT, rejection TEXT, rejected INTEGER, \
-    PRIMARY KEY (type, name, mirror)) STRICT
+    PRIMARY KEY (type, name, mirror))
     """,
     """
     CREATE INDEX "_record_mirror_pending" ON "_record_mirror_bases" (mirror) WHERE pending <> 0
@@ -68,7 +68,7 @@ struct MirrorTables {
     """
     CREATE TABLE "_record_mirror_conflicts" (mirror TEXT NOT NULL, at TEXT NOT NULL, \
     type TEXT NOT NULL, name TEXT NOT NULL, field TEXT, lost TEXT NOT NULL, kept TEXT NOT NULL, \
-    side TEXT NOT NULL) STRICT
+    side TEXT NOT NULL)
     """,
   ]
 
@@ -120,7 +120,7 @@ struct MirrorTables {
   private static let columns =
     "tag, fields, sequence, sent, pending, waiting_tag, waiting, rejection, rejected"
 
-  /// What the mirror knows about a record; nil if it does not know the record.
+  /// The entry of a record; nil if there is none.
   func base(of id: RecordID) throws -> MirrorBase? {
     try connection.fetchOne(
       """
@@ -135,7 +135,7 @@ struct MirrorTables {
       tag: row.text(at: column).map { RecordTag($0) },
       fields: try MirroredFields.fields(in: row.text(at: column + 1) ?? ""),
       sequence: row.integer(at: column + 2),
-      sent: try row.text(at: column + 3).map(MirroredFields.fields) ?? [:],
+      sent: try row.text(at: column + 3).map(MirroredFields.fields),
       pending: MirrorBase.Pending(rawValue: row.integer(at: column + 4)),
       rejection: row.text(at: column + 7),
       rejected: row.isNull(at: column + 8) ? nil : row.integer(at: column + 8))
@@ -156,7 +156,7 @@ struct MirrorTables {
       [
         .text(id.type), .text(id.name), .text(mirror), .optional(base.tag?.description),
         .text(MirroredFields.text(of: base.fields)), .integer(base.sequence),
-        base.sent.isEmpty ? .null : .text(MirroredFields.text(of: base.sent)),
+        .optional(base.sent.map { MirroredFields.text(of: $0, withNulls: true) }),
         .integer(base.pending.rawValue), .optional(base.waiting?.tag?.description),
         .optional(base.waiting.map { MirroredFields.text(of: $0.fields) }),
         .optional(base.rejection), base.rejected.map { .integer($0) } ?? .null,
@@ -182,7 +182,7 @@ struct MirrorTables {
     }
   }
 
-  /// Whether the mirror knows records of a type.
+  /// Whether the mirror has entries of a type.
   func knows(_ type: String) throws -> Bool {
     try connection.fetchOne(
       "SELECT 1 FROM \"_record_mirror_bases\" WHERE type = ?1 AND mirror = ?2",
@@ -190,7 +190,7 @@ struct MirrorTables {
     ) { _ in true } ?? false
   }
 
-  /// Removes all that the mirror knows about records.
+  /// Removes all entries.
   func forgetAll() throws {
     try connection.execute(
       "DELETE FROM \"_record_mirror_bases\" WHERE mirror = ?1", [.text(mirror)])
@@ -206,23 +206,11 @@ struct MirrorTables {
     }
   }
 
-  /// Removes all that the mirror knows about the records of a type.
+  /// Removes the entries of the records of a type.
   func forget(_ type: String) throws {
     try connection.execute(
       "DELETE FROM \"_record_mirror_bases\" WHERE type = ?1 AND mirror = ?2",
       [.text(type), .text(mirror)])
-  }
-
-  /// Restores the records of a table that was replaced by another program: no trigger has recorded
-  /// that a record of it was deleted.
-  func restoreUntracked(_ type: String) throws {
-    try connection.execute(
-      """
-      UPDATE "_record_mirror_bases" SET waiting = fields, waiting_tag = tag, \
-      sequence = \(MirrorBase.notStored), pending = pending | 2 \
-      WHERE type = ?1 AND mirror = ?2 AND tag IS NOT NULL AND NOT EXISTS (SELECT 1 \
-      FROM "_record_states" AS s WHERE s.type = ?1 AND s.name = "_record_mirror_bases".name)
-      """, [.text(type), .text(mirror)])
   }
 
   func removeBase(of id: RecordID) throws {
@@ -253,7 +241,7 @@ struct MirrorTables {
       """, [.text(id.type), .text(id.name), .text(mirror)])
   }
 
-  /// Returns the mirrored records with something left to be done.
+  /// Returns the mirrored records with pending work.
   func pending(_ pending: MirrorBase.Pending, types: [String]) throws -> [RecordID] {
     let types = Set(types)
     return try connection.fetchAll(
@@ -325,7 +313,7 @@ extension MirrorTables {
   /// the base.
   private static let isUnsent = """
     (s.deleted = 0 AND (b.sequence IS NULL OR b.sequence <> s.sequence) \
-    OR s.deleted = 1 AND b.sequence <> 0 AND b.tag IS NOT NULL) AND ifnull(b.pending, 0) & 2 = 0
+    OR s.deleted = 1 AND b.sequence <> 0 AND b.tag IS NOT NULL) AND ifnull(b.pending, 0) & 3 = 0
     """
 
   /// The states of the mirrored types with their bases, where parameter 1 is the name of the mirror
@@ -365,7 +353,7 @@ extension MirrorTables {
     }
   }
 
-  /// Removes what the mirror knows about records that were deleted after a local tag and that the
+  /// Removes the entries of records that were deleted after a local tag and that the
   /// remote database has never had.
   func forgetUnsentDeletions(after sequence: Int64) throws {
     try connection.execute(

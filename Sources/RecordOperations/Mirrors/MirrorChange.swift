@@ -22,7 +22,7 @@ public enum MirrorChange: Sendable {
   case rejected(RecordError)
 }
 
-/// What a round of a mirror has done.
+/// The result of a round of a mirror.
 public struct MirrorReport: Hashable, Sendable {
   /// The number of records that were saved in the local database.
   public internal(set) var saved = 0
@@ -67,9 +67,9 @@ extension MirrorReport: CustomStringConvertible {
   }
 }
 
-/// What a mirror is doing.
+/// The state of a mirror.
 public enum MirrorState: Sendable {
-  /// No round is running. The associated value says what the last one has done; it is `nil` if there
+  /// No round is running. The associated value is the report of the last one; it is `nil` if there
   /// was none, or if it was cancelled.
   case idle(after: MirrorReport?)
   /// A round is running.

@@ -173,10 +173,39 @@ extension MirrorEdit {
 
 extension DatabaseRecord {
   /// The records that must exist while this one does, and the fields that refer to them.
-  fileprivate var foreignKeys: [(key: String, id: RecordID)] {
+  var foreignKeys: [(key: String, id: RecordID)] {
     fields.compactMap { key, value in
       guard case .reference(let reference) = value, reference.onDelete != .keep else { return nil }
       return (key, reference.id)
     }
+  }
+}
+
+extension [DatabaseRecord] {
+  /// The records in an order in which each follows those that it refers to, where possible.
+  var orderedByReferences: [DatabaseRecord] {
+    let targets = map { $0.foreignKeys.map(\.id) }
+    if targets.allSatisfy(\.isEmpty) { return self }
+    let places = Dictionary(enumerated().map { ($1.id, $0) }) { first, _ in first }
+    var ordered: [DatabaseRecord] = []
+    ordered.reserveCapacity(count)
+    var isVisited = [Bool](repeating: false, count: count)
+    for start in indices where !isVisited[start] {
+      isVisited[start] = true
+      var path = [(place: start, next: 0)]
+      while let (place, next) = path.last {
+        guard next < targets[place].count else {
+          path.removeLast()
+          ordered.append(self[place])
+          continue
+        }
+        path[path.count - 1].next += 1
+        if let target = places[targets[place][next]], !isVisited[target] {
+          isVisited[target] = true
+          path.append((target, 0))
+        }
+      }
+    }
+    return ordered
   }
 }

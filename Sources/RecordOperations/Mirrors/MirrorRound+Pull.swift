@@ -18,7 +18,7 @@ extension MirrorRound {
             if let full = collected.withLock({ $0.add(page) }) { try await self.store(full) }
           })
       } catch {
-        // What has been fetched is not fetched again.
+        // The fetched changes are not fetched again.
         if !Task.isCancelled { try await store(collected.withLock { $0.take() }) }
         throw error
       }
@@ -33,16 +33,23 @@ extension MirrorRound {
         .pending([.missing, .waiting], types: types).isEmpty
     }
     if isDone { return }
-    // The deletions are a transaction of their own, with all foreign keys enforced immediately.
+    try await storeWaiting(isComplete: false)
+    try await store { store in try store.deleteMissing() }
+    // A deletion may have made room for a unique value.
+    try await storeWaiting(isComplete: true)
+  }
+
+  /// Stores the remote states that could not be stored before, where possible.
+  private nonisolated(nonsending) func storeWaiting(isComplete: Bool) async throws {
+    let types = mirror.types
     try await store { store in
       let waiting = try store.tables.pending(.waiting, types: types)
       try store.integrate(
         waiting.compactMap { id in
           guard let waiting = try store.tables.base(of: id)?.waiting else { return nil }
           return DatabaseRecord(id, fields: waiting.fields, tag: waiting.tag)
-        }, isComplete: true)
+        }, isComplete: isComplete)
     }
-    try await store { store in try store.deleteMissing(types) }
   }
 
   /// Stores fetched changes with their token, in one transaction.
@@ -51,7 +58,10 @@ extension MirrorRound {
     let types = Set(mirror.types)
     let remote = changes.startsOver ? try await mirror.remote.identity() : nil
     try await store { store in
-      if changes.startsOver { try store.startOver(in: remote, isFirst: changes.isFirst) }
+      if changes.startsOver {
+        if !changes.isFirst { store.report(.startedOver) }
+        try store.startOver(in: remote)
+      }
       try store.integrate(changes.changed.filter { types.contains($0.id.type) })
       for id in changes.deleted where types.contains(id.type) { try store.tables.markMissing(id) }
       guard var position = try store.tables.position() else { return }
@@ -62,7 +72,8 @@ extension MirrorRound {
 
   /// Fetches all records of a database that does not report changes.
   private nonisolated(nonsending) func queryAll() async throws {
-    try await store { store in try store.tables.markAllMissing() }
+    let identity = try await mirror.remote.identity()
+    try await store { store in try store.startOver(in: identity) }
     for type in mirror.types {
       var cursor: RecordCursor?
       repeat {
@@ -100,8 +111,13 @@ private struct CollectedChanges {
   var isEmpty: Bool { latest.isEmpty && !startsOver && !hasNewToken }
   private var hasNewToken = false
 
-  var changed: [DatabaseRecord] { latest.values.compactMap(\.self) }
-  var deleted: [RecordID] { latest.filter { $0.value == nil }.map(\.key) }
+  /// In the order of their names, so that the pages of indexes are written once.
+  var changed: [DatabaseRecord] {
+    latest.values.compactMap(\.self).sorted { $0.id.precedes($1.id) }
+  }
+  var deleted: [RecordID] {
+    latest.filter { $0.value == nil }.map(\.key).sorted { $0.precedes($1) }
+  }
 
   /// Adds a page.
   ///

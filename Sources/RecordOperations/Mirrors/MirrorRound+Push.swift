@@ -48,14 +48,22 @@ extension MirrorRound {
     _ edits: [MirrorEdit], isFinal: Bool
   ) async throws -> Bool {
     let mirror = mirror
-    try await store { store in for edit in edits { try store.prepare(edit) } }
+    let edits = try await store { store in try edits.filter { try store.prepare($0) } }
+    if edits.isEmpty { return false }
     var requests = ModifyRequests(
       of: edits.map(\.change), atomically: false, in: mirror.remote, ignoringMissing: true,
       retries: mirror.retries)
-    var failure: (any Error)?
-    do { _ = try await requests.perform(in: context) } catch { failure = error }
+    do { _ = try await requests.perform(in: context) } catch let error
+      where !(error is RecordBatchError)
+    {
+      throw error
+    } catch {}
     if Task.isCancelled { throw CancellationError() }
-    let replies = edits.indices.map { requests.results[$0] }
+    // The failure of a request is not a reply to its changes.
+    let failure = requests.failure
+    let replies = edits.indices.map { index in
+      failure?.changes.contains(index) == true ? nil : requests.results[index]
+    }
     let isConflict = try await store { store in
       var isConflict = false
       for (edit, reply) in zip(edits, replies) {
@@ -77,7 +85,7 @@ extension MirrorRound {
     for case .failed(let error)? in replies where error.isRetriable {
       throw RecordError(error.reason, retryAfter: error.retryDelay)
     }
-    if let failure, !(failure is RecordBatchError) { throw failure }
+    if let failure { throw failure.error }
     return isConflict
   }
 }
@@ -98,11 +106,19 @@ struct MirrorEdit: Sendable {
 
 extension MirrorStore {
   /// Notes that an edit is being sent.
-  mutating func prepare(_ edit: MirrorEdit) throws {
-    guard case .save = edit.change else { return }
+  ///
+  /// - Returns: False if nothing has to be sent: the record has the fields of the common state.
+  func prepare(_ edit: MirrorEdit) throws -> Bool {
+    guard case .save(let record, _) = edit.change else { return true }
     var base = try tables.base(of: edit.id) ?? MirrorBase(sequence: MirrorBase.noSequence)
-    base.sent.merge(edit.fields) { $1 }
+    if record.tag != nil, edit.fields.isEmpty {
+      (base.sequence, base.pending, base.sent) = (edit.sequence, [], nil)
+      try tables.save(base, of: edit.id)
+      return false
+    }
+    base.sent = (base.sent ?? [:]).merging(edit.fields) { $1 }
     try tables.save(base, of: edit.id)
+    return true
   }
 
   /// Stores the reply to an edit.
@@ -114,7 +130,7 @@ extension MirrorStore {
     case .saved(let saved):
       base.tag = saved.tag
       base.fields.merge(edit.fields) { $1 }
-      base.sent = [:]
+      base.sent = nil
       let remote = saved.completed(by: DatabaseRecord(edit.id, fields: base.fields, tag: saved.tag))
       try acknowledge(remote, base)
       return edit.isPartial
@@ -143,7 +159,14 @@ extension MirrorStore {
         }
         try reject(edit, error, &base)
         return false
-      case .unavailable, .replyLost: return false
+      case .unavailable:
+        // The database has done nothing.
+        if base.sent == edit.fields {
+          base.sent = nil
+          try tables.save(base, of: edit.id)
+        }
+        return false
+      case .replyLost: return false
       case .unknownRecord, .limitExceeded, .batchFailed, .invalid, .unsupported, .notPermitted,
         .tokenExpired, .storage, .other:
         try reject(edit, error, &base)
@@ -160,7 +183,7 @@ extension MirrorStore {
       (base.fields, base.sequence, base.pending) = (remote.fields, MirrorBase.noSequence, .unsent)
       return try tables.save(base, of: remote.id)
     }
-    try integrate(remote, base)
+    try merge(try asStored(remote), base)
   }
 
   /// Keeps an edit that the remote database rejects as unsent, and reports it once.
@@ -172,7 +195,7 @@ extension MirrorStore {
     let text = error.reason.description
     if base.rejection != text || base.rejected != edit.sequence { report(.rejected(error)) }
     (base.rejection, base.rejected) = (text, edit.sequence)
-    base.sent = [:]
+    base.sent = nil
     base.pending.insert(.unsent)
     try tables.save(base, of: edit.id)
   }

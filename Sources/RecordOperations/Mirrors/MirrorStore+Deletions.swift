@@ -4,49 +4,82 @@ internal import SQLiteSupport
 extension MirrorStore {
   /// Deletes the records that are marked as missing, unless an edit wins. Must be called after all
   /// remote states are known: a record may refer to another one than before.
-  mutating func deleteMissing(_ types: [String]) throws {
-    var missing = try tables.pending(.missing, types: types)
-    while true {
+  mutating func deleteMissing() throws {
+    let start = try tables.lastSequence()
+    var missing = try referringFirst(tables.pending(.missing, types: mirrored.sorted()))
+    var errors: [RecordID: RecordError] = [:]
+    while !missing.isEmpty {
       let count = missing.count
-      var failures: [RecordError] = []
+      errors = [:]
       missing = try missing.filter { id in
         do {
-          return try savepoint { store in try !store.deleteMissing(id) }
+          return try savepoint { store in
+            let isDone = try store.deleteMissing(id, after: start)
+            if store.connection.hasDeferredViolations { throw try store.violation(by: id) }
+            return !isDone
+          }
         } catch {
-          failures.append(try connection.failure(error, of: id))
+          errors[id] = try connection.failure(error, of: id)
           return true
         }
       }
-      if missing.isEmpty { return }
-      if missing.count == count {
-        for failure in failures { try reject(failure) }
-        return
+      if missing.count == count { break }
+    }
+    // What is left is prevented, or refers to each other.
+    let cycle = missing.filter { errors[$0] == nil }
+    if let first = cycle.first {
+      _ = try withDeferredReferences(of: first) { store in
+        for id in cycle { _ = try store.deleteMissing(id, after: start, ignoringMissing: true) }
       }
     }
+    for error in errors.values { try reject(error) }
   }
 
+  /// Returns records in an order in which each precedes those that it refers to, where possible.
+  private func referringFirst(_ ids: [RecordID]) throws -> [RecordID] {
+    let hasForeignKeys = try mirrored.contains { type in
+      try connection.table(type).map { !$0.foreignKeys.isEmpty } ?? false
+    }
+    guard hasForeignKeys else { return ids }
+    let records = try ids.map { try local($0) ?? DatabaseRecord($0) }
+    return records.orderedByReferences.reversed().map(\.id)
+  }
+
+  private func violation(by id: RecordID) throws -> RecordError {
+    let table = try connection.table(id.type)
+    let error = try table.flatMap { try connection.violation(byDeleting: id.name, of: $0) }
+    return error ?? RecordError(.referenceViolated(id))
+  }
+
+  /// - Parameters:
+  ///   - start: The last local tag before the deletions.
+  ///   - ignoresMissing: Whether the records that refer to it are deleted together with it.
   /// - Returns: False if a record that refers to it is missing as well, and has to be deleted first.
-  private mutating func deleteMissing(_ id: RecordID) throws -> Bool {
+  private mutating func deleteMissing(
+    _ id: RecordID, after start: Int64, ignoringMissing ignoresMissing: Bool = false
+  ) throws -> Bool {
     guard let base = try tables.base(of: id) else { return true }
     guard let local = try local(id) else {
+      // Deleted with a record that it referred to, or by an edit before.
+      if let state = try tables.state(of: id), state.sequence > start { report(.deleted(id)) }
       try tables.removeBase(of: id)
       return true
     }
-    let edited = local.keys.filter { !local[$0].isSame(as: base.fields[$0] ?? .null) }
-    let isEdited = local.sequence != base.sequence && !edited.isEmpty
+    // Also a record that was deleted and created again is edited.
+    let isEdited = local.sequence != base.sequence
     if isEdited, deletions == .lose {
       try keep(id)
       return true
     }
     switch try unsentReferrer(to: id) {
-    case .missing: return false
+    case .missing where !ignoresMissing: return false
     case .staying:
       try keep(id)
       return true
-    case nil: break
+    case .missing, nil: break
     }
     if isEdited {
-      for key in edited {
+      for key in local.keys where !local[key].isSame(as: base.fields[key] ?? .null) {
         try lose(key, of: id, local[key], from: .local)
       }
     }
@@ -88,7 +121,8 @@ extension MirrorStore {
   /// Reports that a record cannot be deleted locally, once.
   private mutating func reject(_ error: RecordError) throws {
     guard let id = error.record, var base = try tables.base(of: id) else { return }
-    if base.rejection != error.reason.description { report(.rejected(error)) }
+    if base.rejection == error.reason.description { return }
+    report(.rejected(error))
     base.rejection = error.reason.description
     try tables.save(base, of: id)
   }

@@ -11,8 +11,7 @@ extension MirrorStore {
     var groups: [NewRecords] = []
     var places: [NewRecords.Shape: Int] = [:]
     try connection.withCachedStatement(Self.isKnown) { statement in
-      // In the order of their names, so that the pages of indexes are written once.
-      for record in records.sorted(by: { $0.id.precedes($1.id) }) {
+      for record in records {
         try statement.bind(record.id.type, at: 1)
         try statement.bind(record.id.name, at: 2)
         try statement.bind(tables.mirror, at: 3)
@@ -21,6 +20,7 @@ extension MirrorStore {
           rest.append(record)
           continue
         }
+        let record = try asStored(record)
         let shape = NewRecords.Shape(record)
         if let place = places[shape] {
           groups[place].records.append(record)
@@ -59,7 +59,20 @@ extension MirrorStore {
     let table = try connection.table(
       toSave: group.shape.keys.map { ($0, first[$0]) }, as: type)
     if case .values = table.key { throw RecordError(.invalid("the name consists of fields")) }
-    let columns = try group.shape.keys.map { try table.column($0) }
+    guard try !connection.hasTriggers(table.name) else {
+      throw RecordError(.invalid("\(type) has triggers of another program"))
+    }
+    // The defaults of a table of another program are not values of the records.
+    let others =
+      table.isOwn
+      ? []
+      : table.fields.filter { column in
+        column.isWritable && !group.shape.keys.contains(column.name)
+      }
+    guard others.allSatisfy({ !$0.isRequired }) else {
+      throw RecordError(.invalid("\(type) requires more values"))
+    }
+    let columns = try group.shape.keys.map { try table.column($0) } + others
     let names = try table.key.columns.map(SQLiteName.quoted) + columns.map(\.quoted)
     let sequence = try tables.lastSequence()
     try connection.insert(
@@ -71,9 +84,8 @@ extension MirrorStore {
       }
       for (offset, value) in key.enumerated() { try statement.bind(value, at: place + offset) }
       for (offset, column) in columns.enumerated() {
-        let value = record[column.name].adapted(to: column)
-        try statement.bind(
-          column.stored(value, of: type, isOwn: table.isOwn), at: place + key.count + offset)
+        let value = try column.stored(record[column.name], of: type, isOwn: table.isOwn)
+        try statement.bind(value, at: place + key.count + offset)
       }
     }
     // Each row got the next local tag, from the trigger of the table.
@@ -82,9 +94,12 @@ extension MirrorStore {
       let tag = RecordTag("\(sequence + Int64(index) + 1)")
       report(.saved(DatabaseRecord(record.id, fields: record.fields, tag: tag)))
     }
-    // A trigger of the file may have dropped a row, or changed other records.
+    // A table with a conflict clause may have dropped a row.
     guard try tables.lastSequence() == sequence + Int64(group.records.count) else {
-      throw RecordError(.invalid("a trigger of \(type) has changed other records"))
+      throw RecordError(.invalid("\(type) did not take each record"))
+    }
+    guard !connection.hasDeferredViolations else {
+      throw RecordError(.invalid("a record of \(type) refers to one that does not exist"))
     }
   }
 }
@@ -120,6 +135,16 @@ extension FieldValue {
 }
 
 extension SQLiteConnection {
+  /// Returns whether a table has triggers that do not track its changes.
+  fileprivate func hasTriggers(_ table: String) throws -> Bool {
+    try fetchOne(
+      """
+      SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE \
+      AND name NOT LIKE '\\_record%' ESCAPE '\\'
+      """, [.text(table)]
+    ) { _ in true } ?? false
+  }
+
   /// Inserts rows, many in a statement: SQLite copies the pages that a statement changes, to be able
   /// to roll it back.
   ///

@@ -10,17 +10,17 @@ internal import SQLiteSupport
 struct MirrorStore {
   let connection: SQLiteConnection
   let tables: MirrorTables
-  private let policy: ConflictPolicy
+  let policy: ConflictPolicy
   let deletions: DeletionPolicy
   /// The mirrored types.
   let mirrored: Set<String>
   private let now = Date().toTheMillisecond
   /// The decisions of the caller about the conflicts of this transaction.
-  private let decisions: [RecordID: MirrorDecision]
-  /// What has happened, to be reported after the commit.
+  let decisions: [RecordID: MirrorDecision]
+  /// The changes to report after the commit.
   private(set) var changes: [MirrorChange] = []
   /// The conflicts about which the caller has not decided yet.
-  private(set) var undecided: [MirrorConflict] = []
+  var undecided: [MirrorConflict] = []
 
   init(
     _ connection: SQLiteConnection, of mirror: RecordMirror, decisions: [RecordID: MirrorDecision]
@@ -37,8 +37,7 @@ struct MirrorStore {
   /// Notes that all records of the remote database follow.
   ///
   /// - Parameter remote: The ID of the remote database.
-  mutating func startOver(in remote: String?, isFirst: Bool) throws {
-    if !isFirst { report(.startedOver) }
+  func startOver(in remote: String?) throws {
     guard var position = try tables.position() else { return }
     if position.remote == remote {
       // A record that the database does not report was deleted there.
@@ -54,40 +53,36 @@ struct MirrorStore {
 
   // MARK: Several records
 
-  /// Brings remote states into the local file. A record that refers to a record that is not here
-  /// yet waits; records that refer to each other are stored together.
+  /// Brings remote states into the local file. A record that cannot be stored, or that refers to a
+  /// record that is not here yet, waits; records that refer to each other are stored together.
   ///
   /// - Parameter isComplete: Whether no more records follow, so that a record that has to wait is
-  ///   rejected.
+  ///   reported as rejected.
   mutating func integrate(_ records: [DatabaseRecord], isComplete: Bool = false) throws {
-    var waiting = records.count > 1 ? try insertNew(records) : records
-    var violations: [RecordID: RecordError] = [:]
+    var waiting = records.count > 1 ? try insertNew(records.orderedByReferences) : records
+    var errors: [RecordID: RecordError] = [:]
     while !waiting.isEmpty {
       let count = waiting.count
       waiting = try waiting.filter { record in
-        violations[record.id] = try integrateOrReject(record)
-        return violations[record.id] != nil
+        errors[record.id] = try error(ofIntegrating: record)
+        return errors[record.id] != nil
       }
       if waiting.count == count { break }
     }
     if waiting.isEmpty { return }
-    if try integrateTogether(waiting) { return }
-    for record in waiting {
-      try wait(record, rejection: isComplete ? violations[record.id] : nil)
+    let references = waiting.filter { errors[$0.id]?.isReferenceViolation == true }
+    let isTogether = try integrateTogether(references)
+    for record in waiting where !isTogether || errors[record.id]?.isReferenceViolation != true {
+      try wait(record, rejection: isComplete ? errors[record.id] : nil)
     }
   }
 
-  /// - Returns: The error of a record that refers to a record that is not here.
-  private mutating func integrateOrReject(_ record: DatabaseRecord) throws -> RecordError? {
+  /// - Returns: The error of a record that cannot be stored; nil if it was stored.
+  private mutating func error(ofIntegrating record: DatabaseRecord) throws -> RecordError? {
     do {
-      try savepoint { store in try store.integrate(record) }
+      try savepoint(checkingReferencesOf: record) { store in try store.integrate(record) }
       return nil
-    } catch {
-      let error = try connection.failure(error, of: record.id)
-      if case .referenceViolated = error.reason { return error }
-      try wait(record, rejection: error)
-      return nil
-    }
+    } catch { return try connection.failure(error, of: record.id) }
   }
 
   /// Stores records that refer to each other.
@@ -95,22 +90,45 @@ struct MirrorStore {
   /// - Returns: False, without a change, if one of them refers to a record that is not here.
   private mutating func integrateTogether(_ records: [DatabaseRecord]) throws -> Bool {
     guard records.count > 1 else { return false }
+    return try withDeferredReferences(of: records[0].id) { store in
+      for record in records { try store.integrate(record) }
+    }
+  }
+
+  /// Runs a body in a savepoint in which foreign keys may be violated until its end.
+  ///
+  /// - Returns: False, without a change, if one is still violated, or if the body throws an error
+  ///   about a record.
+  mutating func withDeferredReferences(
+    of id: RecordID, _ body: (inout MirrorStore) throws -> Void
+  ) throws -> Bool {
     struct Incomplete: Error {}
     try connection.execute("PRAGMA defer_foreign_keys = ON")
     do {
       try savepoint { store in
-        for record in records { try store.integrate(record) }
+        try body(&store)
         if store.connection.hasDeferredViolations { throw Incomplete() }
       }
     } catch {
       try connection.execute("PRAGMA defer_foreign_keys = OFF")
-      if error is Incomplete { return false }
-      // One of them is rejected. Without it, the others are stored in a later round.
-      _ = try connection.failure(error, of: records[0].id)
+      if !(error is Incomplete) { _ = try connection.failure(error, of: id) }
       return false
     }
     try connection.execute("PRAGMA defer_foreign_keys = OFF")
     return true
+  }
+
+  /// Runs a body in a savepoint. A foreign key that the schema defers to the end of the transaction
+  /// is enforced, too: one record must not prevent the others.
+  private mutating func savepoint(
+    checkingReferencesOf record: DatabaseRecord, _ body: (inout MirrorStore) throws -> Void
+  ) throws {
+    try savepoint { store in
+      try body(&store)
+      guard store.connection.hasDeferredViolations else { return }
+      let missing = try record.foreignKeys.first { try store.local($0.id) == nil }
+      throw RecordError(.referenceViolated(missing?.id ?? record.id))
+    }
   }
 
   /// Runs a body in a savepoint. If it throws, nothing is reported either.
@@ -128,126 +146,15 @@ struct MirrorStore {
   private mutating func wait(_ record: DatabaseRecord, rejection: RecordError?) throws {
     var base = try tables.base(of: record.id) ?? MirrorBase()
     let isNews = base.waiting.map { !record.hasSameFields(as: $0.fields) } ?? true
+    let text = rejection?.reason.description
+    if let rejection, isNews || base.rejection != text { report(.rejected(rejection)) }
+    // A record that waits in vain is not written in each round.
+    if !isNews, text == nil || base.rejection == text { return }
     base.waiting = (record.tag, record.fields)
     base.pending.insert(.waiting)
     base.pending.remove(.missing)
-    let text = rejection?.reason.description
-    if isNews || base.rejection != text, let rejection { report(.rejected(rejection)) }
-    // A record that waits in vain is not written in each round.
-    if !isNews, base.rejection == text { return }
     (base.rejection, base.rejected) = (text, nil)
     try tables.save(base, of: record.id)
-  }
-
-  // MARK: One record
-
-  /// Returns the local state of a record, without fields that cannot be written; nil if there is
-  /// none.
-  func local(_ id: RecordID) throws -> DatabaseRecord? { try Self.local(id, on: connection) }
-
-  static func local(
-    _ id: RecordID, on connection: SQLiteConnection
-  ) throws -> DatabaseRecord? {
-    guard let table = try connection.table(id.type) else { return nil }
-    let keys =
-      table.fields.contains { !$0.isWritable }
-      ? table.fields.filter(\.isWritable).map(\.name) : nil
-    return try connection.record(id.name, in: table, keys: keys)
-  }
-
-  /// Brings a remote state into the local file.
-  ///
-  /// - Throws: A ``RecordError`` or a ``SQLiteError`` if the local file cannot store it.
-  mutating func integrate(_ remote: DatabaseRecord) throws {
-    var base = try tables.base(of: remote.id) ?? MirrorBase()
-    let isStored = base.waiting == nil && base.sequence != MirrorBase.notStored
-    if base.tag == remote.tag, isStored, remote.hasSameFields(as: base.fields) {
-      // The mirror itself has saved or stored this state.
-      guard base.pending.contains(.missing) else { return }
-      base.pending.remove(.missing)
-      return try tables.save(base, of: remote.id)
-    }
-    base.pending.remove(.missing)
-    try integrate(remote, base)
-  }
-
-  /// Brings a remote state into the local file.
-  ///
-  /// - Parameter base: The last common state.
-  /// - Throws: A ``RecordError`` or a ``SQLiteError`` if the local file cannot store it.
-  mutating func integrate(_ remote: DatabaseRecord, _ base: MirrorBase) throws {
-    guard let local = try local(remote.id) else { return try restore(remote, base) }
-    var merge = ThreeWayMerge(base: base.fields, sent: base.sent, local: local, remote: remote)
-    if !merge.conflicts.isEmpty {
-      guard try resolve(&merge, local, remote, base) else { return }
-    }
-    var merged = local
-    for (key, value) in merge.fields where !value.isSame(as: local[key]) { merged[key] = value }
-    var sequence = local.sequence
-    if !merged.changedKeys.isEmpty {
-      let saved = try save(try adapted(merged), .ifUnchanged)
-      sequence = saved.sequence
-      report(.saved(saved))
-    }
-    var base = base
-    let isInStep = remote.hasSameFields(as: merge.fields)
-    base.tag = remote.tag
-    base.fields = remote.fields
-    base.sequence = isInStep ? sequence : MirrorBase.noSequence
-    base.pending = isInStep ? [] : .unsent
-    base.waiting = nil
-    if base.sent.contains(where: { remote[$0.key].isSame(as: $0.value) }) || isInStep {
-      base.sent = [:]
-    }
-    if isInStep { (base.rejection, base.rejected) = (nil, nil) }
-    try tables.save(base, of: remote.id)
-  }
-
-  /// Stores a remote state of which there is no local one: the record is new here, or was deleted.
-  private mutating func restore(_ remote: DatabaseRecord, _ base: MirrorBase) throws {
-    // A record that was deleted after it was sent may exist without a known tag.
-    let wasDeleted =
-      (base.tag != nil || !base.sent.isEmpty) && base.sequence != MirrorBase.notStored
-    var base = base
-    base.fields.merge(base.sent) { $1 }
-    base.sent = [:]
-    let isEdited = !remote.hasSameFields(as: base.fields)
-    (base.tag, base.waiting) = (remote.tag, nil)
-    if wasDeleted, !isEdited || deletions == .win {
-      if isEdited {
-        for key in remote.keys where !remote[key].isSame(as: base.fields[key] ?? .null) {
-          try lose(key, of: remote.id, remote[key], from: .remote)
-        }
-      }
-      base.fields = remote.fields
-      base.pending = .unsent
-      return try tables.save(base, of: remote.id)
-    }
-    if wasDeleted {
-      try lose(nil, of: remote.id, from: .local)
-    }
-    let saved = try save(try adapted(remote.asNew(tagged: nil)), .ifUnchanged)
-    report(.saved(saved))
-    base = MirrorBase(tag: remote.tag, fields: remote.fields, sequence: saved.sequence)
-    try tables.save(base, of: remote.id)
-  }
-
-  /// Returns a record whose changed references have the delete rules of the local columns.
-  private func adapted(_ record: DatabaseRecord) throws -> DatabaseRecord {
-    let keys = record.changedKeys.filter { if case .reference = record[$0] { true } else { false } }
-    guard !keys.isEmpty, let table = try connection.table(record.id.type) else { return record }
-    var record = record
-    for key in keys {
-      if let column = table.column(named: key) { record[key] = record[key].adapted(to: column) }
-    }
-    return record
-  }
-
-  private func save(_ record: DatabaseRecord, _ policy: SavePolicy) throws -> DatabaseRecord {
-    guard case .saved(let saved) = try connection.apply(.save(record, policy)) else {
-      preconditionFailure("the reply to a save must be a saved record")
-    }
-    return saved
   }
 
   /// Keeps and reports a value that lost a conflict, or a deletion.
@@ -260,71 +167,11 @@ struct MirrorStore {
     try tables.save(value)
     report(.lost(value))
   }
-
-  // MARK: Conflicts
-
-  /// Resolves the conflicts of a merge by the policy.
-  ///
-  /// - Returns: False if the caller has to decide first.
-  private mutating func resolve(
-    _ merge: inout ThreeWayMerge, _ local: DatabaseRecord, _ remote: DatabaseRecord,
-    _ base: MirrorBase
-  ) throws -> Bool {
-    let decision: RecordMerge
-    switch policy {
-    case .remoteWins: decision = .remote
-    case .localWins: decision = .local
-    case .newest: decision = Self.newest(of: merge.conflicts, local, remote)
-    case .decided:
-      guard let made = decisions[local.id], made.isAbout(local, remote) else {
-        let before = base.tag.map { DatabaseRecord(local.id, fields: base.fields, tag: $0) }
-        undecided.append(
-          MirrorConflict(base: before, local: local, remote: remote, fields: merge.conflicts))
-        return false
-      }
-      decision = made.merge
-    }
-    for key in merge.conflicts {
-      let kept: FieldValue
-      switch decision {
-      case .remote: kept = remote[key]
-      case .local: kept = local[key]
-      case .values(let values): kept = values[key] ?? remote[key]
-      }
-      merge.resolve(key, as: kept)
-      for (value, side) in [(local[key], LostValue.Side.local), (remote[key], .remote)]
-      where !value.isSame(as: kept) {
-        try lose(key, of: local.id, value, kept: kept, from: side)
-      }
-    }
-    return true
-  }
-
-  private static func newest(
-    of keys: [String], _ local: DatabaseRecord, _ remote: DatabaseRecord
-  ) -> RecordMerge {
-    if local.modified != remote.modified {
-      guard let mine = local.modified else { return .remote }
-      guard let theirs = remote.modified else { return .local }
-      return mine > theirs ? .local : .remote
-    }
-    var values: [String: FieldValue] = [:]
-    for key in keys {
-      values[key] = remote[key].precedes(local[key]) ? local[key] : remote[key]
-    }
-    return .values(values)
-  }
 }
 
-/// A decision of the caller about a conflict.
-struct MirrorDecision {
-  let local: RecordTag?
-  let remote: DatabaseRecord
-  let merge: RecordMerge
-
-  /// Whether the decision was made about these states.
-  func isAbout(_ local: DatabaseRecord, _ remote: DatabaseRecord) -> Bool {
-    self.local == local.tag && self.remote == remote
+extension RecordError {
+  fileprivate var isReferenceViolation: Bool {
+    if case .referenceViolated = reason { true } else { false }
   }
 }
 

@@ -76,12 +76,13 @@ public final class MirroredArray<Element: RecordConvertible> {
     guard try await database.isTracking(Element.recordType) else { return }
     let fetch = FetchChanges(since: token, in: database)
     let fetched = try await fetch.run().get()
-    var names = Set(fetched.changed.map(\.id.name))
+    let changed = fetched.changed.filter { $0.id.type == Element.recordType }
+    var names = Set(changed.map(\.id.name))
     if fetched.startsOver {
       for record in records where !names.contains(record.id.name) { remove(record.id) }
     }
     for id in fetched.deleted where id.type == Element.recordType { remove(id) }
-    for record in fetched.changed where record.id.type == Element.recordType {
+    for record in changed {
       if names.remove(record.id.name) != nil { put(record) }
     }
     token = fetched.token

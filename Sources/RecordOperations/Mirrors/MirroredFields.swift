@@ -9,10 +9,11 @@ internal import SystemSupport
 /// The fields of a record as JSON that keeps the kind of each value, without nulls:
 /// `{"pages":249,"title":"Persuasion","lent":{"date":"2026-11-22T12:03:04.123Z"}}`.
 enum MirroredFields {
-  static func text(of fields: [String: FieldValue]) -> String {
+  /// - Parameter hasNulls: Whether nulls are written.
+  static func text(of fields: [String: FieldValue], withNulls hasNulls: Bool = false) -> String {
     var json = JSONWriter()
     json.object { json in
-      for (key, value) in fields where value != .null {
+      for (key, value) in fields where hasNulls || value != .null {
         json.name(key)
         write(value, to: &json)
       }

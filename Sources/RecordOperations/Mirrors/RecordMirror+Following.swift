@@ -19,7 +19,7 @@ extension RecordMirror {
   ///
   /// The local file gives hints, and so does a remote database that is ``ChangeHinting``. Hints
   /// during a round cause one more round. While the remote database has no account or fails,
-  /// ``state`` says so and local edits go on. Rounds are attempted again after the delay that the
+  /// ``state`` says so and local edits continue. Rounds are attempted again after the delay that the
   /// database advises, and otherwise after increasing delays of at most `interval`.
   ///
   /// The operation fails only with an error of ``ConflictPolicy/decided(_:)``.

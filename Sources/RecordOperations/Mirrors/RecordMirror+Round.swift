@@ -30,7 +30,9 @@ extension RecordMirror {
 
   /// Waits until no other round runs on the local file, in this or another process.
   private nonisolated(nonsending) func acquireLock() async throws -> FileLock {
-    let path = SQLiteFile(local.path).path + "-mirror"
+    let named = SQLiteFile(local.path).path
+    // A link is another name of the same file.
+    let path = ((try? FileSystem.followed(named).path) ?? named) + "-mirror"
     var delay = Duration.milliseconds(1)
     while true {
       do throws(SystemError) {
@@ -39,7 +41,7 @@ extension RecordMirror {
         throw RecordError(
           .storage("the lock file \(path) of the mirror cannot be opened: \(error)"))
       }
-      // The system notifies no one of the end of a lock.
+      // There is no notification for the end of a lock.
       try await Task.sleep(for: delay)
       delay = min(delay * 2, .milliseconds(100))
     }
@@ -93,9 +95,16 @@ final class MirrorRound: Sendable {
       position.types = types
       for type in types {
         if let table = try connection.table(type) {
+          if case .rowID = table.key {
+            throw RecordError(
+              .unsupported(
+                """
+                \(type) has no primary key, so its rows cannot be matched with those of another \
+                database; give it one, or leave it out of the mirrored types
+                """))
+          }
           if table.isTracked { continue }
           try connection.track(table)
-          try tables.restoreUntracked(type)
         } else if try tables.knows(type) {
           // The table was dropped. That is not a deletion of its records.
           try tables.forget(type)

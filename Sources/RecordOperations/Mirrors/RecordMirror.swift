@@ -24,7 +24,7 @@ public import CompositeOperations
 /// is reported, whatever fails in between and wherever the process ends.
 ///
 /// The tables of the mirrored types get triggers in the local file, as with
-/// ``SQLiteRecordDatabase/keepChanges(of:)``. What the mirror knows is kept in tables whose names
+/// ``SQLiteRecordDatabase/keepChanges(of:)``. The mirror keeps its state in tables whose names
 /// begin with `_record_mirror`.
 public final class RecordMirror: Sendable {
   /// The mirrored types, sorted.
@@ -77,7 +77,7 @@ public final class RecordMirror: Sendable {
   ///
   /// A round waits for another round on the same file, also of another process. It ends in a
   /// ``RecordError`` if a database is unavailable, and in the error of ``ConflictPolicy/decided(_:)``.
-  /// What was done until then remains done, and the next round continues.
+  /// The committed transactions remain, and the next round continues.
   public var sync: some ComposableOperation<MirrorReport> {
     SimpleOperation.withContext { context in
       do { return try await self.round(in: context) } catch let decision as DecisionError {
@@ -90,11 +90,11 @@ public final class RecordMirror: Sendable {
     }.named("sync")
   }
 
-  /// The changes of the local database by rounds, and what could not be merged or stored, from now
+  /// The changes of the local database by rounds, the lost values and the rejected records, from now
   /// on. The stream finishes when the mirror is released.
   public var changes: AsyncStream<MirrorChange> { listeners.stream() }
 
-  /// What the mirror is doing.
+  /// The current state.
   public var state: MirrorState { currentState.withLock { $0.state } }
 
   /// The states from now on. The stream finishes when the mirror is released.

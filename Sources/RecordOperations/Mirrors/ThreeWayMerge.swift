@@ -5,6 +5,7 @@
 struct ThreeWayMerge {
   /// The merged fields. A field in conflict has the remote value until the conflict is resolved.
   private(set) var fields: [String: FieldValue] = [:]
+  private var mine: [String: FieldValue] = [:]
   /// The fields that both sides have changed to different values, sorted.
   private(set) var conflicts: [String] = []
 
@@ -19,7 +20,10 @@ struct ThreeWayMerge {
     remote: DatabaseRecord
   ) {
     for key in Set(local.fields.keys).union(remote.fields.keys) {
-      let (mine, theirs, before) = (local[key], remote[key], base[key] ?? .null)
+      let (theirs, before) = (remote[key], base[key] ?? .null)
+      // A file without a column for the field has not changed it.
+      let mine = local.has(key) ? local[key] : before
+      self.mine[key] = mine
       if mine.isSame(as: theirs) {
         fields[key] = mine
       } else if mine.isSame(as: before) {
@@ -32,6 +36,11 @@ struct ThreeWayMerge {
       }
     }
     conflicts.sort()
+  }
+
+  /// The merged fields that differ from the local state.
+  var changes: [String: FieldValue] {
+    fields.filter { key, value in !value.isSame(as: mine[key] ?? .null) }
   }
 
   /// Gives a field its merged value.

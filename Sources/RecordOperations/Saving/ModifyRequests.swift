@@ -12,6 +12,9 @@ struct ModifyRequests {
   /// The time since the first request; nil without a budget.
   private var stopwatch: Stopwatch?
   var results: ChangeResults
+  /// The error because of which a request failed as a whole and is not attempted again, and the
+  /// indices of its changes; nil if there was none.
+  private(set) var failure: (error: RecordError, changes: Set<Int>)?
 
   init(
     of changes: [RecordChange], atomically isAtomic: Bool, in database: any RecordDatabase,
@@ -148,7 +151,10 @@ struct ModifyRequests {
     }
     results.fail(attempt.remaining, with: problem)
     if case .limitExceeded = problem.reason { return .finished }
-    guard retries.isWorthwhile(problem) else { return .stopped }
+    guard retries.isWorthwhile(problem) else {
+      failure = (problem, Set(attempt.remaining))
+      return .stopped
+    }
     if case .replyLost = problem.reason {
       attempt.needsLookup = true
       attempt.hasLostReply = true

@@ -37,13 +37,19 @@ import Testing
     try await remote.save(record("1", ["title": "Emma"]))
     var changes = mirror.changes.makeAsyncIterator()
     let run = mirror.following(atLeastEvery: .seconds(3_600)).start()
-    guard case .saved(let first)? = await changes.next() else { return }
+    guard case .saved(let first)? = await changes.next() else {
+      Issue.record("the first change must be a saved record")
+      return await end(run)
+    }
     #expect(first["title"] == "Emma")
     // From another connection, as another program would.
     try await SQLiteRecordDatabase(folder.file("remote.sqlite")).write {
       try $0.execute("UPDATE Book SET title = 'Sanditon'")
     }
-    guard case .saved(let second)? = await changes.next() else { return }
+    guard case .saved(let second)? = await changes.next() else {
+      Issue.record("the second change must be a saved record")
+      return await end(run)
+    }
     #expect(second["title"] == "Sanditon")
     await end(run)
   }
@@ -103,7 +109,6 @@ import Testing
     try await pair.local.save(record("1", ["title": "Emma"]))
     #expect(try await pair.local.record(id("1")) != nil)
     isDown.withLock { $0 = false }
-    // The edit is a hint, too. Whichever comes first causes the round.
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(7))
     while try await pair.base.record(id("1")) == nil { _ = await states.next() }

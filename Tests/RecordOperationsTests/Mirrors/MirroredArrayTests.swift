@@ -91,6 +91,8 @@ private struct Edition: Codable, Identifiable, RecordConvertible, Equatable {
     let editions = pair.mirror.array(of: Edition.self)
     for id in ["1", "2", "3"] { try await editions.insert(Edition(id: id, title: "Emma")) }
     try await pair.execute("DELETE FROM Edition WHERE id = '2'")
+    // A record of another type has the same name.
+    try await pair.local.save(record("2", type: "Author", ["name": "Jane"]))
     try await pair.local.forgetDeletions(before: .distantFuture)
     try await editions.refresh()
     #expect(editions.elements.map(\.id) == ["1", "3"])

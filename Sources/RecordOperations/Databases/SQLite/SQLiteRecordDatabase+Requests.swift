@@ -92,13 +92,14 @@ extension SQLiteRecordDatabase {
     }
   }
 
-  /// Returns the sorted names of the tables that can be tracked.
+  /// Returns the sorted names of the tables that can be mirrored: those with a primary key.
   ///
   /// - Throws: A ``RecordError`` if the file cannot be read; `CancellationError`.
   package func tableNames() async throws -> [String] {
     try await read { connection in
       try connection.tables().filter { name in
         guard let table = try connection.table(name) else { return false }
+        if case .rowID = table.key { return false }
         return table.kind == .table && table.key != .none
       }
     }

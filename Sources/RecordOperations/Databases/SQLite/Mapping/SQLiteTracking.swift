@@ -108,7 +108,23 @@ extension SQLiteConnection {
     }
     for sql in try SQLiteTracking.triggers(for: table) { try execute(sql) }
     let type = try SQLiteName.literal(table.name)
-    try execute("DELETE FROM \"_record_states\" WHERE type = \(type)")
+    let names =
+      "SELECT \(try table.key.name(of: "t")) FROM \(try SQLiteName.quoted(table.name)) AS t"
+    if try hasTable(SQLiteTracking.mirrorBases) {
+      // No trigger has recorded that a record was deleted, so mirrors restore it.
+      try execute(
+        """
+        UPDATE "\(SQLiteTracking.mirrorBases)" AS b SET waiting = fields, waiting_tag = tag, \
+        sequence = 0, pending = pending & ~5 | 2 WHERE type = \(type) AND tag IS NOT NULL \
+        AND name NOT IN (\(names)) AND EXISTS (SELECT 1 FROM "_record_states" AS s \
+        WHERE s.type = b.type AND s.name = b.name AND s.deleted = 0)
+        """)
+    }
+    // The recorded deletions remain.
+    try execute(
+      """
+      DELETE FROM "_record_states" WHERE type = \(type) AND (deleted = 0 OR name IN (\(names)))
+      """)
     if changeCount > 0 {
       // The table was replaced, or changed without its triggers, so the changes since then are
       // unknown. Older tokens expire.

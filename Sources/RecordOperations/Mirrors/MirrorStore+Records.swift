@@ -1,0 +1,144 @@
+internal import SQLiteSupport
+
+/// The merge of single records.
+extension MirrorStore {
+  /// Returns the local state of a record, without fields that the file computes; nil if there is
+  /// none.
+  func local(_ id: RecordID) throws -> DatabaseRecord? { try Self.local(id, on: connection) }
+
+  static func local(
+    _ id: RecordID, on connection: SQLiteConnection
+  ) throws -> DatabaseRecord? {
+    guard let table = try connection.table(id.type) else { return nil }
+    let keys =
+      table.fields.contains { !$0.isWritable }
+      ? table.fields.filter(\.isWritable).map(\.name) : nil
+    return try connection.record(id.name, in: table, keys: keys)
+  }
+
+  /// Returns a remote state as the local file stores it: without fields that the file computes, and
+  /// with the kinds of values and the delete rules of its columns.
+  func asStored(_ remote: DatabaseRecord) throws -> DatabaseRecord {
+    guard let table = try connection.table(remote.id.type) else { return remote }
+    var fields = remote.fields
+    for (key, value) in fields {
+      guard let column = table.column(named: key) else { continue }
+      if !column.isWritable {
+        fields[key] = nil
+        continue
+      }
+      let adapted = value.adapted(to: column)
+      fields[key] = adapted
+      // The columns of a table that was created here have the kinds of the values. A value that a
+      // column does not take stays as it is, so that the save names it.
+      if table.isOwn { continue }
+      if let stored = try? column.stored(adapted, of: table.name, isOwn: false) {
+        fields[key] = column.fieldValue(stored)
+      }
+    }
+    return DatabaseRecord(remote.id, fields: fields, tag: remote.tag, modified: remote.modified)
+  }
+
+  /// Brings a remote state into the local file.
+  ///
+  /// - Throws: A ``RecordError`` or a ``SQLiteError`` if the local file cannot store it.
+  mutating func integrate(_ remote: DatabaseRecord) throws {
+    let remote = try asStored(remote)
+    var base = try tables.base(of: remote.id) ?? MirrorBase()
+    let isStored = base.waiting == nil && base.sequence != MirrorBase.notStored
+    if base.tag == remote.tag, isStored, remote.hasSameFields(as: base.fields) {
+      // The mirror itself has saved or stored this state.
+      guard base.pending.contains(.missing) else { return }
+      base.pending.remove(.missing)
+      return try tables.save(base, of: remote.id)
+    }
+    base.pending.remove(.missing)
+    try merge(remote, base)
+  }
+
+  /// Merges a remote state, as the local file stores it, into the local state.
+  ///
+  /// - Parameter base: The last common state.
+  /// - Throws: A ``RecordError`` or a ``SQLiteError`` if the local file cannot store the result.
+  mutating func merge(_ remote: DatabaseRecord, _ base: MirrorBase) throws {
+    guard var local = try local(remote.id) else { return try restore(remote, base) }
+    var merge = ThreeWayMerge(
+      base: base.fields, sent: base.sent ?? [:], local: local, remote: remote)
+    if !merge.conflicts.isEmpty {
+      guard try resolve(&merge, local, remote, base) else { return }
+    }
+    let changes = merge.changes
+    if !changes.isEmpty {
+      for (key, value) in changes { local[key] = value }
+      let saved = try save(local)
+      report(.saved(saved))
+      local = try self.local(remote.id) ?? saved
+    }
+    var base = base
+    let isInStep = remote.isInStep(with: local)
+    base.tag = remote.tag
+    base.fields = remote.fields
+    base.sequence = isInStep ? local.sequence : MirrorBase.noSequence
+    base.pending = isInStep ? [] : .unsent
+    base.waiting = nil
+    if isInStep || base.sent?.contains(where: { remote[$0.key].isSame(as: $0.value) }) == true {
+      base.sent = nil
+    }
+    if isInStep { (base.rejection, base.rejected) = (nil, nil) }
+    try tables.save(base, of: remote.id)
+  }
+
+  /// Stores a remote state of which there is no local one: the record is new here, or was deleted.
+  private mutating func restore(_ remote: DatabaseRecord, _ base: MirrorBase) throws {
+    // A record that was deleted after it was sent may exist without a known tag.
+    let wasDeleted =
+      (base.tag != nil || base.sent != nil) && base.sequence != MirrorBase.notStored
+    let before = base.fields.merging(base.sent ?? [:]) { $1 }
+    let isEdited = !remote.hasSameFields(as: before)
+    if wasDeleted, !isEdited || deletions == .win {
+      if isEdited {
+        for key in remote.keys where !remote[key].isSame(as: before[key] ?? .null) {
+          try lose(key, of: remote.id, remote[key], from: .remote)
+        }
+      }
+      var base = base
+      (base.tag, base.fields, base.sent, base.waiting) = (remote.tag, remote.fields, nil, nil)
+      base.pending = .unsent
+      return try tables.save(base, of: remote.id)
+    }
+    if wasDeleted { try lose(nil, of: remote.id, from: .local) }
+    var record = remote.asNew(tagged: nil)
+    if let table = try connection.table(remote.id.type), !table.isOwn {
+      // The defaults of the table are not values of the record.
+      for column in table.fields
+      where column.isWritable && !column.isRequired && !record.has(column.name) {
+        record[column.name] = .null
+      }
+    }
+    let saved = try save(record)
+    report(.saved(saved))
+    // The file may have changed it, by a default or a trigger. That is an edit.
+    let isInStep = try local(remote.id).map { remote.isInStep(with: $0) } ?? false
+    try tables.save(
+      MirrorBase(
+        tag: remote.tag, fields: remote.fields,
+        sequence: isInStep ? saved.sequence : MirrorBase.noSequence,
+        pending: isInStep ? [] : .unsent), of: remote.id)
+  }
+
+  private func save(_ record: DatabaseRecord) throws -> DatabaseRecord {
+    guard case .saved(let saved) = try connection.apply(.save(record, .ifUnchanged)) else {
+      preconditionFailure("the reply to a save must be a saved record")
+    }
+    return saved
+  }
+}
+
+extension DatabaseRecord {
+  /// Whether the local state has the values of this remote state. Fields for which the local file has
+  /// no column are left out.
+  fileprivate func isInStep(with local: DatabaseRecord) -> Bool {
+    fields.allSatisfy { !local.has($0) || $1.isSame(as: local[$0]) }
+      && local.fields.allSatisfy { has($0) || $1 == .null }
+  }
+}
