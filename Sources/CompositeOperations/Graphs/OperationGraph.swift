@@ -22,9 +22,9 @@
 /// on the ``GraphNode/outcome`` of another node runs even if that node fails, and handles the
 /// failure.
 ///
-/// A failure or self-cancellation of a node *counts* if no other node handles it. Even if a node
-/// handles it, it counts if a node that the graph returns has no result because of it. The first
-/// row that applies determines the outcome:
+/// A failure or self-cancellation of a node *counts* if no other node handles it. A handled failure
+/// or self-cancellation counts, too, if it leaves a node that the graph returns without a result. The
+/// first row that applies determines the outcome:
 ///
 /// | outcome | condition |
 /// |---|---|

@@ -29,17 +29,28 @@ public final class OperationFinish<Success: Sendable>: Sendable {
   /// handler that is registered after the cancellation is called at once, on the registering
   /// thread.
   ///
-  /// When the operation has been finished, no further handler is called. A handler that another
-  /// thread is already calling may still be running when the finish call returns, but the run does
-  /// not end before that handler has returned.
+  /// When the operation has been finished, no further handler is called. If a handler is running on
+  /// another thread at that time, the run ends after that handler has returned. The call that
+  /// finishes the operation does not wait for the handler.
   ///
   /// A handler is retained until it has been called or the operation is finished, and is freed
   /// outside any lock.
   ///
-  /// In the example of ``SimpleOperation/withCallback(_:)``, `call` retains its completion handler,
-  /// which retains this handle. A cancel handler that retains `call` completes a cycle: if the
-  /// completion handler is never called, the handle is never released, and the run waits forever.
-  /// So capture `call` weakly, unless the API requires its caller to retain it.
+  /// Capture the running work weakly in the cancel handler:
+  ///
+  /// ```swift
+  /// let legacy = SimpleOperation<Data>.withCallback { finish in
+  ///   let call = oldAPI.fetch { data, error in
+  ///     finish(data.map(Outcome.result) ?? .error(error ?? OldAPIError.unknown))
+  ///   }
+  ///   finish.onCancel { [weak call] in call?.cancel() }
+  /// }
+  /// ```
+  ///
+  /// Here, `call` retains the completion handler, which retains `finish`, which retains the cancel
+  /// handler. If the cancel handler retained `call`, this would be a retain cycle: if the API never
+  /// called the completion handler, `finish` would not be released, and the run would wait forever.
+  /// If the API does not retain the call itself, capture `call` strongly.
   ///
   /// - Parameter handler: Stops the work.
   public func onCancel(_ handler: @escaping @Sendable () -> Void) { storage.onCancel(handler) }

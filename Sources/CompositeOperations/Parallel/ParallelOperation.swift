@@ -5,8 +5,8 @@
 /// let (profile, news) = try await ParallelOperation(FetchProfile(user), FetchNews()).run().get()
 /// ```
 ///
-/// By default, at most as many children execute code at the same time as the machine has
-/// processors, and any number may be suspended. If children are created on demand or added later,
+/// By default, the number of children that execute code at the same time is limited to the number
+/// of processors. Any number of children may be suspended. If children are created on demand or added later,
 /// the default limit is 64 children, suspended or not. An ``OperationWidth`` sets another limit.
 ///
 /// The first child that fails cancels the others; with ``FailureMode/runAll``, all of them run. In

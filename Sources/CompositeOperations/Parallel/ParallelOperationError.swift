@@ -12,8 +12,8 @@
 /// Its description has a line for every failure, in chronological order.
 ///
 /// A composite that was cancelled, or whose children cancelled themselves, has the outcome
-/// ``Outcome/cancelled``. It provides this error as its late outcome: in the event of its end, and
-/// in ``OperationRun/lateOutcome``.
+/// ``Outcome/cancelled``, which contains no error. To read this error then, use
+/// ``OperationRun/lateOutcome`` or the event ``OperationEvent/Kind/ended(_:lateOutcome:)``.
 public struct ParallelOperationError: Error, Sendable {
   /// One child and how it ended.
   public struct Child: Sendable {
@@ -42,7 +42,7 @@ public struct ParallelOperationError: Error, Sendable {
   private var evidence: any ChildOutcomes { storedEvidence.value }
 
   /// Whether this error represents a cancellation: no child failed, and the sequence that creates
-  /// the children threw at most a cancellation.
+  /// the children did not fail either.
   // Stored: errors of sources can nest to any depth, and computing it would recurse through them.
   public let representsCancellation: Bool
 
@@ -56,9 +56,9 @@ public struct ParallelOperationError: Error, Sendable {
 
   /// The children, in order.
   ///
-  /// For a composite over a list, these are all children, even if they never began. For other
-  /// composites, these are the children that began, or, if results are consumed, the children
-  /// without a result.
+  /// For a composite that was created from a list, these are all children, even if they never began.
+  /// For other composites, these are the children that began. If a closure consumes the results,
+  /// children that ended in a result are not included.
   public var children: Children { Children(evidence: evidence) }
 
   /// The children that failed, in the order in which they ended. Children that were cancelled are

@@ -15,9 +15,9 @@ extension OperationPool {
     case wait
     /// The operation is refused.
     case refuse
-    /// The operation that has waited the longest is refused instead.
+    /// The oldest operation in the queue is refused, and the submitted operation takes its place.
     case dropOldest
-    /// The waiting operation that was submitted last is refused instead.
+    /// The newest operation in the queue is refused, and the submitted operation takes its place.
     case dropNewest
   }
 

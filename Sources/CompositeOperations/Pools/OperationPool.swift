@@ -14,8 +14,7 @@
 /// run that has ended.
 ///
 /// A run is not a child of the submitting task. It copies the priority and the task-local values of
-/// that task, but does not run on its actor, like a run that is started by
-/// ``ComposableOperation/start(in:keepingEvents:trackingProgress:)``.
+/// that task. It does not run on the actor of that task.
 ///
 /// When a pool is released, the operations that it has accepted still run, even if it was paused.
 ///

@@ -17,7 +17,7 @@
 /// ```
 ///
 /// A sequence is a value, and every run begins with a fresh copy of it, so its state belongs to one
-/// run. If a class conforms, all runs share its instance, which must separate their states itself.
+/// run. Avoid classes: all runs would share the state of the same instance.
 public protocol OperationSequence<Output>: Sendable {
   /// The result type of the composite. ``FinishedSteps`` by default.
   associatedtype Output: Sendable = FinishedSteps

@@ -37,7 +37,7 @@ public struct FileCopyOperation: ComposableOperation {
   ///   - destination: The URL of the copy itself, not of the folder that it goes into.
   ///   - replaces: Whether the copy of a file replaces a file or a symbolic link at the
   ///     destination. If there is anything else at the destination, it stays, and the run fails.
-  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
+  ///   - place: The threads, queue, actor or executor that run the blocking system calls.
   public init(
     from source: URL, to destination: URL, replacing replaces: Bool = false,
     on place: BlockingPlace = .threads

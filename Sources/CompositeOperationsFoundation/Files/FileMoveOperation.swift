@@ -35,7 +35,7 @@ public struct FileMoveOperation: ComposableOperation {
   ///     into.
   ///   - replaces: Whether a file replaces a file or a symbolic link of that name. Anything else of
   ///     that name stays, and is an error.
-  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
+  ///   - place: The threads, queue, actor or executor that run the blocking system calls.
   public init(
     from source: URL, to destination: URL, replacing replaces: Bool = false,
     on place: BlockingPlace = .threads

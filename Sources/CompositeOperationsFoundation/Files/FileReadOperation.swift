@@ -27,7 +27,7 @@ public struct FileReadOperation: ComposableOperation {
   /// - Parameters:
   ///   - url: The file to read.
   ///   - limit: The maximum size of the file in bytes. A larger file is an error.
-  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
+  ///   - place: The threads, queue, actor or executor that run the blocking system calls.
   public init(_ url: URL, atMost limit: Int = .max, on place: BlockingPlace = .threads) {
     self.url = url
     self.limit = limit

@@ -25,7 +25,7 @@ public struct FileRemovalOperation: ComposableOperation {
   /// - Parameters:
   ///   - url: The file or folder to remove.
   ///   - mayBeMissing: Whether it is no error if there is nothing to remove.
-  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
+  ///   - place: The threads, queue, actor or executor that run the blocking system calls.
   public init(_ url: URL, mayBeMissing: Bool = false, on place: BlockingPlace = .threads) {
     self.url = url
     self.mayBeMissing = mayBeMissing

@@ -33,7 +33,7 @@ public struct FileWriteOperation: ComposableOperation {
   ///   - url: The file to write.
   ///   - isSynchronized: Whether the run waits until the contents and the name are on disk, so that
   ///     they survive a power failure.
-  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
+  ///   - place: The threads, queue, actor or executor that run the blocking system calls.
   public init(
     _ data: Data, to url: URL, synchronized isSynchronized: Bool = false,
     on place: BlockingPlace = .threads

@@ -28,7 +28,7 @@ public struct FolderListingOperation: ComposableOperation {
   /// - Parameters:
   ///   - url: The folder to list.
   ///   - isRecursive: Whether the contents of its subfolders are listed too.
-  ///   - place: The threads, queue, actor or executor on which the run waits for the disk.
+  ///   - place: The threads, queue, actor or executor that run the blocking system calls.
   public init(_ url: URL, isRecursive: Bool = false, on place: BlockingPlace = .threads) {
     self.url = url
     self.isRecursive = isRecursive

@@ -12,14 +12,18 @@ public import CompositeOperations
 /// ```
 ///
 /// While another process performs the run, the operation waits for its outcome. If that process
-/// ends before the run, the operation takes the run over. Cancelling the operation does not cancel
-/// the run, which can be resumed later. ``RunStore/cancel(_:because:)`` cancels the run.
+/// exits before the run has ended, the operation continues the run in this process.
+///
+/// Cancelling the operation does not cancel the run in the store: you can resume that run later. To
+/// cancel the run in the store, call ``RunStore/cancel(_:because:)``.
 ///
 /// The outcome is the same in the first process and after any number of crashes: results, errors
 /// and steps are read from the journal. The run ends in the output of the sequence, or in a
-/// `SequentialOperationError`. If the run is stuck, which means that it cannot continue until the
-/// program is fixed, the operation ends in a ``RunStuckError``. If the store fails, the operation
-/// ends in a ``RunStoreError``, and the run can be resumed.
+/// `SequentialOperationError`. If the store fails, the operation ends in a ``RunStoreError``, and the
+/// run can be resumed.
+///
+/// A run is *stuck* if the current program cannot continue it, for example because a stored result
+/// cannot be decoded. The operation then ends in a ``RunStuckError``.
 public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
   private let flow: Flow
   private let id: RunID
@@ -83,9 +87,9 @@ where Flow.Output: Codable {
   ///
   /// - Parameters:
   ///   - flow: The sequence, in its initial state.
-  ///   - id: The name of the child's run. By default it is made of the parent's name, the step, and
-  ///     the keys of enclosing `journaled(as:)` modifiers. If a step has several children without
-  ///     names, each of them needs such a key.
+  ///   - id: The name of the child's run. By default, it is derived from the name of the parent and
+  ///     the step. If a step has several children without names, give each of them a different key
+  ///     with the modifier `journaled(as:)`, which becomes part of the name.
   public init(_ flow: Flow, named id: RunID? = nil) {
     self.flow = flow
     self.id = id

@@ -13,8 +13,8 @@ public import CompositeOperations
 ///
 /// The operation fetches all pages. If the token has expired, the operation fetches all records
 /// instead and sets ``FetchedChanges/startsOver``: a record that is not in the result no longer
-/// exists. If a token expires between two pages, the operation starts over, too. The number of
-/// starts is at most the number of attempts of ``retries``.
+/// exists. If a token expires between two pages, the operation starts over, too. If tokens
+/// expire more often than ``retries`` permits, the operation fails.
 ///
 /// To store the changes, use ``applying(_:)``, which passes each page to a closure. Errors of the
 /// database are thrown unchanged.

@@ -1,8 +1,8 @@
 internal import CompositeOperations
 
 extension RecordDatabase {
-  /// Returns the account statuses for one consumer: the current one, and each that differs from the
-  /// one before.
+  /// Returns a stream of account statuses for a single consumer: first the current status, then each
+  /// status that differs from the previous one.
   ///
   /// ```swift
   /// import RecordOperations

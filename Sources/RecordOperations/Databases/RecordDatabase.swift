@@ -21,8 +21,8 @@ public protocol RecordDatabase: Sendable {
 
   /// Returns an ID that no other database has; `nil` if the database has none, or has none yet.
   ///
-  /// A ``RecordMirror`` that finds another ID than before keeps all local records. Otherwise it would
-  /// delete those that the other database does not have. The default is `nil`.
+  /// A ``RecordMirror`` normally deletes local records that the database no longer has. If the ID has
+  /// changed, the mirror keeps all local records instead. The default is `nil`.
   ///
   /// - Throws: A ``RecordError`` if the request fails.
   func identity() async throws -> String?
@@ -58,7 +58,7 @@ public protocol RecordDatabase: Sendable {
   ///
   /// - Parameters:
   ///   - token: The position after which to fetch changes; `nil` to fetch all records.
-  ///   - zone: The zone, which is the part of the database whose changes to fetch.
+  ///   - zone: The part of the database from which to fetch changes.
   /// - Throws: A ``RecordError``, with the reason ``RecordError/Reason/tokenExpired`` if the
   ///   database no longer has all changes since the token.
   func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage

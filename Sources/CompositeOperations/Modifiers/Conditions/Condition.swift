@@ -19,9 +19,9 @@ internal import Synchronization
 ///
 /// If an operation has several conditions, the precedence is: failed, then not met, then met.
 ///
-/// Each run evaluates a condition once, even if the condition is required several times: by one
-/// `requiring` modifier, by several without another modifier in between, or by a condition such as
-/// ``all(_:onFailure:)-(Condition...,_)``. Copies of a condition are the same condition. Two calls
+/// A run evaluates each of its conditions once, even if a condition is listed several times.
+/// Consecutive `requiring` modifiers form one list, which includes the operands of combinations such
+/// as ``all(_:onFailure:)-(Condition...,_)``. Copies of a condition are the same condition. Two calls
 /// of an initializer make two conditions, so store a condition in a `let` instead of a computed
 /// property.
 public struct Condition: Sendable {
@@ -100,9 +100,12 @@ public struct Condition: Sendable {
 extension Condition {
   /// Returns the negation of a condition.
   ///
-  /// The negation is met if the condition returned `false` or threw a ``Skipped``. If the condition
-  /// failed, the negation fails with the same error. If the condition cancelled itself by throwing
-  /// another error, such as `CancellationError`, neither the condition nor its negation is met.
+  /// | the condition | the negation |
+  /// |---|---|
+  /// | is met | is not met |
+  /// | returned `false` or threw a ``Skipped`` | is met |
+  /// | threw another error that represents a cancellation, such as `CancellationError` | is not met |
+  /// | failed | fails with the same error |
   ///
   /// - Parameter condition: The condition to negate.
   public static func not(_ condition: Condition) -> Condition {

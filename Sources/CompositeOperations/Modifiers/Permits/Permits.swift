@@ -13,9 +13,10 @@ internal import Synchronization
 /// ```
 ///
 /// Permits are granted in FIFO order: a request for many permits is not overtaken by later requests
-/// for few. There is one exception: if FIFO order alone would cause a deadlock, a later request is
-/// granted first. There is no registry of permits: operations share permits by sharing the
-/// instance.
+/// for few. There is one exception: a later request is granted first if the permits that the earlier
+/// request waits for would otherwise never be released.
+///
+/// There is no registry of permits: operations share permits by sharing the instance.
 ///
 /// > Warning: A body that holds permits deadlocks, as with any lock, if it awaits `other.run()` and
 /// > `other` requests the same permits. If it awaits `context.run(other)` instead, the child fails

@@ -93,7 +93,7 @@ final class ProcessReaper: Sendable {
 
   /// Sends SIGKILL to the program and its group.
   ///
-  /// - Returns: Whether the program ends; false if this process may not signal it.
+  /// - Returns: Whether the program ends; false if this process has no permission to signal it.
   func killGroup() -> Bool {
     identifier.withLock { identifier in
       guard let identifier else { return true }
