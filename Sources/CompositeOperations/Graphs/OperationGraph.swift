@@ -23,8 +23,8 @@
 /// failure.
 ///
 /// A failure or self-cancellation of a node *counts* if no other node handles it. A handled failure
-/// or self-cancellation counts, too, if it leaves a node that the graph returns without a result. The
-/// first row that applies determines the outcome:
+/// or self-cancellation counts, too, if it leaves a node that the graph returns without a result.
+/// The first row that applies determines the outcome:
 ///
 /// | outcome | condition |
 /// |---|---|

@@ -6,8 +6,9 @@
 /// ```
 ///
 /// By default, the number of children that execute code at the same time is limited to the number
-/// of processors. Any number of children may be suspended. If children are created on demand or added later,
-/// the default limit is 64 children, suspended or not. An ``OperationWidth`` sets another limit.
+/// of processors. Any number of children may be suspended. If children are created on demand or
+/// added later, the default limit is 64 children, suspended or not. An ``OperationWidth`` sets
+/// another limit.
 ///
 /// The first child that fails cancels the others; with ``FailureMode/runAll``, all of them run. In
 /// both modes, the composite ends when every child that began has ended. If the composite fails,

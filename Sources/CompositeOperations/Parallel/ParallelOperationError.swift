@@ -12,7 +12,7 @@
 /// Its description has a line for every failure, in chronological order.
 ///
 /// A composite that was cancelled, or whose children cancelled themselves, has the outcome
-/// ``Outcome/cancelled``, which contains no error. To read this error then, use
+/// ``Outcome/cancelled``, which contains no error. To read this error in that case, use
 /// ``OperationRun/lateOutcome`` or the event ``OperationEvent/Kind/ended(_:lateOutcome:)``.
 public struct ParallelOperationError: Error, Sendable {
   /// One child and how it ended.
@@ -56,9 +56,9 @@ public struct ParallelOperationError: Error, Sendable {
 
   /// The children, in order.
   ///
-  /// For a composite that was created from a list, these are all children, even if they never began.
-  /// For other composites, these are the children that began. If a closure consumes the results,
-  /// children that ended in a result are not included.
+  /// For a composite that was created from a list, these are all children, even if they never
+  /// began. For other composites, these are the children that began. If a closure consumes the
+  /// results, children that ended in a result are not included.
   public var children: Children { Children(evidence: evidence) }
 
   /// The children that failed, in the order in which they ended. Children that were cancelled are

@@ -9,8 +9,8 @@ extension ProcessOperation {
   /// - Throws: ``ProcessLaunchError`` if the program cannot be started, ``ProcessExitError`` if its
   ///   status is not a success, ``ProcessStatusLostError`` if its status is unknown,
   ///   ``ProcessLeftRunningError`` if the run is cancelled and this process has no permission to
-  ///   signal the program, `CancellationError` if the run is cancelled before the start, and the errors of the
-  ///   closures for lines.
+  ///   signal the program, `CancellationError` if the run is cancelled before the start, and the
+  ///   errors of the closures for lines.
   public nonisolated(nonsending) func perform(
     in context: OperationContext
   ) async throws -> ProcessResult {

@@ -72,8 +72,8 @@ extension ProcessOperation {
   /// than 1 MiB is delivered in parts of at most 1 MiB. After the run is cancelled, no line is
   /// delivered.
   ///
-  /// By default, the output is also kept in the result. If an earlier ``sendingOutput(to:)`` has set a
-  /// destination that does not keep the output, such as a file, the closure replaces that
+  /// By default, the output is also kept in the result. If an earlier ``sendingOutput(to:)`` has
+  /// set a destination that does not keep the output, such as a file, the closure replaces that
   /// destination, and the result contains no output.
   ///
   /// - Parameter body: Receives a line. It is called in the task of the run, and never at the same

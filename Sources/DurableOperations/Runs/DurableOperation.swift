@@ -19,8 +19,8 @@ public import CompositeOperations
 ///
 /// The outcome is the same in the first process and after any number of crashes: results, errors
 /// and steps are read from the journal. The run ends in the output of the sequence, or in a
-/// `SequentialOperationError`. If the store fails, the operation ends in a ``RunStoreError``, and the
-/// run can be resumed.
+/// `SequentialOperationError`. If the store fails, the operation ends in a ``RunStoreError``, and
+/// the run can be resumed.
 ///
 /// A run is *stuck* if the current program cannot continue it, for example because a stored result
 /// cannot be decoded. The operation then ends in a ``RunStuckError``.

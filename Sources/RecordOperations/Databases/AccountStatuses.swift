@@ -1,8 +1,8 @@
 internal import CompositeOperations
 
 extension RecordDatabase {
-  /// Returns a stream of account statuses for a single consumer: first the current status, then each
-  /// status that differs from the previous one.
+  /// Returns a stream of account statuses for a single consumer: first the current status, then
+  /// each status that differs from the previous one.
   ///
   /// ```swift
   /// import RecordOperations

@@ -21,8 +21,8 @@ public protocol RecordDatabase: Sendable {
 
   /// Returns an ID that no other database has; `nil` if the database has none, or has none yet.
   ///
-  /// A ``RecordMirror`` normally deletes local records that the database no longer has. If the ID has
-  /// changed, the mirror keeps all local records instead. The default is `nil`.
+  /// A ``RecordMirror`` normally deletes local records that the database no longer has. If the ID
+  /// has changed, the mirror keeps all local records instead. The default is `nil`.
   ///
   /// - Throws: A ``RecordError`` if the request fails.
   func identity() async throws -> String?

@@ -20,10 +20,10 @@ internal import Synchronization
 /// If an operation has several conditions, the precedence is: failed, then not met, then met.
 ///
 /// A run evaluates each of its conditions once, even if a condition is listed several times.
-/// Consecutive `requiring` modifiers form one list, which includes the operands of combinations such
-/// as ``all(_:onFailure:)-(Condition...,_)``. Copies of a condition are the same condition. Two calls
-/// of an initializer make two conditions, so store a condition in a `let` instead of a computed
-/// property.
+/// Consecutive `requiring` modifiers form one list, which includes the operands of combinations
+/// such as ``all(_:onFailure:)-(Condition...,_)``. Copies of a condition are the same condition.
+/// Two calls of an initializer make two conditions, so store a condition in a `let` instead of a
+/// computed property.
 public struct Condition: Sendable {
   enum Kind: Sendable {
     /// Evaluated without a task, because it does not suspend.
@@ -104,7 +104,7 @@ extension Condition {
   /// |---|---|
   /// | is met | is not met |
   /// | returned `false` or threw a ``Skipped`` | is met |
-  /// | threw another error that represents a cancellation, such as `CancellationError` | is not met |
+  /// | threw another error that represents a cancellation | is not met |
   /// | failed | fails with the same error |
   ///
   /// - Parameter condition: The condition to negate.

@@ -13,8 +13,8 @@ internal import Synchronization
 /// ```
 ///
 /// Permits are granted in FIFO order: a request for many permits is not overtaken by later requests
-/// for few. There is one exception: a later request is granted first if the permits that the earlier
-/// request waits for would otherwise never be released.
+/// for few. There is one exception: a later request is granted first if the permits that the
+/// earlier request waits for would otherwise never be released.
 ///
 /// There is no registry of permits: operations share permits by sharing the instance.
 ///

@@ -62,8 +62,8 @@ public struct RunningProcess: Sendable {
 /// Sends signals to a process, and takes (reaps) its status when it has ended.
 ///
 /// The system reserves the identifier of the process until its status is taken. That and every
-/// signal happen under the lock, so no signal reaches a later process with the same identifier. They
-/// are system calls that return at once.
+/// signal happen under the lock, so no signal reaches a later process with the same identifier.
+/// They are system calls that return at once.
 final class ProcessReaper: Sendable {
   private let identifier = Lock<Int32?>(nil)
 
