@@ -27,8 +27,8 @@ public enum ConflictPolicy: Sendable {
   /// The value of the record that was modified later. If both were modified in the same
   /// millisecond, the greater value, so that all replicas choose alike.
   case newest
-  /// The values that a closure returns. If it throws, the round ends with its error and changes
-  /// nothing.
+  /// The values that a closure returns. If it throws, the round ends with its error, and the
+  /// transaction with the conflict changes nothing.
   case decided(@Sendable (MirrorConflict) async throws -> RecordMerge)
 }
 

@@ -76,7 +76,9 @@ public final class RecordMirror: Sendable {
   /// One round: fetches and merges the changes of the remote database, and sends the local edits.
   ///
   /// A round waits for another round on the same file, also of another process. It ends in a
-  /// ``RecordError`` if a database is unavailable, and in the error of ``ConflictPolicy/decided(_:)``.
+  /// ``RecordError`` if a database is unavailable, if the lock file beside the local file cannot be
+  /// opened, or if a mirrored table has no primary key, and in the error of
+  /// ``ConflictPolicy/decided(_:)``.
   /// The committed transactions remain, and the next round continues.
   public var sync: some ComposableOperation<MirrorReport> {
     SimpleOperation.withContext { context in

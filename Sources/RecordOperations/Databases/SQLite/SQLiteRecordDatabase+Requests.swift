@@ -140,6 +140,8 @@ extension SQLiteRecordDatabase {
 
   /// Deletes the change entries of records that were deleted before a date, to free their space.
   ///
+  /// The entries of deletions that a ``RecordMirror`` has not sent yet are kept.
+  ///
   /// A change token from before the last of these deletions then expires: ``changes(since:in:)``
   /// throws ``RecordError/Reason/tokenExpired`` for it, and the caller has to fetch everything
   /// again.
