@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(20)))
-  func `M1, M2: three replicas with faults and kills come to rest equal, and no edit is lost`()
+  func `random programs of three replicas with faults and kills end equal, and no edit is lost`()
     async throws
   {
     for seed in Self.seeds {
