@@ -227,7 +227,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ([], "no action; expected import, query, export or tables"),
+    ([], "no action; expected import, query, export, tables or mirror"),
     (["drop"], "unknown action drop; expected"), (["query", "f"], "no TABLE; expected FILE TABLE"),
     (["tables", "f", "g"], "unexpected argument g"), (["tables", ""], "an empty argument"),
     (["query", "--", "f", "t", "--json"], "unexpected argument --json"),

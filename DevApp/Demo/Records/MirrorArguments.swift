@@ -16,11 +16,14 @@ struct MirrorArguments {
       --deletions HOW   whether a deletion in one file loses against an edit in the other one: lose or win (default: lose)
       --interval N      runs a round at least every N seconds (default: 60)
       --name NAME       the name of the mirror, if LOCAL has several (default: empty)
+      --trust-schema    lets checks and triggers of both files use all functions; only for files that you trust
       --json            prints the report of the round as JSON (with --once)
     \(FlowOptions.usage)
       --                ends the options
 
-    Exit status: 0 success, 1 error, 64 invalid arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+    Both files get triggers and tables that record their changes, and the log mode WAL. FILE-mirror beside LOCAL is a lock.
+
+    Exit status: 0 success, 1 error or rejected rows (with --once), 64 invalid arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
   private(set) var options = FlowOptions()
@@ -33,6 +36,7 @@ struct MirrorArguments {
   private(set) var interval = Duration.seconds(60)
   private(set) var mirrorName = ""
   private(set) var isJSON = false
+  private(set) var trustsSchema = false
 
   private static let name = "records mirror"
   private static let positions = "LOCAL REMOTE [TYPE…]"
@@ -78,6 +82,7 @@ struct MirrorArguments {
     switch option {
     case "--once": runsOnce = true
     case "--json": isJSON = true
+    case "--trust-schema": trustsSchema = true
     case "--name": mirrorName = try value("a name")
     case "--conflicts":
       let expected = "remote, local or newest"
@@ -105,7 +110,7 @@ struct MirrorArguments {
       throw UsageError(
         """
         \(name): unknown option \(option); expected --conflicts, --deletions, --interval, --json, \
-        --name, --once, --trace or --timeline
+        --name, --once, --timeline, --trace or --trust-schema
         """)
     }
   }

@@ -11,8 +11,9 @@ struct MirrorCommand {
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
     let arguments = try MirrorArguments(arguments)
     self.arguments = arguments
-    local = SQLiteRecordDatabase(arguments.local)
-    remote = SQLiteRecordDatabase(arguments.remote)
+    let options = SQLiteOptions(trustsSchema: arguments.trustsSchema)
+    local = SQLiteRecordDatabase(arguments.local, options)
+    remote = SQLiteRecordDatabase(arguments.remote, options)
   }
 
   /// - Returns: The exit status.
@@ -68,8 +69,9 @@ struct MirrorCommand {
       arguments.options, progressOn: standardError.isTerminal ? standardError : nil)
     let performed = try await PerformedFlow(
       of: mirror.sync, seenBy: observation, waitsForEnd: true)
+    var hasRejections = false
     if case .result(let report) = performed.outcome {
-      try await show(mirror, report, on: standardError)
+      hasRejections = try await show(mirror, report, on: standardError)
     }
     await close()
     try observation.end()
@@ -80,7 +82,7 @@ struct MirrorCommand {
       } else {
         standardError.writeLine("\(report)")
       }
-      return ExitCode.success
+      return hasRejections ? ExitCode.failure : ExitCode.success
     case .error(let error):
       standardError.writeLine("DevApp records: \(error)")
       return ExitCode.failure
@@ -91,9 +93,11 @@ struct MirrorCommand {
   }
 
   /// Shows the conflicts of a round, and the records that are rejected.
+  ///
+  /// - Returns: Whether there are rejected records.
   private func show(
     _ mirror: RecordMirror, _ report: MirrorReport, on output: StandardError
-  ) async throws {
+  ) async throws -> Bool {
     if report.startedOver { output.writeLine(MirrorChange.startedOver.line) }
     let lost = report.conflicts == 0 ? [] : try await mirror.lostValues().suffix(report.conflicts)
     let rejections = try await mirror.rejections().map { "rejected: \($0): \($1)" }.sorted()
@@ -103,6 +107,7 @@ struct MirrorCommand {
     if lines.count > shown {
       output.writeLine("… and \((lines.count - shown).counted("other line"))")
     }
+    return !rejections.isEmpty
   }
 
   // MARK: Rounds until the end

@@ -33,14 +33,14 @@ extension MirrorRound {
         .pending([.missing, .waiting], types: types).isEmpty
     }
     if isDone { return }
-    try await storeWaiting(isComplete: false)
+    try await storeWaiting(at: .fetched)
     try await store { store in try store.deleteMissing() }
     // A deletion may have made room for a unique value.
-    try await storeWaiting(isComplete: true)
+    try await storeWaiting(at: .last)
   }
 
   /// Stores the remote states that could not be stored before, where possible.
-  private nonisolated(nonsending) func storeWaiting(isComplete: Bool) async throws {
+  private nonisolated(nonsending) func storeWaiting(at stage: MirrorStore.Stage) async throws {
     let types = mirror.types
     try await store { store in
       let waiting = try store.tables.pending(.waiting, types: types)
@@ -48,7 +48,7 @@ extension MirrorRound {
         waiting.compactMap { id in
           guard let waiting = try store.tables.base(of: id)?.waiting else { return nil }
           return DatabaseRecord(id, fields: waiting.fields, tag: waiting.tag)
-        }, isComplete: isComplete)
+        }, at: stage)
     }
   }
 

@@ -150,11 +150,7 @@ extension MirrorStore {
       case .referenceViolated:
         if case .delete = edit.change {
           // A record of the remote database prevents the deletion, so the deletion loses.
-          base.waiting = (base.tag, base.fields)
-          base.sequence = MirrorBase.notStored
-          base.pending = .waiting
-          try tables.save(base, of: edit.id)
-          try lose(nil, of: edit.id, from: .local)
+          try undoDeletion(of: edit.id, base)
           return true
         }
         try reject(edit, error, &base)

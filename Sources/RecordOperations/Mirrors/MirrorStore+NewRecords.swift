@@ -136,7 +136,7 @@ extension FieldValue {
 
 extension SQLiteConnection {
   /// Returns whether a table has triggers that do not track its changes.
-  fileprivate func hasTriggers(_ table: String) throws -> Bool {
+  func hasTriggers(_ table: String) throws -> Bool {
     try fetchOne(
       """
       SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE \

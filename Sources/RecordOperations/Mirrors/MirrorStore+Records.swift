@@ -127,6 +127,10 @@ extension MirrorStore {
   }
 
   private func save(_ record: DatabaseRecord) throws -> DatabaseRecord {
+    // A trigger that updates its own row, such as with the time, would run again and again.
+    let hasTriggers = try connection.hasTriggers(record.id.type)
+    if hasTriggers { try connection.execute("PRAGMA recursive_triggers = OFF") }
+    defer { if hasTriggers { try? connection.execute("PRAGMA recursive_triggers = ON") } }
     guard case .saved(let saved) = try connection.apply(.save(record, .ifUnchanged)) else {
       preconditionFailure("the reply to a save must be a saved record")
     }

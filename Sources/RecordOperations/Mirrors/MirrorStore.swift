@@ -53,12 +53,20 @@ struct MirrorStore {
 
   // MARK: Several records
 
+  /// The stages of a pull.
+  enum Stage {
+    /// More records may follow.
+    case page
+    /// All records were fetched, and deletions follow.
+    case fetched
+    /// All deletions were made, so a record that still has to wait is reported as rejected.
+    case last
+  }
+
   /// Brings remote states into the local file. A record that cannot be stored, or that refers to a
   /// record that is not here yet, waits; records that refer to each other are stored together.
   ///
-  /// - Parameter isComplete: Whether no more records follow, so that a record that has to wait is
-  ///   reported as rejected.
-  mutating func integrate(_ records: [DatabaseRecord], isComplete: Bool = false) throws {
+  mutating func integrate(_ records: [DatabaseRecord], at stage: Stage = .page) throws {
     var waiting = records.count > 1 ? try insertNew(records.orderedByReferences) : records
     var errors: [RecordID: RecordError] = [:]
     while !waiting.isEmpty {
@@ -70,11 +78,41 @@ struct MirrorStore {
       if waiting.count == count { break }
     }
     if waiting.isEmpty { return }
+    if stage != .page, try undoDeletions(preventing: Array(errors.values)) {
+      return try integrate(waiting, at: stage)
+    }
     let references = waiting.filter { errors[$0.id]?.isReferenceViolation == true }
     let isTogether = try integrateTogether(references)
     for record in waiting where !isTogether || errors[record.id]?.isReferenceViolation != true {
-      try wait(record, rejection: isComplete ? errors[record.id] : nil)
+      try wait(record, rejection: stage == .last ? errors[record.id] : nil)
     }
+  }
+
+  /// Undoes the unsent local deletions of records that remote states refer to: an edit wins.
+  /// Otherwise the remote database would delete the other records, too.
+  ///
+  /// - Returns: Whether there were any.
+  private mutating func undoDeletions(preventing errors: [RecordError]) throws -> Bool {
+    var isUndone = false
+    for error in errors {
+      guard case .referenceViolated(let id) = error.reason, mirrored.contains(id.type),
+        try tables.state(of: id)?.isDeleted == true, let base = try tables.base(of: id),
+        base.tag != nil, base.sequence != MirrorBase.notStored, !base.pending.contains(.missing)
+      else { continue }
+      try undoDeletion(of: id, base)
+      isUndone = true
+    }
+    return isUndone
+  }
+
+  /// Stores a record again that was deleted locally.
+  mutating func undoDeletion(of id: RecordID, _ base: MirrorBase) throws {
+    try lose(nil, of: id, from: .local)
+    var base = base
+    base.sequence = MirrorBase.notStored
+    base.pending = []
+    try tables.save(base, of: id)
+    try integrate([DatabaseRecord(id, fields: base.fields, tag: base.tag)])
   }
 
   /// - Returns: The error of a record that cannot be stored; nil if it was stored.

@@ -97,7 +97,11 @@ extension SQLiteConnection {
     guard let token else { return new }
     // A token of another kind of database counts as expired.
     guard let position = SQLitePosition(token) else { throw RecordError(.tokenExpired) }
-    if position.identity.isEmpty { return new }
+    if position.identity.isEmpty {
+      // The file had no changes then. The caller may have saved the records that were deleted since.
+      guard database.forgotten == 0 else { throw RecordError(.tokenExpired) }
+      return SQLitePosition(identity: database.identity, sequence: 0, beginning: 0)
+    }
     guard position.identity == database.identity, position.sequence <= database.last,
       max(position.sequence, position.beginning) >= database.forgotten
     else { throw RecordError(.tokenExpired) }

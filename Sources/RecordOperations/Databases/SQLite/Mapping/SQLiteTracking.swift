@@ -106,6 +106,10 @@ extension SQLiteConnection {
     for name in others where prefixes.contains(where: name.hasPrefix) {
       try execute("DROP TRIGGER \(SQLiteName.quoted(name))")
     }
+    // The triggers of an earlier table of this name have moved with it when it was renamed.
+    for name in SQLiteTracking.triggerNames(for: table.name) {
+      try execute("DROP TRIGGER IF EXISTS \(SQLiteName.quoted(name))")
+    }
     for sql in try SQLiteTracking.triggers(for: table) { try execute(sql) }
     let type = try SQLiteName.literal(table.name)
     let names =

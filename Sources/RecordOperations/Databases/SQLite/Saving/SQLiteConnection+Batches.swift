@@ -6,7 +6,17 @@ extension SQLiteConnection {
   /// - Throws: A ``SQLiteError`` or a ``RecordError`` that concerns the whole request.
   func apply(_ batch: RecordBatch) throws -> [RecordReply] {
     try trackTables(of: batch.changes)
-    guard batch.isAtomic else { return try applyEach(batch.changes) }
+    guard batch.isAtomic else {
+      struct Deferred: Error {}
+      do {
+        return try savepoint {
+          let replies = try applyEach(batch.changes)
+          // The commit would fail, and with it the changes of all records.
+          if hasDeferredViolations { throw Deferred() }
+          return replies
+        }
+      } catch is Deferred { return try applyEach(batch.changes, enforcingDeferred: true) }
+    }
     do { return try savepoint { try applyAll(batch.changes) } } catch let failure as AtomicFailure {
       return failure.replies
     }
@@ -25,10 +35,21 @@ extension SQLiteConnection {
 
   /// Applies each change separately.
   ///
+  /// - Parameter isEnforcing: Whether each change has to obey deferred foreign keys.
   /// - Throws: A ``SQLiteError`` that concerns the whole request.
-  private func applyEach(_ changes: [RecordChange]) throws -> [RecordReply] {
+  private func applyEach(
+    _ changes: [RecordChange], enforcingDeferred isEnforcing: Bool = false
+  ) throws -> [RecordReply] {
     try changes.map { change in
-      do { return try savepoint { try apply(change) } } catch {
+      do {
+        return try savepoint {
+          let reply = try apply(change)
+          if isEnforcing, hasDeferredViolations {
+            throw RecordError(.referenceViolated(change.id))
+          }
+          return reply
+        }
+      } catch {
         return .failed(try failure(error, of: change.id))
       }
     }
