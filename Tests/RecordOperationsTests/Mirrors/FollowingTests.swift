@@ -125,19 +125,21 @@ import Testing
       return .failing { _ in RecordError(.unavailable("busy"), retryAfter: .seconds(30)) }
     }
     try await pair.local.save(record("1", ["title": "Emma"]))
+    let remote = HintingDatabase(pair.remote)
+    let mirror = RecordMirror(
+      of: ["Book"], in: pair.local, with: remote, retries: RetryPolicy(attempts: 1))
     let clock = ManualClock()
-    var states = pair.mirror.states.makeAsyncIterator()
-    let run = pair.mirror.following(atLeastEvery: .seconds(3_600))
+    var states = mirror.states.makeAsyncIterator()
+    let run = mirror.following(atLeastEvery: .seconds(3_600))
       .start(in: OperationEnvironment(clock: clock))
     while let state = await states.next(), !state.isWaiting {}
-    var hints = pair.local.hints(in: .default).makeAsyncIterator()
-    _ = await hints.next()
+    await clock.waitForSleepers(1)
     for number in 0..<3 {
       try await pair.local.save(record("1", ["title": .string("\(number)")]))
-      // The follower, whose stream began earlier, has had the hint, too.
-      _ = await hints.next()
+      remote.hint()
+      // Long enough for another push, if the hint caused one.
+      for _ in 0..<2_000 { await Task.yield() }
     }
-    await clock.waitForSleepers(1)
     #expect(pushes.withLock(\.self) == 1)
     clock.advance(by: .seconds(30))
     while let state = await states.next(), !state.isWaiting {}
@@ -264,5 +266,33 @@ private final class AccountDatabase: RecordDatabase {
   ) async throws -> RecordPage { RecordPage([], cursor: nil) }
   func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
     ChangePage(changed: [], deleted: [], token: ChangeToken(""), hasMore: false)
+  }
+}
+
+/// A database that hints at changes whenever a test says so.
+private final class HintingDatabase: ChangeHinting {
+  private let base: any RecordDatabase
+  private let stream = AsyncStream.makeStream(of: Void.self)
+
+  init(_ base: any RecordDatabase) { self.base = base }
+
+  func hint() { stream.continuation.yield(()) }
+  func hints(in zone: RecordZone) -> AsyncStream<Void> { stream.stream }
+
+  var limits: RecordLimits { base.limits }
+  var capabilities: RecordCapabilities { base.capabilities }
+  func accountStatus() async throws -> AccountStatus { try await base.accountStatus() }
+  func identity() async throws -> String? { try await base.identity() }
+  func modify(_ batch: RecordBatch) async throws -> [RecordReply] { try await base.modify(batch) }
+  func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord] {
+    try await base.lookup(ids, keys: keys)
+  }
+  func query(
+    _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
+  ) async throws -> RecordPage {
+    try await base.query(query, after: cursor, atMost: count)
+  }
+  func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
+    try await base.changes(since: token, in: zone)
   }
 }

@@ -410,6 +410,16 @@ import Testing
     #expect(try await pair.local.record(RecordID("Author", "jane"))?["name"] == "Jane")
     #expect(try await pair.lost == ["Author/jane deletion null null local"])
     #expect(try await pair.sync().isEmpty)
+    // The same if the other record is of a type that is not mirrored.
+    let authors = try MirrorPair(types: ["Author"])
+    try await authors.base.save(record("jane", type: "Author", ["name": "Jane"]))
+    try await authors.base.save(record("1", ["author": reference("jane", .deny)]))
+    try await authors.sync()
+    try await authors.execute("DELETE FROM Author")
+    try await authors.sync()
+    #expect(try await authors.local.record(RecordID("Author", "jane"))?["name"] == "Jane")
+    #expect(try await authors.lost == ["Author/jane deletion null null local"])
+    #expect(try await authors.sync().isEmpty)
   }
 
   // MARK: References
