@@ -19,7 +19,7 @@ public final class RecordContext: Sendable {
   let state = Lock(StateMachine())
   /// Held during a save.
   private let saveMutex = AsyncMutex()
-  private let listeners = Lock<[Int: AsyncStream<ContextChanges>.Continuation]>([:])
+  private let listeners = Broadcast<ContextChanges>()
 
   /// The maximum number of rounds of one save, where each round merges with saves of other writers.
   ///
@@ -36,10 +36,7 @@ public final class RecordContext: Sendable {
     self.isShared = isShared
   }
 
-  deinit {
-    container.remove(ObjectIdentifier(self))
-    for listener in listeners.withLock(\.self).values { listener.finish() }
-  }
+  deinit { container.remove(ObjectIdentifier(self)) }
 
   // MARK: Changing
 
@@ -144,23 +141,12 @@ public final class RecordContext: Sendable {
   // MARK: Saves of other contexts
 
   /// The saves of other contexts from now on. The stream finishes when this context is released.
-  public var merges: AsyncStream<ContextChanges> {
-    let (stream, continuation) = AsyncStream.makeStream(of: ContextChanges.self)
-    let number = listeners.withLock { listeners in
-      let number = (listeners.keys.max() ?? 0) + 1
-      listeners[number] = continuation
-      return number
-    }
-    continuation.onTermination = { [weak self] _ in
-      _ = self?.listeners.withLock { $0.removeValue(forKey: number) }
-    }
-    return stream
-  }
+  public var merges: AsyncStream<ContextChanges> { listeners.stream() }
 
   /// Applies the saves of another context.
   func merge(_ changes: ContextChanges) {
     state.withLock { $0.merge(changes.saved) }
-    for listener in listeners.withLock(\.self).values { listener.yield(changes) }
+    listeners.yield(changes)
   }
 }
 

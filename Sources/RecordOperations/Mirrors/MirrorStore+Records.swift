@@ -130,7 +130,14 @@ extension MirrorStore {
     // A trigger that updates its own row, such as with the time, would run again and again.
     let hasTriggers = try connection.hasTriggers(record.id.type)
     if hasTriggers { try connection.execute("PRAGMA recursive_triggers = OFF") }
-    defer { if hasTriggers { try? connection.execute("PRAGMA recursive_triggers = ON") } }
+    defer {
+      if hasTriggers {
+        // Later requests need it, even if this one is cancelled.
+        connection.ignoringCancellation {
+          try? connection.execute("PRAGMA recursive_triggers = ON")
+        }
+      }
+    }
     guard case .saved(let saved) = try connection.apply(.save(record, .ifUnchanged)) else {
       preconditionFailure("the reply to a save must be a saved record")
     }

@@ -34,7 +34,7 @@ struct MirrorStore {
 
   mutating func report(_ change: MirrorChange) { changes.append(change) }
 
-  /// Notes that all records of the remote database follow.
+  /// Prepares for all records of the remote database.
   ///
   /// - Parameter remote: The ID of the remote database.
   func startOver(in remote: String?) throws {
@@ -65,7 +65,6 @@ struct MirrorStore {
 
   /// Brings remote states into the local file. A record that cannot be stored, or that refers to a
   /// record that is not here yet, waits; records that refer to each other are stored together.
-  ///
   mutating func integrate(_ records: [DatabaseRecord], at stage: Stage = .page) throws {
     var waiting = records.count > 1 ? try insertNew(records.orderedByReferences) : records
     var errors: [RecordID: RecordError] = [:]

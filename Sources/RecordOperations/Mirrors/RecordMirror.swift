@@ -103,11 +103,14 @@ public final class RecordMirror: Sendable {
   public var states: AsyncStream<MirrorState> { stateListeners.stream() }
 
   func enter(_ state: MirrorState) {
-    currentState.withLock { current in
+    // The old state may contain an error of the caller, which is released after the lock.
+    let old = currentState.withLock { current in
+      let old = current.state
       current.state = state
       if case .idle(.some) = state { current.failingSince = nil }
+      return old
     }
-    stateListeners.yield(state)
+    withExtendedLifetime(old) { stateListeners.yield(state) }
   }
 
   /// Notes that a round has failed.
@@ -115,14 +118,15 @@ public final class RecordMirror: Sendable {
   /// - Parameter delay: The delay before the next round, if the failure is temporary.
   func fail(_ error: any Error, waitingFor delay: Duration? = nil) {
     let now = Date()
-    let state = currentState.withLock { current in
+    let (old, state) = currentState.withLock { current in
+      let old = current.state
       let since = current.failingSince ?? now
       current.failingSince = since
       current.state =
         delay.map { .waiting(for: $0, because: error) } ?? .failing(error, since: since)
-      return current.state
+      return (old, current.state)
     }
-    stateListeners.yield(state)
+    withExtendedLifetime(old) { stateListeners.yield(state) }
   }
 
   /// The values and deletions that lost a conflict, oldest first.

@@ -17,6 +17,12 @@ extension Date {
     addingTimeInterval(0.000_5).formatted(Self.style)
   }
 
+  /// A text that sorts among the texts of other dates as this date does, even if it has no
+  /// ``text``.
+  var boundText: String {
+    Self.texts.contains(self) ? text : self < Self.texts.lowerBound ? "" : ":"
+  }
+
   /// Creates a date from its ``text``; `nil` for any other text.
   init?(text: String) {
     guard let date = try? Date(text, strategy: Self.style) else { return nil }

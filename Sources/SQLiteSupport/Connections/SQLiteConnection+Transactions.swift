@@ -97,7 +97,7 @@ extension SQLiteConnection {
   // MARK: Locks and cancellation
 
   /// Runs a body whose statements ignore cancellation.
-  func ignoringCancellation(_ body: () -> Void) {
+  package func ignoringCancellation(_ body: () -> Void) {
     let isCancelled = handle.isCancelled
     handle.isCancelled = { false }
     defer { handle.isCancelled = isCancelled }

@@ -3,21 +3,10 @@ import RecordOperations
 import Testing
 
 @Suite struct CheckAccountTests {
-  private struct AccountStub: RecordDatabase {
+  private struct AccountStub: ForwardingDatabase {
     let status: AccountStatus
-    let limits = RecordLimits()
-    let capabilities = RecordCapabilities.all
+    let base = MemoryRecordDatabase()
     func accountStatus() async throws -> AccountStatus { status }
-    func modify(_ batch: RecordBatch) async throws -> [RecordReply] { [] }
-    func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord] {
-      [:]
-    }
-    func query(
-      _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
-    ) async throws -> RecordPage { RecordPage([], cursor: nil) }
-    func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
-      ChangePage(changed: [], deleted: [], token: ChangeToken(""), hasMore: false)
-    }
   }
 
   @Test(

@@ -211,6 +211,33 @@ import Testing
     }
   }
 
+  /// An error whose release runs code.
+  private final class ReleasedError: Error {
+    private let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    deinit { body() }
+  }
+
+  @Test func `an error that the state contains is released outside of the lock`() async throws {
+    let mirror = Mutex<RecordMirror?>(nil)
+    let released = Mutex(0)
+    let pair = try MirrorPair(
+      conflicts: .decided { _ in
+        throw ReleasedError {
+          _ = mirror.withLock(\.self)?.state
+          released.withLock { $0 += 1 }
+        }
+      })
+    mirror.withLock { $0 = pair.mirror }
+    try await pair.base.save(record("1", ["title": "Emma"]))
+    try await pair.sync()
+    try await pair.edit("1", local: ["title": "mine"], remote: ["title": "theirs"])
+    for _ in 0..<3 { _ = await pair.mirror.sync.run() }
+    // The state contains the last one.
+    #expect(released.withLock(\.self) == 2)
+    mirror.withLock { $0 = nil }
+  }
+
   @Test func `account statuses are the current one and each that differs`() async throws {
     let statuses = Mutex<[AccountStatus?]>([.available, .available, nil, nil, .noAccount])
     let database = AccountDatabase(statuses: statuses.withLock(\.self))
@@ -243,56 +270,26 @@ extension MirrorState {
 }
 
 /// A database whose account status changes with each request.
-private final class AccountDatabase: RecordDatabase {
+private final class AccountDatabase: ForwardingDatabase {
+  let base = MemoryRecordDatabase()
   private let statuses: Mutex<[AccountStatus?]>
 
   init(statuses: [AccountStatus?]) { self.statuses = Mutex(statuses) }
-
-  var limits: RecordLimits { RecordLimits() }
-  var capabilities: RecordCapabilities { .all }
 
   func accountStatus() async throws -> AccountStatus {
     let status = statuses.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
     guard let status else { throw RecordError(.unavailable("busy")) }
     return status
   }
-
-  func modify(_ batch: RecordBatch) async throws -> [RecordReply] { [] }
-  func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord] {
-    [:]
-  }
-  func query(
-    _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
-  ) async throws -> RecordPage { RecordPage([], cursor: nil) }
-  func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
-    ChangePage(changed: [], deleted: [], token: ChangeToken(""), hasMore: false)
-  }
 }
 
 /// A database that hints at changes whenever a test says so.
-private final class HintingDatabase: ChangeHinting {
-  private let base: any RecordDatabase
+private final class HintingDatabase: ForwardingDatabase, ChangeHinting {
+  let base: FaultyRecordDatabase
   private let stream = AsyncStream.makeStream(of: Void.self)
 
-  init(_ base: any RecordDatabase) { self.base = base }
+  init(_ base: FaultyRecordDatabase) { self.base = base }
 
   func hint() { stream.continuation.yield(()) }
   func hints(in zone: RecordZone) -> AsyncStream<Void> { stream.stream }
-
-  var limits: RecordLimits { base.limits }
-  var capabilities: RecordCapabilities { base.capabilities }
-  func accountStatus() async throws -> AccountStatus { try await base.accountStatus() }
-  func identity() async throws -> String? { try await base.identity() }
-  func modify(_ batch: RecordBatch) async throws -> [RecordReply] { try await base.modify(batch) }
-  func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord] {
-    try await base.lookup(ids, keys: keys)
-  }
-  func query(
-    _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
-  ) async throws -> RecordPage {
-    try await base.query(query, after: cursor, atMost: count)
-  }
-  func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
-    try await base.changes(since: token, in: zone)
-  }
 }

@@ -284,9 +284,9 @@ final class FaultPlan: Sendable {
 
 /// A remote database with random faults, which notes the values that a deletion removes from other
 /// records.
-final class WatchedDatabase: RecordDatabase {
+final class WatchedDatabase: ForwardingDatabase {
   let faults: FaultPlan
-  private let base: MemoryRecordDatabase
+  let base: MemoryRecordDatabase
   private let removed = Mutex<Set<String>>([])
 
   init(_ base: MemoryRecordDatabase, _ faults: FaultPlan) {
@@ -294,9 +294,6 @@ final class WatchedDatabase: RecordDatabase {
   }
 
   var cascaded: Set<String> { removed.withLock(\.self) }
-  var limits: RecordLimits { base.limits }
-  var capabilities: RecordCapabilities { base.capabilities }
-  func accountStatus() async throws -> AccountStatus { try await base.accountStatus() }
 
   func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
     try await reply { fault in

@@ -13,19 +13,28 @@ enum DatabaseKind: CaseIterable, Sendable {
 }
 
 /// A database in a folder that is removed with it.
-private final class FolderDatabase: RecordDatabase {
+private final class FolderDatabase: ForwardingDatabase {
   private let folder: TemporaryFolder
-  private let base: SQLiteRecordDatabase
+  let base: SQLiteRecordDatabase
 
   init(limits: RecordLimits) throws {
     folder = try TemporaryFolder()
     base = SQLiteRecordDatabase(folder.file(), SQLiteOptions(limits: limits))
   }
+}
 
+/// A database that passes its requests to another one, except for those that it implements itself.
+protocol ForwardingDatabase: RecordDatabase {
+  associatedtype Base: RecordDatabase
+  var base: Base { get }
+}
+
+extension ForwardingDatabase {
   var limits: RecordLimits { base.limits }
   var capabilities: RecordCapabilities { base.capabilities }
 
   func accountStatus() async throws -> AccountStatus { try await base.accountStatus() }
+  func identity() async throws -> String? { try await base.identity() }
   func modify(_ batch: RecordBatch) async throws -> [RecordReply] { try await base.modify(batch) }
   func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord] {
     try await base.lookup(ids, keys: keys)

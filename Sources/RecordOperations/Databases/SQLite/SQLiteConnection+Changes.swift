@@ -147,8 +147,7 @@ extension SQLiteConnection {
   /// - Throws: A ``SQLiteError``.
   func forgetDeletions(before date: Date) throws -> Int {
     guard try hasTrackingTables() else { return 0 }
-    let text: SQLiteValue = .text(
-      Date.texts.contains(date) ? date.text : date < Date.texts.lowerBound ? "" : ":")
+    let text: SQLiteValue = .text(date.boundText)
     var condition = "deleted = 1 AND modified < ?1"
     if try hasTable(SQLiteTracking.mirrorBases) {
       condition += " AND \(SQLiteTracking.isUnknownToMirrors)"

@@ -5,11 +5,9 @@ internal import CompositeOperations
 final class Broadcast<Element: Sendable>: Sendable {
   private let listeners = Lock<[Int: AsyncStream<Element>.Continuation]>([:])
 
-  /// - Parameter policy: The elements that a stream keeps until its consumer asks for them.
-  func stream(
-    buffering policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded
-  ) -> AsyncStream<Element> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
+  /// Returns a new stream, which keeps its elements until its consumer asks for them.
+  func stream() -> AsyncStream<Element> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
     let number = listeners.withLock { listeners in
       let number = (listeners.keys.max() ?? 0) + 1
       listeners[number] = continuation
