@@ -5,6 +5,12 @@
 // The destructor that makes SQLite copy bound bytes.
 static inline sqlite3_destructor_type composite_sqlite_transient(void) { return SQLITE_TRANSIENT; }
 
+// Stops counting the allocated bytes. Threads with connections of their own wait for each other at the
+// mutex of these counts. Has no effect if SQLite was used before.
+static inline int composite_sqlite_stop_counting_memory(void) {
+  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 // Turns an SQLITE_DBCONFIG_ option on or off.
 static inline int composite_sqlite_configure(sqlite3 *database, int option, int on) {
   return sqlite3_db_config(database, option, on, (int *)0);

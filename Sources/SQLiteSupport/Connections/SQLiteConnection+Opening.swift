@@ -153,9 +153,15 @@ extension SQLiteHandle {
       ? try open(file.path, SQLITE_OPEN_READWRITE, of: file, configuration) : plain
   }
 
+  /// Whether SQLite no longer counts the bytes that it allocates, as on Apple platforms. It can be
+  /// configured only before its first use.
+  private static let hasStoppedCountingMemory =
+    composite_sqlite_stop_counting_memory() == SQLITE_OK
+
   private static func open(
     _ name: String, _ flags: Int32, of file: SQLiteFile, _ configuration: SQLiteConfiguration
   ) throws -> SQLiteHandle {
+    _ = hasStoppedCountingMemory
     var pointer: OpaquePointer?
     let code = unsafe sqlite3_open_v2(name, &pointer, flags | SQLITE_OPEN_NOMUTEX, nil)
     // SQLite usually returns a handle on failure, too. It has to be closed.
