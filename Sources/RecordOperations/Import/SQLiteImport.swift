@@ -1,4 +1,5 @@
 internal import SQLiteSupport
+internal import SystemSupport
 
 /// Inserts the rows of a file into a table.
 struct SQLiteImport {
@@ -235,6 +236,6 @@ extension JSONBatch.Object {
   /// Returns whether both have the same keys in the same order, byte by byte.
   fileprivate func hasKeys(of other: JSONBatch.Object) -> Bool {
     fields.count == other.fields.count
-      && zip(fields, other.fields).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) }
+      && zip(fields, other.fields).allSatisfy { $0.key.hasSameBytes(as: $1.key) }
   }
 }

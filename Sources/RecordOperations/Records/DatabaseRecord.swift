@@ -23,9 +23,9 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
   public let id: RecordID
   /// The version of the record; `nil` if it has never been saved. Only the database that issued it
   /// can interpret it.
-  public let tag: RecordTag?
+  public private(set) var tag: RecordTag?
   /// The time of the last save; `nil` if there was none or the database does not know it.
-  public let modified: Date?
+  public private(set) var modified: Date?
 
   package private(set) var fields: [String: FieldValue]
   /// The old values of the keys that were set since the record was read or created.
@@ -55,7 +55,8 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
     _ id: RecordID, fields: [String: FieldValue], tag: RecordTag?, modified: Date? = nil
   ) {
     self.id = id
-    self.fields = fields.mapValues(\.toTheMillisecond)
+    let isExact = fields.values.allSatisfy(\.isExact)
+    self.fields = isExact ? fields : fields.mapValues(\.toTheMillisecond)
     self.tag = tag
     self.modified = modified
   }
@@ -76,6 +77,14 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
     let read = fields.merging(originals) { $1 }
     let wasRead = read.contains { key, value in value != .null || originals[key] == nil }
     return wasRead ? DatabaseRecord(id, fields: read, tag: tag, modified: modified) : nil
+  }
+
+  /// Returns the record as it was read, with another version of it.
+  func tagged(_ tag: RecordTag) -> DatabaseRecord {
+    var record = self
+    record.tag = tag
+    record.modified = nil
+    return record
   }
 
   /// Returns the record with the values of another one for the keys that it has no value for. They

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 extension FieldValue {
   var text: String? {
     if case .string(let text) = self { text } else { nil }
@@ -66,10 +68,10 @@ extension Int64 {
 extension RecordID {
   /// Whether the ID sorts before another one: by zone, type and name, byte by byte.
   func precedes(_ other: RecordID) -> Bool {
-    if !zone.name.utf8.elementsEqual(other.zone.name.utf8) {
+    if !zone.name.hasSameBytes(as: other.zone.name) {
       return zone.name.utf8.lexicographicallyPrecedes(other.zone.name.utf8)
     }
-    if !type.utf8.elementsEqual(other.type.utf8) {
+    if !type.hasSameBytes(as: other.type) {
       return type.utf8.lexicographicallyPrecedes(other.type.utf8)
     }
     return name.utf8.lexicographicallyPrecedes(other.name.utf8)

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -52,6 +54,14 @@ public enum FieldValue: Hashable, Sendable {
 
 extension FieldValue {
   /// The value as a database stores it, with dates rounded to the millisecond.
+  /// Whether ``toTheMillisecond`` is the value itself, because it contains no date.
+  var isExact: Bool {
+    switch self {
+    case .date, .list: false
+    case .null, .integer, .double, .string, .bytes, .reference: true
+    }
+  }
+
   var toTheMillisecond: FieldValue {
     switch self {
     case .date(let date): .date(date.toTheMillisecond)
@@ -69,7 +79,7 @@ extension FieldValue {
     case (.null, .null): true
     case (.integer(let one), .integer(let other)): one == other
     case (.double(let one), .double(let other)): one == other
-    case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
+    case (.string(let one), .string(let other)): one.hasSameBytes(as: other)
     case (.bytes(let one), .bytes(let other)): one == other
     case (.date(let one), .date(let other)): one == other
     case (.reference(let one), .reference(let other)): one == other

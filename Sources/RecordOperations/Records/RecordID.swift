@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -49,7 +51,7 @@ public struct RecordID: Hashable, Codable, Sendable {
 // Compared byte by byte: a database distinguishes strings that `String` considers equal.
 extension RecordID {
   public static func == (one: RecordID, other: RecordID) -> Bool {
-    one.name.utf8.elementsEqual(other.name.utf8) && one.type.utf8.elementsEqual(other.type.utf8)
+    one.name.hasSameBytes(as: other.name) && one.type.hasSameBytes(as: other.type)
       && one.zone == other.zone
   }
 

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import SystemSupport
 
 /// The columns of the current row.
 extension SQLiteStatement {
@@ -49,12 +50,11 @@ extension SQLiteStatement {
 
   /// Returns text; nil for null, and for bytes that are not UTF-8.
   package func text(at index: Int) -> String? {
-    guard !isNull(at: index) else { return nil }
-    return withBytes(at: index) { span in
-      unsafe span.withUnsafeBytes { bytes in
-        unsafe String(validating: bytes.bindMemory(to: UInt8.self), as: UTF8.self)
-      }
-    }
+    let storageClass = storageClass(at: index)
+    guard storageClass != .null else { return nil }
+    // The span ends before the next step.
+    let bytes = unsafe unsafeBytes(at: index, isBlob: storageClass == .blob)
+    return unsafe bytes.bindMemory(to: UInt8.self).span.text
   }
 
   package func value(at index: Int) -> SQLiteValue {

@@ -22,6 +22,8 @@ extension SQLiteRequest {
     }
 
     private var state = State.new
+    /// Whether the request was cancelled before its end. Stored, because each statement asks.
+    private(set) var isCancelled = false
 
     enum Submission { case enqueue, refuse }
 
@@ -48,16 +50,16 @@ extension SQLiteRequest {
     mutating func cancelled() -> Cancellation {
       switch state {
       case .new:
-        state = .refused
+        (state, isCancelled) = (.refused, true)
         return .nothing
       case .waiting(let waiter):
         state = .ended
         return .resume(waiter)
       case .running(let waiter, let handle?):
-        state = .interrupting(waiter, DispatchSemaphore(value: 0))
+        (state, isCancelled) = (.interrupting(waiter, DispatchSemaphore(value: 0)), true)
         return .interrupt(handle)
       case .running(let waiter, nil):
-        state = .interrupted(waiter)
+        (state, isCancelled) = (.interrupted(waiter), true)
         return .nothing
       case .refused, .interrupting, .interrupted, .ended: return .nothing
       }
@@ -100,13 +102,6 @@ extension SQLiteRequest {
       case .interrupting(_, let semaphore): return .waitForInterruption(semaphore)
       case .new, .refused, .waiting, .ended:
         preconditionFailure("request finished in state \(state)")
-      }
-    }
-
-    var isCancelled: Bool {
-      switch state {
-      case .refused, .interrupting, .interrupted: true
-      case .new, .waiting, .running, .ended: false
       }
     }
   }

@@ -32,6 +32,17 @@ private struct SQLitePosition {
   var token: ChangeToken { ChangeToken("\(identity):\(sequence):\(beginning)") }
 }
 
+/// The date of the text that was parsed last: many records are saved in the same millisecond.
+private struct ParsedDate {
+  private var text: String?
+  private var date: Date?
+
+  mutating func date(_ text: String?) -> Date? {
+    if text != self.text { (self.text, date) = (text, text.flatMap { Date(text: $0) }) }
+    return date
+  }
+}
+
 extension SQLiteConnection {
   /// Returns a page of changes since a token. Must be called in a transaction.
   ///
@@ -43,45 +54,50 @@ extension SQLiteConnection {
       return try noChanges(since: token)
     }
     let start = try start(token, in: database)
-    let states = try fetchAll(
+    var page = ChangePage(changed: [], deleted: [], token: start.token, hasMore: false)
+    var last = start.sequence
+    var readers: [String: SQLiteRowReader] = [:]
+    var modified = ParsedDate()
+    try withCachedStatement(
       """
       SELECT sequence, type, name, deleted, modified FROM "_record_states" \
       WHERE sequence > ?1 AND (deleted = 0 OR sequence > ?2) ORDER BY sequence LIMIT ?3
-      """,
-      [
-        .integer(start.sequence), .integer(start.beginning),
-        .integer(Int64(count == .max ? count : count + 1)),
-      ]
+      """
     ) { row in
-      (
-        sequence: row.integer(at: 0), type: row.text(at: 1) ?? "", name: row.text(at: 2) ?? "",
-        isDeleted: row.integer(at: 3) != 0, modified: row.text(at: 4)
-      )
-    }
-    var page = ChangePage(changed: [], deleted: [], token: start.token, hasMore: false)
-    var readers: [String: SQLiteRowReader] = [:]
-    for state in states.prefix(count) {
-      let id = RecordID(state.type, state.name)
-      // Dropping a table runs no triggers, so the states of its records remain.
-      if !state.isDeleted, readers[state.type] == nil, let table = try table(state.type) {
-        readers[state.type] = try SQLiteRowReader(table, keys: nil)
+      try row.bind(start.sequence, at: 1)
+      try row.bind(start.beginning, at: 2)
+      // One more row shows whether this is the last page.
+      try row.bind(Int64(count == .max ? count : count + 1), at: 3)
+      var rest = count
+      while try row.step() {
+        if rest == 0 {
+          page.hasMore = true
+          break
+        }
+        rest -= 1
+        last = row.integer(at: 0)
+        let id = RecordID(row.text(at: 1) ?? "", row.text(at: 2) ?? "")
+        let isDeleted = row.integer(at: 3) != 0
+        // Dropping a table runs no triggers, so the states of its records remain.
+        if !isDeleted, readers[id.type] == nil, let table = try table(id.type) {
+          readers[id.type] = try SQLiteRowReader(table, keys: nil)
+        }
+        if !isDeleted, let reader = readers[id.type],
+          let record = try record(
+            id.name, by: reader,
+            in: SQLiteRowState(
+              exists: true, tag: RecordTag("\(last)"), modified: modified.date(row.text(at: 4))))
+        {
+          page.changed.append(record)
+        } else if last > start.beginning {
+          page.deleted.append(id)
+        }
       }
-      let found = SQLiteRowState(
-        exists: true, tag: RecordTag("\(state.sequence)"),
-        modified: state.modified.flatMap { Date(text: $0) })
-      if !state.isDeleted, let reader = readers[state.type],
-        let record = try record(state.name, by: reader, in: found)
-      {
-        page.changed.append(record)
-      } else if state.sequence > start.beginning {
-        page.deleted.append(id)
-      }
     }
-    page.hasMore = states.count > count
     page.token =
       SQLitePosition(
         identity: database.identity,
-        sequence: page.hasMore ? states[count - 1].sequence : database.last,
+        sequence: page.hasMore ? last : database.last,
         beginning: start.beginning
       ).token
     return page

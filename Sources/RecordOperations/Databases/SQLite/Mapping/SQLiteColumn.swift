@@ -6,8 +6,8 @@ package import SQLiteSupport
   internal import Foundation
 #endif
 
-/// A column of a table or a view.
-package struct SQLiteColumn: Sendable {
+/// A column of a table or a view. A class, because it is passed around for each value.
+package final class SQLiteColumn: Sendable {
   package let name: String
   /// The quoted name.
   package let quoted: String
@@ -26,10 +26,28 @@ package struct SQLiteColumn: Sendable {
   package let isGenerated: Bool
   /// The meaning of its values.
   package let meaning: SQLiteMeaning
+  /// Whether it stores every value unchanged.
+  let storesAnyValue: Bool
+
+  init(
+    name: String, quoted: String, declaredType: String, affinity: SQLiteAffinity,
+    collation: String, isRequired: Bool, keyPosition: Int, isHidden: Bool, isGenerated: Bool,
+    meaning: SQLiteMeaning
+  ) {
+    self.name = name
+    self.quoted = quoted
+    self.declaredType = declaredType
+    self.affinity = affinity
+    self.collation = collation
+    self.isRequired = isRequired
+    self.keyPosition = keyPosition
+    self.isHidden = isHidden
+    self.isGenerated = isGenerated
+    self.meaning = meaning
+    storesAnyValue = declaredType.isEmpty || declaredType.uppercased() == "ANY"
+  }
 
   package var isWritable: Bool { !isHidden && !isGenerated }
-  /// Whether it stores every value unchanged.
-  var storesAnyValue: Bool { declaredType.isEmpty || declaredType.uppercased() == "ANY" }
   /// Whether neither its type nor its meaning is declared.
   var isUntyped: Bool { declaredType.isEmpty && meaning == .plain }
 }

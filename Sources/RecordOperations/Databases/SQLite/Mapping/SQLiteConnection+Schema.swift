@@ -1,4 +1,5 @@
 internal import SQLiteSupport
+internal import SystemSupport
 
 extension SQLiteConnection {
   /// Returns the sorted names of the tables and views, without the internal ones of SQLite and of
@@ -16,12 +17,12 @@ extension SQLiteConnection {
   ///   case, which SQLite ignores.
   package func table(_ name: String) throws -> SQLiteTable? {
     let entries = try entries()
-    if let table = schema.tables[name], table.name.utf8.elementsEqual(name.utf8) { return table }
+    if let table = schema.tables[name], table.name.hasSameBytes(as: name) { return table }
     let folded = SQLiteName.folded(name)
     guard let entry = entries.first(where: { SQLiteName.folded($0.name) == folded }) else {
       return nil
     }
-    guard entry.name.utf8.elementsEqual(name.utf8) else {
+    guard entry.name.hasSameBytes(as: name) else {
       throw RecordError(
         .invalid("\(name) differs from the table \(entry.name) only in case, which SQLite ignores"))
     }
@@ -32,8 +33,10 @@ extension SQLiteConnection {
 
   /// Clears the cached schema if it has changed. The result is valid for the current transaction.
   func refreshSchema() throws {
+    let schema = schema
+    if schema.isCurrent { return }
     let version = try fetchOne("PRAGMA schema_version") { $0.integer(at: 0) } ?? 0
-    schema.use(version)
+    schema.use(version, isInTransaction: isInTransaction)
   }
 
   private func entries() throws -> [SQLiteSchemaCache.Entry] {
@@ -82,7 +85,8 @@ extension SQLiteConnection {
     return try SQLiteTable(
       name: entry.name, kind: entry.kind, hasRowID: entry.hasRowID && entry.kind != .view,
       columns: columns, foreignKeys: foreignKeys, key: key(of: entry, columns),
-      isOwn: try isOwn(entry.name), isTracked: try isTracked(entry.name))
+      isOwn: try isOwn(entry.name), isTracked: try isTracked(entry.name),
+      hasOtherTriggers: try hasOtherTriggers(entry.name))
   }
 
   private func foreignKeys(of table: String) throws -> [SQLiteForeignKey] {
@@ -178,6 +182,15 @@ extension SQLiteConnection {
       [.text(table)] + SQLiteTracking.triggerNames(for: table).map { .text($0) }
     ) { $0.integer(at: 0) }
     return count == 4
+  }
+
+  private func hasOtherTriggers(_ table: String) throws -> Bool {
+    try fetchOne(
+      """
+      SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE \
+      AND name NOT LIKE '\\_record%' ESCAPE '\\'
+      """, [.text(table)]
+    ) { _ in true } ?? false
   }
 
   /// Returns whether the file has the tables for the states of records.

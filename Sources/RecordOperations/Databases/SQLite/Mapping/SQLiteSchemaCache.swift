@@ -12,14 +12,21 @@ final class SQLiteSchemaCache: SQLiteTransactionObserver {
   private(set) var version: Int64?
   var entries: [Entry]?
   var tables: [String: SQLiteTable] = [:]
+  /// Whether the cache is valid until the end of the transaction: no other connection can change
+  /// the schema that the transaction sees.
+  private(set) var isCurrent = false
   private var hasChanged = false
 
   /// Clears the cache if it is of another version.
-  func use(_ version: Int64) {
-    guard self.version != version else { return }
-    // The new version may be an uncommitted change of this connection.
-    changed()
-    self.version = version
+  ///
+  /// - Parameter isInTransaction: Whether the version was read in a transaction.
+  func use(_ version: Int64, isInTransaction: Bool) {
+    if self.version != version {
+      // The new version may be an uncommitted change of this connection.
+      changed()
+      self.version = version
+    }
+    isCurrent = isInTransaction
   }
 
   /// Called after this connection has created or changed a table.
@@ -31,13 +38,14 @@ final class SQLiteSchemaCache: SQLiteTransactionObserver {
   /// Clears the cache if the transaction has changed the schema. Other changes will reuse the
   /// numbers of the versions that were rolled back.
   func transactionRolledBack() {
+    isCurrent = false
     if hasChanged { forget() }
   }
 
-  func transactionCommitted() { hasChanged = false }
+  func transactionCommitted() { (isCurrent, hasChanged) = (false, false) }
 
   private func forget() {
-    version = nil
+    (version, isCurrent) = (nil, false)
     entries = nil
     tables = [:]
   }

@@ -1,4 +1,5 @@
 internal import SQLiteSupport
+internal import SystemSupport
 
 /// A table or a view of a file.
 package final class SQLiteTable: Sendable {
@@ -16,6 +17,8 @@ package final class SQLiteTable: Sendable {
   package let isOwn: Bool
   /// Whether triggers track the states of its rows.
   package let isTracked: Bool
+  /// Whether it has triggers that do not track its rows.
+  let hasOtherTriggers: Bool
   /// SQL fragments for the table.
   let sql: SQLiteTableSQL
 
@@ -24,7 +27,8 @@ package final class SQLiteTable: Sendable {
   /// - Throws: A ``RecordError`` if a name contains a NUL.
   init(
     name: String, kind: Kind, hasRowID: Bool, columns: [SQLiteColumn],
-    foreignKeys: [SQLiteForeignKey], key: SQLiteKey, isOwn: Bool, isTracked: Bool
+    foreignKeys: [SQLiteForeignKey], key: SQLiteKey, isOwn: Bool, isTracked: Bool,
+    hasOtherTriggers: Bool
   ) throws {
     self.name = name
     self.kind = kind
@@ -34,18 +38,31 @@ package final class SQLiteTable: Sendable {
     self.key = key
     self.isOwn = isOwn
     self.isTracked = isTracked
+    self.hasOtherTriggers = hasOtherTriggers
     columnsByName = Dictionary(columns.map { ($0.name, $0) }) { first, _ in first }
     sql = try SQLiteTableSQL(name: name, key: key, isTracked: isTracked)
   }
 
   /// Returns the column with a name, compared byte by byte; nil if there is none.
   func column(named name: String) -> SQLiteColumn? {
-    if let column = columnsByName[name], column.name.utf8.elementsEqual(name.utf8) { return column }
-    return columns.first { $0.name.utf8.elementsEqual(name.utf8) }
+    if let column = columnsByName[name], column.name.hasSameBytes(as: name) { return column }
+    return columns.first { $0.name.hasSameBytes(as: name) }
   }
 
   /// The columns that are fields of a record, without its name.
   package var fields: [SQLiteColumn] { columns.filter { !$0.isHidden && !key.isName($0.name) } }
+
+  /// Whether it stores each value that its columns take as it is. References may get another delete
+  /// rule, and a table of another program may convert values.
+  var storesRecordsAsTheyAre: Bool {
+    isOwn
+      && columns.allSatisfy { column in
+        switch column.meaning {
+        case .plain, .date, .list: column.isWritable
+        case .keptReference, .foreignKey: false
+        }
+      }
+  }
 
   /// Returns a column for a condition or an order: a field, or the name of the record.
   ///

@@ -1,4 +1,5 @@
 internal import SQLiteSupport
+internal import SystemSupport
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -116,7 +117,7 @@ struct SQLiteOperand {
       self.init(
         terms: [], condition: "typeof(\(name)) IN ('text', 'integer')",
         equalityImpliesCondition: false)
-      let isSame = id.zone == .default && id.type.utf8.elementsEqual(type.utf8)
+      let isSame = id.zone == .default && id.type.hasSameBytes(as: type)
       let own = SQLiteName.literal(Array(type.utf8))
       if isSame {
         terms = [("\(text) COLLATE BINARY", .text(id.name))]

@@ -1,4 +1,5 @@
 internal import SQLiteSupport
+internal import SystemSupport
 
 extension SQLiteConnection {
   /// Returns the table to save a record in, and creates missing columns for its fields, in the
@@ -92,7 +93,7 @@ extension SQLiteConnection {
     let folded = SQLiteName.folded(key)
     let target = try SQLiteName.quoted(table.name)
     if let column = table.columns.first(where: { SQLiteName.folded($0.name) == folded }) {
-      guard column.name.utf8.elementsEqual(key.utf8) else {
+      guard column.name.hasSameBytes(as: key) else {
         throw sameColumn(column.name, key, of: table.name)
       }
       // Another program may have stored values in it, which stay as they are.
