@@ -121,7 +121,7 @@ public struct FetchChanges: ComposableOperation {
   /// Passes each page to a closure.
   ///
   /// - Returns: The token of the last page.
-  private nonisolated(nonsending) func eachPage(
+  nonisolated(nonsending) func eachPage(
     in context: OperationContext,
     _ body: nonisolated(nonsending) (FetchedChanges) async throws -> Void
   ) async throws -> ChangeToken {

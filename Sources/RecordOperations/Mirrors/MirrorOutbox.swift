@@ -179,13 +179,19 @@ extension DatabaseRecord {
       return (key, reference.id)
     }
   }
+
+  fileprivate var hasForeignKeys: Bool {
+    fields.values.contains { value in
+      if case .reference(let reference) = value { reference.onDelete != .keep } else { false }
+    }
+  }
 }
 
 extension [DatabaseRecord] {
   /// The records in an order in which each follows those that it refers to, where possible.
   var orderedByReferences: [DatabaseRecord] {
+    if allSatisfy({ !$0.hasForeignKeys }) { return self }
     let targets = map { $0.foreignKeys.map(\.id) }
-    if targets.allSatisfy(\.isEmpty) { return self }
     let places = Dictionary(enumerated().map { ($1.id, $0) }) { first, _ in first }
     var ordered: [DatabaseRecord] = []
     ordered.reserveCapacity(count)

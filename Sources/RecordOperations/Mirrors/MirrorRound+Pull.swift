@@ -11,18 +11,15 @@ extension MirrorRound {
         try MirrorTables(connection: connection, mirror: mirror.name).position()?.token
       }
       let fetch = FetchChanges(since: token, in: mirror.remote, retries: mirror.retries)
-      let collected = Lock(CollectedChanges(since: token))
-      do {
-        _ = try await context.run(
-          fetch.applying { page in
-            if let full = collected.withLock({ $0.add(page) }) { try await self.store(full) }
-          })
-      } catch {
-        // The fetched changes are not fetched again.
-        if !Task.isCancelled { try await store(collected.withLock { $0.take() }) }
-        throw error
+      _ = try await context.run(
+        SimpleOperation.withContext { context in try await self.store(fetch, in: context) }
+          .named(fetch.operationName))
+      if token == nil {
+        try await mirror.local.withWriter { connection in
+          try connection.expectLargeTransactions(false)
+          connection.truncateWAL()
+        }
       }
-      try await store(collected.withLock { $0.take() })
     } else {
       count { $0.usesChanges = false }
       try await queryAll()
@@ -39,6 +36,32 @@ extension MirrorRound {
     try await storeWaiting(at: .last)
   }
 
+  /// Stores changes while the next ones are fetched.
+  private nonisolated(nonsending) func store(
+    _ fetch: FetchChanges, in context: OperationContext
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      var collector = FetchedChangeCollector(for: mirror, since: fetch.token)
+      do {
+        _ = try await fetch.eachPage(in: context) { page in
+          guard let changes = collector.add(page) else { return }
+          // In order, because each transaction stores the position after its changes.
+          try await group.next()
+          group.addTask { try await self.store(changes) }
+        }
+      } catch {
+        // The fetched changes are not fetched again.
+        if !Task.isCancelled {
+          try await group.next()
+          try await store(collector.take())
+        }
+        throw error
+      }
+      try await group.next()
+      try await store(collector.take())
+    }
+  }
+
   /// Stores the remote states that could not be stored before, where possible.
   private nonisolated(nonsending) func storeWaiting(at stage: MirrorStore.Stage) async throws {
     let types = mirror.types
@@ -48,24 +71,30 @@ extension MirrorRound {
         waiting.compactMap { id in
           guard let waiting = try store.tables.base(of: id)?.waiting else { return nil }
           return DatabaseRecord(id, fields: waiting.fields, tag: waiting.tag)
-        }, at: stage)
+        }.orderedByReferences, at: stage)
     }
   }
 
   /// Stores fetched changes with their token, in one transaction.
-  private nonisolated(nonsending) func store(_ changes: CollectedChanges) async throws {
-    if changes.isEmpty { return }
-    let types = Set(mirror.types)
+  private nonisolated(nonsending) func store(_ changes: CollectedChanges?) async throws {
+    guard let changes else { return }
     let remote = changes.startsOver ? try await mirror.remote.identity() : nil
     try await store { store in
       if changes.startsOver {
         if !changes.isFirst { store.report(.startedOver) }
         try store.startOver(in: remote)
       }
-      try store.integrate(changes.changed.filter { types.contains($0.id.type) })
-      for id in changes.deleted where types.contains(id.type) { try store.tables.markMissing(id) }
+      try store.connection.expectLargeTransactions(changes.isFirst)
+      let first = try store.tables.lastSequence()
+      try store.integrate(changes.changed, isFirst: changes.isFirst)
+      for id in changes.deleted { try store.tables.markMissing(id) }
       guard var position = try store.tables.position() else { return }
       position.token = changes.token
+      let last = try store.tables.lastSequence()
+      // All local changes since the examined ones are new records that are in step.
+      if position.examined == first, last - first == store.insertedCount {
+        position.examined = last
+      }
       try store.tables.save(position)
     }
   }
@@ -83,57 +112,9 @@ extension MirrorRound {
             try await remote.query(
               RecordQuery(type), after: after, atMost: min(remote.limits.page, 1_000))
           })
-        try await store { store in try store.integrate(page.records) }
+        try await store { store in try store.integrate(page.records.orderedByReferences) }
         cursor = page.cursor
       } while cursor != nil
     }
-  }
-}
-
-/// Changes that are stored in one transaction: fewer transactions write the pages of the file less
-/// often.
-private struct CollectedChanges {
-  /// The number of changes from which on they are stored.
-  private static let count = 10_000
-
-  private var latest: [RecordID: DatabaseRecord?] = [:]
-  private(set) var token: ChangeToken?
-  /// Whether the records that were fetched before are void.
-  private(set) var startsOver = false
-  /// Whether the mirror has never fetched changes.
-  let isFirst: Bool
-
-  init(since token: ChangeToken?) {
-    self.token = token
-    isFirst = token == nil
-  }
-
-  var isEmpty: Bool { latest.isEmpty && !startsOver && !hasNewToken }
-  private var hasNewToken = false
-
-  /// In the order of their names, so that the pages of indexes are written once.
-  var changed: [DatabaseRecord] {
-    latest.values.compactMap(\.self).sorted { $0.id.precedes($1.id) }
-  }
-  var deleted: [RecordID] {
-    latest.filter { $0.value == nil }.map(\.key).sorted { $0.precedes($1) }
-  }
-
-  /// Adds a page.
-  ///
-  /// - Returns: The changes to store, if there are enough.
-  mutating func add(_ page: FetchedChanges) -> CollectedChanges? {
-    if page.startsOver { (latest, startsOver) = ([:], true) }
-    for record in page.changed { latest[record.id] = .some(record) }
-    for id in page.deleted { latest[id] = .some(nil) }
-    hasNewToken = hasNewToken || page.token != token
-    token = page.token
-    return latest.count >= Self.count ? take() : nil
-  }
-
-  /// Returns the changes, and removes them.
-  mutating func take() -> CollectedChanges {
-    defer { (latest, startsOver, hasNewToken) = ([:], false, false) }
-    return self
   }
 }

@@ -179,7 +179,8 @@ extension MirrorStore {
       (base.fields, base.sequence, base.pending) = (remote.fields, MirrorBase.noSequence, .unsent)
       return try tables.save(base, of: remote.id)
     }
-    try merge(try asStored(remote), base)
+    let table = try connection.table(remote.id.type)
+    try merge(table.map(remote.stored) ?? remote, base)
   }
 
   /// Keeps an edit that the remote database rejects as unsent, and reports it once.

@@ -1,35 +1,35 @@
 internal import SQLiteSupport
+internal import SystemSupport
 
 /// Records that are new here: most of a first round.
 extension MirrorStore {
   /// Stores the records that the local file does not have, many at a time.
   ///
+  /// - Parameter isFirst: Whether no record is expected here, as in the first round. Then this is
+  ///   looked up only if a record cannot be inserted.
   /// - Returns: The other records, which are integrated one by one: those that are known here, and
   ///   those that the file does not accept as they are.
-  mutating func insertNew(_ records: [DatabaseRecord]) throws -> [DatabaseRecord] {
+  mutating func insertNew(
+    _ records: [DatabaseRecord], isFirst: Bool
+  ) throws -> [DatabaseRecord] {
     var rest: [DatabaseRecord] = []
-    var groups: [NewRecords] = []
-    var places: [NewRecords.Shape: Int] = [:]
-    try connection.withCachedStatement(Self.isKnown) { statement in
-      for record in records {
-        try statement.bind(record.id.type, at: 1)
-        try statement.bind(record.id.name, at: 2)
-        try statement.bind(tables.mirror, at: 3)
-        defer { statement.reset() }
-        if try statement.step() {
-          rest.append(record)
-          continue
-        }
-        let record = try asStored(record)
-        let shape = NewRecords.Shape(record)
-        if let place = places[shape] {
-          groups[place].records.append(record)
-        } else {
-          places[shape] = groups.count
-          groups.append(NewRecords(shape: shape, records: [record]))
-        }
+    var groups = try records.groupedByType.map { type, records in
+      let table = try connection.table(type)
+      let isExpected = isFirst && table?.isOwn ?? true
+      var group = NewRecords(type: type, records: isExpected ? records : [])
+      if !isExpected { try divide(records, unknown: &group.records, known: &rest) }
+      guard let table, !table.storesRecordsAsTheyAre else { return group }
+      // Rows without such a value get the default of the column, one by one.
+      let required = table.isOwn ? [] : table.fields.filter { $0.isWritable && $0.isRequired }
+      group.records = group.records.compactMap { record in
+        let stored = record.stored(in: table)
+        if required.allSatisfy({ stored[$0.name] != .null }) { return stored }
+        rest.append(record)
+        return nil
       }
+      return group
     }
+    groups.removeAll(where: \.records.isEmpty)
     // A record may refer to records of a later group.
     while true {
       let count = groups.count
@@ -44,7 +44,23 @@ extension MirrorStore {
       }
       if groups.isEmpty || groups.count == count { break }
     }
-    return rest + groups.flatMap(\.records)
+    let refused = groups.flatMap(\.records)
+    return rest + (isFirst ? try insertNew(refused, isFirst: false) : refused)
+  }
+
+  /// Divides records into those that are known here and the others.
+  private func divide(
+    _ records: [DatabaseRecord], unknown: inout [DatabaseRecord], known: inout [DatabaseRecord]
+  ) throws {
+    try connection.withCachedStatement(Self.isKnown) { statement in
+      for record in records {
+        try statement.bind(record.id.type, at: 1)
+        try statement.bind(record.id.name, at: 2)
+        try statement.bind(tables.mirror, at: 3)
+        if try statement.step() { known.append(record) } else { unknown.append(record) }
+        statement.reset()
+      }
+    }
   }
 
   private static let isKnown = """
@@ -54,27 +70,20 @@ extension MirrorStore {
 
   /// - Throws: A ``SQLiteError`` or a ``RecordError`` if the file does not accept one of them.
   private mutating func insert(_ group: NewRecords) throws {
-    let type = group.shape.type
-    let first = group.records[0]
-    let table = try connection.table(
-      toSave: group.shape.keys.map { ($0, first[$0]) }, as: type)
+    let type = group.type
+    let found = try connection.table(type)
+    let table =
+      try found.flatMap { group.fit(in: $0) ? $0 : nil }
+      ?? connection.table(toSave: group.values, as: type)
     if case .values = table.key { throw RecordError(.invalid("the name consists of fields")) }
-    guard try !connection.hasTriggers(table.name) else {
+    guard !table.hasOtherTriggers else {
       throw RecordError(.invalid("\(type) has triggers of another program"))
     }
-    // The defaults of a table of another program are not values of the records.
-    let others =
-      table.isOwn
-      ? []
-      : table.fields.filter { column in
-        column.isWritable && !group.shape.keys.contains(column.name)
-      }
-    guard others.allSatisfy({ !$0.isRequired }) else {
-      throw RecordError(.invalid("\(type) requires more values"))
-    }
-    let columns = try group.shape.keys.map { try table.column($0) } + others
+    // All columns, because the defaults of a table are not values of the records.
+    let columns = table.fields.filter(\.isWritable)
     let names = try table.key.columns.map(SQLiteName.quoted) + columns.map(\.quoted)
     let sequence = try tables.lastSequence()
+    var layout = FieldLayout()
     try connection.insert(
       group.records.count, into: table.sql.table, names
     ) { statement, index, place in
@@ -83,17 +92,23 @@ extension MirrorStore {
         throw RecordError(.invalid("\(record.id.name) is not a name of \(type)"))
       }
       for (offset, value) in key.enumerated() { try statement.bind(value, at: place + offset) }
-      for (offset, column) in columns.enumerated() {
-        let value = try column.stored(record[column.name], of: type, isOwn: table.isOwn)
-        try statement.bind(value, at: place + key.count + offset)
+      let first = place + key.count
+      if !layout.applies(to: record) { layout = FieldLayout(of: record, in: columns) }
+      for offset in layout.others { try statement.bindNull(at: first + offset) }
+      for (value, offset) in zip(record.fields.values, layout.places) {
+        guard let offset else { continue }
+        let stored = try columns[offset].stored(value, of: type, isOwn: table.isOwn)
+        try statement.bind(stored, at: first + offset)
       }
     }
     // Each row got the next local tag, from the trigger of the table.
-    try tables.insert(group.records, after: sequence)
+    try tables.insert(group.records, of: type, after: sequence)
+    reserveChanges(group.records.count)
     for (index, record) in group.records.enumerated() {
       let tag = RecordTag("\(sequence + Int64(index) + 1)")
-      report(.saved(DatabaseRecord(record.id, fields: record.fields, tag: tag)))
+      report(.saved(record.tagged(tag)))
     }
+    insertedCount += Int64(group.records.count)
     // A table with a conflict clause may have dropped a row.
     guard try tables.lastSequence() == sequence + Int64(group.records.count) else {
       throw RecordError(.invalid("\(type) did not take each record"))
@@ -104,21 +119,79 @@ extension MirrorStore {
   }
 }
 
-/// New records with the same fields.
+/// New records of a type.
 private struct NewRecords {
-  struct Shape: Hashable {
-    let type: String
-    /// The fields that are not null, sorted.
-    let keys: [String]
+  let type: String
+  var records: [DatabaseRecord]
 
-    init(_ record: DatabaseRecord) {
-      type = record.id.type
-      keys = record.keys.filter { record[$0] != .null }
+  /// Whether a table has all columns for the records.
+  func fit(in table: SQLiteTable) -> Bool {
+    guard table.isTracked else { return false }
+    let columns = table.fields.filter { !table.isOwn || !$0.isUntyped }
+    var layout = FieldLayout()
+    for record in records where !layout.applies(to: record) {
+      layout = FieldLayout(of: record, in: columns)
+      if layout.places.contains(nil) { return false }
     }
+    return true
   }
 
-  let shape: Shape
-  var records: [DatabaseRecord]
+  /// A value of each field that is not null in all records, sorted by their keys.
+  var values: [(key: String, value: FieldValue)] {
+    var values: [String: FieldValue] = [:]
+    for record in records {
+      for (key, value) in record.fields where values[key] == nil && value != .null {
+        values[key] = value
+      }
+    }
+    return values.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) }
+  }
+}
+
+/// The columns of the fields of a record. The next record usually has the same fields in the same
+/// order, so that its columns need not be looked up.
+private struct FieldLayout {
+  private var keys: [String]?
+  /// The indices of the columns, in the order of the fields; nil for a field without a column.
+  private(set) var places: [Int?] = []
+  /// The indices of the columns without a field.
+  private(set) var others: [Int] = []
+
+  /// Creates a layout that applies to no record.
+  init() {}
+
+  init(of record: DatabaseRecord, in columns: [SQLiteColumn]) {
+    let keys = Array(record.fields.keys)
+    self.keys = keys
+    places = keys.map { key in columns.firstIndex { $0.name.hasSameBytes(as: key) } }
+    others = columns.indices.filter { !places.contains($0) }
+  }
+
+  func applies(to record: DatabaseRecord) -> Bool {
+    guard let keys else { return false }
+    return record.fields.keys.elementsEqual(keys)
+  }
+}
+
+extension [DatabaseRecord] {
+  /// The records by their types, in the order of the first records.
+  fileprivate var groupedByType: [(type: String, records: [DatabaseRecord])] {
+    guard let type = first?.id.type else { return [] }
+    if allSatisfy({ $0.id.type.hasSameBytes(as: type) }) { return [(type, self)] }
+    var places: [RecordID: Int] = [:]
+    var groups: [(type: String, records: [DatabaseRecord])] = []
+    for record in self {
+      // The names of IDs are compared byte by byte.
+      let key = RecordID("", record.id.type)
+      if let place = places[key] {
+        groups[place].records.append(record)
+      } else {
+        places[key] = groups.count
+        groups.append((record.id.type, [record]))
+      }
+    }
+    return groups
+  }
 }
 
 extension FieldValue {
@@ -135,42 +208,38 @@ extension FieldValue {
 }
 
 extension SQLiteConnection {
-  /// Returns whether a table has triggers that do not track its changes.
-  func hasTriggers(_ table: String) throws -> Bool {
-    try fetchOne(
-      """
-      SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE \
-      AND name NOT LIKE '\\_record%' ESCAPE '\\'
-      """, [.text(table)]
-    ) { _ in true } ?? false
-  }
-
   /// Inserts rows, many in a statement: SQLite copies the pages that a statement changes, to be able
   /// to roll it back.
   ///
   /// - Parameters:
   ///   - count: The number of rows.
   ///   - table: The quoted name of the table.
-  ///   - columns: The quoted names of the columns.
-  ///   - bind: Binds the values of a row, given its index and its first parameter.
+  ///   - constants: The quoted names of the columns with the same value in each row, and the values.
+  ///   - columns: The quoted names of the other columns.
+  ///   - bind: Binds the other values of a row, given its index and its first parameter.
   /// - Throws: A ``SQLiteError``; the error of `bind`.
   func insert(
-    _ count: Int, into table: String, _ columns: [String],
+    _ count: Int, into table: String, constants: KeyValuePairs<String, SQLiteValue> = [:],
+    _ columns: [String],
     _ bind: (_ statement: SQLiteStatement, _ index: Int, _ place: Int) throws -> Void
   ) throws {
     let most = max(1, 500 / columns.count)
-    let row = "(\(columns.map { _ in "?" }.joined(separator: ", ")))"
+    let names = (constants.map(\.key) + columns).joined(separator: ", ")
+    // The first parameters are the same in each row.
+    let shared = constants.indices.map { "?\($0 + 1)" }
+    let row = "(\((shared + columns.map { _ in "?" }).joined(separator: ", ")))"
     var index = 0
     while index < count {
       // Only two different statements, because they are cached.
       let rows = count - index >= most ? most : 1
       let values = Array(repeating: row, count: rows).joined(separator: ", ")
       try withCachedStatement(
-        "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES \(values)"
+        "INSERT INTO \(table) (\(names)) VALUES \(values)"
       ) { statement in
+        try statement.bind(constants.map(\.value))
         repeat {
-          for offset in 0..<rows {
-            try bind(statement, index + offset, offset * columns.count + 1)
+          for row in 0..<rows {
+            try bind(statement, index + row, constants.count + row * columns.count + 1)
           }
           try statement.run()
           index += rows

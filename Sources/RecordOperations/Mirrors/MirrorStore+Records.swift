@@ -16,34 +16,11 @@ extension MirrorStore {
     return try connection.record(id.name, in: table, keys: keys)
   }
 
-  /// Returns a remote state as the local file stores it: without fields that the file computes, and
-  /// with the kinds of values and the delete rules of its columns.
-  func asStored(_ remote: DatabaseRecord) throws -> DatabaseRecord {
-    guard let table = try connection.table(remote.id.type) else { return remote }
-    var fields = remote.fields
-    for (key, value) in fields {
-      guard let column = table.column(named: key) else { continue }
-      if !column.isWritable {
-        fields[key] = nil
-        continue
-      }
-      let adapted = value.adapted(to: column)
-      fields[key] = adapted
-      // The columns of a table that was created here have the kinds of the values. A value that a
-      // column does not take stays as it is, so that the save names it.
-      if table.isOwn { continue }
-      if let stored = try? column.stored(adapted, of: table.name, isOwn: false) {
-        fields[key] = column.fieldValue(stored)
-      }
-    }
-    return DatabaseRecord(remote.id, fields: fields, tag: remote.tag, modified: remote.modified)
-  }
-
   /// Brings a remote state into the local file.
   ///
   /// - Throws: A ``RecordError`` or a ``SQLiteError`` if the local file cannot store it.
   mutating func integrate(_ remote: DatabaseRecord) throws {
-    let remote = try asStored(remote)
+    let remote = try connection.table(remote.id.type).map(remote.stored) ?? remote
     var base = try tables.base(of: remote.id) ?? MirrorBase()
     let isStored = base.waiting == nil && base.sequence != MirrorBase.notStored
     if base.tag == remote.tag, isStored, remote.hasSameFields(as: base.fields) {
@@ -128,7 +105,7 @@ extension MirrorStore {
 
   private func save(_ record: DatabaseRecord) throws -> DatabaseRecord {
     // A trigger that updates its own row, such as with the time, would run again and again.
-    let hasTriggers = try connection.hasTriggers(record.id.type)
+    let hasTriggers = try connection.table(record.id.type)?.hasOtherTriggers ?? false
     if hasTriggers { try connection.execute("PRAGMA recursive_triggers = OFF") }
     defer {
       if hasTriggers {
@@ -146,6 +123,32 @@ extension MirrorStore {
 }
 
 extension DatabaseRecord {
+  /// Returns a remote state as the local file stores it: without fields that the file computes, and
+  /// with the kinds of values and the delete rules of its columns.
+  func stored(in table: SQLiteTable) -> DatabaseRecord {
+    var changes: [(key: String, value: FieldValue?)] = []
+    for (key, value) in fields {
+      guard let column = table.column(named: key) else { continue }
+      if !column.isWritable {
+        changes.append((key, nil))
+        continue
+      }
+      var stored = value.adapted(to: column)
+      // The columns of a table that was created here have the kinds of the values. A value that a
+      // column does not take stays as it is, so that the save names it.
+      if !table.isOwn,
+        let inRow = try? column.stored(stored, of: table.name, isOwn: false)
+      {
+        stored = column.fieldValue(inRow)
+      }
+      if stored != value { changes.append((key, stored)) }
+    }
+    if changes.isEmpty { return self }
+    var fields = fields
+    for (key, value) in changes { fields[key] = value }
+    return DatabaseRecord(id, fields: fields, tag: tag, modified: modified)
+  }
+
   /// Whether the local state has the values of this remote state. Fields for which the local file has
   /// no column are left out.
   fileprivate func isInStep(with local: DatabaseRecord) -> Bool {

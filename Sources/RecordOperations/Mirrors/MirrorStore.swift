@@ -19,6 +19,8 @@ struct MirrorStore {
   let decisions: [RecordID: MirrorDecision]
   /// The changes to report after the commit.
   private(set) var changes: [MirrorChange] = []
+  /// The number of records that were inserted as they are, and are in step.
+  var insertedCount: Int64 = 0
   /// The conflicts about which the caller has not decided yet.
   var undecided: [MirrorConflict] = []
 
@@ -33,6 +35,9 @@ struct MirrorStore {
   }
 
   mutating func report(_ change: MirrorChange) { changes.append(change) }
+
+  /// Makes space for changes that follow.
+  mutating func reserveChanges(_ count: Int) { changes.reserveCapacity(changes.count + count) }
 
   /// Prepares for all records of the remote database.
   ///
@@ -65,8 +70,14 @@ struct MirrorStore {
 
   /// Brings remote states into the local file. A record that cannot be stored, or that refers to a
   /// record that is not here yet, waits; records that refer to each other are stored together.
-  mutating func integrate(_ records: [DatabaseRecord], at stage: Stage = .page) throws {
-    var waiting = records.count > 1 ? try insertNew(records.orderedByReferences) : records
+  ///
+  /// - Parameters:
+  ///   - records: In an order in which each follows those that it refers to, where possible.
+  ///   - isFirst: Whether no record is expected here.
+  mutating func integrate(
+    _ records: [DatabaseRecord], at stage: Stage = .page, isFirst: Bool = false
+  ) throws {
+    var waiting = records.count > 1 ? try insertNew(records, isFirst: isFirst) : records
     var errors: [RecordID: RecordError] = [:]
     while !waiting.isEmpty {
       let count = waiting.count
@@ -170,11 +181,12 @@ struct MirrorStore {
 
   /// Runs a body in a savepoint. If it throws, nothing is reported either.
   mutating func savepoint<Result>(_ body: (inout MirrorStore) throws -> Result) throws -> Result {
-    let (reported, questions) = (changes.count, undecided.count)
+    let (reported, questions, inserted) = (changes.count, undecided.count, insertedCount)
     let connection = connection
     do { return try connection.savepoint { try body(&self) } } catch {
       changes.removeLast(changes.count - reported)
       undecided.removeLast(undecided.count - questions)
+      insertedCount = inserted
       throw error
     }
   }

@@ -120,22 +120,23 @@ struct MirrorTables {
       ])
   }
 
-  /// Makes the states of new records the common ones.
+  /// Makes the states of new records of a type the common ones.
   ///
   /// - Parameter sequence: The local tag before that of the first record.
-  func insert(_ records: [DatabaseRecord], after sequence: Int64) throws {
+  func insert(_ records: [DatabaseRecord], of type: String, after sequence: Int64) throws {
     try connection.insert(
       records.count, into: "\"\(SQLiteTracking.mirrorBases)\"",
-      ["type", "name", "mirror", "tag", "fields", "sequence", "pending"]
+      constants: ["mirror": .text(mirror), "type": .text(type), "pending": .integer(0)],
+      ["name", "tag", "fields", "sequence"]
     ) { statement, index, place in
       let record = records[index]
-      try statement.bind(record.id.type, at: place)
-      try statement.bind(record.id.name, at: place + 1)
-      try statement.bind(mirror, at: place + 2)
-      try statement.bind(.optional(record.tag?.description), at: place + 3)
-      try statement.bind(MirroredFields.text(of: record.fields), at: place + 4)
-      try statement.bind(sequence + Int64(index) + 1, at: place + 5)
-      try statement.bind(Int64(0), at: place + 6)
+      try statement.bind(record.id.name, at: place)
+      try statement.bind(.optional(record.tag?.description), at: place + 1)
+      let fields = MirroredFields.bytes(of: record.fields)
+      try unsafe fields.withUnsafeBytes { bytes in
+        try unsafe statement.bindText(bytes, at: place + 2, isCopied: true)
+      }
+      try statement.bind(sequence + Int64(index) + 1, at: place + 3)
     }
   }
 

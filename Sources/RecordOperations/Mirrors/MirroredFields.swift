@@ -11,14 +11,22 @@ internal import SystemSupport
 enum MirroredFields {
   /// - Parameter hasNulls: Whether nulls are written.
   static func text(of fields: [String: FieldValue], withNulls hasNulls: Bool = false) -> String {
-    var json = JSONWriter()
+    String(decoding: bytes(of: fields, withNulls: hasNulls), as: UTF8.self)
+  }
+
+  /// - Parameter hasNulls: Whether nulls are written.
+  static func bytes(
+    of fields: [String: FieldValue], withNulls hasNulls: Bool = false
+  ) -> [UInt8] {
+    var json = JSONWriter(capacity: 32 * fields.count)
     json.object { json in
-      for (key, value) in fields where hasNulls || value != .null {
+      for (key, value) in fields {
+        if case .null = value, !hasNulls { continue }
         json.name(key)
         write(value, to: &json)
       }
     }
-    return json.text
+    return json.bytes
   }
 
   static func text(of value: FieldValue) -> String {

@@ -41,6 +41,8 @@ public final class RecordMirror: Sendable {
   public let deletions: DeletionPolicy
   /// How often a request is attempted.
   public let retries: RetryPolicy
+  /// The number of fetched changes from which on they are stored.
+  let transactionSize: Int
 
   let listeners = Broadcast<MirrorChange>()
   let stateListeners = Broadcast<MirrorState>()
@@ -58,10 +60,23 @@ public final class RecordMirror: Sendable {
   ///   - deletions: Whether an edit or a deletion wins.
   ///   - retries: How often a request is attempted.
   /// - Precondition: There is at least one type.
-  public init(
+  public convenience init(
     of types: [String], in local: SQLiteRecordDatabase, with remote: any RecordDatabase,
     named name: String = "", conflicts: ConflictPolicy = .remoteWins,
     deletions: DeletionPolicy = .lose, retries: RetryPolicy = .databaseDefault
+  ) {
+    self.init(
+      of: types, in: local, with: remote, named: name, conflicts: conflicts, deletions: deletions,
+      retries: retries, transactionSize: 10_000)
+  }
+
+  /// - Parameter transactionSize: The number of fetched changes from which on they are stored. Fewer
+  ///   transactions write the pages of the file less often.
+  package init(
+    of types: [String], in local: SQLiteRecordDatabase, with remote: any RecordDatabase,
+    named name: String = "", conflicts: ConflictPolicy = .remoteWins,
+    deletions: DeletionPolicy = .lose, retries: RetryPolicy = .databaseDefault,
+    transactionSize: Int
   ) {
     precondition(!types.isEmpty, "`types` must not be empty")
     self.types = Set(types).sorted()
@@ -71,6 +86,7 @@ public final class RecordMirror: Sendable {
     self.conflicts = conflicts
     self.deletions = deletions
     self.retries = retries
+    self.transactionSize = transactionSize
   }
 
   /// One round: fetches and merges the changes of the remote database, and sends the local edits.

@@ -4,7 +4,17 @@
 // comes before a large transaction.
 extension SQLiteConnection {
   /// The size from which SQLite copies the WAL to the file, in bytes: 1,000 pages.
-  package static let autocheckpointSize = 1_000 * 4_096
+  package static let autocheckpointSize = autocheckpointPages * 4_096
+  private static let autocheckpointPages = 1_000
+
+  /// Whether many large transactions follow: SQLite then copies the WAL to the file only from 32,000
+  /// pages on, because it copies a page once for all of the transactions that have changed it.
+  ///
+  /// - Throws: A ``SQLiteError``.
+  package func expectLargeTransactions(_ areExpected: Bool) throws {
+    let pages = areExpected ? 32 * Self.autocheckpointPages : Self.autocheckpointPages
+    _ = try fetchOne("PRAGMA wal_autocheckpoint = \(pages)") { _ in }
+  }
 
   /// Copies the committed part of the WAL to the file, as far as reading connections allow it, so
   /// that the next transaction overwrites the WAL from its beginning.

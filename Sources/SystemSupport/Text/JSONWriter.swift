@@ -17,7 +17,11 @@ package struct JSONWriter: Sendable {
   private var needsComma = false
   private let escaping: JSONEscaping
 
-  package init(escaping: JSONEscaping = .required) { self.escaping = escaping }
+  /// - Parameter capacity: The expected number of bytes.
+  package init(escaping: JSONEscaping = .required, capacity: Int = 0) {
+    self.escaping = escaping
+    bytes.reserveCapacity(capacity)
+  }
 
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
