@@ -16,6 +16,8 @@ final class MirrorModel {
   /// The values that an edit or a deletion replaced where they were seen.
   private var replaced: Set<String> = []
   private var written: Set<String> = []
+  /// The deletions of records that both databases had, without a later edit.
+  private var deleted: Set<RecordID> = []
   /// The statements and rounds so far, to explain a failure.
   private(set) var history: [String] = []
 
@@ -44,7 +46,27 @@ final class MirrorModel {
         RecordMirror(
           of: Self.types, in: SQLiteRecordDatabase(folder.file("\(number).sqlite")), with: remote,
           conflicts: conflicts, deletions: deletions,
-          retries: RetryPolicy(attempts: 2, backoff: .none)))
+          retries: RetryPolicy(attempts: 2, backoff: .none),
+          transactionSize: Int.random(in: 1...8, using: &random)))
+    }
+  }
+
+  /// Creates the tables of the last replica as another program would, in half of the models.
+  func prepare() async throws {
+    guard Bool.random(using: &random) else { return }
+    history.append("2: tables of another program")
+    try await mirrors[2].local.write { connection in
+      for sql in [
+        "CREATE TABLE Author (id TEXT PRIMARY KEY, name TEXT)",
+        """
+        CREATE TABLE Book (id TEXT PRIMARY KEY, title TEXT DEFAULT 'untitled', pages INTEGER, \
+        author TEXT REFERENCES Author(id) ON DELETE SET NULL, sequel TEXT REFERENCE)
+        """,
+        """
+        CREATE TABLE Chapter (id TEXT PRIMARY KEY, text TEXT, \
+        book TEXT REFERENCES Book(id) ON DELETE CASCADE)
+        """,
+      ] { try connection.execute(sql) }
     }
   }
 
@@ -107,7 +129,16 @@ final class MirrorModel {
     let current = expected.values.reduce(into: Set<String>()) { $0.formUnion($1.values) }
     let lost = written.subtracting(current).subtracting(replaced).subtracting(reported)
       .subtracting(remote.cascaded)
-    return lost.isEmpty ? nil : "lost without a report: \(lost.sorted())"
+    if !lost.isEmpty { return "lost without a report: \(lost.sorted())" }
+    for id in deleted where expected[id] != nil {
+      var isReported = false
+      for mirror in mirrors {
+        let values = try await mirror.lostValues()
+        isReported = isReported || values.contains { $0.record == id && $0.field == nil }
+      }
+      if !isReported { return "the deletion of \(id) was lost without a report" }
+    }
+    return nil
   }
 
   // MARK: Edits
@@ -143,12 +174,14 @@ final class MirrorModel {
     }
     if let (id, fields) = change {
       try await save(id, fields, exists: before[id] != nil, in: number)
+      deleted.remove(id)
       for case .string(let text) in fields.values { written.insert("\"\(text)\"") }
       for case .integer(let number) in fields.values { written.insert("\(number)") }
     } else {
       let id = [author, book, book, chapter][random(4)]
       guard before[id] != nil else { return }
       history.append("\(number): delete \(id)")
+      if try await isKnownDeletion(of: id, in: number) { deleted.insert(id) }
       if number == 2 {
         try await database.write {
           try $0.execute("DELETE FROM \(id.type) WHERE id = '\(id.name)'")
@@ -162,6 +195,31 @@ final class MirrorModel {
       contents.values.reduce(into: Set<String>()) { $0.formUnion($1.values) }
     }
     replaced.formUnion(values(before).subtracting(values(after)))
+  }
+
+  /// Whether a replica deletes a record of the remote database, and no other replica has created
+  /// another one with the same ID.
+  private func isKnownDeletion(of id: RecordID, in number: Int) async throws -> Bool {
+    guard try await isCommon(id, in: number) else { return false }
+    for other in mirrors.indices where other != number {
+      let contents = try await mirrors[other].local.contents
+      if contents[id] != nil, try await !isCommon(id, in: other) { return false }
+    }
+    return true
+  }
+
+  /// Whether a replica knows that the remote database has a record.
+  private func isCommon(_ id: RecordID, in number: Int) async throws -> Bool {
+    try await mirrors[number].local.read { connection in
+      let exists = "SELECT 1 FROM sqlite_schema WHERE name = '_record_mirror_bases'"
+      guard try connection.fetchOne(exists, [], { _ in true }) != nil else { return false }
+      return try connection.fetchOne(
+        """
+        SELECT 1 FROM _record_mirror_bases WHERE type = ?1 AND name = ?2 AND tag IS NOT NULL \
+        AND sequence <> 0
+        """, [.text(id.type), .text(id.name)]
+      ) { _ in true } ?? false
+    }
   }
 
   /// Saves a record: in the last replica by a statement of another program.

@@ -26,6 +26,7 @@ import Testing
   {
     for seed in Self.seeds {
       let model = try MirrorModel(seed: seed)
+      try await model.prepare()
       for _ in 0..<40 { try await model.step() }
       let unrest = try await model.quiet()
       var problem = unrest
