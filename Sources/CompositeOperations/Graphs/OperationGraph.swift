@@ -17,14 +17,14 @@
 /// result of the graph, or several nodes for a tuple. It is called once, when the graph is created;
 /// the graph can run any number of times. All nodes run, even if no other node depends on them.
 ///
-/// If a node ends without a result, the nodes that depend on it, directly or not, never begin. By
-/// default all other nodes are cancelled; with ``FailureMode/runAll`` they run. A node that depends
-/// on the ``GraphNode/outcome`` of another node runs even if that node fails, and handles the
-/// failure.
+/// If a node ends without a result, the nodes that depend on it, directly or indirectly, never
+/// begin. By default, all other nodes are cancelled. With ``FailureMode/runAll``, they run. A node
+/// that depends on the ``GraphNode/outcome`` of another node runs even if that node fails, and
+/// *handles* the failure.
 ///
-/// A failure or self-cancellation of a node *counts* if no other node handles it. A handled failure
-/// or self-cancellation counts, too, if it leaves a node that the graph returns without a result.
-/// The first row that applies determines the outcome:
+/// A failure or self-cancellation of a node *counts* if no other node handles it. It also counts if
+/// a node that the graph returns has no result because of it. The first row that applies determines
+/// the outcome:
 ///
 /// | outcome | condition |
 /// |---|---|

@@ -29,12 +29,12 @@ public final class OperationFinish<Success: Sendable>: Sendable {
   /// handler that is registered after the cancellation is called at once, on the registering
   /// thread.
   ///
-  /// When the operation has been finished, no further handler is called. If a handler is running on
-  /// another thread at that time, the run ends after that handler has returned. The call that
-  /// finishes the operation does not wait for the handler.
+  /// When the operation has been finished, no further handler is called. A handler may be running
+  /// on another thread at that time. The call that finishes the operation then returns at once, but
+  /// the run ends only after the handler has returned.
   ///
-  /// A handler is retained until it has been called or the operation is finished, and is freed
-  /// outside any lock.
+  /// A handler is retained until it has been called or the operation has been finished. It may own
+  /// the last reference to an object whose `deinit` finishes the operation: this does not deadlock.
   ///
   /// Capture the running work weakly in the cancel handler:
   ///
@@ -48,9 +48,10 @@ public final class OperationFinish<Success: Sendable>: Sendable {
   /// ```
   ///
   /// Here, `call` retains the completion handler, which retains `finish`, which retains the cancel
-  /// handler. If the cancel handler retained `call`, this would be a retain cycle: if the API never
-  /// called the completion handler, `finish` would not be released, and the run would wait forever.
-  /// If the API does not retain the call itself, capture `call` strongly.
+  /// handler. A cancel handler that retained `call` would complete a retain cycle, which would keep
+  /// `finish` alive. A run whose completion handler is never called would then wait forever,
+  /// instead of ending in an ``OperationNeverFinishedError``. Some APIs require the caller to
+  /// retain the call. For such an API, capture `call` strongly.
   ///
   /// - Parameter handler: Stops the work.
   public func onCancel(_ handler: @escaping @Sendable () -> Void) { storage.onCancel(handler) }

@@ -17,9 +17,9 @@ extension ParallelOperation {
   /// ```
   ///
   /// The composite ends when all its children have ended, including the added ones. The results of
-  /// added children follow the others, in the order in which they were added. Otherwise, added
-  /// children are like the initial ones. Unlike the error of a composite over a list, the error of
-  /// this composite omits children that never began.
+  /// added children follow the others, in the order in which they were added. In all other
+  /// respects, added children are like the initial ones. Unlike the error of a composite over a
+  /// list, the error of this composite omits children that never began.
   ///
   /// - Parameters:
   ///   - children: The initial children.

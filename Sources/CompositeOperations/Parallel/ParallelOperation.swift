@@ -80,9 +80,9 @@ extension ParallelOperation {
   /// for outcome in try await fetches.run().get() { print(outcome) }
   /// ```
   ///
-  /// By default, every child runs. If ``FailureMode/cancelRemaining`` was passed to the initializer
-  /// of the original composite, the first failure cancels the other children, whose outcomes are
-  /// then cancellations.
+  /// Every child runs, unless ``FailureMode/cancelRemaining`` was passed explicitly to the
+  /// initializer of the original composite. In that case, the first failure cancels the other
+  /// children, and their outcomes are cancellations.
   public func collectingOutcomes<Value>() -> ParallelOperation<[Outcome<Value>]>
   where Success == [Value] {
     let performing = performing

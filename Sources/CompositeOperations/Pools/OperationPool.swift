@@ -82,7 +82,7 @@ public final class OperationPool: Sendable {
   ///
   /// The method waits if the capacity of the pool is reached and its ``Overflow`` is
   /// ``Overflow/wait``. If the calling task is cancelled during the wait, the run is cancelled.
-  /// Otherwise this method behaves like ``submitNow(_:priority:isBarrier:)``.
+  /// In all other respects, this method behaves like ``submitNow(_:priority:isBarrier:)``.
   ///
   /// - Parameters:
   ///   - operation: The operation to run.

@@ -39,8 +39,8 @@ public protocol OperationSequence<Output>: Sendable {
 
   /// Returns the result of the composite.
   ///
-  /// Called when ``nextOperation(after:)`` has returned `nil`, unless the last step ended without
-  /// a result.
+  /// Called when ``nextOperation(after:)`` has returned `nil`, if the last step ended in a result
+  /// or there was no step.
   ///
   /// - Parameter steps: The finished steps, as many as ``history`` keeps.
   /// - Returns: The result of the composite.

@@ -21,7 +21,7 @@ internal import SystemSupport
 /// Extended attributes and access control lists are not copied, and several hard links to one file
 /// become several files.
 ///
-/// The run reports its progress in bytes, and fails with a ``FileOperationError``.
+/// The run reports its progress in bytes. If the copy fails, the error is a ``FileOperationError``.
 public struct FileCopyOperation: ComposableOperation {
   /// The file or folder to copy.
   public let source: URL
@@ -35,8 +35,9 @@ public struct FileCopyOperation: ComposableOperation {
   /// - Parameters:
   ///   - source: The file or folder to copy.
   ///   - destination: The URL of the copy itself, not of the folder that it goes into.
-  ///   - replaces: Whether the copy of a file replaces a file or a symbolic link at the
-  ///     destination. If there is anything else at the destination, it stays, and the run fails.
+  ///   - replaces: Whether the copy of a file replaces an existing file or symbolic link at the
+  ///     destination. Nothing else is ever replaced. If the destination exists and is not replaced,
+  ///     the run fails.
   ///   - place: The threads, queue, actor or executor that run the blocking system calls.
   public init(
     from source: URL, to destination: URL, replacing replaces: Bool = false,

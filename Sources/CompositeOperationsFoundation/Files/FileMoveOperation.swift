@@ -18,7 +18,7 @@ internal import SystemSupport
 /// files that were copied are removed. Files that were changed or added meanwhile stay, which is an
 /// error.
 ///
-/// The run fails with a ``FileOperationError``.
+/// If the move fails, the error is a ``FileOperationError``.
 public struct FileMoveOperation: ComposableOperation {
   /// The file or folder to move.
   public let source: URL
@@ -33,8 +33,9 @@ public struct FileMoveOperation: ComposableOperation {
   ///   - source: The file or folder to move.
   ///   - destination: The new URL of the file or folder itself, not of the folder that it goes
   ///     into.
-  ///   - replaces: Whether a file replaces a file or a symbolic link of that name. Anything else of
-  ///     that name stays, and is an error.
+  ///   - replaces: Whether a file replaces an existing file or symbolic link at the destination.
+  ///     Nothing else is ever replaced. If the destination exists and is not replaced, the run
+  ///     fails.
   ///   - place: The threads, queue, actor or executor that run the blocking system calls.
   public init(
     from source: URL, to destination: URL, replacing replaces: Bool = false,

@@ -14,8 +14,10 @@ internal import SystemSupport
 /// ```
 ///
 /// The file is read block by block, and a cancellation takes effect between two blocks. A pipe is
-/// read until its last writer has closed it; if it has no writer yet, the run waits for one. The
-/// run reports its progress in bytes, and fails with a ``FileOperationError``.
+/// read until its last writer has closed it; if it has no writer yet, the run waits for one.
+///
+/// The run reports its progress in bytes. If the file cannot be read, the error is a
+/// ``FileOperationError``.
 public struct FileReadOperation: ComposableOperation {
   /// The file to read.
   public let url: URL

@@ -12,8 +12,10 @@ internal import SystemSupport
 /// ```
 ///
 /// A symbolic link is removed, and never its target, even if the link replaces a folder during the
-/// run. A run that is cancelled stops between two entries and leaves the rest. The run reports how
-/// many entries it has removed, and fails with a ``FileOperationError``.
+/// run. A run that is cancelled stops between two entries and leaves the rest.
+///
+/// The run reports how many entries it has removed. If an entry cannot be removed, the error is a
+/// ``FileOperationError``.
 public struct FileRemovalOperation: ComposableOperation {
   /// The file or folder to remove.
   public let url: URL

@@ -18,7 +18,8 @@ internal import SystemSupport
 ///
 /// A device or a pipe is written directly. A pipe must have a reader.
 ///
-/// The run reports its progress in bytes, and fails with a ``FileOperationError``.
+/// The run reports its progress in bytes. If the file cannot be written, the error is a
+/// ``FileOperationError``.
 public struct FileWriteOperation: ComposableOperation {
   /// The file to write. If it is a symbolic link, its target is written.
   public let url: URL

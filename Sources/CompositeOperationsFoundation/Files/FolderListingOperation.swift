@@ -15,8 +15,10 @@ internal import SystemSupport
 ///
 /// The entries are sorted by name, with a folder before its contents. Symbolic links in the folder
 /// are entries and are not followed. Entries that vanish during the run are omitted. A name that is
-/// not UTF-8 is an error, because no URL can represent it. The run reports how many entries it has
-/// found, and fails with a ``FileOperationError``.
+/// not UTF-8 is an error, because no URL can represent it.
+///
+/// The run reports how many entries it has found. If the folder cannot be listed, the error is a
+/// ``FileOperationError``.
 public struct FolderListingOperation: ComposableOperation {
   /// The folder to list.
   public let url: URL

@@ -47,8 +47,9 @@ extension ProcessOperation {
 
   /// Returns a copy with another grace period for a cancelled run. By default, it is 2 seconds.
   ///
-  /// - Parameter grace: The time that the process group has between SIGTERM and SIGKILL, by the
-  ///   clock of the machine. With zero, SIGKILL is sent at once.
+  /// - Parameter grace: The time between SIGTERM and SIGKILL. It is measured by a
+  ///   `SuspendingClock`, even if the environment has another clock. With zero, SIGKILL is sent at
+  ///   once.
   /// - Precondition: `grace` is not negative.
   public func ending(within grace: Duration) -> ProcessOperation {
     precondition(grace >= .zero, "`grace` must not be negative (was \(grace))")
@@ -64,7 +65,8 @@ extension ProcessOperation {
   /// SIGPIPE, which ends most programs. If a program starts a background process, it should
   /// redirect the output of that process, for example to a file.
   ///
-  /// - Parameter time: The time limit, by the clock of the machine.
+  /// - Parameter time: The time limit, measured by a `SuspendingClock`, even if the environment has
+  ///   another clock.
   /// - Precondition: `time` is not negative.
   public func draining(for time: Duration) -> ProcessOperation {
     precondition(time >= .zero, "`time` must not be negative (was \(time))")

@@ -72,9 +72,9 @@ extension ProcessOperation {
   /// than 1 MiB is delivered in parts of at most 1 MiB. After the run is cancelled, no line is
   /// delivered.
   ///
-  /// By default, the output is also kept in the result. If an earlier ``sendingOutput(to:)`` has
-  /// set a destination that does not keep the output, such as a file, the closure replaces that
-  /// destination, and the result contains no output.
+  /// By default, the output is also kept in the result. An earlier ``sendingOutput(to:)`` may have
+  /// set a destination that does not keep the output, such as a file. Then nothing is sent to that
+  /// destination: only the closure receives the output, and the result contains none.
   ///
   /// - Parameter body: Receives a line. It is called in the task of the run, and never at the same
   ///   time as the closure for standard error. A program that writes faster than lines are handled

@@ -14,7 +14,7 @@ public import CompositeOperations
 ///
 /// The result is a ``ProcessResult``: the status and the output. A status other than 0 is a
 /// ``ProcessExitError``, and a program that cannot be started is a ``ProcessLaunchError``.
-/// Modifiers change the defaults, each in a copy:
+/// Each modifier returns a copy with another setting:
 ///
 /// ```swift
 /// import CompositeOperationsFoundation

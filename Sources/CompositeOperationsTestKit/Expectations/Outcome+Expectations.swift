@@ -8,8 +8,8 @@ extension Outcome {
   /// ```
   ///
   /// - Parameters:
-  ///   - file: The module and the file that the error names.
-  ///   - line: The line that the error names.
+  ///   - file: The module and file to report in the error, by default the file of the call.
+  ///   - line: The line to report in the error, by default the line of the call.
   /// - Returns: The value.
   /// - Throws: An ``ExpectationError`` if the outcome is not a result.
   @discardableResult
@@ -28,8 +28,8 @@ extension Outcome {
   ///
   /// - Parameters:
   ///   - expected: The expected value.
-  ///   - file: The module and the file that the error names.
-  ///   - line: The line that the error names.
+  ///   - file: The module and file to report in the error, by default the file of the call.
+  ///   - line: The line to report in the error, by default the line of the call.
   /// - Throws: An ``ExpectationError`` if the outcome is not a result or has another value.
   public func expectResult(
     _ expected: Success, file: String = #fileID, line: Int = #line
@@ -48,8 +48,8 @@ extension Outcome {
   ///
   /// - Parameters:
   ///   - type: The expected type; any error by default.
-  ///   - file: The module and the file that the error names.
-  ///   - line: The line that the error names.
+  ///   - file: The module and file to report in the error, by default the file of the call.
+  ///   - line: The line to report in the error, by default the line of the call.
   /// - Returns: The error.
   /// - Throws: An ``ExpectationError`` if the outcome is not an error of this type.
   @discardableResult
@@ -65,8 +65,8 @@ extension Outcome {
   /// Expects a cancellation.
   ///
   /// - Parameters:
-  ///   - file: The module and the file that the error names.
-  ///   - line: The line that the error names.
+  ///   - file: The module and file to report in the error, by default the file of the call.
+  ///   - line: The line to report in the error, by default the line of the call.
   /// - Throws: An ``ExpectationError`` if the outcome is not a cancellation.
   public func expectCancelled(file: String = #fileID, line: Int = #line) throws {
     guard isCancelled else { throw unexpected("a cancellation", file: file, line: line) }

@@ -18,8 +18,8 @@ extension RecordingObserver {
   /// - Parameters:
   ///   - pattern: The expected event.
   ///   - count: The expected number of times; nil for at least once.
-  ///   - file: The module and the file that the error names.
-  ///   - line: The line that the error names.
+  ///   - file: The module and file to report in the error, by default the file of the call.
+  ///   - line: The line to report in the error, by default the line of the call.
   /// - Throws: An ``ExpectationError`` if the event did not happen, or happened another number of
   ///   times.
   /// - Precondition: `count` is not negative.
@@ -44,8 +44,8 @@ extension RecordingObserver {
   ///
   /// - Parameters:
   ///   - pattern: The unexpected event.
-  ///   - file: The module and the file that the error names.
-  ///   - line: The line that the error names.
+  ///   - file: The module and file to report in the error, by default the file of the call.
+  ///   - line: The line to report in the error, by default the line of the call.
   /// - Throws: An ``ExpectationError`` if the event happened.
   public func expectNever(
     _ pattern: EventPattern, file: String = #fileID, line: Int = #line
@@ -63,8 +63,8 @@ extension RecordingObserver {
   ///
   /// - Parameters:
   ///   - patterns: The expected events, in order.
-  ///   - file: The module and the file that the error names.
-  ///   - line: The line that the error names.
+  ///   - file: The module and file to report in the error, by default the file of the call.
+  ///   - line: The line to report in the error, by default the line of the call.
   /// - Throws: An ``ExpectationError`` that names the first event that did not happen after those
   ///   before it.
   public func expectOrder(
@@ -96,8 +96,8 @@ extension RecordingObserver {
   /// - Parameters:
   ///   - limit: The maximum number of concurrent runs.
   ///   - name: The name of the operations.
-  ///   - file: The module and the file that the error names.
-  ///   - line: The line that the error names.
+  ///   - file: The module and file to report in the error, by default the file of the call.
+  ///   - line: The line to report in the error, by default the line of the call.
   /// - Throws: An ``ExpectationError`` if more runs were in flight at the same time.
   /// - Precondition: `limit` is not negative.
   public func expectAtMost(

@@ -74,8 +74,8 @@ extension Outcome {
 /// ```
 ///
 /// The child is stored like any run, so a crash of the parent does not repeat the finished steps of
-/// the child. Cancelling the parent in its store cancels the child. A ``DurableWorker`` that was
-/// created with the flow of the child may run the child in another process.
+/// the child. Cancelling the parent in its store cancels the child. A ``DurableWorker`` in another
+/// process may run the child, if the type of the child's flow is in the worker's list of flows.
 ///
 /// Outside a durable run, the operation runs the sequence without a journal.
 public struct ChildFlow<Flow: DurableSequence>: ComposableOperation

@@ -164,8 +164,10 @@ public struct FetchedChanges: Sendable {
   /// The position after these changes.
   public let token: ChangeToken
   /// Whether this fetch began with all records of the zone, because there was no token or because
-  /// the token had expired. Then discard all records that were fetched earlier. If the changes are
-  /// a page, this is `true` only for the first page.
+  /// the token had expired.
+  ///
+  /// If this is `true`, discard all records that were fetched earlier. If the changes are a page,
+  /// this is `true` only for the first page.
   public let startsOver: Bool
 
   init(changed: [DatabaseRecord], deleted: [RecordID], token: ChangeToken, startsOver: Bool) {

@@ -7,9 +7,9 @@ internal import CompositeOperations
 /// changes applied.
 ///
 /// A ``RecordContainer`` creates contexts, and each run of a ``ContextOperation`` has its own.
-/// Saves of other contexts are applied beneath the unsaved changes: fields that are changed here
-/// keep their local values, and the other fields are updated. If both have changed the same field,
-/// the record stays as it is, and the policy of the next save decides.
+/// When another context of the container saves a record, this context updates the fields that it
+/// has not changed itself. If both have changed the same field, this context does not update the
+/// record, and the policy of its next save applies.
 public final class RecordContext: Sendable {
   let container: RecordContainer
   /// The context in which requests run.
@@ -140,7 +140,8 @@ public final class RecordContext: Sendable {
 
   // MARK: Saves of other contexts
 
-  /// The saves of other contexts from now on. The stream finishes when this context is released.
+  /// A stream of the changes that other contexts of the container save from now on, with one
+  /// element for each save. It finishes when this context is released.
   public var merges: AsyncStream<ContextChanges> { listeners.stream() }
 
   /// Applies the saves of another context.

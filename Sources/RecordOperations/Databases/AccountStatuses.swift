@@ -13,8 +13,8 @@ extension RecordDatabase {
   /// }
   /// ```
   ///
-  /// A failed request counts as ``AccountStatus/couldNotDetermine``. The stream ends when its task
-  /// is cancelled.
+  /// A failed request counts as ``AccountStatus/couldNotDetermine``. The stream ends when the task
+  /// that iterates over it is cancelled.
   ///
   /// - Parameter interval: The time between two requests.
   public func accountStatuses(checkingEvery interval: Duration = .seconds(60))

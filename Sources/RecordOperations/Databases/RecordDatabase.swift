@@ -21,8 +21,12 @@ public protocol RecordDatabase: Sendable {
 
   /// Returns an ID that no other database has; `nil` if the database has none, or has none yet.
   ///
-  /// A ``RecordMirror`` normally deletes local records that the database no longer has. If the ID
-  /// has changed, the mirror keeps all local records instead. The default is `nil`.
+  /// A ``RecordMirror``, which keeps a local copy of a database, uses the ID when it fetches all
+  /// records again. If the ID has changed, the mirror keeps all local records. If the ID is the
+  /// same as before, or still `nil`, the mirror deletes local records that the database no longer
+  /// has.
+  ///
+  /// The default implementation returns `nil`.
   ///
   /// - Throws: A ``RecordError`` if the request fails.
   func identity() async throws -> String?

@@ -9,8 +9,8 @@
 public struct RecordReference: Hashable, Codable, Sendable {
   /// The effect on a record when the record that it refers to is deleted.
   public enum DeleteRule: String, Hashable, Codable, Sendable, CaseIterable {
-    /// The record stays, and its reference leads nowhere. The other record need not exist when this
-    /// one is saved, either.
+    /// The record and its reference stay. A reference to a record that does not exist can also be
+    /// saved.
     case keep
     /// The record stays, and the field becomes null.
     case nullify

@@ -18,14 +18,16 @@ public import CompositeOperations
 ///
 /// The operation splits the records into as many requests as the limits of the database require.
 /// The requests run one after another, in the order of the records, so put a record before the
-/// records that refer to it. A request that the database rejects as too large is halved, down to a
-/// single record. An **atomic** save is a single request, or fails with
-/// ``RecordError/Reason/limitExceeded``.
+/// records that refer to it. A request that the database rejects as too large is split into halves,
+/// down to a single record. An **atomic** save is a single request. If this request is too large,
+/// the save fails with ``RecordError/Reason/limitExceeded``.
 ///
-/// A request that failed temporarily is retried, with only the records that are not saved yet. If a
-/// reply was lost, the operation first looks up which of these records were saved. If several
-/// records have the same ID, they are saved once, with the same result as if they were saved one
-/// after another.
+/// A request that failed temporarily is retried without the records that have been saved. If the
+/// reply to a request was lost, the operation first looks up which records the request has saved.
+///
+/// Records with the same ID are merged into one record, which is saved once. If several of them set
+/// the same field, the value of the last one is saved. With ``SavePolicy/replace``, only the last
+/// of them is saved.
 ///
 /// If not all records could be saved, the error is a ``RecordBatchError`` with the result of each
 /// record.
@@ -87,8 +89,8 @@ public struct SaveRecords: ComposableOperation {
   /// Saves the records.
   ///
   /// - Returns: The saved records in their current state, in the given order.
-  /// - Throws: A ``RecordBatchError`` if not all records are saved; if the cause is a cancellation,
-  ///   the run ends as cancelled, with this error as its
+  /// - Throws: A ``RecordBatchError`` if not all records are saved. If the cause is a cancellation,
+  ///   the run ends as cancelled, and this error is its
   ///   ``CompositeOperations/OperationRun/lateOutcome``. A ``RecordError`` if an atomic save is not
   ///   supported or exceeds the limits.
   public func perform(in context: OperationContext) async throws -> [DatabaseRecord] {

@@ -44,7 +44,7 @@ public enum CapabilityStatus: Hashable, Sendable {
   case unavailable
 }
 
-/// The error of a condition that requires a capability which may not be used.
+/// The error of a condition whose capability may not be used.
 public struct CapabilityError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name of the capability.
   public let name: String

@@ -19,11 +19,11 @@ internal import Synchronization
 ///
 /// If an operation has several conditions, the precedence is: failed, then not met, then met.
 ///
-/// A run evaluates each of its conditions once, even if a condition is listed several times.
-/// Consecutive `requiring` modifiers form one list, which includes the operands of combinations
-/// such as ``all(_:onFailure:)-(Condition...,_)``. Copies of a condition are the same condition.
-/// Two calls of an initializer make two conditions, so store a condition in a `let` instead of a
-/// computed property.
+/// A run evaluates a condition once, even if the condition occurs several times: in one `requiring`
+/// modifier, in adjacent `requiring` modifiers, or in combinations such as
+/// ``all(_:onFailure:)-(Condition...,_)``. Copies of a condition are the same condition. Two calls
+/// of an initializer make two conditions, so store a condition in a `let` instead of a computed
+/// property.
 public struct Condition: Sendable {
   enum Kind: Sendable {
     /// Evaluated without a task, because it does not suspend.
@@ -103,8 +103,8 @@ extension Condition {
   /// | the condition | the negation |
   /// |---|---|
   /// | is met | is not met |
-  /// | returned `false` or threw a ``Skipped`` | is met |
-  /// | threw another error that represents a cancellation | is not met |
+  /// | is not met: it returned `false` or threw a ``Skipped`` | is met |
+  /// | stopped without an answer, for example by throwing `CancellationError` | is not met either |
   /// | failed | fails with the same error |
   ///
   /// - Parameter condition: The condition to negate.
@@ -152,8 +152,8 @@ extension Condition {
   /// Returns a condition that is met if one of its operands is met.
   ///
   /// The operands are evaluated concurrently. The evaluation ends as soon as one is met, without
-  /// waiting for the others. If none is met, but at least one does not fail, this condition is not
-  /// met. If all fail, or if there are no operands, it fails with a ``NoConditionMetError``.
+  /// waiting for the others. Precedence: met, then not met, then failed. So this condition fails,
+  /// with a ``NoConditionMetError``, only if all operands fail or if there are none.
   ///
   /// - Parameter conditions: The operands.
   public static func any(_ conditions: Condition...) -> Condition { .any(conditions) }
@@ -161,8 +161,8 @@ extension Condition {
   /// Returns a condition that is met if one of its operands is met.
   ///
   /// The operands are evaluated concurrently. The evaluation ends as soon as one is met, without
-  /// waiting for the others. If none is met, but at least one does not fail, this condition is not
-  /// met. If all fail, or if there are no operands, it fails with a ``NoConditionMetError``.
+  /// waiting for the others. Precedence: met, then not met, then failed. So this condition fails,
+  /// with a ``NoConditionMetError``, only if all operands fail or if there are none.
   ///
   /// - Parameter conditions: The operands.
   public static func any(_ conditions: [Condition]) -> Condition {

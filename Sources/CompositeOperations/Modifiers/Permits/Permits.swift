@@ -13,14 +13,16 @@ internal import Synchronization
 /// ```
 ///
 /// Permits are granted in FIFO order: a request for many permits is not overtaken by later requests
-/// for few. There is one exception: a later request is granted first if the permits that the
-/// earlier request waits for would otherwise never be released.
+/// for few. The only exception prevents a deadlock. For example, an operation holds one of two
+/// permits, and a request for both permits waits for its end. If a child of the operation then
+/// requests the other permit, the child receives it first, because the operation cannot end before
+/// its child.
 ///
 /// There is no registry of permits: operations share permits by sharing the instance.
 ///
-/// > Warning: A body that holds permits deadlocks, as with any lock, if it awaits `other.run()` and
-/// > `other` requests the same permits. If it awaits `context.run(other)` instead, the child fails
-/// > with a ``PermitError`` at once.
+/// > Warning: If a body that holds permits awaits `other.run()`, and `other` needs these permits,
+/// > the body deadlocks, as with any lock. If the body awaits `context.run(other)` instead, the
+/// > child fails with a ``PermitError`` at once.
 public final class Permits: Sendable {
   /// The number of permits.
   public let count: Int

@@ -73,9 +73,9 @@ public struct Backoff: Sendable {
   /// - Precondition: `first` is not negative.
   public static func fibonacci(from first: Duration) -> Backoff { Backoff(first, .fibonacci) }
 
-  /// Returns a copy with no delay longer than a maximum, jitter included.
+  /// Returns a copy whose delays, including jitter, never exceed a maximum.
   ///
-  /// - Parameter longest: The longest delay.
+  /// - Parameter longest: The maximum delay.
   /// - Precondition: `longest` is not negative.
   public func capped(at longest: Duration) -> Backoff {
     precondition(longest >= .zero, "`longest` must not be negative (was \(longest))")

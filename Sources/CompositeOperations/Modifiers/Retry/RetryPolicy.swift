@@ -10,9 +10,9 @@ public struct RetryPolicy: Sendable {
   public enum FinalError: Sendable {
     /// A ``RetryError`` with the error of every attempt.
     case allAttempts
-    /// The error of the last attempt itself. The errors of earlier attempts are dropped. If such an
-    /// error contains results, as the error of a composite does, these results are passed to the
-    /// closure of ``ComposableOperation/discarding(_:)``.
+    /// The error of the last attempt itself. No caller receives the errors of earlier attempts. If
+    /// one of them contains results, as the error of a composite can, these results are passed to
+    /// the closure of ``ComposableOperation/discarding(_:)``.
     case lastAttempt
   }
 
@@ -80,7 +80,7 @@ public struct FailedAttempt: Sendable {
   public let number: Int
   /// The error of the attempt.
   public let error: any Error
-  /// The delay of the backoff before the next attempt, or the delay that a ``RetryAdvising`` error
-  /// requests if that is longer.
+  /// The delay that the backoff determines, or a longer one that a ``RetryAdvising`` error
+  /// requests. It applies only if the closure passes it to ``RetryDecision/retry(after:with:)``.
   public let delay: Duration
 }

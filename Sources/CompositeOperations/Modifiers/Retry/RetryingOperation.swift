@@ -7,8 +7,8 @@ extension ComposableOperation {
   /// ```
   ///
   /// The number of attempts includes the first one. Each attempt is a separate run. A cancellation
-  /// ends the run at once, also between two attempts, and is never retried. After an error that is
-  /// ``RetryAdvising``, the next attempt waits for the advised delay if that is longer. If no
+  /// ends the run at once, also between two attempts, and is never retried. If a ``RetryAdvising``
+  /// error requests a longer delay than the backoff, the next attempt waits for that delay. If no
   /// attempt has a result, the run ends in a ``RetryError``.
   ///
   /// - Parameters:
@@ -47,9 +47,9 @@ extension ComposableOperation {
   /// }
   /// ```
   ///
-  /// Otherwise it behaves like ``retrying(attempts:backoff:within:when:)``. The label differs
-  /// because a chain of overloads that differ only in their closures takes exponential time to
-  /// compile.
+  /// In all other respects, it behaves like ``retrying(attempts:backoff:within:when:)``. The label
+  /// differs because a chain of overloads that differ only in their closures takes exponential time
+  /// to compile.
   ///
   /// - Parameters:
   ///   - attempts: The maximum number of attempts.

@@ -30,9 +30,9 @@ extension ComposableOperation {
   /// let pages = ParallelOperation(urls.map { FetchPage($0).timingOut(until: deadline) })
   /// ```
   ///
-  /// Otherwise it behaves like ``timingOut(after:_:)``. The limit of the ``TimeoutError`` is the
-  /// time that was left when the run began. If the instant has passed by then, the body does not
-  /// begin.
+  /// In all other respects, it behaves like ``timingOut(after:_:)``. The limit of the
+  /// ``TimeoutError`` is the time that was left when the run began. If the instant has passed by
+  /// then, the body does not begin.
   ///
   /// - Parameters:
   ///   - moment: The instant by which the operation must have ended.

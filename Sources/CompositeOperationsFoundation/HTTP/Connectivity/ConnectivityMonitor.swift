@@ -24,7 +24,7 @@ extension Condition {
   ///
   /// Inside a retry, as in the example, every attempt waits for the network. Observers see this as
   /// a wait for a condition. A cancellation ends the wait at once. Without a network, the condition
-  /// waits instead of being not met: to limit the wait, use `timingOut(after:)`.
+  /// does not end as not met, but waits. To limit the wait, use `timingOut(after:)`.
   ///
   /// - Parameter monitor: The monitor of the network.
   public static func connectivity(_ monitor: some ConnectivityMonitor) -> Condition {
