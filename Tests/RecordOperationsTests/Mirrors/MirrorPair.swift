@@ -19,6 +19,7 @@ final class MirrorPair: Sendable {
     deletions: DeletionPolicy = .lose, limits: RecordLimits = RecordLimits(),
     capabilities: RecordCapabilities = .all,
     retries: RetryPolicy = RetryPolicy(attempts: 2, backoff: .none),
+    transactionSize: Int = 10_000,
     fault: @escaping Fault = { _, _ in nil }
   ) throws {
     folder = try TemporaryFolder()
@@ -27,7 +28,7 @@ final class MirrorPair: Sendable {
     remote = FaultyRecordDatabase(base, fault: fault)
     mirror = RecordMirror(
       of: types, in: local, with: remote, conflicts: conflicts, deletions: deletions,
-      retries: retries)
+      retries: retries, transactionSize: transactionSize)
   }
 
   @discardableResult

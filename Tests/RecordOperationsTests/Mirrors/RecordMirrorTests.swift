@@ -1,4 +1,5 @@
 import CompositeOperations
+import Dispatch
 import Foundation
 import RecordOperations
 import Synchronization
@@ -499,6 +500,57 @@ import Testing
     #expect(try await pair.sync().saved == 3)
     // Two pages, from the token of the last one that was stored.
     #expect(pair.remote.requestCount - before == 2)
+  }
+
+  @Test func `M6: a record that changes while changes are fetched is stored in its last state`()
+    async throws
+  {
+    let base = Mutex<MemoryRecordDatabase?>(nil)
+    let pair = try MirrorPair(limits: RecordLimits(page: 2)) { request, _ in
+      guard case .changes(.some) = request, let base = base.withLock({ $0.take() }) else {
+        return nil
+      }
+      _ = try? await base.modify(
+        RecordBatch([
+          .save(record("0", ["title": "Persuasion"]), .allKeys), .delete(id("1"), ifTagged: nil),
+        ]))
+      return nil
+    }
+    for number in 0..<5 { try await pair.base.save(record("\(number)", ["title": "Emma"])) }
+    base.withLock { $0 = pair.base }
+    #expect(try await pair.sync().saved == 4)
+    #expect(try await pair.names == [["0", "2", "3", "4"], ["0", "2", "3", "4"]])
+    #expect(try await pair.values("0", "title") == ["Persuasion", "Persuasion"])
+    #expect(try await pair.sync().isEmpty)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `M6: the next changes are fetched while changes are stored`() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    let pages = Mutex<Int?>(nil)
+    let pair = try MirrorPair(limits: RecordLimits(page: 2), transactionSize: 2) { _, _ in
+      let page = pages.withLock { pages in
+        pages = pages.map { $0 + 1 }
+        return pages
+      }
+      if page == 2 { gate.signal() }
+      return nil
+    }
+    try await pair.sync()
+    for number in 0..<4 { try await pair.base.save(record("\(number)", ["title": "Emma"])) }
+    // Another writer keeps the file until the second page is fetched.
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let local = pair.local
+    let writer = Task {
+      try await local.write { _ in
+        begin.yield()
+        gate.wait()
+      }
+    }
+    for await _ in begun { break }
+    pages.withLock { $0 = 0 }
+    #expect(try await pair.sync().saved == 4)
+    try await writer.value
   }
 
   @Test func `M7: rounds on a file exclude each other`() async throws {
