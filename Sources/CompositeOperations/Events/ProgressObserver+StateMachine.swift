@@ -142,8 +142,9 @@ extension ProgressObserver {
 
     /// Records an event.
     ///
-    /// - Returns: Whether the progress has changed and no other call reports it. If `true`, the
-    ///   caller must call ``toTell()`` and report its result, repeatedly until it returns nil.
+    /// - Returns: Whether the caller must report the changed progress: it calls ``toTell()`` and
+    ///   reports its result, until it is nil. `false` if nothing has changed, or if another thread
+    ///   is in that loop.
     mutating func observedForTelling(_ event: OperationEvent) -> Bool {
       observed(event)
       if isTelling || progress == told { return false }

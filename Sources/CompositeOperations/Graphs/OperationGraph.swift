@@ -17,13 +17,15 @@
 /// result of the graph, or several nodes for a tuple. It is called once, when the graph is created;
 /// the graph can run any number of times. All nodes run, even if no other node depends on them.
 ///
-/// If a node ends without a result, the nodes that depend on it, directly or indirectly, never
-/// begin. By default, all other nodes are cancelled. With ``FailureMode/runAll``, they run. A node
-/// that depends on the ``GraphNode/outcome`` of another node runs even if that node fails, and
-/// *handles* the failure.
+/// If a node ends without a result, the nodes that depend on its result, directly or indirectly,
+/// never begin. By default, all other nodes are cancelled. With ``FailureMode/runAll``, they run.
 ///
-/// A failure or self-cancellation of a node *counts* if no other node handles it. It also counts if
-/// a node that the graph returns has no result because of it. The first row that applies determines
+/// A node can also depend on the ``GraphNode/outcome`` of another node. It then runs in any case,
+/// and *handles* the outcome: if the other node fails or cancels itself, no node is cancelled
+/// because of this.
+///
+/// A failure or self-cancellation of a node *counts* if no other node handles it. A handled one
+/// counts only if it prevents a node that the graph returns. The first row that applies determines
 /// the outcome:
 ///
 /// | outcome | condition |

@@ -33,8 +33,9 @@ public final class OperationFinish<Success: Sendable>: Sendable {
   /// on another thread at that time. The call that finishes the operation then returns at once, but
   /// the run ends only after the handler has returned.
   ///
-  /// A handler is retained until it has been called or the operation has been finished. It may own
-  /// the last reference to an object whose `deinit` finishes the operation: this does not deadlock.
+  /// A handler is retained until it has been called or the operation has been finished. When the
+  /// handler is released, so are the objects that it captures. Their `deinit` may safely finish the
+  /// operation.
   ///
   /// Capture the running work weakly in the cancel handler:
   ///
@@ -50,8 +51,9 @@ public final class OperationFinish<Success: Sendable>: Sendable {
   /// Here, `call` retains the completion handler, which retains `finish`, which retains the cancel
   /// handler. A cancel handler that retained `call` would complete a retain cycle, which would keep
   /// `finish` alive. A run whose completion handler is never called would then wait forever,
-  /// instead of ending in an ``OperationNeverFinishedError``. Some APIs require the caller to
-  /// retain the call. For such an API, capture `call` strongly.
+  /// instead of ending in an ``OperationNeverFinishedError``. If an API requires that the caller
+  /// retains the call, capture `call` strongly nevertheless: a call that is released may never
+  /// call its completion handler.
   ///
   /// - Parameter handler: Stops the work.
   public func onCancel(_ handler: @escaping @Sendable () -> Void) { storage.onCancel(handler) }

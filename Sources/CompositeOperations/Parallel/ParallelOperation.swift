@@ -10,9 +10,9 @@
 /// added later, the default limit is 64 children, suspended or not. An ``OperationWidth`` sets
 /// another limit.
 ///
-/// The first child that fails cancels the others; with ``FailureMode/runAll``, all of them run. In
-/// both modes, the composite ends when every child that began has ended. If the composite fails,
-/// its error is a ``ParallelOperationError``, which shows how each child ended.
+/// The first child that ends without a result cancels the others; with ``FailureMode/runAll``, all
+/// of them run. In both modes, the composite ends when every child that began has ended. If the
+/// composite fails, its error is a ``ParallelOperationError``, which shows how each child ended.
 ///
 /// The first row that applies determines the outcome:
 ///

@@ -12,9 +12,9 @@
 /// Its description has a line for every failure, in chronological order.
 ///
 /// A composite that was cancelled, or whose children cancelled themselves, has the outcome
-/// ``Outcome/cancelled``, which contains no error. The `ParallelOperationError` of such a composite
-/// is in ``OperationRun/lateOutcome`` and in the event
-/// ``OperationEvent/Kind/ended(_:lateOutcome:)``.
+/// ``Outcome/cancelled``, which contains no error. The error that shows how its children ended is
+/// in ``OperationRun/lateOutcome``, the outcome that a cancelled run would have had otherwise, and
+/// in the event ``OperationEvent/Kind/ended(_:lateOutcome:)``.
 public struct ParallelOperationError: Error, Sendable {
   /// One child and how it ended.
   public struct Child: Sendable {

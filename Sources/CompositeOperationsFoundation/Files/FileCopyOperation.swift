@@ -13,8 +13,8 @@ internal import SystemSupport
 /// ```
 ///
 /// The copy has a temporary name, and no other user can read it, until it is complete and renamed.
-/// A run that fails or is cancelled before that leaves no copy. A cancellation during the rename
-/// has no effect on the copy.
+/// If a run fails or is cancelled before the rename, it leaves no copy. A cancellation during the
+/// rename has no effect on the copy.
 ///
 /// The copy has the owner, the permissions and the times of the original. Without root, copies of
 /// other users' files belong to you and lose setuid and setgid. Symbolic links are copied as links.

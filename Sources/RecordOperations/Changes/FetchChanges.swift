@@ -166,8 +166,8 @@ public struct FetchedChanges: Sendable {
   /// Whether this fetch began with all records of the zone, because there was no token or because
   /// the token had expired.
   ///
-  /// If this is `true`, discard all records that were fetched earlier. If the changes are a page,
-  /// this is `true` only for the first page.
+  /// If this is `true`, discard all records that were fetched earlier. Of the pages of a fetch,
+  /// this is `true` for the first one without a token, and for the first one after a token expired.
   public let startsOver: Bool
 
   init(changed: [DatabaseRecord], deleted: [RecordID], token: ChangeToken, startsOver: Bool) {

@@ -22,9 +22,9 @@ public protocol RecordDatabase: Sendable {
   /// Returns an ID that no other database has; `nil` if the database has none, or has none yet.
   ///
   /// A ``RecordMirror``, which keeps a local copy of a database, uses the ID when it fetches all
-  /// records again. If the ID has changed, the mirror keeps all local records. If the ID is the
-  /// same as before, or still `nil`, the mirror deletes local records that the database no longer
-  /// has.
+  /// records again. If the ID is the same as before, or still `nil`, a record that is missing was
+  /// deleted, so the mirror deletes it locally. If the ID has changed, this is another database, in
+  /// which nothing was deleted. The mirror then keeps all local records.
   ///
   /// The default implementation returns `nil`.
   ///

@@ -104,7 +104,7 @@ extension Condition {
   /// |---|---|
   /// | is met | is not met |
   /// | is not met: it returned `false` or threw a ``Skipped`` | is met |
-  /// | stopped without an answer, for example by throwing `CancellationError` | is not met either |
+  /// | gave no answer, for example because it threw `CancellationError` | is not met |
   /// | failed | fails with the same error |
   ///
   /// - Parameter condition: The condition to negate.
@@ -151,18 +151,20 @@ extension Condition {
 
   /// Returns a condition that is met if one of its operands is met.
   ///
-  /// The operands are evaluated concurrently. The evaluation ends as soon as one is met, without
-  /// waiting for the others. Precedence: met, then not met, then failed. So this condition fails,
-  /// with a ``NoConditionMetError``, only if all operands fail or if there are none.
+  /// The operands are evaluated concurrently. As soon as one is met, the others are cancelled,
+  /// and the evaluation ends without waiting for them. Precedence: met, then not met, then failed.
+  /// So this condition fails, with a ``NoConditionMetError``, only if all operands fail or if there
+  /// are none.
   ///
   /// - Parameter conditions: The operands.
   public static func any(_ conditions: Condition...) -> Condition { .any(conditions) }
 
   /// Returns a condition that is met if one of its operands is met.
   ///
-  /// The operands are evaluated concurrently. The evaluation ends as soon as one is met, without
-  /// waiting for the others. Precedence: met, then not met, then failed. So this condition fails,
-  /// with a ``NoConditionMetError``, only if all operands fail or if there are none.
+  /// The operands are evaluated concurrently. As soon as one is met, the others are cancelled,
+  /// and the evaluation ends without waiting for them. Precedence: met, then not met, then failed.
+  /// So this condition fails, with a ``NoConditionMetError``, only if all operands fail or if there
+  /// are none.
   ///
   /// - Parameter conditions: The operands.
   public static func any(_ conditions: [Condition]) -> Condition {

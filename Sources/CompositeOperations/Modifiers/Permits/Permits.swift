@@ -13,16 +13,15 @@ internal import Synchronization
 /// ```
 ///
 /// Permits are granted in FIFO order: a request for many permits is not overtaken by later requests
-/// for few. The only exception prevents a deadlock. For example, an operation holds one of two
-/// permits, and a request for both permits waits for its end. If a child of the operation then
-/// requests the other permit, the child receives it first, because the operation cannot end before
-/// its child.
+/// for few. The only exception prevents a deadlock. For example, operation A holds one of two
+/// permits, and operation B waits for both. If a child of A then requests the free permit, the
+/// child receives it before B: B waits for A, and A cannot end before its child.
 ///
 /// There is no registry of permits: operations share permits by sharing the instance.
 ///
-/// > Warning: If a body that holds permits awaits `other.run()`, and `other` needs these permits,
-/// > the body deadlocks, as with any lock. If the body awaits `context.run(other)` instead, the
-/// > child fails with a ``PermitError`` at once.
+/// > Warning: A body that holds permits may await an operation that can begin only when the body
+/// > returns them. With `other.run()`, this is a deadlock, as with any lock. With
+/// > `context.run(other)`, the child fails with a ``PermitError`` at once.
 public final class Permits: Sendable {
   /// The number of permits.
   public let count: Int
@@ -82,7 +81,7 @@ public final class Permits: Sendable {
 
   // MARK: With waiting requests, which the ledger counts
 
-  /// Passes the count of the permits to the ``PermitLedger``, because a request has to wait.
+  /// Lets the ``PermitLedger``, which knows the waiting requests, count the permits from now on.
   ///
   /// - Returns: The number of permits that are left.
   func moveToLedger() -> Int { left.exchange(Self.inLedger, ordering: .acquiringAndReleasing) }
