@@ -41,6 +41,10 @@ package import SQLiteSupport
 /// Each request runs in one transaction. Writing requests run one at a time, and up to
 /// ``SQLiteOptions/readers`` reading requests run concurrently. Cancelling a request interrupts it.
 /// The first request opens the file, which is closed when the database is deallocated.
+///
+/// The first opening of a file in a process turns off the memory statistics of SQLite
+/// (`SQLITE_CONFIG_MEMSTATUS`), because their mutex slows down concurrent requests. This has no
+/// effect if the process has used SQLite before.
 public final class SQLiteRecordDatabase: RecordDatabase {
   /// The path of the file.
   public let path: String
