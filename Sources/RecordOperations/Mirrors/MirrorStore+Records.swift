@@ -122,6 +122,19 @@ extension MirrorStore {
   }
 }
 
+extension FieldValue {
+  /// The value with the delete rule of its column: the databases may have different rules.
+  fileprivate func adapted(to column: SQLiteColumn) -> FieldValue {
+    guard case .reference(let reference) = self else { return self }
+    switch column.meaning {
+    case .foreignKey(let type, let rule) where type == reference.id.type:
+      return .reference(RecordReference(reference.id, onDelete: rule))
+    case .keptReference: return .reference(RecordReference(reference.id))
+    case .foreignKey, .date, .list, .plain: return self
+    }
+  }
+}
+
 extension DatabaseRecord {
   /// Returns a remote state as the local file stores it: without fields that the file computes, and
   /// with the kinds of values and the delete rules of its columns.
