@@ -14,12 +14,7 @@ extension MirrorRound {
       _ = try await context.run(
         SimpleOperation.withContext { context in try await self.store(fetch, in: context) }
           .named(fetch.operationName))
-      if token == nil {
-        try await mirror.local.withWriter { connection in
-          try connection.expectLargeTransactions(false)
-          connection.truncateWAL()
-        }
-      }
+      if token == nil { try await mirror.local.withWriter { $0.truncateWAL() } }
     } else {
       count { $0.usesChanges = false }
       try await queryAll()
@@ -79,12 +74,11 @@ extension MirrorRound {
   private nonisolated(nonsending) func store(_ changes: CollectedChanges?) async throws {
     guard let changes else { return }
     let remote = changes.startsOver ? try await mirror.remote.identity() : nil
-    try await store { store in
+    try await store(isOneOfMany: changes.isFirst) { store in
       if changes.startsOver {
         if !changes.isFirst { store.report(.startedOver) }
         try store.startOver(in: remote)
       }
-      try store.connection.expectLargeTransactions(changes.isFirst)
       let first = try store.tables.lastSequence()
       try store.integrate(changes.changed, isFirst: changes.isFirst)
       for id in changes.deleted { try store.tables.markMissing(id) }

@@ -50,7 +50,8 @@ struct FieldLayout {
 
   func applies(to record: DatabaseRecord) -> Bool {
     guard let keys else { return false }
-    return record.fields.keys.elementsEqual(keys)
+    return record.fields.count == keys.count
+      && zip(record.fields.keys, keys).allSatisfy { $0.hasSameBytes(as: $1) }
   }
 }
 

@@ -140,7 +140,10 @@ final class MirrorRound: Sendable {
 
   /// Brings remote states into the local file, in one transaction, and reports what has happened
   /// after the commit. Asks the caller to decide about conflicts if the policy says so.
+  ///
+  /// - Parameter isOneOfMany: Whether many such transactions follow one another.
   nonisolated(nonsending) func store<Result: Sendable>(
+    isOneOfMany: Bool = false,
     _ body: @escaping @Sendable (inout MirrorStore) throws -> Result
   ) async throws -> Result {
     let mirror = mirror
@@ -148,11 +151,16 @@ final class MirrorRound: Sendable {
     while true {
       do {
         let known = decisions
-        let (result, changes) = try await mirror.local.write { connection in
-          var store = MirrorStore(connection, of: mirror, decisions: known)
-          let result = try body(&store)
-          if !store.undecided.isEmpty { throw UndecidedConflicts(conflicts: store.undecided) }
-          return (result, store.changes)
+        let (result, changes) = try await mirror.local.withWriter { connection in
+          let transaction = {
+            try connection.transaction(.immediate) {
+              var store = MirrorStore(connection, of: mirror, decisions: known)
+              let result = try body(&store)
+              if !store.undecided.isEmpty { throw UndecidedConflicts(conflicts: store.undecided) }
+              return (result, store.changes)
+            }
+          }
+          return try isOneOfMany ? connection.withRareCheckpoints(transaction) : transaction()
         }
         counts.withLock { counts in for change in changes { counts.count(change) } }
         mirror.listeners.yield(changes)

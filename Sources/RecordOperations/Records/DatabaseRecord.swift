@@ -84,6 +84,7 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
     var record = self
     record.tag = tag
     record.modified = nil
+    record.originals = [:]
     return record
   }
 

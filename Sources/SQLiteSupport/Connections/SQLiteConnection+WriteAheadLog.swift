@@ -7,12 +7,19 @@ extension SQLiteConnection {
   package static let autocheckpointSize = autocheckpointPages * 4_096
   private static let autocheckpointPages = 1_000
 
-  /// Whether many large transactions follow: SQLite then copies the WAL to the file only from 32,000
-  /// pages on, because it copies a page once for all of the transactions that have changed it.
+  /// Runs a body whose transaction is one of many large ones. SQLite then copies the WAL to the file
+  /// only from 32,000 pages on, because it copies a page once for all of the transactions that have
+  /// changed it.
   ///
-  /// - Throws: A ``SQLiteError``.
-  package func expectLargeTransactions(_ areExpected: Bool) throws {
-    let pages = areExpected ? 32 * Self.autocheckpointPages : Self.autocheckpointPages
+  /// - Throws: A ``SQLiteError``; the error of the body.
+  package func withRareCheckpoints<Result>(_ body: () throws -> Result) throws -> Result {
+    try setAutocheckpoint(32 * Self.autocheckpointPages)
+    // Later transactions need the default, even if this one is cancelled.
+    defer { ignoringCancellation { try? setAutocheckpoint(Self.autocheckpointPages) } }
+    return try body()
+  }
+
+  private func setAutocheckpoint(_ pages: Int) throws {
     _ = try fetchOne("PRAGMA wal_autocheckpoint = \(pages)") { _ in }
   }
 
