@@ -15,6 +15,9 @@ internal import Foundation
 /// and created if it is missing, by the first request. When a process ends, for whatever reason,
 /// another one can claim its runs at once.
 ///
+/// The first opening of a file in a process turns off the memory statistics of SQLite
+/// (`SQLITE_CONFIG_MEMSTATUS`), unless the process has used SQLite before.
+///
 /// Events, cancellations and retries are requests to a store. They need no worker in the same
 /// process. See <doc:FlowsThatSurviveACrash>.
 public struct RunStore: Sendable {

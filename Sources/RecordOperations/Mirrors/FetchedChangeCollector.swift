@@ -9,6 +9,8 @@ struct CollectedChanges: Sendable {
   let startsOver: Bool
   /// Whether the mirror has never fetched changes.
   let isFirst: Bool
+  /// Whether more changes probably follow.
+  let isFull: Bool
 }
 
 /// Collects the changes of several pages for a transaction.
@@ -59,7 +61,9 @@ struct FetchedChangeCollector {
   mutating func take() -> CollectedChanges? {
     guard let token, !changes.isEmpty || startsOver || hasNewToken else { return nil }
     defer { (changes, startsOver, hasNewToken) = ([], false, false) }
-    var collected = CollectedChanges(token: token, startsOver: startsOver, isFirst: isFirst)
+    var collected = CollectedChanges(
+      token: token, startsOver: startsOver, isFirst: isFirst,
+      isFull: changes.count >= transactionSize)
     collected.changed.reserveCapacity(changes.count)
     let keys = changes.indices.map { SortKey($0, changes[$0].id) }.sorted { one, other in
       one.prefix == other.prefix

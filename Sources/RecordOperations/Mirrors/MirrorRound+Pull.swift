@@ -14,7 +14,6 @@ extension MirrorRound {
       _ = try await context.run(
         SimpleOperation.withContext { context in try await self.store(fetch, in: context) }
           .named(fetch.operationName))
-      if token == nil { try await mirror.local.withWriter { $0.truncateWAL() } }
     } else {
       count { $0.usesChanges = false }
       try await queryAll()
@@ -35,25 +34,58 @@ extension MirrorRound {
   private nonisolated(nonsending) func store(
     _ fetch: FetchChanges, in context: OperationContext
   ) async throws {
+    let transactions = Transactions()
+    do { try await store(fetch, transactions, in: context) } catch {
+      if transactions.areMany { await mirror.local.truncateLog() }
+      throw error
+    }
+    if transactions.areMany { await mirror.local.truncateLog() }
+  }
+
+  private nonisolated(nonsending) func store(
+    _ fetch: FetchChanges, _ transactions: Transactions, in context: OperationContext
+  ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       var collector = FetchedChangeCollector(for: mirror, since: fetch.token)
       do {
         _ = try await fetch.eachPage(in: context) { page in
+          // The error of a transaction ends the round at once.
+          if transactions.haveFailed { try await group.next() }
           guard let changes = collector.add(page) else { return }
           // In order, because each transaction stores the position after its changes.
           try await group.next()
-          group.addTask { try await self.store(changes) }
+          group.addTask {
+            try await transactions.run { try await self.store(changes) }
+          }
         }
       } catch {
-        // The fetched changes are not fetched again.
         if !Task.isCancelled {
           try await group.next()
-          try await store(collector.take())
+          // The fetched changes are not fetched again, unless earlier ones could not be stored.
+          if !transactions.haveFailed { try await store(collector.take()) }
         }
         throw error
       }
       try await group.next()
       try await store(collector.take())
+    }
+  }
+
+  /// The transactions that are made while the next changes are fetched.
+  private final class Transactions: Sendable {
+    private let state = Lock((areMany: false, haveFailed: false))
+
+    var areMany: Bool { state.withLock { $0.areMany } }
+    var haveFailed: Bool { state.withLock { $0.haveFailed } }
+
+    nonisolated(nonsending) func run(
+      _ body: nonisolated(nonsending) () async throws -> Void
+    ) async throws {
+      state.withLock { $0.areMany = true }
+      do { try await body() } catch {
+        state.withLock { $0.haveFailed = true }
+        throw error
+      }
     }
   }
 
@@ -74,7 +106,7 @@ extension MirrorRound {
   private nonisolated(nonsending) func store(_ changes: CollectedChanges?) async throws {
     guard let changes else { return }
     let remote = changes.startsOver ? try await mirror.remote.identity() : nil
-    try await store(isOneOfMany: changes.isFirst) { store in
+    try await store(isOneOfMany: changes.isFull) { store in
       if changes.startsOver {
         if !changes.isFirst { store.report(.startedOver) }
         try store.startOver(in: remote)

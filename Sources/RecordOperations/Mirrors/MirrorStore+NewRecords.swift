@@ -94,8 +94,12 @@ extension MirrorStore {
       let first = place + key.count
       if !layout.applies(to: record) { layout = FieldLayout(of: record, in: columns) }
       for offset in layout.others { try statement.bindNull(at: first + offset) }
-      for (value, offset) in zip(record.fields.values, layout.places) {
-        guard let offset else { continue }
+      for ((key, value), offset) in zip(record.fields, layout.places) {
+        guard let offset else {
+          if case .null = value { continue }
+          // The field has the name of the key column, for example. The save names it.
+          throw table.missing(key)
+        }
         let stored = try columns[offset].stored(value, of: type, isOwn: table.isOwn)
         try statement.bind(stored, at: first + offset)
       }
@@ -108,7 +112,7 @@ extension MirrorStore {
       report(.saved(record.tagged(tag)))
     }
     insertedCount += Int64(group.records.count)
-    // A table with a conflict clause may have dropped a row.
+    // A table with a conflict clause may have replaced a row.
     guard try tables.lastSequence() == sequence + Int64(group.records.count) else {
       throw RecordError(.invalid("\(type) did not take each record"))
     }

@@ -53,7 +53,6 @@ public enum FieldValue: Hashable, Sendable {
 }
 
 extension FieldValue {
-  /// The value as a database stores it, with dates rounded to the millisecond.
   /// Whether ``toTheMillisecond`` is the value itself, because it contains no date.
   var isExact: Bool {
     switch self {
@@ -62,6 +61,7 @@ extension FieldValue {
     }
   }
 
+  /// The value as a database stores it, with dates rounded to the millisecond.
   var toTheMillisecond: FieldValue {
     switch self {
     case .date(let date): .date(date.toTheMillisecond)

@@ -13,9 +13,10 @@ extension SQLiteConnection {
   ///
   /// - Throws: A ``SQLiteError``; the error of the body.
   package func withRareCheckpoints<Result>(_ body: () throws -> Result) throws -> Result {
-    try setAutocheckpoint(32 * Self.autocheckpointPages)
-    // Later transactions need the default, even if this one is cancelled.
+    // Later transactions need the default, even if this one is cancelled: SQLite applies the setting
+    // when the statement is prepared.
     defer { ignoringCancellation { try? setAutocheckpoint(Self.autocheckpointPages) } }
+    try setAutocheckpoint(32 * Self.autocheckpointPages)
     return try body()
   }
 

@@ -16,8 +16,9 @@ final class MirrorModel {
   /// The values that an edit or a deletion replaced where they were seen.
   private var replaced: Set<String> = []
   private var written: Set<String> = []
-  /// The deletions of records that both databases had, without a later edit.
-  private var deleted: Set<RecordID> = []
+  /// The deletions of records that both databases had, without a later edit, and how many deletions
+  /// of the record were reported as lost before.
+  private var deleted: [RecordID: Int] = [:]
   /// The statements and rounds so far, to explain a failure.
   private(set) var history: [String] = []
 
@@ -130,15 +131,19 @@ final class MirrorModel {
     let lost = written.subtracting(current).subtracting(replaced).subtracting(reported)
       .subtracting(remote.cascaded)
     if !lost.isEmpty { return "lost without a report: \(lost.sorted())" }
-    for id in deleted where expected[id] != nil {
-      var isReported = false
-      for mirror in mirrors {
-        let values = try await mirror.lostValues()
-        isReported = isReported || values.contains { $0.record == id && $0.field == nil }
-      }
+    for (id, count) in deleted where expected[id] != nil {
+      let isReported = try await lostDeletionCount(of: id) > count
       if !isReported { return "the deletion of \(id) was lost without a report" }
     }
     return nil
+  }
+
+  private func lostDeletionCount(of id: RecordID) async throws -> Int {
+    var count = 0
+    for mirror in mirrors {
+      count += try await mirror.lostValues().count { $0.record == id && $0.field == nil }
+    }
+    return count
   }
 
   // MARK: Edits
@@ -174,14 +179,16 @@ final class MirrorModel {
     }
     if let (id, fields) = change {
       try await save(id, fields, exists: before[id] != nil, in: number)
-      deleted.remove(id)
+      deleted[id] = nil
       for case .string(let text) in fields.values { written.insert("\"\(text)\"") }
       for case .integer(let number) in fields.values { written.insert("\(number)") }
     } else {
       let id = [author, book, book, chapter][random(4)]
       guard before[id] != nil else { return }
       history.append("\(number): delete \(id)")
-      if try await isKnownDeletion(of: id, in: number) { deleted.insert(id) }
+      if try await isKnownDeletion(of: id, in: number) {
+        deleted[id] = try await lostDeletionCount(of: id)
+      }
       if number == 2 {
         try await database.write {
           try $0.execute("DELETE FROM \(id.type) WHERE id = '\(id.name)'")

@@ -2,6 +2,7 @@ import CompositeOperations
 import Dispatch
 import Foundation
 import RecordOperations
+import SQLiteSupport
 import Synchronization
 import Testing
 
@@ -633,6 +634,57 @@ import Testing
     #expect(try await pair.sync().saved == 1)
     #expect(try await pair.values("4", "weight") == [2, 2])
     #expect(try await pair.names[1] == ["1", "2", "3", "4"])
+  }
+
+  @Test func `M12: a field with the name of the key column is rejected`() async throws {
+    let pair = try MirrorPair()
+    for name in ["1", "2"] {
+      try await pair.base.save(record(name, ["id": "other", "title": "Emma"]))
+    }
+    try await pair.base.save(record("3", ["title": "Emma"]))
+    try await pair.sync()
+    #expect(try await pair.names == [["3"], ["1", "2", "3"]])
+    let rejections = try await pair.mirror.rejections()
+    #expect(rejections.keys.map(\.name).sorted() == ["1", "2"])
+    #expect(rejections.values.allSatisfy { $0.contains("id") })
+  }
+
+  @Test func `M9: a row that a conflict clause of the table ignores is rejected`() async throws {
+    let pair = try MirrorPair()
+    try await pair.local.write { connection in
+      try connection.execute(
+        """
+        CREATE TABLE Book (id TEXT PRIMARY KEY, title TEXT UNIQUE ON CONFLICT IGNORE, \
+        place TEXT UNIQUE ON CONFLICT REPLACE)
+        """)
+    }
+    try await pair.local.save(record("0", ["title": "Persuasion", "place": "A1"]))
+    try await pair.local.save(record("3", ["title": "Emma", "place": "A3"]))
+    try await pair.sync()
+    // The first row is ignored. The second one replaces a row, which is as many changes as two rows.
+    try await pair.base.save(record("1", ["title": "Emma", "place": "A2"]))
+    try await pair.base.save(record("2", ["title": "Sanditon", "place": "A1"]))
+    try await pair.sync()
+    #expect(try await pair.mirror.rejections().keys.map(\.name) == ["1"])
+    // The file has deleted the replaced record.
+    #expect(try await pair.names == [["2", "3"], ["1", "2", "3"]])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `M4: an error of the deciding closure ends a long round at once`() async throws {
+    struct Undecided: Error {}
+    let pair = try MirrorPair(
+      conflicts: .decided { _ in throw Undecided() }, limits: RecordLimits(page: 1),
+      transactionSize: 1)
+    try await pair.local.save(record("0", ["title": "Emma"]))
+    try await pair.sync()
+    try await pair.edit("0", local: ["title": "EMMA"], remote: ["title": "Emma, A Novel"])
+    for number in 1..<200 { try await pair.base.save(record("\(number)", ["title": "Emma"])) }
+    let before = pair.remote.requestCount
+    #expect(await pair.mirror.sync.run().error is Undecided)
+    // One transaction runs while the next changes are fetched.
+    #expect(pair.remote.requestCount - before <= 3)
+    #expect(try await pair.names[0] == ["0"])
   }
 
   @Test func `M9: a record that refers to a missing one waits, and is reported once`()

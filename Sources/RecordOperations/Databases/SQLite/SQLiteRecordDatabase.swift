@@ -43,8 +43,9 @@ package import SQLiteSupport
 /// The first request opens the file, which is closed when the database is deallocated.
 ///
 /// The first opening of a file in a process turns off the memory statistics of SQLite
-/// (`SQLITE_CONFIG_MEMSTATUS`), because their mutex slows down concurrent requests. This has no
-/// effect if the process has used SQLite before.
+/// (`SQLITE_CONFIG_MEMSTATUS`), because their mutex slows down concurrent requests. SQLite's own
+/// limits for its memory then have no effect. If the process has used SQLite before, the statistics
+/// stay on.
 public final class SQLiteRecordDatabase: RecordDatabase {
   /// The path of the file.
   public let path: String
@@ -138,6 +139,9 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     defer { writerMutex.release() }
     return try await writer.run(body)
   }
+
+  /// Empties a large log, unless a transaction is open, even if the task is cancelled.
+  func truncateLog() async { await writer.runIfOpen { $0.truncateWAL() } }
 
   /// Runs a body in a transaction that excludes other writers, and rolls back if the body throws.
   ///

@@ -10,7 +10,7 @@ extension SQLiteConnection {
   ///   - constants: The quoted names of the columns with the same value in each row, and the values.
   ///   - columns: The quoted names of the other columns.
   ///   - bind: Binds the other values of a row, given its index and its first parameter.
-  /// - Throws: A ``SQLiteError``; the error of `bind`.
+  /// - Throws: A ``SQLiteError``; the error of `bind`; a ``RecordError`` if the table ignores a row.
   func insert(
     _ count: Int, into table: String, constants: KeyValuePairs<String, SQLiteValue> = [:],
     _ columns: [String],
@@ -35,6 +35,10 @@ extension SQLiteConnection {
             try bind(statement, index + row, constants.count + row * columns.count + 1)
           }
           try statement.run()
+          // A conflict clause of the table may ignore rows.
+          guard changeCount == rows else {
+            throw RecordError(.invalid("\(table) did not take each row"))
+          }
           index += rows
         } while count - index >= rows && (rows > 1 || index < count)
       }
