@@ -670,23 +670,6 @@ import Testing
     #expect(try await pair.names == [["2", "3"], ["1", "2", "3"]])
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `M4: an error of the deciding closure ends a long round at once`() async throws {
-    struct Undecided: Error {}
-    let pair = try MirrorPair(
-      conflicts: .decided { _ in throw Undecided() }, limits: RecordLimits(page: 1),
-      transactionSize: 1)
-    try await pair.local.save(record("0", ["title": "Emma"]))
-    try await pair.sync()
-    try await pair.edit("0", local: ["title": "EMMA"], remote: ["title": "Emma, A Novel"])
-    for number in 1..<200 { try await pair.base.save(record("\(number)", ["title": "Emma"])) }
-    let before = pair.remote.requestCount
-    #expect(await pair.mirror.sync.run().error is Undecided)
-    // One transaction runs while the next changes are fetched.
-    #expect(pair.remote.requestCount - before <= 3)
-    #expect(try await pair.names[0] == ["0"])
-  }
-
   @Test func `M9: a record that refers to a missing one waits, and is reported once`()
     async throws
   {
