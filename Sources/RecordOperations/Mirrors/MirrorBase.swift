@@ -15,6 +15,9 @@ struct MirrorBase {
 
   /// No local state is equal to the common one, so the record is unsent.
   static let noSequence: Int64 = -1
+  /// The record was deleted locally while the common state got fields for which the file may have no
+  /// columns. A later local state has none of these fields, although none of them was removed.
+  static let deletedHere: Int64 = -2
   /// The record has never been stored locally.
   static let notStored: Int64 = 0
 

@@ -108,10 +108,14 @@ extension MirrorStore {
   /// Notes that an edit is being sent.
   ///
   /// - Returns: False if nothing has to be sent: the record has the fields of the common state.
-  func prepare(_ edit: MirrorEdit) throws -> Bool {
+  mutating func prepare(_ edit: MirrorEdit) throws -> Bool {
     guard case .save(let record, _) = edit.change else { return true }
     var base = try tables.base(of: edit.id) ?? MirrorBase(sequence: MirrorBase.noSequence)
     if record.tag != nil, edit.fields.isEmpty {
+      if base.sequence == MirrorBase.deletedHere {
+        try merge(DatabaseRecord(edit.id, fields: base.fields, tag: base.tag), base)
+        return false
+      }
       (base.sequence, base.pending, base.sent) = (edit.sequence, [], nil)
       try tables.save(base, of: edit.id)
       return false
@@ -176,7 +180,7 @@ extension MirrorStore {
     guard try local(remote.id) != nil else {
       // It was deleted in the meantime.
       var base = base
-      (base.fields, base.sequence, base.pending) = (remote.fields, MirrorBase.noSequence, .unsent)
+      (base.fields, base.sequence, base.pending) = (remote.fields, MirrorBase.deletedHere, .unsent)
       return try tables.save(base, of: remote.id)
     }
     let table = try connection.table(remote.id.type)

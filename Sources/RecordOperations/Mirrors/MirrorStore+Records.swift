@@ -39,6 +39,10 @@ extension MirrorStore {
   /// - Throws: A ``RecordError`` or a ``SQLiteError`` if the local file cannot store the result.
   mutating func merge(_ remote: DatabaseRecord, _ base: MirrorBase) throws {
     guard var local = try local(remote.id) else { return try restore(remote, base) }
+    var base = base
+    if base.sequence == MirrorBase.deletedHere {
+      base.fields = base.fields.filter { local.has($0.key) }
+    }
     var merge = ThreeWayMerge(
       base: base.fields, sent: base.sent ?? [:], local: local, remote: remote)
     if !merge.conflicts.isEmpty {
@@ -51,7 +55,6 @@ extension MirrorStore {
       report(.saved(saved))
       local = try self.local(remote.id) ?? saved
     }
-    var base = base
     let isInStep = remote.isInStep(with: local)
     base.tag = remote.tag
     base.fields = remote.fields
@@ -80,7 +83,7 @@ extension MirrorStore {
       }
       var base = base
       (base.tag, base.fields, base.sent, base.waiting) = (remote.tag, remote.fields, nil, nil)
-      base.pending = .unsent
+      (base.sequence, base.pending) = (MirrorBase.deletedHere, .unsent)
       return try tables.save(base, of: remote.id)
     }
     if wasDeleted { try lose(nil, of: remote.id, from: .local) }

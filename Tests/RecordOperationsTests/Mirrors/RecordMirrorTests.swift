@@ -386,6 +386,31 @@ import Testing
     #expect(try await pair.values("1", "title") == ["Persuasion", "Persuasion"])
   }
 
+  @Test(arguments: ["Emma", "Persuasion"])
+  func `M5: a record that exists again gets remote fields that the file has no columns for`(
+    title: FieldValue
+  ) async throws {
+    let isStrict = Mutex(false)
+    let pair = try MirrorPair(deletions: .win) { request, _ in
+      guard case .modify = request, isStrict.withLock(\.self) else { return nil }
+      return .failing { _ in RecordError(.notPermitted("not today")) }
+    }
+    try await pair.local.save(record("1", ["title": "Emma"]))
+    try await pair.sync()
+    // The deletion wins, but cannot be sent.
+    _ = try await pair.local.modify(RecordBatch([.delete(id("1"), ifTagged: nil)]))
+    try await pair.base.save(record("1", ["pages": 7]))
+    isStrict.withLock { $0 = true }
+    try await pair.sync()
+    #expect(try await pair.lost == ["Book/1 pages 7 null remote"])
+    isStrict.withLock { $0 = false }
+    try await pair.local.save(record("1", ["title": title]))
+    try await pair.sync()
+    #expect(try await pair.values("1", "title") == [title, title])
+    #expect(try await pair.values("1", "pages") == [7, 7])
+    #expect(try await pair.sync().isEmpty)
+  }
+
   @Test func `M5: a deleted record stays if an unsent one refers to it`() async throws {
     let pair = try MirrorPair()
     let author = RecordID("Author", "jane")
