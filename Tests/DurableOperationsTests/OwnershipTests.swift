@@ -90,7 +90,6 @@ import Testing
       #expect(try await second.store.runs().map(\.ownerHasEnded) == [false])
       // The system frees the lock of an owner that ends.
       first = nil
-      try await second.ownersHaveEnded()
       #expect(try await second.store.runs().map(\.ownerHasEnded) == [true])
       #expect(try await second.store.run("r")?.summary.ownerHasEnded == true)
       guard case .claimed(let taken) = try await second.store.backend.claim("r") else {

@@ -11,7 +11,6 @@ import Testing
       // The owner of each claim ends, as a process that crashes in its first step.
       for _ in 0..<10 {
         let process = TestStore(file)
-        try await process.ownersHaveEnded()
         _ = try await process.store.backend.start(Sum(count: 1), named: "r")
         guard case .claimed = try await process.store.backend.claim("r") else {
           Issue.record("not claimed")
@@ -19,7 +18,6 @@ import Testing
         }
       }
       let last = TestStore(file)
-      try await last.ownersHaveEnded()
       let run = try await last.run(Sum(count: 1))
       #expect(run.state == .stuck)
       #expect(

@@ -40,12 +40,6 @@ struct TestStore: Sendable {
     return try await row(id)
   }
 
-  /// Waits until the owner of each run has ended. A program that another test starts shares the locks
-  /// of this process until it is executed, so an owner that is gone may still seem to live.
-  func ownersHaveEnded() async throws {
-    while try await store.runs().contains(where: { !$0.ownerHasEnded }) { await Task.yield() }
-  }
-
   /// Starts the run `r`, which its first process leaves after it has stored a part of step 0.
   func interrupt<Flow: DurableSequence>(
     _ flow: Flow, afterStoring value: String, as kind: RunDetails.Kind, under key: String,
