@@ -11,9 +11,10 @@ package import SystemSupport
 /// A wait is a pair of ``Kind/waitingBegan(for:)`` and ``Kind/waitingEnded(for:)``. Only a run in a
 /// pool waits before it starts: a composite creates a child when there is a place for it.
 ///
-/// Children that run in parallel report their events concurrently. So does the thread that cancels
-/// a run: ``Kind/cancellationRequested(reason:)`` can arrive at any time between the first and the
-/// last event.
+/// Children that run in parallel report their events concurrently, and so do the threads that start
+/// them. So does the thread that cancels a run: ``Kind/cancellationRequested(reason:)`` can arrive at
+/// any time between the first and the last event. Events that are reported concurrently can arrive in
+/// another order than that of their ``instant``s.
 public struct OperationEvent: Sendable {
   /// A kind of event.
   public enum Kind: Sendable {

@@ -150,14 +150,29 @@ import Testing
     #expect(recorder.events(of: "root").allSatisfy { $0.attempt == 1 })
   }
 
-  @Test func `V3: an event has its time, and the times of a run never decrease`() async {
+  @Test(arguments: [1, 100])
+  func `V3: an event has its time, and the times of successive events never decrease`(width: Int)
+    async
+  {
     let before = ContinuousClock.now
     let recorder = RecordingObserver()
-    let operation = ParallelOperation((0..<100).map { number in SimpleOperation { number } })
-    _ = await operation.run(in: OperationEnvironment(observers: [recorder]))
+    let children = (0..<100).map { number in SimpleOperation { number } }
+    _ = await ParallelOperation(children, width: .limited(to: width))
+      .run(in: OperationEnvironment(observers: [recorder]))
     let after = ContinuousClock.now
-    let instants = Dictionary(grouping: recorder.events, by: \.id).values.map { $0.map(\.instant) }
-    for instants in instants { #expect(instants == instants.sorted()) }
-    #expect(instants.joined().allSatisfy { before <= $0 && $0 <= after })
+    #expect(recorder.events.allSatisfy { before <= $0.instant && $0.instant <= after })
+    for events in Dictionary(grouping: recorder.events, by: \.id).values {
+      // Several workers start children concurrently.
+      let successive = width == 1 ? events : events.filter { !isStartOfChild($0) }
+      #expect(successive.map(\.instant) == successive.map(\.instant).sorted())
+      for start in events.filter(isStartOfChild) {
+        #expect(events[0].instant <= start.instant)
+        #expect(start.instant <= events[events.count - 1].instant)
+      }
+    }
+  }
+
+  private func isStartOfChild(_ event: OperationEvent) -> Bool {
+    if case .childStarted = event.kind { true } else { false }
   }
 }
