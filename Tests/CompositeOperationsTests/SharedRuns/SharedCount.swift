@@ -8,8 +8,7 @@ struct SharedCount: ComposableOperation {
   var ended = Log<String>()
 
   func perform(in context: OperationContext) async throws -> Int {
-    begun.add(begun.count + 1)
-    let number = begun.count
+    let number = begun.addNumber()
     do { try await gate.pass() } catch {
       ended.add("cancelled")
       throw error

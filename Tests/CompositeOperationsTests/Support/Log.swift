@@ -14,6 +14,16 @@ final class Log<Entry: Sendable>: Sendable {
   func clear() { lock.withLock { $0 = [] } }
 }
 
+extension Log<Int> {
+  /// Adds the number of the new entry, from 1, and returns it.
+  func addNumber() -> Int {
+    lock.withLock { entries in
+      entries.append(entries.count + 1)
+      return entries.count
+    }
+  }
+}
+
 /// Counts the bodies inside a section, and the maximum that was inside at once.
 final class Crowd: Sendable {
   private let lock = Lock((now: 0, most: 0))
