@@ -5,8 +5,9 @@ internal import SQLiteSupport
 extension SQLiteRunBackend {
   func cancel(_ id: RunID, because reason: String?) async throws {
     let now = now
-    let cancelled = try await write { [self] connection in
-      let owner = file == nil ? 1 : ownNumber
+    let isInMemory = file == nil
+    let cancelled = try await write { [weak self] connection in
+      let owner = isInMemory ? 1 : self?.ownNumber
       return try connection.cancel(id, because: reason, owner: owner, now: now)
     }
     for id in cancelled.running { changes.cancelTask(of: id) }

@@ -136,9 +136,9 @@ final class SQLiteRunBackend: RunBackend {
     if let number = ownNumber { return number }
     let now = now
     // A transaction of its own: after a rollback, another process could get the same number.
-    let registered = try await write { [self] connection in
+    let registered = try await write { [weak self] connection in
       // Processes that were killed without a run have left their files, too.
-      try takeOver(from: connection.registeredOwners, connection, now)
+      try self?.takeOver(from: connection.registeredOwners, connection, now)
       return try JournalOwner(in: connection, of: file, now: now)
     }
     owner.withLock { $0 = registered }
@@ -233,14 +233,17 @@ final class SQLiteRunBackend: RunBackend {
     return try await read { try $0.nextWake(flows: names) }
   }
 
+  // The thread of a write keeps its body for a moment after the caller has continued. With a strong
+  // reference, the process would then still own its runs, although its store was released.
+
   /// Makes claims, after what can be claimed has been made ready.
   private func writeClaim<Result: Sendable>(
     _ now: Int64, _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
   ) async throws -> Result {
     let released = unreleased.withLock { $0 }
-    let result = try await write { [self] connection in
+    let result = try await write { [weak self] connection in
       for claim in released { try connection.release(claim, asFailed: true, now: now) }
-      try takeOver(from: connection.owners, connection, now)
+      try self?.takeOver(from: connection.owners, connection, now)
       return try body(connection)
     }
     if !released.isEmpty { unreleased.withLock { $0.subtract(released) } }
