@@ -35,11 +35,9 @@ extension MirrorRound {
     _ fetch: FetchChanges, in context: OperationContext
   ) async throws {
     let transactions = Transactions()
-    do { try await store(fetch, transactions, in: context) } catch {
-      if transactions.areMany { await mirror.local.truncateLog() }
-      throw error
-    }
-    if transactions.areMany { await mirror.local.truncateLog() }
+    // Does not wait: a cancelled round would otherwise end after all requests of other tasks.
+    defer { if transactions.areMany { mirror.local.truncateLog() } }
+    try await store(fetch, transactions, in: context)
   }
 
   private nonisolated(nonsending) func store(

@@ -65,6 +65,12 @@ package final class SQLiteWorker: @unchecked Sendable {
     }
   }
 
+  /// Runs a body with the connection, on its thread, after the pending requests. Does not run it if
+  /// the file is not open then. The caller does not wait for the body.
+  package func runLaterIfOpen(_ body: @escaping @Sendable (SQLiteConnection) -> Void) {
+    queue.async { [self] in if let connection { body(connection) } }
+  }
+
   /// Closes the file after the pending requests. The next request opens it again.
   package func close() async {
     await withCheckedContinuation { waiter in

@@ -579,6 +579,27 @@ import Testing
     try await writer.value
   }
 
+  @Test func `M6: the log of the local file is emptied after a pull that fails`() async throws {
+    let text = FieldValue.text(String(repeating: "x", count: 1_000_000))
+    let pair = try MirrorPair(limits: RecordLimits(page: 2), transactionSize: 2) {
+      request, number in
+      if case .changes = request, number > 6 {
+        .refusing(RecordError(.notPermitted("no")))
+      } else {
+        nil
+      }
+    }
+    for number in 0..<20 { try await pair.base.save(record("\(number)", ["title": text])) }
+    #expect(await pair.mirror.sync.run().error is RecordError)
+    // The log is emptied after the round, before later requests.
+    let count = try await pair.local.write {
+      try $0.fetchOne("SELECT count(*) FROM Book") { $0.int(at: 0) }
+    }
+    #expect(count == 12)
+    let size = try FileManager.default.attributesOfItem(atPath: pair.folder.file() + "-wal")[.size]
+    #expect(size as? Int == 0)
+  }
+
   @Test func `M7: rounds on a file exclude each other`() async throws {
     let running = Mutex((now: 0, most: 0))
     let pair = try MirrorPair { _, _ in

@@ -140,8 +140,8 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     return try await writer.run(body)
   }
 
-  /// Empties a large log, unless a transaction is open, even if the task is cancelled.
-  func truncateLog() async { await writer.runIfOpen { $0.truncateWAL() } }
+  /// Empties a large log after the pending requests, unless a transaction is open then.
+  func truncateLog() { writer.runLaterIfOpen { $0.truncateWAL() } }
 
   /// Runs a body in a transaction that excludes other writers, and rolls back if the body throws.
   ///
