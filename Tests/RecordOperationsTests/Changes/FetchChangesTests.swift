@@ -9,8 +9,6 @@ import Testing
     return database
   }
 
-  private func id(_ name: String) -> RecordID { RecordID("Book", name) }
-
   @Test(arguments: [1, 2, 3, 100])
   func `D6: all pages are fetched, with the latest state of each record`(page: Int) async throws {
     let database = try await filled(5, page: page)

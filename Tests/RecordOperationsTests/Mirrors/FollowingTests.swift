@@ -7,8 +7,6 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct FollowingTests {
-  private func id(_ name: String) -> RecordID { RecordID("Book", name) }
-
   private func end(_ run: OperationRun<Void>) async {
     run.cancel()
     #expect(await run.outcome.isCancelled)

@@ -7,8 +7,6 @@ import Testing
 
 /// Mirrors of tables that other programs have created or changed.
 @Suite struct MirrorSchemaTests {
-  private func id(_ name: String) -> RecordID { RecordID("Book", name) }
-
   /// The steps with which SQLite's documentation changes a table.
   private let rebuild = [
     "CREATE TABLE New (id TEXT PRIMARY KEY NOT NULL, title TEXT, pages INTEGER)",

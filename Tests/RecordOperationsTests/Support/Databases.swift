@@ -49,6 +49,14 @@ extension ForwardingDatabase {
   }
 }
 
+/// The identity of a book.
+func id(_ name: String) -> RecordID { RecordID("Book", name) }
+
+/// A reference to an author.
+func reference(_ name: String, _ rule: RecordReference.DeleteRule) -> FieldValue {
+  .reference(RecordReference(RecordID("Author", name), onDelete: rule))
+}
+
 /// A record with a name and fields that has never been saved.
 func record(
   _ name: String, type: String = "Book", _ fields: [String: FieldValue] = [:]

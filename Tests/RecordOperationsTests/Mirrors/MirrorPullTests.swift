@@ -1,0 +1,139 @@
+import CompositeOperations
+import Dispatch
+import Foundation
+import RecordOperations
+import SQLiteSupport
+import Synchronization
+import Testing
+
+@Suite struct MirrorPullTests {
+  @Test func `M6: no reader sees an emptied table while all records are fetched again (X47)`()
+    async throws
+  {
+    let pair = try MirrorPair(limits: RecordLimits(page: 2))
+    for number in 0..<9 { try await pair.base.save(record("\(number)", ["title": "Emma"])) }
+    try await pair.sync()
+    _ = try await pair.base.modify(RecordBatch([.delete(id("4"), ifTagged: nil)]))
+    pair.base.forgetDeletions()
+    let (local, base) = (pair.local, pair.base)
+    let counts = Mutex<[Int]>([])
+    let watched = FaultyRecordDatabase(base) { _, _ in
+      let count = (try? await local.all(RecordQuery("Book")).count) ?? -1
+      counts.withLock { $0.append(count) }
+      return nil
+    }
+    let mirror = RecordMirror(of: ["Book"], in: pair.local, with: watched)
+    var changes = mirror.changes.makeAsyncIterator()
+    #expect(try await mirror.sync.run().get().description == "1 deleted")
+    #expect(counts.withLock(\.self).allSatisfy { $0 == 9 })
+    #expect(try await local.all(RecordQuery("Book")).count == 8)
+    guard case .startedOver? = await changes.next() else {
+      Issue.record("the round must report that it started over")
+      return
+    }
+  }
+
+  @Test func `M6: a failed request changes nothing, and a broken pull continues (X47, X48)`()
+    async throws
+  {
+    let failing = Mutex<Int?>(3)
+    let pair = try MirrorPair(limits: RecordLimits(page: 2)) { _, number in
+      number == failing.withLock(\.self) ? .refusing(RecordError(.notPermitted("no"))) : nil
+    }
+    for number in 0..<7 { try await pair.base.save(record("\(number)", ["title": "Emma"])) }
+    let error = await pair.mirror.sync.run().error as? RecordError
+    #expect(error?.name == "notPermitted")
+    #expect(try await pair.names[0] == ["0", "1", "2", "3"])
+    failing.withLock { $0 = nil }
+    let before = pair.remote.requestCount
+    #expect(try await pair.sync().saved == 3)
+    // Two pages, from the token of the last one that was stored.
+    #expect(pair.remote.requestCount - before == 2)
+  }
+
+  @Test func `M6: a record that changes while changes are fetched is stored in its last state`()
+    async throws
+  {
+    let base = Mutex<MemoryRecordDatabase?>(nil)
+    let pair = try MirrorPair(limits: RecordLimits(page: 2)) { request, _ in
+      guard case .changes(.some) = request, let base = base.withLock({ $0.take() }) else {
+        return nil
+      }
+      _ = try? await base.modify(
+        RecordBatch([
+          .save(record("0", ["title": "Persuasion"]), .allKeys), .delete(id("1"), ifTagged: nil),
+        ]))
+      return nil
+    }
+    for number in 0..<5 { try await pair.base.save(record("\(number)", ["title": "Emma"])) }
+    base.withLock { $0 = pair.base }
+    #expect(try await pair.sync().saved == 4)
+    #expect(try await pair.names == [["0", "2", "3", "4"], ["0", "2", "3", "4"]])
+    #expect(try await pair.values("0", "title") == ["Persuasion", "Persuasion"])
+    #expect(try await pair.sync().isEmpty)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `M6: the next changes are fetched while changes are stored`() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    let pages = Mutex<Int?>(nil)
+    let pair = try MirrorPair(limits: RecordLimits(page: 2), transactionSize: 2) { _, _ in
+      let page = pages.withLock { pages in
+        pages = pages.map { $0 + 1 }
+        return pages
+      }
+      if page == 2 { gate.signal() }
+      return nil
+    }
+    try await pair.sync()
+    for number in 0..<4 { try await pair.base.save(record("\(number)", ["title": "Emma"])) }
+    // Another writer keeps the file until the second page is fetched.
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let local = pair.local
+    let writer = Task {
+      try await local.write { _ in
+        begin.yield()
+        gate.wait()
+      }
+    }
+    for await _ in begun { break }
+    pages.withLock { $0 = 0 }
+    #expect(try await pair.sync().saved == 4)
+    try await writer.value
+  }
+
+  @Test func `M6: the log of the local file is emptied after a pull that fails`() async throws {
+    let text = FieldValue.string(String(repeating: "x", count: 1_000_000))
+    let pair = try MirrorPair(limits: RecordLimits(page: 2), transactionSize: 2) {
+      request, number in
+      if case .changes = request, number > 6 {
+        .refusing(RecordError(.notPermitted("no")))
+      } else {
+        nil
+      }
+    }
+    for number in 0..<20 { try await pair.base.save(record("\(number)", ["title": text])) }
+    #expect(await pair.mirror.sync.run().error is RecordError)
+    // The log is emptied after the round, before later requests.
+    let count = try await pair.local.write {
+      try $0.fetchOne("SELECT count(*) FROM Book") { $0.integer(at: 0) }
+    }
+    #expect(count == 12)
+    let size = try FileManager.default.attributesOfItem(atPath: pair.folder.file() + "-wal")[.size]
+    #expect(size as? Int == 0)
+  }
+
+  @Test func `M10: a database that reports no changes is compared as a whole`() async throws {
+    let pair = try MirrorPair(
+      limits: RecordLimits(page: 2), capabilities: .all.subtracting(.changes))
+    for number in 0..<5 { try await pair.base.save(record("\(number)", ["title": "Emma"])) }
+    let first = try await pair.sync()
+    #expect(first.saved == 5 && !first.usesChanges)
+    _ = try await pair.base.modify(RecordBatch([.delete(id("3"), ifTagged: nil)]))
+    try await pair.base.save(record("1", ["title": "Sanditon"]))
+    try await pair.local.save(record("9", ["title": "Persuasion"]))
+    #expect(try await pair.sync().description == "1 saved, 1 deleted, 1 sent")
+    #expect(try await pair.names == [["0", "1", "2", "4", "9"], ["0", "1", "2", "4", "9"]])
+    #expect(try await pair.sync().isEmpty)
+  }
+}
