@@ -5,8 +5,8 @@
 // The destructor that makes SQLite copy bound bytes.
 static inline sqlite3_destructor_type composite_sqlite_transient(void) { return SQLITE_TRANSIENT; }
 
-// Stops counting the allocated bytes. Threads with connections of their own wait for each other at the
-// mutex of these counts. Has no effect if SQLite was used before.
+// Stops counting the allocated bytes. Threads with connections of their own wait for each other at
+// the mutex of these counts. Has no effect if SQLite was used before.
 static inline int composite_sqlite_stop_counting_memory(void) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
