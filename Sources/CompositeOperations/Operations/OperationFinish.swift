@@ -25,9 +25,9 @@ public final class OperationFinish<Success: Sendable>: Sendable {
 
   /// Registers a handler that stops the work when the run is cancelled.
   ///
-  /// Handlers are called one after another, each once, on the thread that cancels the run. A
-  /// handler that is registered after the cancellation is called at once, on the registering
-  /// thread.
+  /// Each handler is called once. Handlers that were registered before the cancellation are called
+  /// one after another, on the thread that cancels the run. A handler that is registered after the
+  /// cancellation is called at once, on the registering thread.
   ///
   /// When the operation has been finished, no further handler is called. A handler may be running
   /// on another thread at that time. The call that finishes the operation then returns at once, but
@@ -123,8 +123,7 @@ extension OperationFinish.StateMachine.End {
 }
 
 extension SimpleOperation {
-  /// Returns an operation that starts work with a completion handler, and that ends when its handle
-  /// is called.
+  /// Returns an operation for work that reports its end to a completion handler.
   ///
   /// ```swift
   /// let legacy = SimpleOperation<Data>.withCallback { finish in
@@ -135,12 +134,13 @@ extension SimpleOperation {
   /// }
   /// ```
   ///
-  /// The run ends when ``OperationFinish/callAsFunction(_:)-(Outcome<Success>)`` is called, from
-  /// any thread. If the handle is released without a call, the run ends in an
+  /// The closure receives an ``OperationFinish``, here `finish`. The run ends when `finish` is
+  /// called, from any thread. If `finish` is released without a call, the run ends in an
   /// ``OperationNeverFinishedError``.
   ///
-  /// - Parameter begin: Starts the work, and ensures that the handle is retained until the work is
-  ///   over. An error that it throws ends the run.
+  /// - Parameter begin: Starts the work. It must ensure that the ``OperationFinish`` is retained
+  ///   until the work is over, usually by capturing it in the completion handler. An error that it
+  ///   throws ends the run.
   public static func withCallback(
     _ begin: @escaping @Sendable (OperationFinish<Success>) throws -> Void
   ) -> SimpleOperation {

@@ -47,14 +47,17 @@ public struct OperationRun<Success: Sendable>: Sendable {
   ///
   /// It is one of these, or nil:
   ///
-  /// - the value or error of a body after the cancellation
-  /// - the error with which an operation cancelled itself, such as a ``Skipped`` with its reason
+  /// - the value that the body returned, or the error that it threw, after the cancellation
+  /// - the error with which the operation cancelled itself, such as a ``Skipped``, which contains
+  ///   the reason; a `CancellationError` is not a late outcome
   /// - the error of a composite, which shows how every child or step ended: a
   ///   ``ParallelOperationError``, a ``SequentialOperationError`` or an ``OperationGraphError``
   ///
-  /// Modifiers pass on the late outcome of their operation. `map` and `then` pass on errors only,
-  /// and a body does not pass on the late outcome of a child. A late value has already been passed
-  /// to the closure of ``ComposableOperation/discarding(_:)``.
+  /// Most modifiers pass on the late outcome of the operation that they modify. Of the exceptions,
+  /// `map` passes on errors only, and `then` passes on errors and the values of its second
+  /// operation. A body does not pass on the late outcome of a child. <doc:Cancelling> lists all
+  /// modifiers. A late value has already been passed to the closure of
+  /// ``ComposableOperation/discarding(_:)``.
   public var lateOutcome: Outcome<Success>? {
     get async { await task.value.lateOutcome }
   }
@@ -65,8 +68,12 @@ public struct OperationRun<Success: Sendable>: Sendable {
     get async { await task.value }
   }
 
-  /// The last events of the run and of its descendants, at most `keepingEvents` of its start. If
-  /// that is 0, there is one event, the end. A reader whose task is cancelled stops waiting.
+  /// The last events of the run and of its descendants.
+  ///
+  /// Their maximum number is the argument `keepingEvents` of
+  /// ``ComposableOperation/start(in:keepingEvents:trackingProgress:)``. If it is 0, this sequence
+  /// contains only the end of the run. Unlike a task that waits for ``outcome``, a task that waits
+  /// for the next event stops waiting when it is cancelled.
   public var events: OperationEvents {
     OperationEvents(records.log) { [task, scope] in
       guard await scope.waitUntilFinished() else { return nil }
@@ -77,8 +84,8 @@ public struct OperationRun<Success: Sendable>: Sendable {
     }
   }
 
-  /// The progress of the run. If the run was not started to track its progress, the fraction is nil
-  /// until the run has ended, and then 1.
+  /// The progress of the run. If the run was started without `trackingProgress: true`, the fraction
+  /// is nil until the run has ended, and then 1.
   public var progress: OperationProgress {
     records.progress?.progress ?? OperationProgress(fraction: scope.hasEnded ? 1 : nil)
   }

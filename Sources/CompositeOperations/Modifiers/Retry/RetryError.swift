@@ -2,8 +2,8 @@
 ///
 /// Its description has one line for each attempt.
 public struct RetryError: Error, Sendable {
-  /// The errors of all attempts, in order; at least one. If the last attempt was cancelled and has
-  /// a late error, the late error is the last one.
+  /// The errors of all attempts, in order; at least one. If the last attempt threw an error after
+  /// its cancellation (a late error), this error is the last element.
   public var errors: [any Error] { storedErrors.value }
   private let storedErrors: StackSafe<[any Error]>
 
