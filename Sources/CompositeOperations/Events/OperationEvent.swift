@@ -2,19 +2,27 @@ package import SystemSupport
 
 /// An event of a run, as an ``OperationObserver`` receives it.
 ///
-/// The first event of a run is ``Kind/created``, and the last one ``Kind/ended(_:lateOutcome:)``. Only
-/// ``Kind/finishedAgain(_:)`` and ``Kind/abandonedBodyEnded(_:)`` can follow the end. Unless the
-/// run was cancelled before, ``Kind/started`` follows the creation, and then a
-/// ``Kind/childStarted(_:)`` for each of its children. Children end before their parent. Only the
-/// operations that an abandoned body runs can report events later.
+/// The first event of a run is ``Kind/created``. When the body is about to start, the run reports
+/// ``Kind/started``, and then a ``Kind/childStarted(_:)`` for each child of the run. A run that is
+/// cancelled before that, or that a pool refuses, reports neither. The last event is
+/// ``Kind/ended(_:lateOutcome:)``, except that these can follow it:
 ///
-/// A wait is a pair of ``Kind/waitingBegan(for:)`` and ``Kind/waitingEnded(for:)``. Only a run in a
-/// pool waits before it starts: a composite creates a child when there is a place for it.
+/// - ``Kind/finishedAgain(_:)``
+/// - ``Kind/abandonedBodyEnded(_:)``
+/// - ``Kind/waitingEnded(for:)``, if an abandoned body was waiting
 ///
-/// Children that run in parallel report their events concurrently, and so do the threads that start
-/// them. So does the thread that cancels a run: ``Kind/cancellationRequested(reason:)`` can arrive at
-/// any time between the first and the last event. Events that are reported concurrently can arrive in
-/// another order than that of their ``instant``s.
+/// Children end before their parent, with two exceptions: abandoned conditions, and the children of
+/// an abandoned body, can report events after the end of their parent.
+///
+/// A wait is a pair of ``Kind/waitingBegan(for:)`` and ``Kind/waitingEnded(for:)``. Between
+/// ``Kind/created`` and ``Kind/started``, a run waits only for a place in a pool. A child of a
+/// composite does not report a wait for its place, because it is created when the place is free.
+///
+/// Children that run in parallel report their events concurrently. The ``Kind/childStarted(_:)``
+/// events of their parent are reported concurrently, too. The thread that cancels a run reports
+/// ``Kind/cancellationRequested(reason:)``, at any time between ``Kind/created`` and
+/// ``Kind/ended(_:lateOutcome:)``. Concurrent events can arrive in another order than the order of
+/// their ``instant``s.
 public struct OperationEvent: Sendable {
   /// A kind of event.
   public enum Kind: Sendable {
@@ -26,12 +34,12 @@ public struct OperationEvent: Sendable {
     case childStarted(OperationID)
     /// The run begins to wait.
     case waitingBegan(for: Wait)
-    /// The run stops waiting, with or without what it waited for.
+    /// The run stops waiting, whether or not it has received what it waited for.
     case waitingEnded(for: Wait)
     /// An attempt failed, and the run will make another one.
     ///
     /// - Parameters:
-    ///   - attempt: The number of the next attempt. The very first attempt has the number 1.
+    ///   - attempt: The number of the next attempt. The first attempt of a run has the number 1.
     ///   - delay: The time until the next attempt.
     ///   - error: The error of the failed attempt.
     case retryScheduled(attempt: Int, after: Duration, because: any Error)
@@ -48,18 +56,17 @@ public struct OperationEvent: Sendable {
     case logged(OperationLogLevel, String)
     /// The run was cancelled, with the reason if one was given.
     ///
-    /// Often reported under a lock of the task: see ``OperationObserver``.
+    /// Often reported while Swift holds a lock of the cancelled task. An observer must then return
+    /// at once: see ``OperationObserver``.
     case cancellationRequested(reason: String?)
-    /// A callback operation was finished a second time. This outcome was dropped.
+    /// A callback operation was finished more than once. The associated outcome was dropped.
     case finishedAgain(Outcome<any Sendable>)
-    /// A body that the run had abandoned has ended. Its outcome was discarded.
+    /// A body or a condition that the run had abandoned has ended. Its outcome was discarded.
     case abandonedBodyEnded(Outcome<any Sendable>)
     /// The run ended.
     ///
-    /// `lateOutcome` is what the body produced although the outcome is ``Outcome/cancelled``: a value or
-    /// an error after the cancellation, or the error of a composite that shows how its children
-    /// ended (a ``ParallelOperationError``, a ``SequentialOperationError`` or an
-    /// ``OperationGraphError``). Nil if there is none.
+    /// `lateOutcome` is how the body ended although the outcome is ``Outcome/cancelled``; nil if
+    /// there is no late outcome. ``OperationRun/lateOutcome`` describes it.
     case ended(Outcome<any Sendable>, lateOutcome: Outcome<any Sendable>?)
   }
 
@@ -71,7 +78,7 @@ public struct OperationEvent: Sendable {
     case weight(Double)
   }
 
-  /// The reason why a run waits.
+  /// The thing that a run waits for.
   public enum Wait: Hashable, Sendable {
     /// A place in a pool.
     case place
@@ -81,17 +88,17 @@ public struct OperationEvent: Sendable {
     case rate
     /// Conditions, with their names.
     case conditions([String])
-    /// The end of a delay.
+    /// The end of a delay of this duration.
     case time(Duration)
-    /// An instant of a clock that `delayed(until:on:)` was given.
+    /// The instant that was passed to `delayed(until:on:)`.
     case moment
-    /// The result of a shared run, with its key.
+    /// The result of a shared run, with the key of that run.
     case sharedResult(String)
   }
 
   /// The kind of the event.
   public let kind: Kind
-  /// When it happened, on the machine's clock, not on the clock of the environment.
+  /// The time of the event on the machine's clock, not on the clock of the environment.
   public var instant: ContinuousClock.Instant { time.instant }
   /// The identity of the run.
   public var id: OperationID { place.id }
@@ -129,7 +136,7 @@ extension OperationEvent {
   /// `switch` over this type does not.
   package enum Step: UInt8, Sendable {
     case created, started, childStarted
-    /// Ended in a result, without a late outcome.
+    /// The run ended in a result, so there is no late outcome.
     case endedInResult
   }
 }
@@ -164,7 +171,8 @@ extension OperationEvent: CustomStringConvertible {
 }
 
 extension OperationEvent.Wait: CustomStringConvertible {
-  /// The object of "waits for", such as the names of the permits.
+  /// The text that follows "waits for" in the description of an event, such as the names of the
+  /// permits.
   public var description: String {
     switch self {
     case .place: "a place"

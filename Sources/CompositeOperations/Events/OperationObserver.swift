@@ -13,9 +13,9 @@
 ///
 /// A cancellation is the exception: it is reported while the run continues.
 /// ``OperationRun/cancel()`` notifies observers on the calling thread after it has cancelled the
-/// tasks. Every other cancellation, by `Task.cancel()`, a task group, a timeout or a failed
-/// sibling, is reported by Swift under a lock of the cancelled task. Until ``observe(_:)`` returns,
-/// every thread that resumes or cancels that task blocks. So return at once from
+/// tasks. A cancellation by `Task.cancel()`, a task group, a failed sibling or a timeout on a clock
+/// of your own is reported while Swift holds a lock of the cancelled task. Until ``observe(_:)``
+/// returns, every thread that resumes or cancels that task blocks. So return at once from
 /// ``OperationEvent/Kind/cancellationRequested(reason:)``, and do not wait there. Send the event to
 /// a queue or a stream instead.
 ///

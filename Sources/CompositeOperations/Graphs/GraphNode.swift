@@ -46,9 +46,10 @@ public struct GraphNode<Value: Sendable>: Sendable {
 
   /// The node as a dependency on how it ends, instead of on its result.
   ///
-  /// A node with this dependency runs in any case. If this node could not begin, its outcome is the
-  /// outcome of the node that prevented it. The dependent node handles the failures of this node
-  /// and of the nodes that this one depends on: they do not make the graph fail by themselves.
+  /// A node with this dependency begins whatever the outcome is. If this node could not begin, the
+  /// dependent node receives the outcome of the node that prevented it. The dependent node handles
+  /// the failures of this node and of the nodes that this node depends on: they do not make the
+  /// graph fail by themselves.
   ///
   /// - Precondition: The node is not an outcome already, nor made from one by ``map(_:)``.
   public var outcome: GraphNode<Outcome<Value>> {

@@ -20,13 +20,13 @@
 /// If a node ends without a result, the nodes that depend on its result, directly or indirectly,
 /// never begin. By default, all other nodes are cancelled. With ``FailureMode/runAll``, they run.
 ///
-/// A node can also depend on the ``GraphNode/outcome`` of another node. It then runs in any case,
-/// and *handles* the outcome: if the other node fails or cancels itself, no node is cancelled
-/// because of this.
+/// A node can also depend on the ``GraphNode/outcome`` of another node. The dependent node then
+/// begins whatever this outcome is, and *handles* it: if the other node fails or cancels itself, no
+/// node is cancelled because of this.
 ///
-/// A failure or self-cancellation of a node *counts* if no other node handles it. A handled one
-/// counts only if it prevents a node that the graph returns. The first row that applies determines
-/// the outcome:
+/// A failure or self-cancellation of a node *counts* if no other node handles it. A handled failure
+/// or self-cancellation counts only if, because of it, a node whose result the graph returns has no
+/// result. The first row that applies determines the outcome:
 ///
 /// | outcome | condition |
 /// |---|---|

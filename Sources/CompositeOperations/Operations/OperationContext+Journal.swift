@@ -1,19 +1,20 @@
 extension OperationContext {
-  /// A key that identifies this part of a durable run: equal in every attempt and process, and
-  /// different for every run, step and keyed part. Nil outside a durable run.
+  /// A key that identifies the current step of a durable run, or the part of that step to which
+  /// `journaled(as:)` is applied. Nil outside a durable run.
   ///
-  /// It consists of the run, the position and name of the step, and the keys of `journaled(as:)`,
-  /// such as `order-7/2.ParallelOperation/A-17`. Parts of a step without a key have the key of the
-  /// step.
+  /// The key consists of the run, the position and name of the step, and the keys of
+  /// `journaled(as:)`, such as `order-7/2.ParallelOperation/A-17`. It is the same in every attempt
+  /// and in every process. Different runs, steps and parts have different keys. An operation to
+  /// which `journaled(as:)` is not applied has the key of the step or part that contains it.
   ///
-  /// Pass it to services that recognize repeated requests, because a step that was interrupted by a
-  /// crash runs again.
+  /// Pass the key to services that recognize repeated requests, because a step that a crash has
+  /// interrupted runs again.
   public var idempotencyKey: String? { journal?.idempotencyKey }
 
-  /// A number that increases each time a process claims the durable run: after its start, a wait, a
-  /// crash or a retry. Nil outside a durable run.
+  /// A number that increases each time a process takes over the durable run: when the run starts,
+  /// and when it continues after a wait, a crash or a retry. Nil outside a durable run.
   ///
-  /// Pass it to storage that rejects writes with a smaller number than it has seen.
+  /// Pass the number to storage that rejects a write with a smaller number than an earlier one.
   public var fencingToken: Int? { journal?.fencingToken }
 
   /// Whether the run is not observed, has the default environment, and so has no journal.

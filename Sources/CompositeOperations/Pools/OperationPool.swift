@@ -10,8 +10,8 @@
 ///
 /// ``submitNow(_:priority:isBarrier:)`` can be called from anywhere, also from synchronous code.
 /// ``submit(_:priority:isBarrier:)`` suspends until there is room in the queue. Both return a
-/// handle to the run. Every run ends, and its handle has the outcome. The pool keeps nothing of a
-/// run that has ended.
+/// handle to the run, even if the pool refuses the operation: the run then ends in a
+/// ``PoolRefusalError``. The pool keeps nothing of a run that has ended.
 ///
 /// A run is not a child of the submitting task. It copies the priority and the task-local values of
 /// that task. It does not run on the actor of that task.

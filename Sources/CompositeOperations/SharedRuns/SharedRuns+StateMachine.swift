@@ -80,7 +80,7 @@ extension SharedRuns {
     private enum WaiterState: Sendable {
       case registered
       case waits(Continuation)
-      /// The run ended before the waiter waited.
+      /// The waiter received its completion before it waited.
       case told(Completion<Success>)
     }
 
@@ -88,14 +88,14 @@ extension SharedRuns {
       case found(Kept)
       case joined(Waiter)
       case leads(Waiter)
-      /// The caller has to compare the key with others first.
+      /// Compare the key with the candidates, without the lock, and try again.
       case compare(Candidates)
     }
 
     enum Forgetting: Sendable {
-      /// The removed entry, to be freed.
+      /// The entry was removed, and must be freed without the lock. Nil if there was none.
       case forgot(Entry?)
-      /// The caller has to compare the key with others first.
+      /// Compare the key with the candidates, without the lock, and try again.
       case compare(Candidates)
     }
 

@@ -50,8 +50,9 @@ extension ProcessOperation {
   /// Returns a copy that sends standard error to the destination of standard output, in the order
   /// in which the program writes.
   ///
-  /// ``ProcessResult/output`` then contains both outputs. Of this modifier,
-  /// ``sendingErrorOutput(to:)`` and ``onErrorLine(_:)``, the last one applies.
+  /// ``ProcessResult/output`` then contains both outputs. This undoes an earlier
+  /// ``sendingErrorOutput(to:)`` or ``onErrorLine(_:)``. If one of them is called later, it undoes
+  /// this modifier.
   public func mergingErrorOutput() -> ProcessOperation {
     configured {
       $0.isMerged = true
@@ -72,9 +73,10 @@ extension ProcessOperation {
   /// than 1 MiB is delivered in parts of at most 1 MiB. After the run is cancelled, no line is
   /// delivered.
   ///
-  /// By default, the output is also kept in the result. After a ``sendingOutput(to:)`` with another
-  /// destination, such as a file, only the closure receives the output: nothing is sent to that
-  /// destination, and the result contains no output.
+  /// By default, the output is also kept in the result. An earlier ``sendingOutput(to:)`` may have
+  /// set a destination that is not ``ProcessOutput/Destination/kept(first:)`` or
+  /// ``ProcessOutput/Destination/kept(last:)``, such as a file. This modifier then replaces that
+  /// destination: only the closure receives the output, and the result contains no output.
   ///
   /// - Parameter body: Receives a line. It is called in the task of the run, and never at the same
   ///   time as the closure for standard error. A program that writes faster than lines are handled

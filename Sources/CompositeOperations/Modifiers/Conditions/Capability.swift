@@ -57,8 +57,9 @@ public struct CapabilityError: Error, Hashable, Sendable, CustomStringConvertibl
 extension Condition {
   /// Returns a condition that is met if a capability may be used.
   ///
-  /// If the status of the capability is undetermined, the condition requests it first. If the
-  /// capability may not be used, the condition fails with a ``CapabilityError``.
+  /// If the status of the capability is ``CapabilityStatus/undetermined``, the condition first
+  /// calls ``Capability/request()``. If the capability may not be used, the condition fails with a
+  /// ``CapabilityError``.
   ///
   /// Operations that share one condition evaluate it one at a time, so that the capability is
   /// requested only once. So store the condition in a `let`.

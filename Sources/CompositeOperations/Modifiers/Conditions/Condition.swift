@@ -104,7 +104,7 @@ extension Condition {
   /// |---|---|
   /// | is met | is not met |
   /// | is not met: it returned `false` or threw a ``Skipped`` | is met |
-  /// | gave no answer, for example because it threw `CancellationError` | is not met |
+  /// | is not met, without an answer: it threw `CancellationError`, for example | is not met |
   /// | failed | fails with the same error |
   ///
   /// - Parameter condition: The condition to negate.

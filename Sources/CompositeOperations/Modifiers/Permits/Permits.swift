@@ -19,8 +19,8 @@ internal import Synchronization
 ///
 /// There is no registry of permits: operations share permits by sharing the instance.
 ///
-/// > Warning: A body that holds permits may await an operation that can begin only when the body
-/// > returns them. With `other.run()`, this is a deadlock, as with any lock. With
+/// > Warning: A body that holds permits must not await an operation that can begin only after the
+/// > body has ended. With `other.run()`, both wait forever (a deadlock), as with any lock. With
 /// > `context.run(other)`, the child fails with a ``PermitError`` at once.
 public final class Permits: Sendable {
   /// The number of permits.

@@ -14,8 +14,8 @@ public struct Backoff: Sendable {
     case full
     /// A random delay between half the delay and the delay.
     case equal
-    /// A random delay between the first delay and three times the previous random one. The delays
-    /// of the backoff are not used, except for the first and the longest one.
+    /// A random delay between the first delay and three times the previous random delay. Of the
+    /// backoff, only the first delay and the maximum of ``Backoff/capped(at:)`` are used.
     case decorrelated
   }
 
