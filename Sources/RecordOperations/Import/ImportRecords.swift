@@ -14,34 +14,43 @@ internal import SQLiteSupport
 /// for problem in imported.problems { print("books.csv,", problem) }
 /// ```
 ///
-/// The header of the file, or the keys of its objects, name columns of the table. A missing table
-/// is created for records, as a save creates it, with text columns for CSV and with columns of the
-/// kinds of the first values for JSON. An existing table that was created for records gets missing
-/// columns only if ``addsColumns`` is `true`. If the file does not contain the names of the records
-/// (`id`), they get new ones. A table of another program receives only the contents of the file,
-/// and its triggers, checks and foreign keys apply.
+/// The header of a CSV file, or the keys of a JSON object, name the columns of the table.
+///
+/// - If the table does not exist, the import creates it, as a save does. For CSV, its columns have
+///   the type text, except the columns in ``references``. For JSON, the first value of a column
+///   determines the type of the column.
+/// - If this module has created the table before, the import adds missing columns only if
+///   ``addsColumns`` is `true`.
+/// - If another program created the table, the import adds neither columns nor names of records.
+///   The triggers, checks and foreign keys of the table apply.
+///
+/// In a table that this module created, each record needs a name (`id`). If the file contains no
+/// names, the import generates them.
 ///
 /// Cells are bound to statements as values and never become part of the SQL text.
 ///
-/// A row that cannot be imported is reported with its line and the reason: it has too few or too
-/// many cells, a value does not fit its column, or the table rejects it. ``badRows`` says whether
-/// the other rows are imported.
+/// A row that cannot be imported is a *bad row*: for example, it has too few or too many cells, a
+/// value does not fit its column, or the table rejects the row. Bad rows are reported with their
+/// lines and the reasons. ``badRows`` determines whether the other rows are imported.
 ///
 /// The import is one transaction, so a run that fails or is cancelled leaves the table as it was.
-/// With ``rowsPerTransaction``, it is several transactions, and such a run leaves whole ones. Other
-/// saves through the same database wait until the import has ended; other connections that write
-/// the file may find it locked.
+/// With ``rowsPerTransaction``, the import consists of several transactions. If the run then fails
+/// or is cancelled, the transactions that have been committed remain. Other saves through the same
+/// ``SQLiteRecordDatabase`` wait until the whole import has ended. Other connections that write the
+/// file may find it locked during a transaction.
 ///
 /// A transaction needs free space for about twice its rows: in the log beside the database, and in
-/// the database. When the import has ended, successfully or not, the log is truncated, unless
-/// another connection is using it. An import that fails before anything is imported removes a
-/// database file that it has created, unless another connection uses the file.
+/// the database. When the import has ended, successfully or not, a log of more than about 4 MB is
+/// copied to the database and truncated. The log remains if another connection is using it, or if
+/// the disk is full. An import that fails before anything is imported removes a database file that
+/// it has created, unless another connection uses the file.
 ///
-/// The run reports the number of bytes read. It throws a ``RecordImportError`` for bad rows, and
-/// for any failure after a transaction was committed. Otherwise it throws a ``RecordError`` if the
-/// database fails, and a ``RecordFileError`` if the file as a whole cannot be imported. If a run is
-/// cancelled after a transaction was committed, the error is the one in
-/// ``CompositeOperations/OperationRun/lateOutcome``.
+/// The run reports the number of bytes that it has read. It ends in a ``RecordImportError`` because
+/// of too many bad rows, and because of any failure after a transaction was committed. Otherwise,
+/// it ends in a ``RecordError`` if the database fails, and in a ``RecordFileError`` if the file as
+/// a whole cannot be imported. If the run is cancelled after a transaction was committed, its
+/// outcome is `.cancelled`, and ``CompositeOperations/OperationRun/lateOutcome`` contains the
+/// ``RecordImportError``.
 public struct ImportRecords: ComposableOperation {
   /// The type of the records, which is the name of the table.
   public let type: String
@@ -55,9 +64,10 @@ public struct ImportRecords: ComposableOperation {
   public let existing: ExistingRowPolicy
   /// The treatment of rows that cannot be imported.
   public let badRows: BadRowPolicy
-  /// The types that the references in columns refer to, for cells that contain only names.
+  /// For each column whose cells contain only the names of other records: the type of these
+  /// records, by the name of the column.
   public let references: [String: String]
-  /// Whether a table created for records gets the columns of the file that it does not have.
+  /// Whether the import adds missing columns to an existing table that this module created.
   public let addsColumns: Bool
   /// The number of rows of each transaction; `nil` for a single transaction.
   public let rowsPerTransaction: Int?
@@ -73,15 +83,15 @@ public struct ImportRecords: ComposableOperation {
   ///   - format: The format of the file.
   ///   - existing: The treatment of a row whose key already exists.
   ///   - badRows: The treatment of rows that cannot be imported.
-  ///   - references: The types that the references in columns refer to, such as
-  ///     `["author": "Author"]`. They are needed for columns that are not foreign keys and whose
-  ///     cells contain only names.
-  ///   - addsColumns: Whether a table created for records gets the columns of the file that it does
-  ///     not have. If not, a CSV file with such a column is refused, and a JSON object with one is
-  ///     a bad row.
+  ///   - references: For each column whose cells contain only the names of other records: the type
+  ///     of these records, such as `["author": "Author"]`. A column that is a foreign key must not
+  ///     be listed, because its type is known.
+  ///   - addsColumns: Whether the import adds missing columns to an existing table that this module
+  ///     created. Otherwise, a CSV file with such a column is refused, and a JSON object with such
+  ///     a key is a bad row.
   ///   - rowsPerTransaction: The number of rows of each transaction; `nil` for a single
-  ///     transaction. Between transactions other connections can write the file, but this database
-  ///     cannot.
+  ///     transaction. Between two transactions, other connections can write the file, but saves
+  ///     through this ``SQLiteRecordDatabase`` still wait.
   /// - Precondition: `rowsPerTransaction` is at least 1, and the number of bad rows to skip is at
   ///   least 0.
   public init(

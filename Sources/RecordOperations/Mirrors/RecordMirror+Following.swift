@@ -1,8 +1,10 @@
 public import CompositeOperations
 
 extension RecordMirror {
-  /// Returns an operation that runs rounds until it is cancelled: at once, after a hint that one of
-  /// the databases has changed, and after a time without hints.
+  /// Returns an operation that runs rounds until it is cancelled.
+  ///
+  /// The first round begins at once. Another round begins after each hint that one of the databases
+  /// has changed, or after a time without hints.
   ///
   /// ```swift
   /// import CompositeOperations
@@ -17,14 +19,17 @@ extension RecordMirror {
   /// }
   /// ```
   ///
-  /// The local file gives hints, and so does a remote database that is ``ChangeHinting``. Hints
-  /// during a round cause one more round. While the remote database has no account or fails,
-  /// ``state`` says so and local edits continue. Rounds are attempted again after the delay that the
-  /// database advises, and otherwise after increasing delays of at most `interval`.
+  /// The local file gives hints, and so does a remote database that conforms to ``ChangeHinting``.
+  /// Several hints during a round cause one more round.
   ///
-  /// The operation fails only with an error of ``ConflictPolicy/decided(_:)``.
+  /// While the remote database has no account or fails, ``state`` shows this, and the local file
+  /// can still be edited. After a failure, the next round begins after an increasing delay of at
+  /// most `interval`, or after the delay that the database advises if that delay is longer.
   ///
-  /// - Parameter interval: The maximum time between two rounds.
+  /// The operation fails only if the closure of ``ConflictPolicy/decided(_:)`` throws an error.
+  ///
+  /// - Parameter interval: The maximum time without a round, unless a database advises a longer
+  ///   delay.
   public func following(
     atLeastEvery interval: Duration = .seconds(60)
   ) -> some ComposableOperation<Void> {

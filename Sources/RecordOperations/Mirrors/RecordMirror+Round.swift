@@ -65,7 +65,7 @@ final class MirrorRound: Sendable {
     try await prepare()
     try await pull()
     for pass in 1...RecordMirror.passes {
-      // A missing reference is not a matter of order any more after two pulls.
+      // After two pulls, the cause of a missing reference is no longer the order of the records.
       guard try await push(isFinal: pass > 2) else { break }
       try await pull()
     }
@@ -138,8 +138,8 @@ final class MirrorRound: Sendable {
     }
   }
 
-  /// Brings remote states into the local file, in one transaction, and reports what has happened
-  /// after the commit. Asks the caller to decide about conflicts if the policy says so.
+  /// Stores remote states in the local file, in one transaction, and reports the changes after the
+  /// commit. With the policy ``ConflictPolicy/decided(_:)``, its closure decides about conflicts.
   ///
   /// - Parameter isOneOfMany: Whether many such transactions follow one another.
   nonisolated(nonsending) func store<Result: Sendable>(
@@ -180,7 +180,8 @@ final class MirrorRound: Sendable {
   func count(_ body: @Sendable (inout MirrorReport) -> Void) { counts.withLock { body(&$0) } }
 }
 
-/// An error of the caller's decision, which ends the mirror.
+/// An error that the closure of ``ConflictPolicy/decided(_:)`` threw. It ends the round, and
+/// ``RecordMirror/following(atLeastEvery:)``.
 struct DecisionError: Error {
   let error: any Error
 }

@@ -6,7 +6,7 @@ public import CompositeOperations
   public import Foundation
 #endif
 
-/// A mirror: keeps records of a local SQLite file and of a remote database in step.
+/// A mirror, which keeps records of a local SQLite file and of a remote database in step.
 ///
 /// ```swift
 /// import CompositeOperations
@@ -19,13 +19,14 @@ public import CompositeOperations
 /// ```
 ///
 /// A round of ``sync`` fetches the changes of the remote database, merges them field by field with
-/// the local edits, and sends the local edits. Any program may edit the local file: triggers record
-/// which records have changed. An edit that was committed locally is sent, or loses a conflict that
-/// is reported, whatever fails in between and wherever the process ends.
+/// the local edits, and sends the local edits. No edit that was committed locally is lost silently,
+/// even if a round fails or the process is killed: the edit is sent to the remote database, or it
+/// loses a conflict and is reported as a ``LostValue``.
 ///
-/// The tables of the mirrored types get triggers in the local file, as with
-/// ``SQLiteRecordDatabase/keepChanges(of:)``. The mirror keeps its state in tables whose names
-/// begin with `_record_mirror`.
+/// Any program may edit the local file, because triggers in the file note which records have
+/// changed. The mirrored tables get these triggers as with
+/// ``SQLiteRecordDatabase/keepChanges(of:)``. The mirror keeps its state in the local file, in
+/// tables whose names begin with `_record_mirror`.
 public final class RecordMirror: Sendable {
   /// The mirrored types, sorted.
   public let types: [String]
@@ -37,7 +38,7 @@ public final class RecordMirror: Sendable {
   public let name: String
   /// How conflicts are resolved.
   public let conflicts: ConflictPolicy
-  /// Whether an edit or a deletion wins.
+  /// Whether an edit in one database or a deletion in the other one wins.
   public let deletions: DeletionPolicy
   /// How often a request is attempted.
   public let retries: RetryPolicy
@@ -57,7 +58,7 @@ public final class RecordMirror: Sendable {
   ///   - remote: The remote database.
   ///   - name: The name of the mirror, if the local file has several.
   ///   - conflicts: How conflicts are resolved.
-  ///   - deletions: Whether an edit or a deletion wins.
+  ///   - deletions: Whether an edit in one database or a deletion in the other one wins.
   ///   - retries: How often a request is attempted.
   /// - Precondition: There is at least one type.
   public convenience init(
@@ -91,11 +92,13 @@ public final class RecordMirror: Sendable {
 
   /// One round: fetches and merges the changes of the remote database, and sends the local edits.
   ///
-  /// A round waits for another round on the same file, also of another process. It ends in a
-  /// ``RecordError`` if a database is unavailable, if the lock file beside the local file cannot be
-  /// opened, or if a mirrored table has no primary key, and in the error of
-  /// ``ConflictPolicy/decided(_:)``.
-  /// The committed transactions remain, and the next round continues.
+  /// Only one round at a time runs on a local file, in all processes: another round waits until the
+  /// running one has ended.
+  ///
+  /// The round ends in a ``RecordError`` if a database is unavailable, if the lock file beside the
+  /// local file cannot be opened, or if a mirrored table has no primary key. If the closure of
+  /// ``ConflictPolicy/decided(_:)`` throws an error, the round ends in that error. The transactions
+  /// that have been committed remain, and the next round continues from there.
   public var sync: some ComposableOperation<MirrorReport> {
     SimpleOperation.withContext { context in
       do { return try await self.round(in: context) } catch let decision as DecisionError {
@@ -108,14 +111,16 @@ public final class RecordMirror: Sendable {
     }.named("sync")
   }
 
-  /// The changes of the local database by rounds, the lost values and the rejected records, from now
-  /// on. The stream finishes when the mirror is released.
+  /// A stream of the events of rounds from now on: each record that a round saves or deletes in the
+  /// local database, each lost value and each rejected record, and each time that all records are
+  /// fetched again. The stream finishes when the mirror is released.
   public var changes: AsyncStream<MirrorChange> { listeners.stream() }
 
-  /// The current state.
+  /// The current state of the mirror.
   public var state: MirrorState { currentState.withLock { $0.state } }
 
-  /// The states from now on. The stream finishes when the mirror is released.
+  /// A stream of the states of the mirror from now on. The stream finishes when the mirror is
+  /// released.
   public var states: AsyncStream<MirrorState> { stateListeners.stream() }
 
   func enter(_ state: MirrorState) {
@@ -168,9 +173,9 @@ public final class RecordMirror: Sendable {
     }
   }
 
-  /// Removes the values that were lost before a date from the file.
+  /// Removes from the local file the values and deletions that lost a conflict before a date.
   ///
-  /// - Returns: Their number.
+  /// - Returns: The number of removed values and deletions.
   /// - Throws: A ``RecordError`` if the file cannot be written; `CancellationError`.
   @discardableResult
   public func removeLostValues(before date: Date) async throws -> Int {

@@ -6,8 +6,10 @@ internal import SystemSupport
   internal import Foundation
 #endif
 
-/// The ID of a record: its type, its zone, and a name that is unique among the records of that type
+/// The ID of a record: its type, its zone, and a name that is unique among the records of this type
 /// and zone.
+///
+/// A zone is a part of a database: see ``RecordZone``.
 ///
 /// ```swift
 /// import RecordOperations
@@ -16,8 +18,9 @@ internal import SystemSupport
 /// let new = RecordID("Book")  // with a unique name
 /// ```
 ///
-/// The creator of a record chooses its name, not the database. If the reply to a save is lost, the
-/// record can be saved again under the same name without creating a duplicate.
+/// The name of a record is chosen by the creator of the record, not by the database. If the reply
+/// to a save is lost, the record can be saved again under the same name without creating a
+/// duplicate.
 public struct RecordID: Hashable, Codable, Sendable {
   /// The type of the record: in a database of tables, the table.
   public let type: String
