@@ -121,4 +121,27 @@ import Testing
       failure { _ = try connection.schemaVersion(applicationID: 7, latest: 2) }?.kind
         == .foreignFile)
   }
+
+  @Test func `without triggers, foreign keys apply, and triggers run again after an error`() throws
+  {
+    let file = try TemporaryFile()
+    let connection = try file.connectWithTable()
+    try connection.execute("CREATE TABLE Log (number INTEGER PRIMARY KEY REFERENCES T)")
+    try connection.execute(
+      "CREATE TRIGGER inserted AFTER INSERT ON T BEGIN INSERT INTO Log VALUES (NEW.i); END")
+    func insert(_ number: Int) throws {
+      try connection.execute("INSERT INTO T VALUES (\(number), '\(number)')")
+    }
+    try insert(1)
+    #expect(throws: SQLiteError.self) {
+      try connection.withoutTriggers {
+        try insert(2)
+        try connection.execute("INSERT INTO Log VALUES (7)")
+      }
+    }
+    try insert(3)
+    let logged = try connection.fetchAll("SELECT number FROM Log") { $0.integer(at: 0) }
+    #expect(logged == [1, 3])
+    #expect(try connection.integers == [1, 2, 3])
+  }
 }
