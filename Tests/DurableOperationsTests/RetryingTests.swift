@@ -124,4 +124,18 @@ import Testing
       }
     }
   }
+
+  @Test func `J17: outside a durable run, a late outcome is passed on as by retrying`() async {
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let waiting = SimpleOperation {
+      begin.yield()
+      while !Task.isCancelled { await Task.yield() }
+      return 7
+    }
+    let run = waiting.durablyRetrying(attempts: 2).start()
+    for await _ in begun { break }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+    #expect(await run.lateOutcome?.result == 7)
+  }
 }

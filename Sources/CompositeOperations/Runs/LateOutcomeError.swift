@@ -71,7 +71,7 @@ extension Error {
   }
 
   /// This error without a late outcome, which is discarded. For callers outside the engine.
-  @usableFromInline var withoutLateOutcome: any Error {
+  @usableFromInline package var withoutLateOutcome: any Error {
     guard let late = self as? LateOutcomeError else { return self }
     late.discardCarriedValues()
     return CancellationError()

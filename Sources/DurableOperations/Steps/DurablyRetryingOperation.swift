@@ -44,10 +44,20 @@ struct DurablyRetryingOperation<Base: ComposableOperation>: ComposableOperation 
   func modifiedName(within reach: Int) -> ModifiedName { base.nameForModifier(within: reach) }
 
   func perform(in context: OperationContext) async throws -> Base.Success {
+    do { return try await performHeld(in: context).value } catch { throw error.withoutLateOutcome }
+  }
+
+  func performHeld(in context: OperationContext) async throws -> HeldResult<Base.Success> {
     guard let journal = context.journal as? RunJournal else {
       return try await base.retrying(attempts: attempts, backoff: backoff, when: isWorthwhile)
-        .perform(in: context)
+        .performHeld(in: context)
     }
+    return HeldResult(try await perform(in: context, journal))
+  }
+
+  private func perform(
+    in context: OperationContext, _ journal: RunJournal
+  ) async throws -> Base.Success {
     let part = try journal.part(JournalKey(reserved: "retry"))
     let coder = journal.session.coder
     var record = try AttemptRecord(part.stored, by: coder)
