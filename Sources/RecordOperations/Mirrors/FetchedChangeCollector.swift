@@ -28,7 +28,10 @@ struct FetchedChangeCollector {
   }
 
   private let types: Set<String>
-  private let transactionSize: Int
+  private let largestTransaction: Int
+  /// The number of changes for the next transaction. The first transactions are smaller, so that
+  /// storing begins early.
+  private var transactionSize: Int
   private let isFirst: Bool
   private var token: ChangeToken?
   private var startsOver = false
@@ -38,7 +41,8 @@ struct FetchedChangeCollector {
 
   init(for mirror: RecordMirror, since token: ChangeToken?) {
     types = Set(mirror.types)
-    transactionSize = mirror.transactionSize
+    largestTransaction = mirror.transactionSize
+    transactionSize = min(largestTransaction, 1_000)
     self.token = token
     isFirst = token == nil
   }
@@ -54,7 +58,9 @@ struct FetchedChangeCollector {
     for id in page.deleted where types.contains(id.type) { changes.append(.deleted(id)) }
     hasNewToken = hasNewToken || page.token != token
     token = page.token
-    return changes.count >= transactionSize ? take() : nil
+    guard changes.count >= transactionSize else { return nil }
+    defer { transactionSize = min(largestTransaction, transactionSize * 2) }
+    return take()
   }
 
   /// Returns the changes, and removes them; nil if nothing has to be stored.
