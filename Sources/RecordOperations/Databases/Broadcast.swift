@@ -19,9 +19,10 @@ final class Broadcast<Element: Sendable>: Sendable {
     return stream
   }
 
-  func yield(_ element: Element) { yield([element]) }
+  func yield(_ element: Element) { yield(CollectionOfOne(element)) }
 
-  func yield(_ elements: [Element]) {
+  /// The elements are computed once for each stream.
+  func yield(_ elements: some Sequence<Element>) {
     for listener in listeners.withLock({ $0 }).values {
       for element in elements { listener.yield(element) }
     }

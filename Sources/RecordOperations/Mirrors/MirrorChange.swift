@@ -45,13 +45,14 @@ public struct MirrorReport: Hashable, Sendable {
   /// Whether the round changed neither database.
   public var isEmpty: Bool { saved + deleted + sent + sentDeletions == 0 }
 
-  mutating func count(_ change: MirrorChange) {
+  mutating func count(_ change: StoredChange) {
     switch change {
-    case .saved: saved += 1
-    case .deleted: deleted += 1
-    case .lost: conflicts += 1
-    case .rejected: rejected += 1
-    case .startedOver: startedOver = true
+    case .inserted(let records, _): saved += records.count
+    case .one(.saved): saved += 1
+    case .one(.deleted): deleted += 1
+    case .one(.lost): conflicts += 1
+    case .one(.rejected): rejected += 1
+    case .one(.startedOver): startedOver = true
     }
   }
 }

@@ -67,51 +67,67 @@ extension MirrorStore {
     SELECT 1 FROM "_record_states" WHERE type = ?1 AND name = ?2 AND deleted = 0
     """
 
+  /// Returns the table for new records, with columns for their fields, which are created if they are
+  /// missing.
+  private func prepare(
+    for group: NewRecords
+  ) throws -> (SQLiteTable, [SQLiteColumn], [(layout: FieldLayout, end: Int)]) {
+    // All columns, because the defaults of a table are not values of the records.
+    if let table = try connection.table(group.type), table.isTracked {
+      let columns = table.fields.filter(\.isWritable)
+      let layouts = group.layouts(in: columns)
+      if layouts.allSatisfy({ $0.layout.fits(table, columns) }) { return (table, columns, layouts) }
+    }
+    let table = try connection.table(toSave: group.values, as: group.type)
+    let columns = table.fields.filter(\.isWritable)
+    return (table, columns, group.layouts(in: columns))
+  }
+
   /// - Throws: A ``SQLiteError`` or a ``RecordError`` if the file does not accept one of them.
   private mutating func insert(_ group: NewRecords) throws {
     let type = group.type
-    let found = try connection.table(type)
-    let table =
-      try found.flatMap { group.fit(in: $0) ? $0 : nil }
-      ?? connection.table(toSave: group.values, as: type)
+    let (table, columns, layouts) = try prepare(for: group)
     if case .values = table.key { throw RecordError(.invalid("the name consists of fields")) }
     guard !table.hasOtherTriggers else {
       throw RecordError(.invalid("\(type) has triggers of another program"))
     }
-    // All columns, because the defaults of a table are not values of the records.
-    let columns = table.fields.filter(\.isWritable)
     let names = try table.key.columns.map(SQLiteName.quoted) + columns.map(\.quoted)
     let sequence = try tables.lastSequence()
-    var layout = FieldLayout()
-    try connection.insert(
-      group.records.count, into: table.sql.table, names
-    ) { statement, index, place in
-      let record = group.records[index]
-      guard let key = table.key.values(of: record.id.name) else {
-        throw RecordError(.invalid("\(record.id.name) is not a name of \(type)"))
-      }
-      for (offset, value) in key.enumerated() { try statement.bind(value, at: place + offset) }
-      let first = place + key.count
-      if !layout.applies(to: record) { layout = FieldLayout(of: record, in: columns) }
-      for offset in layout.others { try statement.bindNull(at: first + offset) }
-      for ((key, value), offset) in zip(record.fields, layout.places) {
-        guard let offset else {
-          if case .null = value { continue }
-          // The field has the name of the key column, for example. The save names it.
-          throw table.missing(key)
+    var run = 0
+    func insertRows() throws {
+      try connection.insert(
+        group.records.count, into: table.sql.table, names
+      ) { statement, index, place in
+        let record = group.records[index]
+        guard let key = table.key.values(of: record.id.name) else {
+          throw RecordError(.invalid("\(record.id.name) is not a name of \(type)"))
         }
-        let stored = try columns[offset].stored(value, of: type, isOwn: table.isOwn)
-        try statement.bind(stored, at: first + offset)
+        for (offset, value) in key.enumerated() { try statement.bind(value, at: place + offset) }
+        let first = place + key.count
+        while layouts[run].end <= index { run += 1 }
+        let layout = layouts[run].layout
+        for offset in layout.others { try statement.bindNull(at: first + offset) }
+        for ((key, value), offset) in zip(record.fields, layout.places) {
+          guard let offset else {
+            if case .null = value { continue }
+            // The field has the name of the key column, for example. The save names it.
+            throw table.missing(key)
+          }
+          let stored = try columns[offset].stored(value, of: type, isOwn: table.isOwn)
+          try statement.bind(stored, at: first + offset)
+        }
       }
     }
-    // Each row got the next local tag, from the trigger of the table.
-    try tables.insert(group.records, of: type, after: sequence)
-    reserveChanges(group.records.count)
-    for (index, record) in group.records.enumerated() {
-      let tag = RecordTag("\(sequence + Int64(index) + 1)")
-      report(.saved(record.tagged(tag)))
+    if table.isOwn {
+      // Without the trigger, which would search for an older state of each record.
+      try connection.withoutTriggers(insertRows)
+      try connection.insertStates(of: group.records.map(\.id.name), type)
+    } else {
+      try insertRows()
     }
-    insertedCount += Int64(group.records.count)
+    // Each row got the next local tag.
+    try tables.insert(group.records, of: type, after: sequence)
+    reportInserted(group.records, after: sequence)
     // A table with a conflict clause may have replaced a row.
     guard try tables.lastSequence() == sequence + Int64(group.records.count) else {
       throw RecordError(.invalid("\(type) did not take each record"))

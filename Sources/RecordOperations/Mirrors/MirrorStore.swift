@@ -18,9 +18,9 @@ struct MirrorStore {
   /// The decisions of the caller about the conflicts of this transaction.
   let decisions: [RecordID: MirrorDecision]
   /// The changes to report after the commit.
-  private(set) var changes: [MirrorChange] = []
+  private(set) var changes: [StoredChange] = []
   /// The number of records that were inserted as they are, and are in step.
-  var insertedCount: Int64 = 0
+  private(set) var insertedCount: Int64 = 0
   /// The conflicts about which the caller has not decided yet.
   var undecided: [MirrorConflict] = []
 
@@ -34,10 +34,15 @@ struct MirrorStore {
     self.decisions = decisions
   }
 
-  mutating func report(_ change: MirrorChange) { changes.append(change) }
+  mutating func report(_ change: MirrorChange) { changes.append(.one(change)) }
 
-  /// Makes space for changes that follow.
-  mutating func reserveChanges(_ count: Int) { changes.reserveCapacity(changes.count + count) }
+  /// Reports records that were inserted as they are, and are in step.
+  ///
+  /// - Parameter sequence: The local tag before that of the first record.
+  mutating func reportInserted(_ records: [DatabaseRecord], after sequence: Int64) {
+    insertedCount += Int64(records.count)
+    changes.append(.inserted(records, after: sequence))
+  }
 
   /// Prepares for all records of the remote database.
   ///
@@ -215,6 +220,24 @@ struct MirrorStore {
       record: record, field: field, lost: lost, kept: kept, side: side, date: now)
     try tables.save(value)
     report(.lost(value))
+  }
+}
+
+/// What a transaction has changed, for the listeners of a mirror.
+enum StoredChange: Sendable {
+  case one(MirrorChange)
+  /// New records. Their local tags follow the given one, in order.
+  case inserted([DatabaseRecord], after: Int64)
+
+  /// A change for each record. Computed only for listeners.
+  var each: [MirrorChange] {
+    switch self {
+    case .one(let change): [change]
+    case .inserted(let records, let sequence):
+      records.enumerated().map { index, record in
+        .saved(record.tagged(RecordTag("\(sequence + Int64(index) + 1)")))
+      }
+    }
   }
 }
 

@@ -5,16 +5,17 @@ struct NewRecords {
   let type: String
   var records: [DatabaseRecord]
 
-  /// Whether a table has all columns for the records.
-  func fit(in table: SQLiteTable) -> Bool {
-    guard table.isTracked else { return false }
-    let columns = table.fields.filter { !table.isOwn || !$0.isUntyped }
-    var layout = FieldLayout()
-    for record in records where !layout.applies(to: record) {
-      layout = FieldLayout(of: record, in: columns)
-      if layout.places.contains(nil) { return false }
+  /// Returns the layouts of the records in these columns, each with the index after its last record.
+  func layouts(in columns: [SQLiteColumn]) -> [(layout: FieldLayout, end: Int)] {
+    var layouts: [(layout: FieldLayout, end: Int)] = []
+    for (index, record) in records.enumerated() {
+      if let last = layouts.last, last.layout.applies(to: record) {
+        layouts[layouts.count - 1].end = index + 1
+      } else {
+        layouts.append((FieldLayout(of: record, in: columns), index + 1))
+      }
     }
-    return true
+    return layouts
   }
 
   /// A value of each field that is not null in all records, sorted by their keys.
@@ -32,26 +33,31 @@ struct NewRecords {
 /// The columns of the fields of a record. The next record usually has the same fields in the same
 /// order, so that its columns need not be looked up.
 struct FieldLayout {
-  private var keys: [String]?
+  private let keys: [String]
   /// The indices of the columns, in the order of the fields; nil for a field without a column.
-  private(set) var places: [Int?] = []
+  let places: [Int?]
   /// The indices of the columns without a field.
-  private(set) var others: [Int] = []
-
-  /// Creates a layout that applies to no record.
-  init() {}
+  let others: [Int]
 
   init(of record: DatabaseRecord, in columns: [SQLiteColumn]) {
     let keys = Array(record.fields.keys)
-    self.keys = keys
-    places = keys.map { key in columns.firstIndex { $0.name.hasSameBytes(as: key) } }
+    let places = keys.map { key in columns.firstIndex { $0.name.hasSameBytes(as: key) } }
+    (self.keys, self.places) = (keys, places)
     others = columns.indices.filter { !places.contains($0) }
   }
 
   func applies(to record: DatabaseRecord) -> Bool {
-    guard let keys else { return false }
-    return record.fields.count == keys.count
+    record.fields.count == keys.count
       && zip(record.fields.keys, keys).allSatisfy { $0.hasSameBytes(as: $1) }
+  }
+
+  /// Whether a table can take all fields as it is.
+  func fits(_ table: SQLiteTable, _ columns: [SQLiteColumn]) -> Bool {
+    places.allSatisfy { place in
+      guard let place else { return false }
+      // A column of an own table gets its type from the first value.
+      return !table.isOwn || !columns[place].isUntyped
+    }
   }
 }
 

@@ -163,7 +163,7 @@ final class MirrorRound: Sendable {
           return try isOneOfMany ? connection.withRareCheckpoints(transaction) : transaction()
         }
         counts.withLock { counts in for change in changes { counts.count(change) } }
-        mirror.listeners.yield(changes)
+        mirror.listeners.yield(changes.lazy.flatMap(\.each))
         return result
       } catch let undecided as UndecidedConflicts {
         guard case .decided(let decide) = mirror.conflicts else { throw undecided }

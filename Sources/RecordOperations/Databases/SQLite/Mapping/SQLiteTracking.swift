@@ -85,6 +85,17 @@ extension SQLiteConnection {
     for sql in SQLiteTracking.tables { try execute(sql) }
   }
 
+  /// Records the states of new records as the triggers of their table would.
+  func insertStates(of names: [String], _ type: String) throws {
+    let now = try fetchOne("SELECT \(SQLiteTracking.now)") { $0.text(at: 0) } ?? nil
+    try insert(
+      names.count, replacing: true, into: "\"_record_states\"",
+      constants: ["type": .text(type), "modified": .optional(now), "deleted": .integer(0)], ["name"]
+    ) { statement, index, place in
+      try statement.bind(names[index], at: place)
+    }
+  }
+
   /// Tracks the states of all records of a table from now on. Must be called in a transaction.
   ///
   /// - Throws: A ``SQLiteError``; a ``RecordError`` if it is not a table, or its rows have no key.

@@ -1,22 +1,26 @@
 internal import SQLiteSupport
 
 extension SQLiteConnection {
-  /// Inserts rows, many in a statement: SQLite copies the pages that a statement changes, to be able
-  /// to roll it back.
+  /// Inserts rows, many in a statement. Call it in a savepoint and roll back if it throws, because
+  /// the rows before a conflict remain. A statement that rolls itself back would first copy each
+  /// page that it changes.
   ///
   /// - Parameters:
   ///   - count: The number of rows.
+  ///   - isReplacing: Whether a row replaces those with the same unique values.
   ///   - table: The quoted name of the table.
   ///   - constants: The quoted names of the columns with the same value in each row, and the values.
   ///   - columns: The quoted names of the other columns.
   ///   - bind: Binds the other values of a row, given its index and its first parameter.
   /// - Throws: A ``SQLiteError``; the error of `bind`; a ``RecordError`` if the table ignores a row.
   func insert(
-    _ count: Int, into table: String, constants: KeyValuePairs<String, SQLiteValue> = [:],
+    _ count: Int, replacing isReplacing: Bool = false, into table: String,
+    constants: KeyValuePairs<String, SQLiteValue> = [:],
     _ columns: [String],
     _ bind: (_ statement: SQLiteStatement, _ index: Int, _ place: Int) throws -> Void
   ) throws {
-    let most = max(1, 500 / columns.count)
+    // Preparing a statement takes time in proportion to its rows.
+    let most = max(1, 100 / columns.count)
     let names = (constants.map(\.key) + columns).joined(separator: ", ")
     // The first parameters are the same in each row.
     let shared = constants.indices.map { "?\($0 + 1)" }
@@ -27,7 +31,7 @@ extension SQLiteConnection {
       let rows = count - index >= most ? most : 1
       let values = Array(repeating: row, count: rows).joined(separator: ", ")
       try withCachedStatement(
-        "INSERT INTO \(table) (\(names)) VALUES \(values)"
+        "INSERT OR \(isReplacing ? "REPLACE" : "FAIL") INTO \(table) (\(names)) VALUES \(values)"
       ) { statement in
         try statement.bind(constants.map(\.value))
         repeat {
