@@ -15,8 +15,9 @@ package import SystemSupport
 /// an abandoned body, can report events after the end of their parent.
 ///
 /// A wait is a pair of ``Kind/waitingBegan(for:)`` and ``Kind/waitingEnded(for:)``. Between
-/// ``Kind/created`` and ``Kind/started``, a run waits only for a place in a pool. A child of a
-/// composite does not report a wait for its place, because it is created when the place is free.
+/// ``Kind/created`` and ``Kind/started``, a run can wait only for a place in a pool. All other
+/// waits, such as for permits or conditions, begin after ``Kind/started``. A child of a composite
+/// does not report a wait for its place, because it is created when the place is free.
 ///
 /// Children that run in parallel report their events concurrently. The ``Kind/childStarted(_:)``
 /// events of their parent are reported concurrently, too. The thread that cancels a run reports
@@ -72,7 +73,8 @@ public struct OperationEvent: Sendable {
 
   /// The children that a run declares before it runs them.
   public enum ExpectedChildren: Hashable, Sendable {
-    /// The number of children. A child that has not started counts with a weight of 1.
+    /// The number of children. In the progress of the run, a child has the weight 1 until it
+    /// starts, and then its own weight: see ``ComposableOperation/weighing(_:)``.
     case count(Int)
     /// The total weight of the children.
     case weight(Double)

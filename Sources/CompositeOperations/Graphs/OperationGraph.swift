@@ -17,16 +17,18 @@
 /// result of the graph, or several nodes for a tuple. It is called once, when the graph is created;
 /// the graph can run any number of times. All nodes run, even if no other node depends on them.
 ///
-/// If a node ends without a result, the nodes that depend on its result, directly or indirectly,
-/// never begin. By default, all other nodes are cancelled. With ``FailureMode/runAll``, they run.
+/// A node ends without a result if it fails, is cancelled, or *cancels itself*: for example, its
+/// body throws `CancellationError`. The nodes that depend on its result, directly or indirectly,
+/// then never begin. By default, all other nodes are cancelled. With ``FailureMode/runAll``, they
+/// run.
 ///
 /// A node can also depend on the ``GraphNode/outcome`` of another node. The dependent node then
 /// begins whatever this outcome is, and *handles* it: if the other node fails or cancels itself, no
 /// node is cancelled because of this.
 ///
 /// A failure or self-cancellation of a node *counts* if no other node handles it. A handled failure
-/// or self-cancellation counts only if, because of it, a node whose result the graph returns has no
-/// result. The first row that applies determines the outcome:
+/// or self-cancellation counts only if the graph returns the result of the node, or of a node that
+/// never began because of it. The first row that applies determines the outcome:
 ///
 /// | outcome | condition |
 /// |---|---|

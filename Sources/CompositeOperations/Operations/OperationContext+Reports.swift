@@ -34,7 +34,8 @@ extension OperationContext {
   /// ```
   ///
   /// The composites of the library announce their children themselves, if they know the number.
-  /// Children that have not begun count with a weight of 1.
+  /// In the progress of the run, a child has the weight 1 until it begins, and then its own weight:
+  /// see ``ComposableOperation/weighing(_:)``.
   ///
   /// - Parameter count: The number of children.
   @inlinable public func expectChildren(_ count: Int) {

@@ -14,11 +14,13 @@ public enum Outcome<Success> {
   case result(Success)
   /// The run failed.
   case error(any Error)
-  /// The run was cancelled, or its body stopped early by throwing `CancellationError`.
+  /// The run was cancelled, or its body stopped early by throwing `CancellationError` or another
+  /// error that represents a cancellation: see ``CancellationRepresenting``.
   case cancelled
 
-  /// Creates the outcome that corresponds to a `Result`. An error that represents a cancellation
-  /// becomes ``cancelled``.
+  /// Creates the outcome that corresponds to a `Result`. A `CancellationError` becomes
+  /// ``cancelled``. So does a ``CancellationRepresenting`` error that represents a cancellation,
+  /// such as a ``Skipped``.
   public init(_ result: Result<Success, some Error>) {
     switch result {
     case .success(let value): self = .result(value)

@@ -18,8 +18,8 @@ extension ParallelOperation {
   ///
   /// The composite ends when all its children have ended, including the added ones. The results of
   /// added children follow the others, in the order in which they were added. In all other
-  /// respects, added children are like the initial ones. Unlike the error of a composite over a
-  /// list, the error of this composite omits children that never began.
+  /// respects, added children are like the initial ones. The error of this composite contains only
+  /// children that began. It omits the others, even if they are initial children.
   ///
   /// - Parameters:
   ///   - children: The initial children.

@@ -15,9 +15,11 @@ extension OperationPool {
     case wait
     /// The operation is refused.
     case refuse
-    /// The oldest operation in the queue is refused, and the submitted operation takes its place.
+    /// The oldest operation in the queue is refused, and the submitted operation is added to the
+    /// queue.
     case dropOldest
-    /// The newest operation in the queue is refused, and the submitted operation takes its place.
+    /// The newest operation in the queue is refused, and the submitted operation is added to the
+    /// queue.
     case dropNewest
   }
 

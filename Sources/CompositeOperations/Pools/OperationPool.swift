@@ -9,19 +9,21 @@
 /// ```
 ///
 /// ``submitNow(_:priority:isBarrier:)`` can be called from anywhere, also from synchronous code.
-/// ``submit(_:priority:isBarrier:)`` suspends until there is room in the queue. Both return a
-/// handle to the run, even if the pool refuses the operation: the run then ends in a
-/// ``PoolRefusalError``. The pool keeps nothing of a run that has ended.
+/// If the queue has reached its capacity, ``submit(_:priority:isBarrier:)`` suspends until there is
+/// room. This is the default, ``Overflow/wait``. With another ``Overflow``, an operation is refused
+/// instead. Both methods return a handle to the run, even if the pool refuses the operation: the
+/// run then ends in a ``PoolRefusalError``. The pool keeps nothing of a run that has ended.
 ///
 /// A run is not a child of the submitting task. It copies the priority and the task-local values of
 /// that task. It does not run on the actor of that task.
 ///
 /// When a pool is released, the operations that it has accepted still run, even if it was paused.
 ///
-/// > Warning: A pool deadlocks if all bodies that it runs wait for the pool: for an operation that
-/// > they have submitted, for room in the queue, or for ``drain()``. Instead, run the other
-/// > operation as a child, by `try await context.run(other)`, or submit it by
-/// > ``submitNow(_:priority:isBarrier:)`` and do not wait for it.
+/// > Warning: A pool deadlocks if all of its places are occupied by bodies that wait for operations
+/// > that they have submitted to it, or for room in its queue. Instead, run the other operation as
+/// > a child, by `try await context.run(other)`, or submit it by
+/// > ``submitNow(_:priority:isBarrier:)`` and do not wait for it. A body that waits for ``drain()``
+/// > of its own pool never ends, even if it is the only body.
 public final class OperationPool: Sendable {
   let admission: PoolAdmission
   let environment: OperationEnvironment

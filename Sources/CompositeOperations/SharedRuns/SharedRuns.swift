@@ -19,7 +19,8 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   ///   kept.
   public init(keepingResultsFor time: Duration = .zero) { keepingTime = time }
 
-  /// The number of runs that have begun and not ended, including runs without waiters.
+  /// The number of runs that have begun and not ended. A run that was cancelled because all of its
+  /// waiters were cancelled counts until it has ended.
   public var runningCount: Int { machine.withLock(\.runningCount) }
 
   /// Removes the kept result of a key.

@@ -17,6 +17,10 @@ internal import Synchronization
 /// - Not met: the operation is skipped, and its run ends as cancelled.
 /// - Failed: the run ends in the error of the condition.
 ///
+/// A condition that throws an error fails, unless the error *represents a cancellation*: a
+/// `CancellationError`, a ``Skipped``, or another error whose
+/// ``CancellationRepresenting/representsCancellation`` is true. The condition is then not met.
+///
 /// If an operation has several conditions, the precedence is: failed, then not met, then met.
 ///
 /// A run evaluates a condition once, even if the condition occurs several times: in one `requiring`
@@ -50,8 +54,9 @@ public struct Condition: Sendable {
 
   /// Creates a condition that is met if an operation returns `true`.
   ///
-  /// The condition is not met if the operation returns `false` or cancels itself. The operation can
-  /// throw a ``Skipped`` to give the reason. Any other error is the failure of the condition.
+  /// The condition is not met if the operation returns `false` or throws an error that represents a
+  /// cancellation, such as a ``Skipped`` with the reason. Any other error is the failure of the
+  /// condition.
   ///
   /// - Parameter operation: The operation that evaluates the condition.
   public init(_ operation: some ComposableOperation<Bool>) {
@@ -65,8 +70,8 @@ public struct Condition: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name, such as "is online".
-  ///   - isMet: Returns whether the condition is met. An error that it throws is the failure of the
-  ///     condition.
+  ///   - isMet: Returns whether the condition is met. If it throws an error that represents a
+  ///     cancellation, the condition is not met. Any other error is the failure of the condition.
   public init(_ name: String, _ isMet: @escaping @Sendable () throws -> Bool) {
     self.init(name, .immediate(isMet))
   }
@@ -75,8 +80,8 @@ public struct Condition: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name, such as "is online".
-  ///   - isMet: Returns whether the condition is met. An error that it throws is the failure of the
-  ///     condition.
+  ///   - isMet: Returns whether the condition is met. If it throws an error that represents a
+  ///     cancellation, the condition is not met. Any other error is the failure of the condition.
   public init(
     _ name: String,
     _ isMet: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Bool
@@ -88,8 +93,8 @@ public struct Condition: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name, such as "is online".
-  ///   - isMet: Returns whether the condition is met. An error that it throws is the failure of the
-  ///     condition.
+  ///   - isMet: Returns whether the condition is met. If it throws an error that represents a
+  ///     cancellation, the condition is not met. Any other error is the failure of the condition.
   public init(
     _ name: String, _ isMet: nonisolated(nonsending) @escaping @Sendable () async throws -> Bool
   ) {
@@ -104,7 +109,7 @@ extension Condition {
   /// |---|---|
   /// | is met | is not met |
   /// | is not met: it returned `false` or threw a ``Skipped`` | is met |
-  /// | is not met, without an answer: it threw `CancellationError`, for example | is not met |
+  /// | is not met: it threw another error that represents a cancellation, such as `CancellationError` | is not met, because the answer is unknown |
   /// | failed | fails with the same error |
   ///
   /// - Parameter condition: The condition to negate.
@@ -185,8 +190,9 @@ extension Condition {
   ///
   /// - Parameters:
   ///   - question: The question, which is also part of the name of the condition.
-  ///   - ask: Asks the question and returns whether the answer was yes. An error that it throws is
-  ///     the failure of the condition.
+  ///   - ask: Asks the question and returns whether the answer was yes. If it throws an error that
+  ///     represents a cancellation, the condition is not met. Any other error is the failure of the
+  ///     condition.
   public static func confirmed(
     _ question: String,
     by ask: nonisolated(nonsending) @escaping @Sendable (String) async throws -> Bool

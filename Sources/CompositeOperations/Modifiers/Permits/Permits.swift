@@ -13,15 +13,16 @@ internal import Synchronization
 /// ```
 ///
 /// Permits are granted in FIFO order: a request for many permits is not overtaken by later requests
-/// for few. The only exception prevents a deadlock. For example, operation A holds one of two
-/// permits, and operation B waits for both. If a child of A then requests the free permit, the
-/// child receives it before B: B waits for A, and A cannot end before its child.
+/// for few. The only exception: if this order would cause a deadlock, a later request overtakes the
+/// request that blocks it. For example, operation A holds one of two permits, and operation B waits
+/// for both. If a child of A then requests the free permit, the child receives it before B: B waits
+/// for A, and A cannot end before its child.
 ///
 /// There is no registry of permits: operations share permits by sharing the instance.
 ///
-/// > Warning: A body that holds permits must not await an operation that can begin only after the
-/// > body has ended. With `other.run()`, both wait forever (a deadlock), as with any lock. With
-/// > `context.run(other)`, the child fails with a ``PermitError`` at once.
+/// > Warning: A body that holds permits must not await an operation that can begin only when these
+/// > permits have been released. With `other.run()`, both wait forever (a deadlock), as with any
+/// > lock. With `context.run(other)`, the child fails with a ``PermitError`` immediately.
 public final class Permits: Sendable {
   /// The number of permits.
   public let count: Int

@@ -7,7 +7,9 @@ public struct RetryError: Error, Sendable {
   public var errors: [any Error] { storedErrors.value }
   private let storedErrors: StackSafe<[any Error]>
 
-  /// Whether the run was cancelled between two attempts, or while one of them ran.
+  /// Whether a cancellation ended the attempts: the run of `retrying` was cancelled, or an attempt
+  /// cancelled itself, for example by throwing `CancellationError`. The outcome of the run is then
+  /// ``Outcome/cancelled``, and this error is its late outcome.
   public let representsCancellation: Bool
 
   var shares: [Shares] = []

@@ -23,8 +23,8 @@ extension Condition {
   /// ```
   ///
   /// Inside a retry, as in the example, every attempt waits for the network. Observers see this as
-  /// a wait for a condition. A cancellation ends the wait at once. Without a network, the condition
-  /// does not end as not met, but waits. To limit the wait, use `timingOut(after:)`.
+  /// a wait for a condition. Without a network, the condition waits, and the operation is not
+  /// skipped. A cancellation ends the wait at once. To limit the wait, use `timingOut(after:)`.
   ///
   /// - Parameter monitor: The monitor of the network.
   public static func connectivity(_ monitor: some ConnectivityMonitor) -> Condition {
