@@ -21,11 +21,11 @@ internal import SQLiteSupport
 ///   determines the type of the column.
 /// - If this module has created the table before, the import adds missing columns only if
 ///   ``addsColumns`` is `true`.
-/// - If another program created the table, the import adds neither columns nor names of records.
-///   The triggers, checks and foreign keys of the table apply.
+/// - If another program created the table, the import adds no columns. The triggers, checks and
+///   foreign keys of the table apply.
 ///
 /// In a table that this module created, each record needs a name (`id`). If the file contains no
-/// names, the import generates them.
+/// names, the import generates them. In a table of another program, it generates no names.
 ///
 /// Cells are bound to statements as values and never become part of the SQL text.
 ///
@@ -45,12 +45,12 @@ internal import SQLiteSupport
 /// the disk is full. An import that fails before anything is imported removes a database file that
 /// it has created, unless another connection uses the file.
 ///
-/// The run reports the number of bytes that it has read. It ends in a ``RecordImportError`` because
-/// of too many bad rows, and because of any failure after a transaction was committed. Otherwise,
-/// it ends in a ``RecordError`` if the database fails, and in a ``RecordFileError`` if the file as
-/// a whole cannot be imported. If the run is cancelled after a transaction was committed, its
-/// outcome is `.cancelled`, and ``CompositeOperations/OperationRun/lateOutcome`` contains the
-/// ``RecordImportError``.
+/// The run reports the number of bytes that it has read. If there are too many bad rows, or if the
+/// import fails after a transaction was committed, the run ends in a ``RecordImportError``. In all
+/// other cases, it ends in a ``RecordError`` if the database fails, and in a ``RecordFileError`` if
+/// the file as a whole cannot be imported. If the run is cancelled after a transaction was
+/// committed, its outcome is `.cancelled`, and ``CompositeOperations/OperationRun/lateOutcome``
+/// contains the ``RecordImportError``.
 public struct ImportRecords: ComposableOperation {
   /// The type of the records, which is the name of the table.
   public let type: String
@@ -64,10 +64,11 @@ public struct ImportRecords: ComposableOperation {
   public let existing: ExistingRowPolicy
   /// The treatment of rows that cannot be imported.
   public let badRows: BadRowPolicy
-  /// For each column whose cells contain only the names of other records: the type of these
-  /// records, by the name of the column.
+  /// The types of referenced records. The key is the name of a column whose cells contain the names
+  /// of records without their type: `jane` instead of `Author/jane`. The value is this type.
   public let references: [String: String]
-  /// Whether the import adds missing columns to an existing table that this module created.
+  /// Whether the import adds columns that the file has and the table lacks, if this module has
+  /// created the table before.
   public let addsColumns: Bool
   /// The number of rows of each transaction; `nil` for a single transaction.
   public let rowsPerTransaction: Int?
@@ -83,12 +84,13 @@ public struct ImportRecords: ComposableOperation {
   ///   - format: The format of the file.
   ///   - existing: The treatment of a row whose key already exists.
   ///   - badRows: The treatment of rows that cannot be imported.
-  ///   - references: For each column whose cells contain only the names of other records: the type
-  ///     of these records, such as `["author": "Author"]`. A column that is a foreign key must not
-  ///     be listed, because its type is known.
-  ///   - addsColumns: Whether the import adds missing columns to an existing table that this module
-  ///     created. Otherwise, a CSV file with such a column is refused, and a JSON object with such
-  ///     a key is a bad row.
+  ///   - references: The types of referenced records. The key is the name of a column whose cells
+  ///     contain the names of records without their type. The value is this type. With
+  ///     `["author": "Author"]`, the cell `jane` is read as `Author/jane`. A column that is a
+  ///     foreign key must not be listed, because its type is known.
+  ///   - addsColumns: Whether the import adds columns that the file has and the table lacks, if
+  ///     this module has created the table before. If an existing table gets no columns, a CSV file
+  ///     with such a column is refused, and a JSON object with such a key is a bad row.
   ///   - rowsPerTransaction: The number of rows of each transaction; `nil` for a single
   ///     transaction. Between two transactions, other connections can write the file, but saves
   ///     through this ``SQLiteRecordDatabase`` still wait.

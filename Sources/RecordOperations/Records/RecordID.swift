@@ -24,7 +24,7 @@ internal import SystemSupport
 public struct RecordID: Hashable, Codable, Sendable {
   /// The type of the record: in a database of tables, the table.
   public let type: String
-  /// The name of the record: in a table, the text of its key.
+  /// The name of the record: in a database of tables, the key of its row, as a text.
   public let name: String
   /// The zone of the record.
   public let zone: RecordZone

@@ -59,8 +59,8 @@ extension SQLiteRecordDatabase {
   /// Returns a page of changes since a token.
   ///
   /// The changes of a table are tracked from its creation if it was created here. Any other table
-  /// is tracked from the first change that is made here, or from ``keepChanges(of:)``; all of its
-  /// records then count as changed. Dropping a table is not reported.
+  /// is tracked from the first save or deletion that is made here, or from ``keepChanges(of:)``.
+  /// All of its records then count as changed. Dropping a table is not reported.
   ///
   /// - Throws: A ``RecordError`` if the token has expired, no table is tracked, the zone is not the
   ///   default one, or the file cannot be read; `CancellationError`.
@@ -75,7 +75,7 @@ extension SQLiteRecordDatabase {
 
   /// Tracks the changes of tables from now on.
   ///
-  /// Gives their records tags, as the first change made here would.
+  /// Gives their records tags, as the first save or deletion made here would.
   ///
   /// - Throws: A ``RecordError`` if a table does not exist or cannot be written, or if this task is
   ///   in a transaction of the file; `CancellationError`.

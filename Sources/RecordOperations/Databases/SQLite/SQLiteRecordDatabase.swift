@@ -34,9 +34,9 @@ package import SQLiteSupport
 /// Tags and changes come from triggers, so that changes by other programs count. There is one
 /// exception: a `REPLACE` of another program that deletes a row because of a second unique column.
 /// SQLite runs the triggers for that row only if the program has set `recursive_triggers`. Tables
-/// that are created here have the triggers. Other tables get them with the first change that is
-/// made here, or with ``keepChanges(of:)``; until then their records have no tags. The triggers
-/// write to tables whose names begin with `_record`.
+/// that are created here have the triggers. Other tables get them with the first save or deletion
+/// that is made here, or with ``keepChanges(of:)``, but not with an import. Until then, their
+/// records have no tags. The triggers write to tables whose names begin with `_record`.
 ///
 /// Each request runs in one transaction. Writing requests run one at a time, and up to
 /// ``SQLiteOptions/readers`` reading requests run concurrently. Cancelling a request interrupts it.
