@@ -272,8 +272,8 @@ final class SQLiteRunBackend: RunBackend {
   private func startWatch() {
     watch?.start { [weak self] in
       self?.changes.isOfInterest == true
-    } isChanged: { [weak self] connection in
-      self?.hasDeadOwner(connection) == true
+    } isChanged: { [file] connection in
+      file.map { Self.hasDeadOwner(connection, of: $0) } ?? false
     } changed: { [weak self] connection in
       self?.otherProcessChanged(connection)
     }
@@ -288,11 +288,9 @@ final class SQLiteRunBackend: RunBackend {
   }
 
   /// Whether a process has ended while its runs were running.
-  private func hasDeadOwner(_ connection: SQLiteConnection) -> Bool {
-    guard let file, let owners = try? connection.owners else { return false }
-    return owners.contains { number in
-      number != ownNumber && JournalOwner.hasEnded(number, of: file)
-    }
+  private static func hasDeadOwner(_ connection: SQLiteConnection, of file: String) -> Bool {
+    guard let owners = try? connection.owners else { return false }
+    return owners.contains { JournalOwner.hasEnded($0, of: file) }
   }
 }
 
