@@ -17,7 +17,7 @@ struct MirrorTables {
     CREATE TABLE "_record_mirror_bases" (mirror TEXT NOT NULL, type TEXT NOT NULL, \
     name TEXT NOT NULL, tag TEXT, fields TEXT NOT NULL, sequence INTEGER NOT NULL, sent TEXT, \
     pending INTEGER NOT NULL, waiting_tag TEXT, waiting TEXT, rejection TEXT, rejected INTEGER, \
-    PRIMARY KEY (type, name, mirror)) WITHOUT ROWID
+    PRIMARY KEY (type, name, mirror))
     """,
     """
     CREATE INDEX "_record_mirror_pending" ON "_record_mirror_bases" (mirror) WHERE pending <> 0
