@@ -102,6 +102,54 @@ import Testing
     try await writer.value
   }
 
+  @Test func `M6: triggers of other programs run for fetched records, whatever their names`()
+    async throws
+  {
+    let pair = try MirrorPair()
+    try await pair.local.save(record("0", ["title": "Emma"]))
+    try await pair.execute(
+      "CREATE TABLE Log (title TEXT)",
+      """
+      CREATE TRIGGER _record_mine AFTER INSERT ON Book BEGIN INSERT INTO Log VALUES (NEW.title); END
+      """)
+    for title in ["Persuasion", "Sanditon"] {
+      try await pair.base.save(record(title, ["title": .string(title)]))
+    }
+    #expect(try await pair.sync().saved == 2)
+    let logged = try await pair.local.read { connection in
+      try connection.fetchAll("SELECT title FROM Log ORDER BY title") { $0.text(at: 0) }
+    }
+    #expect(logged == ["Persuasion", "Sanditon"])
+  }
+
+  @Test func `M6: fetched records have the same states as saved ones`() async throws {
+    let pair = try MirrorPair()
+    let records = ["a", "it's", "a\0b", "\u{e9}", "e\u{301}"].map { record($0, ["title": "Emma"]) }
+    // The file knows a deletion that no mirror has seen.
+    try await pair.local.save(records[0])
+    _ = try await pair.local.modify(RecordBatch([.delete(records[0].id, ifTagged: nil)]))
+    for record in records { try await pair.base.save(record) }
+    #expect(try await pair.sync().saved == 5)
+    let other = try MirrorPair()
+    for record in records { try await other.local.save(record) }
+    var states: [[String]] = []
+    for local in [pair.local, other.local] {
+      states.append(
+        try await local.read { connection in
+          try connection.fetchAll(
+            """
+            SELECT type, hex(name), deleted, modified LIKE '20__-__-__T__:__:__.___Z' \
+            FROM "_record_states" ORDER BY 2
+            """
+          ) { row in (0..<4).map { row.text(at: $0) ?? "" }.joined(separator: " ") }
+        })
+      let changes = try await local.changes(since: nil, in: .default)
+      #expect(Set(changes.changed.map(\.id)) == Set(records.map(\.id)) && changes.deleted.isEmpty)
+    }
+    #expect(states[0] == states[1] && states[0].count == 5)
+    #expect(states[0].allSatisfy { $0.hasPrefix("Book ") && $0.hasSuffix(" 0 1") })
+  }
+
   @Test func `M6: the log of the local file is emptied after a pull that fails`() async throws {
     let text = FieldValue.string(String(repeating: "x", count: 1_000_000))
     let pair = try MirrorPair(limits: RecordLimits(page: 2), transactionSize: 2) {

@@ -188,8 +188,8 @@ extension SQLiteConnection {
     try fetchOne(
       """
       SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE \
-      AND name NOT LIKE '\\_record%' ESCAPE '\\'
-      """, [.text(table)]
+      AND name NOT IN (?2, ?3, ?4, ?5)
+      """, [.text(table)] + SQLiteTracking.triggerNames(for: table).map { .text($0) }
     ) { _ in true } ?? false
   }
 
