@@ -35,9 +35,11 @@ extension MirrorRound {
     _ fetch: FetchChanges, in context: OperationContext
   ) async throws {
     let transactions = Transactions()
-    // Does not wait: a cancelled round would otherwise end after all requests of other tasks.
-    defer { if transactions.areMany { mirror.local.truncateLog() } }
-    try await store(fetch, transactions, in: context)
+    do { try await store(fetch, transactions, in: context) } catch {
+      if transactions.haveBegun { await mirror.local.truncateLog() }
+      throw error
+    }
+    if transactions.haveBegun { await mirror.local.truncateLog() }
   }
 
   private nonisolated(nonsending) func store(
@@ -71,15 +73,15 @@ extension MirrorRound {
 
   /// The transactions that are made while the next changes are fetched.
   private final class Transactions: Sendable {
-    private let state = Lock((areMany: false, haveFailed: false))
+    private let state = Lock((haveBegun: false, haveFailed: false))
 
-    var areMany: Bool { state.withLock { $0.areMany } }
+    var haveBegun: Bool { state.withLock { $0.haveBegun } }
     var haveFailed: Bool { state.withLock { $0.haveFailed } }
 
     nonisolated(nonsending) func run(
       _ body: nonisolated(nonsending) () async throws -> Void
     ) async throws {
-      state.withLock { $0.areMany = true }
+      state.withLock { $0.haveBegun = true }
       do { try await body() } catch {
         state.withLock { $0.haveFailed = true }
         throw error

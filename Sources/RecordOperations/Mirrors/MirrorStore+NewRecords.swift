@@ -67,8 +67,7 @@ extension MirrorStore {
     SELECT 1 FROM "_record_states" WHERE type = ?1 AND name = ?2 AND deleted = 0
     """
 
-  /// Returns the table for new records, with columns for their fields, which are created if they are
-  /// missing.
+  /// Returns the table for new records. Creates missing columns for their fields.
   private func prepare(
     for group: NewRecords
   ) throws -> (SQLiteTable, [SQLiteColumn], [(layout: FieldLayout, end: Int)]) {
@@ -128,7 +127,7 @@ extension MirrorStore {
     // Each row got the next local tag.
     try tables.insert(group.records, of: type, after: sequence)
     reportInserted(group.records, after: sequence)
-    // A table with a conflict clause may have replaced a row.
+    // Otherwise the tags would belong to other records.
     guard try tables.lastSequence() == sequence + Int64(group.records.count) else {
       throw RecordError(.invalid("\(type) did not take each record"))
     }

@@ -5,7 +5,7 @@ struct NewRecords {
   let type: String
   var records: [DatabaseRecord]
 
-  /// Returns the layouts of the records in these columns, each with the index after its last record.
+  /// The layouts of the records in these columns, each with the index after its last record.
   func layouts(in columns: [SQLiteColumn]) -> [(layout: FieldLayout, end: Int)] {
     var layouts: [(layout: FieldLayout, end: Int)] = []
     for (index, record) in records.enumerated() {

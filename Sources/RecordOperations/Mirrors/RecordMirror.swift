@@ -71,8 +71,9 @@ public final class RecordMirror: Sendable {
       retries: retries, transactionSize: 10_000)
   }
 
-  /// - Parameter transactionSize: The number of fetched changes from which on they are stored. Fewer
-  ///   transactions write the pages of the file less often.
+  /// - Parameter transactionSize: The largest number of fetched changes that share a transaction,
+  ///   except that a page is never divided. The first transactions are smaller. Fewer transactions
+  ///   write the pages of the file less often.
   package init(
     of types: [String], in local: SQLiteRecordDatabase, with remote: any RecordDatabase,
     named name: String = "", conflicts: ConflictPolicy = .remoteWins,

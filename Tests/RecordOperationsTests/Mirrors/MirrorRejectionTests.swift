@@ -88,7 +88,7 @@ import Testing
     try await pair.local.save(record("0", ["title": "Persuasion", "place": "A1"]))
     try await pair.local.save(record("3", ["title": "Emma", "place": "A3"]))
     try await pair.sync()
-    // The first row is ignored. The second one replaces a row, which is as many changes as two rows.
+    // A save of the first record is ignored. A save of the second one replaces a row.
     try await pair.base.save(record("1", ["title": "Emma", "place": "A2"]))
     try await pair.base.save(record("2", ["title": "Sanditon", "place": "A1"]))
     try await pair.sync()

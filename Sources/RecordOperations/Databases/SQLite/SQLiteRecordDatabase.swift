@@ -140,8 +140,13 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     return try await writer.run(body)
   }
 
-  /// Empties a large log after the pending requests, unless a transaction is open then.
-  func truncateLog() { writer.runLaterIfOpen { $0.truncateWAL() } }
+  /// Empties a large log, unless a transaction is open. If the task is cancelled, the log is emptied
+  /// after this call, because a long request of another task may precede it.
+  func truncateLog() async {
+    do { try await writer.run { $0.truncateWAL() } } catch {
+      writer.runLaterIfOpen { $0.truncateWAL() }
+    }
+  }
 
   /// Runs a body in a transaction that excludes other writers, and rolls back if the body throws.
   ///
