@@ -162,7 +162,7 @@ import Testing
     }
     for number in 0..<20 { try await pair.base.save(record("\(number)", ["title": text])) }
     #expect(await pair.mirror.sync.run().error is RecordError)
-    // The log is emptied after the round, before later requests.
+    // Some transactions were committed, and a write without changes leaves the log empty.
     let count = try await pair.local.write {
       try $0.fetchOne("SELECT count(*) FROM Book") { $0.integer(at: 0) }
     }
