@@ -34,12 +34,12 @@ extension MirrorRound {
   private nonisolated(nonsending) func store(
     _ fetch: FetchChanges, in context: OperationContext
   ) async throws {
-    let transactions = Transactions()
+    let transactions = Transactions(in: mirror.local)
     do { try await store(fetch, transactions, in: context) } catch {
-      if transactions.haveBegun { await mirror.local.truncateLog() }
+      await transactions.emptyLog()
       throw error
     }
-    if transactions.haveBegun { await mirror.local.truncateLog() }
+    await transactions.emptyLog()
   }
 
   private nonisolated(nonsending) func store(
@@ -73,10 +73,17 @@ extension MirrorRound {
 
   /// The transactions that are made while the next changes are fetched.
   private final class Transactions: Sendable {
+    private let local: SQLiteRecordDatabase
+    /// Copies the log to the file after each transaction, so that the round does not wait for it.
+    private let copier: SQLiteWorker
     private let state = Lock((haveBegun: false, haveFailed: false))
 
-    var haveBegun: Bool { state.withLock { $0.haveBegun } }
     var haveFailed: Bool { state.withLock { $0.haveFailed } }
+
+    init(in local: SQLiteRecordDatabase) {
+      self.local = local
+      copier = local.worker(for: .writing)
+    }
 
     nonisolated(nonsending) func run(
       _ body: nonisolated(nonsending) () async throws -> Void
@@ -86,6 +93,16 @@ extension MirrorRound {
         state.withLock { $0.haveFailed = true }
         throw error
       }
+      copier.open()
+      copier.runLaterIfOpen { $0.checkpointLargeWAL() }
+    }
+
+    /// Empties the log, as ``SQLiteRecordDatabase/truncateLog()``.
+    nonisolated(nonsending) func emptyLog() async {
+      guard state.withLock({ $0.haveBegun }) else { return }
+      // The log cannot be emptied while it is copied.
+      try? await copier.run { _ in }
+      await local.truncateLog()
     }
   }
 

@@ -31,6 +31,12 @@ extension SQLiteConnection {
     checkpoint("PASSIVE")
   }
 
+  /// Copies the committed part of a large WAL to the file, while other connections may write.
+  package func checkpointLargeWAL() {
+    guard SQLiteFile(file).walSize > Self.autocheckpointSize else { return }
+    checkpoint("PASSIVE")
+  }
+
   /// Truncates a large WAL, unless another connection is reading or writing. Does not wait for one.
   package func truncateWAL() {
     guard SQLiteFile(file).walSize > Self.autocheckpointSize else { return }

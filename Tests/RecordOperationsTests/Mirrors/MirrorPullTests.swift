@@ -167,8 +167,54 @@ import Testing
       try $0.fetchOne("SELECT count(*) FROM Book") { $0.integer(at: 0) }
     }
     #expect(count == 12)
-    let size = try FileManager.default.attributesOfItem(atPath: pair.folder.file() + "-wal")[.size]
-    #expect(size as? Int == 0)
+    #expect(fileSize(pair.folder.file() + "-wal") == 0)
+  }
+
+  @Test func `M6: the log is copied to the local file while changes are stored`() async throws {
+    let file = Mutex("")
+    let pair = try MirrorPair(limits: RecordLimits(page: 2), transactionSize: 2) { _, number in
+      if number != 10 { return nil }
+      // The copy may be a moment behind.
+      let (path, end) = (file.withLock(\.self), ContinuousClock.now + .seconds(20))
+      while fileSize(path) ?? 0 < 1_000_000, ContinuousClock.now < end { await Task.yield() }
+      return fileSize(path) ?? 0 < 1_000_000 ? .refusing(RecordError(.notPermitted("no"))) : nil
+    }
+    file.withLock { $0 = pair.folder.file() }
+    let text = FieldValue.string(String(repeating: "x", count: 1_000_000))
+    for number in 0..<20 { try await pair.base.save(record("\(number)", ["title": text])) }
+    #expect(try await pair.sync().saved == 20)
+    #expect(fileSize(pair.folder.file() + "-wal") == 0)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `M6: a pull that is cancelled does not wait until other tasks have written`() async throws {
+    let (fetched, fetch) = AsyncStream.makeStream(of: Void.self)
+    let pair = try MirrorPair(limits: RecordLimits(page: 2), transactionSize: 2) { _, number in
+      if number == 6 {
+        fetch.yield()
+        try? await Task.sleep(for: .seconds(600))
+      }
+      return nil
+    }
+    for number in 0..<20 { try await pair.base.save(record("\(number)", ["title": "Emma"])) }
+    let run = pair.mirror.sync.start()
+    for await _ in fetched { break }
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let (gate, local) = (DispatchSemaphore(value: 0), pair.local)
+    let writer = Task {
+      try await local.write { _ in
+        begin.yield()
+        return gate.wait(timeout: .now() + 20) == .success
+      }
+    }
+    for await _ in begun { break }
+    run.cancel()
+    guard case .cancelled = await run.outcome else {
+      Issue.record("the round must be cancelled")
+      return
+    }
+    gate.signal()
+    #expect(try await writer.value, "the round has waited for the other task")
   }
 
   @Test func `M10: a database that reports no changes is compared as a whole`() async throws {
@@ -184,4 +230,8 @@ import Testing
     #expect(try await pair.names == [["0", "1", "2", "4", "9"], ["0", "1", "2", "4", "9"]])
     #expect(try await pair.sync().isEmpty)
   }
+}
+
+private func fileSize(_ path: String) -> Int? {
+  try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
 }
