@@ -47,7 +47,7 @@ extension MirrorStore {
     return rest + (isFirst ? try insertNew(refused, isFirst: false) : refused)
   }
 
-  /// Divides records into those that are known here and the others.
+  /// Divides records into those that are known here, even if only as deleted, and the others.
   private func divide(
     _ records: [DatabaseRecord], unknown: inout [DatabaseRecord], known: inout [DatabaseRecord]
   ) throws {
@@ -64,7 +64,7 @@ extension MirrorStore {
 
   private static let isKnown = """
     SELECT 1 FROM "_record_mirror_bases" WHERE type = ?1 AND name = ?2 AND mirror = ?3 UNION ALL \
-    SELECT 1 FROM "_record_states" WHERE type = ?1 AND name = ?2 AND deleted = 0
+    SELECT 1 FROM "_record_states" WHERE type = ?1 AND name = ?2
     """
 
   /// Returns the table for new records. Creates missing columns for their fields.

@@ -86,22 +86,15 @@ extension SQLiteConnection {
   }
 
   /// Records the states of new records as the triggers of their table would.
+  ///
+  /// - Throws: A ``SQLiteError``, also if a record has a state, even that of a deleted record.
   func insertStates(of names: [String], _ type: String) throws {
     let now = try fetchOne("SELECT \(SQLiteTracking.now)") { $0.text(at: 0) } ?? nil
-    func insert(replacing isReplacing: Bool) throws {
-      try self.insert(
-        names.count, replacing: isReplacing, into: "\"_record_states\"",
-        constants: ["type": .text(type), "modified": .optional(now), "deleted": .integer(0)],
-        ["name"]
-      ) { statement, index, place in
-        try statement.bind(names[index], at: place)
-      }
-    }
-    // Replacing takes more time for each row, and is needed only for records that were deleted.
-    do { try savepoint { try insert(replacing: false) } } catch let error as SQLiteError
-      where error.kind == .constraint
-    {
-      try insert(replacing: true)
+    try insert(
+      names.count, into: "\"_record_states\"",
+      constants: ["type": .text(type), "modified": .optional(now), "deleted": .integer(0)], ["name"]
+    ) { statement, index, place in
+      try statement.bind(names[index], at: place)
     }
   }
 

@@ -6,14 +6,13 @@ extension SQLiteConnection {
   ///
   /// - Parameters:
   ///   - count: The number of rows.
-  ///   - isReplacing: Whether a row replaces those with the same unique values.
   ///   - table: The quoted name of the table.
   ///   - constants: The quoted names of the columns with the same value in each row, and the values.
   ///   - columns: The quoted names of the other columns.
   ///   - bind: Binds the other values of a row, given its index and its first parameter.
   /// - Throws: A ``SQLiteError``, also if a row has a conflict; the error of `bind`.
   func insert(
-    _ count: Int, replacing isReplacing: Bool = false, into table: String,
+    _ count: Int, into table: String,
     constants: KeyValuePairs<String, SQLiteValue> = [:],
     _ columns: [String],
     _ bind: (_ statement: SQLiteStatement, _ index: Int, _ place: Int) throws -> Void
@@ -31,7 +30,7 @@ extension SQLiteConnection {
       let values = Array(repeating: row, count: rows).joined(separator: ", ")
       // A statement that fails without `OR FAIL` copies each page before it changes it.
       try withCachedStatement(
-        "INSERT OR \(isReplacing ? "REPLACE" : "FAIL") INTO \(table) (\(names)) VALUES \(values)"
+        "INSERT OR FAIL INTO \(table) (\(names)) VALUES \(values)"
       ) { statement in
         try statement.bind(constants.map(\.value))
         repeat {
