@@ -27,8 +27,8 @@
 /// node is cancelled because of this.
 ///
 /// A failure or self-cancellation of a node *counts* if no other node handles it. A handled failure
-/// or self-cancellation counts only if the graph returns the result of the node, or of a node that
-/// never began because of it. The first row that applies determines the outcome:
+/// or self-cancellation counts only if it takes away a result that the graph returns: that of the
+/// node itself, or that of a node that never began because of it. The first row that applies determines the outcome:
 ///
 /// | outcome | condition |
 /// |---|---|
@@ -180,7 +180,8 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
 extension GraphRunState {
   /// Discards the results that no closure has taken, except the outputs.
   ///
-  /// - Returns: The cleanup of the outputs, for a result of the graph that no caller receives.
+  /// - Returns: A closure that discards the outputs. It is used if no caller receives the result of
+  ///   the graph.
   fileprivate func cleanupOfOutputs() -> Cleanup? {
     let left = cleanups.filter { !isTaken($0.key) }
     if left.isEmpty { return nil }

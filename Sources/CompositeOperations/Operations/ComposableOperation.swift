@@ -35,8 +35,8 @@ public protocol ComposableOperation<Success>: Sendable {
 
   /// Does the work.
   ///
-  /// - Parameter context: The context of the run: runs other operations as children of this one,
-  ///   and has the clock, the random numbers and the path.
+  /// - Parameter context: The context of the run. With it, the operation runs other operations as
+  ///   children. It also has the clock, the random numbers and the path of the run.
   /// - Returns: The result of the run.
   /// - Throws: The error of the run. `CancellationError`, or an error that represents a
   ///   cancellation, ends it as ``Outcome/cancelled``.
@@ -58,10 +58,11 @@ public protocol ComposableOperation<Success>: Sendable {
     into slot: ResultSlot, in context: OperationContext
   ) async throws -> Cleanup?
 
-  /// Performs operations of this type one after another, in place in a list. For the engine.
+  /// Performs operations of this type one after another, without copying them out of their list.
+  /// For the engine.
   ///
-  /// - Parameter next: Records that the previous operation has stored its value, and the closure
-  ///   that discards it. Returns the next operation, or nil if there is none for now.
+  /// - Parameter next: Notes that the previous operation has stored its value, keeps the closure
+  ///   that discards this value, and returns the next operation; nil if there is none for now.
   @_documentation(visibility: internal)
   nonisolated(nonsending) static func performListed(
     in context: OperationContext, next: (Cleanup?) -> ListedOperation?
@@ -79,8 +80,7 @@ public protocol ComposableOperation<Success>: Sendable {
   @_documentation(visibility: internal)
   var modifiedOperation: (any ComposableOperation)? { get }
 
-  /// Returns the name including modifiers, searched through at most `reach` of them. For the
-  /// engine.
+  /// Returns the name including modifiers. Looks at no more than `reach` modifiers. For the engine.
   @_documentation(visibility: internal)
   func modifiedName(within reach: Int) -> ModifiedName
 }

@@ -242,7 +242,7 @@ extension OperationContext {
     try await waiting(for: .time(delay)) { try await wait(delay) }
   }
 
-  /// Performs a body and reports to the observers of the run that it waits meanwhile.
+  /// Performs a body. Meanwhile, the observers of the run are told that the run waits.
   nonisolated(nonsending) func waiting<Value>(
     for wait: @autoclosure () -> OperationEvent.Wait,
     _ body: nonisolated(nonsending) () async throws -> Value

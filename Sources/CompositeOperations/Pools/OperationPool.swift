@@ -10,9 +10,10 @@
 ///
 /// ``submitNow(_:priority:isBarrier:)`` can be called from anywhere, also from synchronous code.
 /// If the queue has reached its capacity, ``submit(_:priority:isBarrier:)`` suspends until there is
-/// room. This is the default, ``Overflow/wait``. With another ``Overflow``, an operation is refused
-/// instead. Both methods return a handle to the run, even if the pool refuses the operation: the
-/// run then ends in a ``PoolRefusalError``. The pool keeps nothing of a run that has ended.
+/// room. This is the default, ``Overflow/wait``. With another ``Overflow``, the pool refuses the
+/// new operation or one that waits. Both methods return a handle to the run, even if the pool
+/// refuses the operation: the run then ends in a ``PoolRefusalError``. The pool keeps nothing of a
+/// run that has ended.
 ///
 /// A run is not a child of the submitting task. It copies the priority and the task-local values of
 /// that task. It does not run on the actor of that task.

@@ -62,8 +62,8 @@ public struct OperationRun<Success: Sendable>: Sendable {
     get async { await task.value.lateOutcome }
   }
 
-  /// The completion of the run, for a caller that then owns the value or the late outcome. Only for runs
-  /// that do not discard a late outcome themselves.
+  /// The completion of the run. The caller then owns the value or the late outcome, so the run must
+  /// not be one that discards its late outcome.
   var completion: Completion<Success> {
     get async { await task.value }
   }

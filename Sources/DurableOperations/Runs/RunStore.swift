@@ -60,9 +60,9 @@ public struct RunStore: Sendable {
   ///   - flow: The sequence, in its initial state.
   ///   - id: The name of the run. The same name with the same flow and state is the same run.
   /// - Returns: A handle to the new run, or to the run that has the name.
-  /// - Throws: A ``RunExistsError`` if another flow, or the same with another state, has the name; a
-  ///   ``RunStuckError`` if the first state of the run with the name cannot be decoded; a
-  ///   ``RunStoreError``.
+  /// - Throws: A ``RunExistsError`` if the run with the name is of another flow, or began with
+  ///   another state of the same flow; a ``RunStuckError`` if the first state of the run with the
+  ///   name cannot be decoded; a ``RunStoreError``.
   @discardableResult
   public func start<Flow: DurableSequence>(
     _ flow: Flow, named id: RunID
@@ -111,8 +111,8 @@ public struct RunStore: Sendable {
 
   /// Cancels a run and its child flows.
   ///
-  /// The request is stored first. A run that no process runs ends at once; a running one is
-  /// cancelled within a second, and begins no further step. Its outcome is a cancellation with the
+  /// The request is stored first. A run that is not running ends at once. A running one is cancelled
+  /// within a second, and begins no further step. Its outcome is a cancellation with the
   /// reason. A run that has ended does not change.
   ///
   /// - Parameters:
@@ -123,14 +123,15 @@ public struct RunStore: Sendable {
     try await backend.cancel(id, because: reason)
   }
 
-  /// Resumes a run that is stuck, parked or has ended, from one of its steps.
+  /// Resumes a run whose state is ``RunState/stuck`` or ``RunState/parked``, or that has ended, from
+  /// one of its steps.
   ///
   /// The steps from that one on are deleted, with their effects on the state of the sequence.
   ///
   /// - Parameters:
   ///   - id: The name of the run.
-  ///   - step: The first step to repeat. By default, the last step if it failed, and otherwise the
-  ///     step after it.
+  ///   - step: The step from which the run continues. By default, this is the last step if it
+  ///     failed, and otherwise the step after it.
   /// - Throws: A ``RunStoreError``, also if the run is ready or running, or if the step before
   ///   `step` is not kept.
   public func retry(_ id: RunID, from step: Int? = nil) async throws {

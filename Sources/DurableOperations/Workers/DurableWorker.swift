@@ -16,7 +16,8 @@ internal import SystemSupport
 /// processes, may share a store. When it is cancelled, it releases its runs, so that another worker
 /// takes them at once.
 ///
-/// A run that waits for long, for a time or an event, uses neither a place nor memory of the worker.
+/// A run that waits for long, until a time or for an event, uses neither a place nor memory of the
+/// worker.
 public struct DurableWorker: ComposableOperation {
   private let store: RunStore
   private let flows: [String: FlowRegistration]

@@ -89,8 +89,8 @@ public struct ImportRecords: ComposableOperation {
   ///     `["author": "Author"]`, the cell `jane` is read as `Author/jane`. A column that is a
   ///     foreign key must not be listed, because its type is known.
   ///   - addsColumns: Whether the import adds columns that the file has and the table lacks, if
-  ///     this module has created the table before. If an existing table gets no columns, a CSV file
-  ///     with such a column is refused, and a JSON object with such a key is a bad row.
+  ///     this module has created the table before. If no columns may be added, a CSV file with a
+  ///     column that the table lacks is refused, and a JSON object with such a key is a bad row.
   ///   - rowsPerTransaction: The number of rows of each transaction; `nil` for a single
   ///     transaction. Between two transactions, other connections can write the file, but saves
   ///     through this ``SQLiteRecordDatabase`` still wait.
@@ -222,7 +222,8 @@ public struct ImportedFile: Hashable, Sendable {
 public struct RecordImportError: Error, Sendable {
   /// The path of the file.
   public let path: String
-  /// The problems with the rows, in their order, up to the first one beyond the limit.
+  /// The problems with the rows, in their order. If there are more than the limit, the list ends
+  /// with the first one beyond it.
   public let problems: [RowProblem]
   /// The number of records that earlier transactions have committed to the table.
   public let recordCount: Int
