@@ -230,10 +230,16 @@ private enum End: CaseIterable, Sendable {
   }
 
   @Test func `P3: a composite ends only when every child that began has ended`() async throws {
-    let stubborn = Gate()
+    let (stubborn, isCancelled) = (Gate(), Gate())
     let hasEnded = Log<Bool>()
     let run = ParallelOperation([
-      SimpleOperation { await stubborn.passIgnoringCancellation() },
+      SimpleOperation {
+        await withTaskCancellationHandler {
+          await stubborn.passIgnoringCancellation()
+        } onCancel: {
+          isCancelled.open()
+        }
+      },
       SimpleOperation {
         await stubborn.waitForArrivals(1)
         throw TestError("failed")
@@ -244,7 +250,7 @@ private enum End: CaseIterable, Sendable {
       hasEnded.add(true)
       return outcome
     }
-    await stubborn.waitForArrivals(1)
+    await isCancelled.passIgnoringCancellation()
     for _ in 0..<1_000 { await Task.yield() }
     #expect(hasEnded.entries.isEmpty)
     stubborn.open()

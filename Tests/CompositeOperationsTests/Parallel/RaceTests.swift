@@ -76,11 +76,15 @@ import Testing
   }
 
   @Test func `P7: the race ends only when the losers have ended`() async {
-    let stubborn = Gate()
+    let (stubborn, isCancelled) = (Gate(), Gate())
     let hasEnded = Log<Bool>()
     let run = RaceOperation([
       SimpleOperation {
-        await stubborn.passIgnoringCancellation()
+        await withTaskCancellationHandler {
+          await stubborn.passIgnoringCancellation()
+        } onCancel: {
+          isCancelled.open()
+        }
         return 1
       },
       SimpleOperation {
@@ -93,7 +97,7 @@ import Testing
       hasEnded.add(true)
       return outcome
     }
-    await stubborn.waitForArrivals(1)
+    await isCancelled.passIgnoringCancellation()
     for _ in 0..<1_000 { await Task.yield() }
     #expect(hasEnded.entries.isEmpty)
     stubborn.open()
