@@ -15,8 +15,11 @@ enum NestedCalls {
     case discard
     /// Cancels a task, which may cancel other tasks in its cancellation handlers.
     case cancel
+    /// Runs a closure of the user on the stack of its run. Deeper ones are not queued, but run in
+    /// ordinary tasks.
+    case closure
 
-    fileprivate static var count: Int { 3 }
+    fileprivate static var count: Int { 4 }
 
     /// How many calls nest before further ones are queued.
     fileprivate var limit: Int {
@@ -25,6 +28,7 @@ enum NestedCalls {
       // In each call the Swift runtime cancels up to 48 levels of child tasks recursively, which
       // takes 15 KiB or more.
       case .cancel: 2
+      case .closure: 1
       }
     }
   }

@@ -12,6 +12,11 @@
     on executor: (any TaskExecutor)?, at priority: TaskPriority? = nil, isImmediate: Bool = false,
     _ body: @escaping @Sendable () async -> Value
   ) -> Task<Value, Never> {
+    // Even a preference for no executor takes time.
+    guard let executor else {
+      if isImmediate { return Task.immediate(priority: priority) { await body() } }
+      return Task(priority: priority) { await body() }
+    }
     if isImmediate {
       return Task.immediate(priority: priority, executorPreference: executor) { await body() }
     }
@@ -61,10 +66,19 @@
 
   /// Runs a body that the cancellation of the calling task does not cancel, and waits for it.
   ///
-  /// The body does not run on the caller's stack, because it may run the same operation again.
+  /// - Parameter isImmediate: Whether the body may begin on the stack of the caller. It does not if
+  ///   another such body is on the stack, because it may run the same operation again, nor under a
+  ///   preferred executor, which chooses between jobs.
   @usableFromInline package static func runShielded(
-    _ body: @escaping @Sendable () async -> Void
+    isImmediate: Bool = false, _ body: @escaping @Sendable () async -> Void
   ) async {
-    await start(on: Task.preferredExecutor, body).value
+    if isImmediate, !Task.hasPreferredExecutor {
+      let isOutermost = NestedCalls.begin(.closure)
+      let task = start(on: nil, isImmediate: isOutermost, body)
+      NestedCalls.end(.closure)
+      await task.value
+    } else {
+      await start(on: Task.preferredExecutor, body).value
+    }
   }
 }

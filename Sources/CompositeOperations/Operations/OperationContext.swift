@@ -212,6 +212,9 @@ extension OperationContext {
 
   @usableFromInline var isTooDeep: Bool { depth > Self.deepest }
 
+  /// Whether the stack has room for a closure that may run other operations.
+  @usableFromInline var isShallow: Bool { depth < 4 }
+
   /// The context for children that begin in an ordinary task.
   @usableFromInline var onFreshStack: OperationContext { OperationContext(scope: scope, depth: 0) }
 }

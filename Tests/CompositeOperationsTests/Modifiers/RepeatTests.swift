@@ -43,6 +43,19 @@ import Testing
     #expect(count.count == 3)
   }
 
+  @Test func `R4: no run is created after a cancellation`() async {
+    for backoff in [Backoff.none, .constant(.seconds(1))] {
+      let recorder = RecordingObserver()
+      let operation = SimpleOperation { 7 }.named("fetch").repeating(backoff: backoff) { _ in
+        cancelCurrentTask()
+        return false
+      }.named("all")
+      let environment = OperationEnvironment(clock: ManualClock(), observers: [recorder])
+      #expect(await operation.start(in: environment).outcome.isCancelled)
+      #expect(recorder.events(of: "fetch").count == 3)
+    }
+  }
+
   @Test func `R4: a cancellation ends the wait between two runs immediately`() async {
     let clock = ManualClock()
     let count = Log<Int>()

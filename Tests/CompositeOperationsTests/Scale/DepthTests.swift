@@ -88,6 +88,22 @@ import Testing
     }
   }
 
+  @Test func `C4: closures of finally that run the operation again nest 10,000 levels deep`() async
+  {
+    await #expect(processExitsWith: .success) {
+      @Sendable func countdown(from count: Int, into ends: Log<Int>) -> AnyOperation<Int> {
+        AnyOperation(
+          SimpleOperation { count }.finally { _ in
+            if count > 0 { _ = await countdown(from: count - 1, into: ends).run() }
+            ends.add(count)
+          })
+      }
+      let ends = Log<Int>()
+      #expect(await countdown(from: Scale.depth, into: ends).run().result == Scale.depth)
+      #expect(ends.entries == Array(0...Scale.depth))
+    }
+  }
+
   @Test func `C4: nested results are freed on 512 KiB`() async {
     await #expect(processExitsWith: .success) {
       await SmallStack.run { _ in

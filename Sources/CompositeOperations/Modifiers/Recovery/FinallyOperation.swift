@@ -39,7 +39,11 @@ extension ComposableOperation {
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     let completion = await context.complete(base)
-    await UnstructuredTasks.runShielded { await body(completion.outcome) }
+    // Not on the caller's actor.
+    let actor = #isolation
+    await UnstructuredTasks.runShielded(isImmediate: actor == nil && context.isShallow) {
+      await body(completion.outcome)
+    }
     return try completion.held()
   }
 }

@@ -95,6 +95,12 @@ public struct Backoff: Sendable {
 }
 
 extension Backoff {
+  /// Whether there can be a delay above zero.
+  var hasDelays: Bool {
+    if case .linear(let step) = growth, step > .zero { return true }
+    return first > .zero
+  }
+
   /// The delays, one after another.
   package struct Delays {
     private let backoff: Backoff
