@@ -3,7 +3,6 @@ import CompositeOperationsTestKit
 import Foundation
 import RecordOperations
 import SQLiteSupport
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct FollowingTests {
@@ -53,8 +52,8 @@ import Testing
   }
 
   @Test func `M7: a hint during a round causes one more round`() async throws {
-    let edits = Mutex(0)
-    let holder = Mutex<SQLiteRecordDatabase?>(nil)
+    let edits = Lock(0)
+    let holder = Lock<SQLiteRecordDatabase?>(nil)
     let pair = try MirrorPair { request, _ in
       guard case .modify = request, edits.withLock({ $0 }) == 0 else { return nil }
       edits.withLock { $0 += 1 }
@@ -89,7 +88,7 @@ import Testing
   @Test func `M8: a database that is unavailable is tried again, and local edits go on`()
     async throws
   {
-    let isDown = Mutex(true)
+    let isDown = Lock(true)
     let pair = try MirrorPair(retries: RetryPolicy(attempts: 1)) { _, _ in
       isDown.withLock(\.self)
         ? .refusing(RecordError(.unavailable("offline"), retryAfter: .seconds(7))) : nil
@@ -116,7 +115,7 @@ import Testing
   @Test func `M8: a database gets the delay that it asks for, whatever is edited meanwhile`()
     async throws
   {
-    let pushes = Mutex(0)
+    let pushes = Lock(0)
     let pair = try MirrorPair(retries: RetryPolicy(attempts: 1)) { request, _ in
       guard case .modify = request else { return nil }
       pushes.withLock { $0 += 1 }
@@ -146,7 +145,7 @@ import Testing
   }
 
   @Test func `M8: a failed account request is a state, and rounds go on after it`() async throws {
-    let isDown = Mutex(true)
+    let isDown = Lock(true)
     let pair = try MirrorPair { request, _ in
       guard case .accountStatus = request, isDown.withLock(\.self) else { return nil }
       return .refusing(RecordError(.notPermitted("no")))
@@ -217,8 +216,8 @@ import Testing
   }
 
   @Test func `an error that the state contains is released outside of the lock`() async throws {
-    let mirror = Mutex<RecordMirror?>(nil)
-    let released = Mutex(0)
+    let mirror = Lock<RecordMirror?>(nil)
+    let released = Lock(0)
     let pair = try MirrorPair(
       conflicts: .decided { _ in
         throw ReleasedError {
@@ -237,7 +236,7 @@ import Testing
   }
 
   @Test func `account statuses are the current one and each that differs`() async throws {
-    let statuses = Mutex<[AccountStatus?]>([.available, .available, nil, nil, .noAccount])
+    let statuses = Lock<[AccountStatus?]>([.available, .available, nil, nil, .noAccount])
     let database = AccountDatabase(statuses: statuses.withLock(\.self))
     var found: [AccountStatus] = []
     for await status in database.accountStatuses(checkingEvery: .zero) {
@@ -270,9 +269,9 @@ extension MirrorState {
 /// A database whose account status changes with each request.
 private final class AccountDatabase: ForwardingDatabase {
   let base = MemoryRecordDatabase()
-  private let statuses: Mutex<[AccountStatus?]>
+  private let statuses: Lock<[AccountStatus?]>
 
-  init(statuses: [AccountStatus?]) { self.statuses = Mutex(statuses) }
+  init(statuses: [AccountStatus?]) { self.statuses = Lock(statuses) }
 
   func accountStatus() async throws -> AccountStatus {
     let status = statuses.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }

@@ -1,6 +1,5 @@
 import CompositeOperations
 import RecordOperations
-import Synchronization
 import Testing
 
 @Suite struct MirrorDeletionTests {
@@ -62,7 +61,7 @@ import Testing
   func `M5: a record that exists again gets remote fields that the file has no columns for`(
     title: FieldValue
   ) async throws {
-    let isStrict = Mutex(false)
+    let isStrict = Lock(false)
     let pair = try MirrorPair(deletions: .win) { request, _ in
       guard case .modify = request, isStrict.withLock(\.self) else { return nil }
       return .failing { _ in RecordError(.notPermitted("not today")) }

@@ -1,7 +1,6 @@
 import CompositeOperations
 import Foundation
 import RecordOperations
-import Synchronization
 import Testing
 
 @Suite struct MirrorMergeTests {
@@ -35,7 +34,7 @@ import Testing
   @Test func `M3: a later edit does not conflict with the value that the mirror itself has sent`()
     async throws
   {
-    let isLosing = Mutex(true)
+    let isLosing = Lock(true)
     let pair = try MirrorPair(retries: RetryPolicy(attempts: 1)) { request, _ in
       guard case .modify = request, isLosing.withLock(\.self) else { return nil }
       return .losingReply
@@ -59,7 +58,7 @@ import Testing
   func `M4: the policy decides about a conflict, and the lost value is kept and reported`(
     kind: String, kept: FieldValue, lost: String
   ) async throws {
-    let decisions = Mutex<[MirrorConflict]>([])
+    let decisions = Lock<[MirrorConflict]>([])
     let policy: ConflictPolicy =
       switch kind {
       case "remote": .remoteWins

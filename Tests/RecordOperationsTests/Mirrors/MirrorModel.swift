@@ -2,7 +2,6 @@ import CompositeOperations
 import Foundation
 import RecordOperations
 import SQLiteSupport
-import Synchronization
 
 /// Three replicas and a remote database, with random edits, rounds and faults, and a record of all
 /// values that were written.
@@ -309,9 +308,9 @@ final class FaultPlan: Sendable {
     var isActive = false
     var kill: (@Sendable () -> Void)?
   }
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
-  init(seed: UInt64) { state = Mutex(State(random: .seeded(seed &+ 1))) }
+  init(seed: UInt64) { state = Lock(State(random: .seeded(seed &+ 1))) }
 
   /// Ends the current round as the end of its process would.
   var kill: (@Sendable () -> Void)? {
@@ -352,7 +351,7 @@ final class FaultPlan: Sendable {
 final class WatchedDatabase: ForwardingDatabase {
   let faults: FaultPlan
   let base: MemoryRecordDatabase
-  private let removed = Mutex<Set<String>>([])
+  private let removed = Lock<Set<String>>([])
 
   init(_ base: MemoryRecordDatabase, _ faults: FaultPlan) {
     (self.base, self.faults) = (base, faults)

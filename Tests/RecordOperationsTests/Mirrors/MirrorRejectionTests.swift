@@ -1,14 +1,13 @@
 import CompositeOperations
 import RecordOperations
 import SQLiteSupport
-import Synchronization
 import Testing
 
 @Suite struct MirrorRejectionTests {
   @Test func `M9: a rejected record stays unsent and is reported once, and the others are sent`()
     async throws
   {
-    let isStrict = Mutex(true)
+    let isStrict = Lock(true)
     let pair = try MirrorPair(conflicts: .localWins) { request, _ in
       guard case .modify = request, isStrict.withLock(\.self) else { return nil }
       return .failing { change in

@@ -2,7 +2,6 @@ import CompositeOperations
 import Foundation
 import RecordOperations
 import SQLiteSupport
-import Synchronization
 import Testing
 
 /// Mirrors of tables that other programs have created or changed.
@@ -168,7 +167,7 @@ import Testing
   @Test func `M3: a null that the mirror itself has sent is not a change of another writer`()
     async throws
   {
-    let isLosing = Mutex(false)
+    let isLosing = Lock(false)
     let pair = try MirrorPair(retries: RetryPolicy(attempts: 1)) { request, _ in
       guard case .modify = request, isLosing.withLock(\.self) else { return nil }
       return .losingReply
@@ -192,7 +191,7 @@ import Testing
   @Test func `M8: a request that fails as a whole is not the rejection of its records`()
     async throws
   {
-    let isStrict = Mutex(true)
+    let isStrict = Lock(true)
     let pair = try MirrorPair { request, _ in
       guard case .modify = request, isStrict.withLock(\.self) else { return nil }
       return .refusing(RecordError(.notPermitted("no")))

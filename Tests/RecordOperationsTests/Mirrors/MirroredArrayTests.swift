@@ -3,7 +3,6 @@ import Foundation
 import Observation
 import RecordOperations
 import SQLiteSupport
-import Synchronization
 import Testing
 
 private struct Edition: Codable, Identifiable, RecordConvertible, Equatable {
@@ -102,7 +101,7 @@ private struct Edition: Codable, Identifiable, RecordConvertible, Equatable {
     let pair = try MirrorPair(types: ["Edition"])
     let editions = pair.mirror.array(of: Edition.self)
     let follower = Task { @MainActor in try await editions.follow() }
-    let observed = Mutex(0)
+    let observed = Lock(0)
     withObservationTracking {
       _ = editions.elements
     } onChange: {

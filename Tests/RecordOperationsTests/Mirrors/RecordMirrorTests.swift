@@ -2,7 +2,6 @@ import CompositeOperations
 import Foundation
 import RecordOperations
 import SQLiteSupport
-import Synchronization
 import Testing
 
 @Suite struct RecordMirrorTests {
@@ -82,7 +81,7 @@ import Testing
   }
 
   @Test func `M2: an edit that is made while its record is sent is sent later`() async throws {
-    let edit = Mutex<(@Sendable () async -> Void)?>(nil)
+    let edit = Lock<(@Sendable () async -> Void)?>(nil)
     let pair = try MirrorPair { request, _ in
       if case .modify = request {
         let body = edit.withLock { body in
@@ -120,7 +119,7 @@ import Testing
   @Test func `M2: an edit is sent by the first round that reaches the database (sqlite-data 432)`()
     async throws
   {
-    let isDown = Mutex(true)
+    let isDown = Lock(true)
     let pair = try MirrorPair { request, _ in
       guard case .modify = request, isDown.withLock(\.self) else { return nil }
       return .failing { _ in RecordError(.unavailable("busy")) }
@@ -150,7 +149,7 @@ import Testing
   func `M2: a record that is deleted after its creation lost its reply is deleted there, too`()
     async throws
   {
-    let isEnding = Mutex(true)
+    let isEnding = Lock(true)
     let pair = try MirrorPair { request, _ in
       guard case .modify = request, isEnding.withLock(\.self) else { return nil }
       return .losingReply
@@ -168,7 +167,7 @@ import Testing
   }
 
   @Test func `M7: rounds on a file exclude each other`() async throws {
-    let running = Mutex((now: 0, most: 0))
+    let running = Lock((now: 0, most: 0))
     let pair = try MirrorPair { _, number in
       running.withLock { running in
         running.now += 1
@@ -275,7 +274,7 @@ import Testing
   @Test func `X43: a round that is cancelled before a deletion ends, and the next one sends it`()
     async throws
   {
-    let cancel = Mutex<(@Sendable () -> Void)?>(nil)
+    let cancel = Lock<(@Sendable () -> Void)?>(nil)
     let pair = try MirrorPair { request, _ in
       if case .modify = request { cancel.withLock(\.self)?() }
       return nil
