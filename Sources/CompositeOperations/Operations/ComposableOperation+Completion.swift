@@ -37,6 +37,7 @@ extension ComposableOperation {
   nonisolated(nonsending) func complete(
     in scope: OperationScope, depth: Int
   ) async -> Completion<Success> {
+    guard scope.isObserved else { return await completeUnobserved(in: scope, depth: depth) }
     let memory = UnsafeMutablePointer<Success>.allocate(capacity: 1)
     defer { unsafe memory.deallocate() }
     let slot = unsafe ResultSlot(at: memory)
@@ -64,6 +65,22 @@ extension ComposableOperation {
     if scope.isReportingCancellation { await scope.waitForReport() }
     scope.reportEnd(completion) { slot.value(as: Success.self) }
     return completion
+  }
+
+  /// Performs a run that has no observers, without memory for its value.
+  private nonisolated(nonsending) func completeUnobserved(
+    in scope: OperationScope, depth: Int
+  ) async -> Completion<Success> {
+    guard scope.begin(isTaskCancelled: Task.isCancelled) else { return .neverBegan }
+    do {
+      let held = try await performHeld(in: OperationContext(ofBodyIn: scope, depth: depth))
+      let isTaskCancelled = Task.isCancelled
+      return .value(
+        held.value, cleanup: held.cleanup, wasCancelled: scope.markEnded() || isTaskCancelled)
+    } catch {
+      let isTaskCancelled = Task.isCancelled
+      return .error(error, wasCancelled: scope.markEnded() || isTaskCancelled)
+    }
   }
 
   /// Performs the body of a run, unless the run has been cancelled, and decides its outcome.
