@@ -34,12 +34,12 @@ extension MirrorRound {
   private nonisolated(nonsending) func store(
     _ fetch: FetchChanges, in context: OperationContext
   ) async throws {
-    let transactions = Transactions(in: mirror.local)
+    let transactions = Transactions()
     do { try await store(fetch, transactions, in: context) } catch {
-      await transactions.emptyLog()
+      if transactions.haveBegun { await mirror.local.truncateLog() }
       throw error
     }
-    await transactions.emptyLog()
+    if transactions.haveBegun { await mirror.local.truncateLog() }
   }
 
   private nonisolated(nonsending) func store(
@@ -56,6 +56,8 @@ extension MirrorRound {
           try await group.next()
           group.addTask {
             try await transactions.run { try await self.store(changes) }
+            // So that little is left to copy at the end of the round.
+            await self.mirror.local.copyLog()
           }
         }
       } catch {
@@ -73,17 +75,10 @@ extension MirrorRound {
 
   /// The transactions that are made while the next changes are fetched.
   private final class Transactions: Sendable {
-    private let local: SQLiteRecordDatabase
-    /// Copies the log to the file after each transaction, so that the round does not wait for it.
-    private let copier: SQLiteWorker
     private let state = Lock((haveBegun: false, haveFailed: false))
 
+    var haveBegun: Bool { state.withLock { $0.haveBegun } }
     var haveFailed: Bool { state.withLock { $0.haveFailed } }
-
-    init(in local: SQLiteRecordDatabase) {
-      self.local = local
-      copier = local.worker(for: .writing)
-    }
 
     nonisolated(nonsending) func run(
       _ body: nonisolated(nonsending) () async throws -> Void
@@ -93,16 +88,6 @@ extension MirrorRound {
         state.withLock { $0.haveFailed = true }
         throw error
       }
-      copier.open()
-      copier.runLaterIfOpen { $0.checkpointLargeWAL() }
-    }
-
-    /// Empties the log, as ``SQLiteRecordDatabase/truncateLog()``.
-    nonisolated(nonsending) func emptyLog() async {
-      guard state.withLock({ $0.haveBegun }) else { return }
-      // The log cannot be emptied while it is copied.
-      try? await copier.run { _ in }
-      await local.truncateLog()
     }
   }
 

@@ -5,6 +5,8 @@
 extension SQLiteConnection {
   /// The size from which SQLite copies the WAL to the file, in bytes: 1,000 pages.
   package static let autocheckpointSize = autocheckpointPages * 4_096
+  /// The size with ``withRareCheckpoints(_:)``, in bytes: 32,000 pages.
+  package static let rareAutocheckpointSize = 32 * autocheckpointSize
   private static let autocheckpointPages = 1_000
 
   /// Runs a body whose transaction is one of many large ones. SQLite then copies the WAL to the file
@@ -28,12 +30,6 @@ extension SQLiteConnection {
   /// that the next transaction overwrites the WAL from its beginning.
   package func checkpointWAL() {
     guard SQLiteFile(file).walSize > 0 else { return }
-    checkpoint("PASSIVE")
-  }
-
-  /// Copies the committed part of a large WAL to the file, while other connections may write.
-  package func checkpointLargeWAL() {
-    guard SQLiteFile(file).walSize > Self.autocheckpointSize else { return }
     checkpoint("PASSIVE")
   }
 

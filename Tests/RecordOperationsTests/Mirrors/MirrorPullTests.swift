@@ -3,7 +3,6 @@ import Dispatch
 import Foundation
 import RecordOperations
 import SQLiteSupport
-import Synchronization
 import Testing
 
 @Suite struct MirrorPullTests {
@@ -16,7 +15,7 @@ import Testing
     _ = try await pair.base.modify(RecordBatch([.delete(id("4"), ifTagged: nil)]))
     pair.base.forgetDeletions()
     let (local, base) = (pair.local, pair.base)
-    let counts = Mutex<[Int]>([])
+    let counts = Lock<[Int]>([])
     let watched = FaultyRecordDatabase(base) { _, _ in
       let count = (try? await local.all(RecordQuery("Book")).count) ?? -1
       counts.withLock { $0.append(count) }
@@ -36,7 +35,7 @@ import Testing
   @Test func `M6: a failed request changes nothing, and a broken pull continues (X47, X48)`()
     async throws
   {
-    let failing = Mutex<Int?>(3)
+    let failing = Lock<Int?>(3)
     let pair = try MirrorPair(limits: RecordLimits(page: 2)) { _, number in
       number == failing.withLock(\.self) ? .refusing(RecordError(.notPermitted("no"))) : nil
     }
@@ -54,7 +53,7 @@ import Testing
   @Test func `M6: a record that changes while changes are fetched is stored in its last state`()
     async throws
   {
-    let base = Mutex<MemoryRecordDatabase?>(nil)
+    let base = Lock<MemoryRecordDatabase?>(nil)
     let pair = try MirrorPair(limits: RecordLimits(page: 2)) { request, _ in
       guard case .changes(.some) = request, let base = base.withLock({ $0.take() }) else {
         return nil
@@ -76,7 +75,7 @@ import Testing
   @Test(.timeLimit(.minutes(1)))
   func `M6: the next changes are fetched while changes are stored`() async throws {
     let gate = DispatchSemaphore(value: 0)
-    let pages = Mutex<Int?>(nil)
+    let pages = Lock<Int?>(nil)
     let pair = try MirrorPair(limits: RecordLimits(page: 2), transactionSize: 2) { _, _ in
       let page = pages.withLock { pages in
         pages = pages.map { $0 + 1 }
@@ -171,7 +170,7 @@ import Testing
   }
 
   @Test func `M6: the log is copied to the local file while changes are stored`() async throws {
-    let file = Mutex("")
+    let file = Lock("")
     let pair = try MirrorPair(limits: RecordLimits(page: 2), transactionSize: 2) { _, number in
       if number != 10 { return nil }
       // The copy may be a moment behind.
@@ -184,6 +183,9 @@ import Testing
     for number in 0..<20 { try await pair.base.save(record("\(number)", ["title": text])) }
     #expect(try await pair.sync().saved == 20)
     #expect(fileSize(pair.folder.file() + "-wal") == 0)
+    // The last connection deletes the log when it closes.
+    await pair.local.close()
+    #expect(fileSize(pair.folder.file() + "-wal") == nil)
   }
 
   @Test(.timeLimit(.minutes(1)))

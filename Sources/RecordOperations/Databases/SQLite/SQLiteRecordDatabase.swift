@@ -54,6 +54,9 @@ public final class SQLiteRecordDatabase: RecordDatabase {
 
   private let writer: SQLiteWorker
   private let readers: SQLiteWorkerPool
+  /// Copies the log to the file while the writer runs. Opened only for many large transactions.
+  private let copier: SQLiteWorker
+  private let hasCopier = Lock(false)
   /// Serializes writers, and the start of explicit transactions: only one of them waits for a lock.
   let writerMutex = AsyncMutex()
 
@@ -71,6 +74,7 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     self.path = path
     self.options = options
     writer = Self.worker("SQLite writer", for: .writing, path, options)
+    copier = Self.worker("SQLite log", for: .writing, path, options)
     readers = SQLiteWorkerPool(capacity: options.readers) { index in
       Self.worker("reader \(index)", for: .reading, path, options)
     }
@@ -81,6 +85,7 @@ public final class SQLiteRecordDatabase: RecordDatabase {
   /// Calling it is optional: the file is closed when the database is deallocated.
   public func close() async {
     await readers.close()
+    await copier.close()
     await writer.close()
   }
 
@@ -140,11 +145,36 @@ public final class SQLiteRecordDatabase: RecordDatabase {
     return try await writer.run(body)
   }
 
+  // MARK: The log
+
+  /// Begins to copy a large log to the file, while other requests may write. If the log has become
+  /// much larger than that, empties it and waits.
+  func copyLog() async {
+    let size = SQLiteFile(path).walSize
+    if size <= SQLiteConnection.autocheckpointSize { return }
+    hasCopier.withLock { $0 = true }
+    if size > SQLiteConnection.rareAutocheckpointSize {
+      try? await copier.run { $0.truncateWAL() }
+    } else {
+      copier.open()
+      copier.runLaterIfOpen { $0.checkpointWAL() }
+    }
+  }
+
   /// Empties a large log, unless a transaction is open. If the task is cancelled, the log is emptied
-  /// after this call, because a long request of another task may precede it.
+  /// after this call, because a copy or a long request of another task may precede it.
   func truncateLog() async {
-    do { try await writer.run { $0.truncateWAL() } } catch {
-      writer.runLaterIfOpen { $0.truncateWAL() }
+    let hasCopier = hasCopier.withLock { $0 }
+    do {
+      // The log cannot be emptied while it is copied.
+      if hasCopier { try await copier.run { _ in } }
+      try await writer.run { $0.truncateWAL() }
+    } catch {
+      if hasCopier {
+        copier.runLaterIfOpen { [writer] _ in writer.runLaterIfOpen { $0.truncateWAL() } }
+      } else {
+        writer.runLaterIfOpen { $0.truncateWAL() }
+      }
     }
   }
 

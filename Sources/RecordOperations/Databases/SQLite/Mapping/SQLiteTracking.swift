@@ -87,7 +87,7 @@ extension SQLiteConnection {
 
   /// Records the states of new records as the triggers of their table would.
   ///
-  /// - Throws: A ``SQLiteError``, also if a record has a state, even that of a deleted record.
+  /// - Throws: A ``SQLiteError``, also if a record already has a state, as a deleted record does.
   func insertStates(of names: [String], _ type: String) throws {
     let now = try fetchOne("SELECT \(SQLiteTracking.now)") { $0.text(at: 0) } ?? nil
     try insert(
