@@ -3,7 +3,8 @@ internal import SystemSupport
 /// A trampoline: makes calls that nest to any depth on a bounded stack.
 ///
 /// The first levels nest as usual. Deeper calls are queued, and the outermost call of the thread
-/// makes them before it returns. So when the outermost call returns, all nested calls are done.
+/// makes them before it returns. So when the outermost call returns, all nested calls are done. Calls
+/// of the kind `closure` are only counted.
 ///
 /// The state is thread-local: nothing here locks or waits.
 enum NestedCalls {
@@ -15,13 +16,13 @@ enum NestedCalls {
     case discard
     /// Cancels a task, which may cancel other tasks in its cancellation handlers.
     case cancel
-    /// Runs a closure of the user on the stack of its run. Deeper ones are not queued, but run in
-    /// ordinary tasks.
+    /// Runs a closure of the user on the stack of its run. Nested ones are never queued: they run
+    /// in ordinary tasks.
     case closure
 
     fileprivate static var count: Int { 4 }
 
-    /// How many calls nest before further ones are queued.
+    /// How many calls nest.
     fileprivate var limit: Int {
       switch self {
       case .release, .discard: 32
@@ -47,7 +48,8 @@ enum NestedCalls {
 
   /// Begins a call. The caller calls ``end(_:)`` after it.
   ///
-  /// - Returns: Whether the caller makes the call now. Otherwise it queues the call.
+  /// - Returns: Whether the caller makes the call now. Otherwise it queues the call, or makes it in
+  ///   a task.
   @inline(__always) static func begin(_ kind: Kind) -> Bool {
     let calls = unsafe calls(of: kind)
     unsafe calls.pointee.depth += 1

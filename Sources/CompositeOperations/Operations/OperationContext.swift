@@ -201,9 +201,11 @@ extension ComposableOperation {
 extension OperationContext {
   /// The maximum nesting of immediate tasks, which use the stack of their thread.
   ///
-  /// This many fit into 512 KiB, the smallest stack of the platforms. Deeper children begin on a
-  /// fresh stack.
-  private static var deepest: Int { 48 }
+  /// This many and ``shallow`` ones fit into 512 KiB, the smallest stack of the platforms. Deeper
+  /// children begin on a fresh stack.
+  private static var deepest: Int { 46 }
+  /// The maximum nesting of immediate tasks below a closure that begins on the stack of its run.
+  private static var shallow: Int { 2 }
 
   /// The context for children that may begin on the stack of their composite.
   @usableFromInline var oneDeeper: OperationContext {
@@ -212,8 +214,9 @@ extension OperationContext {
 
   @usableFromInline var isTooDeep: Bool { depth > Self.deepest }
 
-  /// Whether the stack has room for a closure that may run other operations.
-  @usableFromInline var isShallow: Bool { depth < 4 }
+  /// Whether the stack has room for a closure that runs other operations: their composites nest to
+  /// ``deepest`` again. The depth of observed runs also counts runs that are not on the stack.
+  @usableFromInline var isShallow: Bool { depth <= Self.shallow }
 
   /// The context for children that begin in an ordinary task.
   @usableFromInline var onFreshStack: OperationContext { OperationContext(scope: scope, depth: 0) }
@@ -245,7 +248,7 @@ extension OperationContext {
     try await waiting(for: .time(delay)) { try await wait(delay) }
   }
 
-  /// Performs a body. Meanwhile, the observers of the run are told that the run waits.
+  /// Performs a body, and notifies the observers of the run that the run waits during the body.
   nonisolated(nonsending) func waiting<Value>(
     for wait: @autoclosure () -> OperationEvent.Wait,
     _ body: nonisolated(nonsending) () async throws -> Value

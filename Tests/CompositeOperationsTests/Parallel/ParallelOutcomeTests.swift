@@ -229,7 +229,8 @@ private enum End: CaseIterable, Sendable {
     }
   }
 
-  @Test func `P3: a composite ends only when every child that began has ended`() async throws {
+  @Test(.timeLimit(.minutes(1)))
+  func `P3: a composite ends only when every child that began has ended`() async throws {
     let (stubborn, isCancelled) = (Gate(), Gate())
     let hasEnded = Log<Bool>()
     let run = ParallelOperation([

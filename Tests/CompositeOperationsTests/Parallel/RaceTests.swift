@@ -75,7 +75,8 @@ import Testing
     #expect(outcome.isCancelled)
   }
 
-  @Test func `P7: the race ends only when the losers have ended`() async {
+  @Test(.timeLimit(.minutes(1)))
+  func `P7: the race ends only when the losers have ended`() async {
     let (stubborn, isCancelled) = (Gate(), Gate())
     let hasEnded = Log<Bool>()
     let run = RaceOperation([

@@ -199,6 +199,11 @@ import Testing
     for (index, part) in parts.enumerated() {
       #expect(try await Main(part: part).run().get() == [true, false, true], "part \(index)")
     }
+    // Nor after a body that has run on an actor.
+    let closing = Main(part: Asking()).finally { _ in #expect(!MainQueue.isCurrent) }
+    #expect(try await closing.run().get().first == true)
+    let environment = OperationEnvironment(observers: [RecordingObserver()])
+    #expect(try await closing.run(in: environment).get().first == true)
   }
 
   private enum Local {

@@ -1,5 +1,6 @@
 import CompositeOperations
 import CompositeOperationsTestKit
+import Foundation
 import Testing
 
 /// Many levels of nested operations on a stack of 512 KiB.
@@ -101,6 +102,43 @@ import Testing
       let ends = Log<Int>()
       #expect(await countdown(from: Scale.depth, into: ends).run().result == Scale.depth)
       #expect(ends.entries == Array(0...Scale.depth))
+    }
+  }
+
+  @Test func `C4: a closure of finally nests composites on the stack of its run, on 512 KiB`() async
+  {
+    struct Nested: ComposableOperation {
+      let count: Int
+      func perform(in context: OperationContext) async throws -> Int {
+        if count == 0 { return 0 }
+        return try await context.run(ParallelOperation([Nested(count: count - 1)]))[0] + 1
+      }
+    }
+    await #expect(processExitsWith: .success) {
+      @Sendable func thread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
+      await withCheckedContinuation { isDone in
+        let small = Thread {
+          // Without an executor of its own, the task begins on the stack of this thread.
+          Task.immediate {
+            let own = thread()
+            for levels in [2, 40] {
+              let begun = Log<Bool>()
+              let closing = SimpleOperation { 7 }.finally { _ in
+                begun.add(thread() == own)
+                #expect(await Nested(count: 200).run().result == 200)
+              }
+              let operation = (0..<levels).reduce(AnyOperation(closing)) { inner, _ in
+                AnyOperation(ParallelOperation([inner]).map { $0[0] })
+              }
+              #expect(await operation.run().result == 7)
+              #expect(begun.entries == [levels == 2])
+            }
+            isDone.resume()
+          }
+        }
+        small.stackSize = Scale.isSanitized ? 16 << 20 : 512 << 10
+        small.start()
+      }
     }
   }
 
