@@ -26,9 +26,9 @@
 /// begins whatever this outcome is, and *handles* it: if the other node fails or cancels itself, no
 /// node is cancelled because of this.
 ///
-/// A failure or self-cancellation of a node *counts* if no other node handles it. A handled failure
-/// or self-cancellation counts only if it takes away a result that the graph returns: that of the
-/// node itself, or that of a node that never began because of it. The first row that applies determines the outcome:
+/// A failure or self-cancellation of a node *counts* if no other node handles it. A handled one
+/// counts only if the graph has to return the result of this node, or the result of a node that
+/// never began because of it. The first row that applies determines the outcome:
 ///
 /// | outcome | condition |
 /// |---|---|

@@ -24,8 +24,8 @@
 /// `@MainActor func perform`, and may be synchronous.
 ///
 /// A conforming type implements ``perform(in:)`` and, if the name of the type is not descriptive
-/// enough, ``operationName``. The other requirements are for the engine, and the compiler
-/// specializes their default implementations.
+/// enough, ``operationName``. Do not implement the other requirements. They are for the package, and
+/// have default implementations.
 public protocol ComposableOperation<Success>: Sendable {
   /// The type of the result.
   associatedtype Success: Sendable

@@ -130,8 +130,8 @@ public struct RunStore: Sendable {
   ///
   /// - Parameters:
   ///   - id: The name of the run.
-  ///   - step: The step from which the run continues. By default, this is the last step if it
-  ///     failed, and otherwise the step after it.
+  ///   - step: The first step to run again. By default, this is the last step if it failed.
+  ///     Otherwise, no step runs again, and the run continues with a new one.
   /// - Throws: A ``RunStoreError``, also if the run is ready or running, or if the step before
   ///   `step` is not kept.
   public func retry(_ id: RunID, from step: Int? = nil) async throws {

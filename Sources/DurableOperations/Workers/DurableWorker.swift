@@ -16,7 +16,7 @@ internal import SystemSupport
 /// processes, may share a store. When it is cancelled, it releases its runs, so that another worker
 /// takes them at once.
 ///
-/// A run that waits for long, until a time or for an event, uses neither a place nor memory of the
+/// While a run waits for an event or for a longer time, it uses neither a place nor memory of the
 /// worker.
 public struct DurableWorker: ComposableOperation {
   private let store: RunStore
@@ -28,8 +28,8 @@ public struct DurableWorker: ComposableOperation {
   /// - Parameters:
   ///   - store: The store of the runs.
   ///   - flows: The flows that it runs.
-  ///   - width: How many runs it runs at once; by default 16. An adaptive width is the number of
-  ///     processors.
+  ///   - width: How many runs it runs at once; by default 16. With ``OperationWidth/adaptive``, as
+  ///     many as there are processors.
   /// - Precondition: `flows` is not empty, and the names of the flows are different.
   public init(
     in store: RunStore, running flows: [any DurableSequence.Type],

@@ -64,8 +64,8 @@ public struct ImportRecords: ComposableOperation {
   public let existing: ExistingRowPolicy
   /// The treatment of rows that cannot be imported.
   public let badRows: BadRowPolicy
-  /// The types of referenced records. The key is the name of a column whose cells contain the names
-  /// of records without their type: `jane` instead of `Author/jane`. The value is this type.
+  /// The types of referenced records, by the names of the columns whose cells refer to them by name
+  /// only. With `["author": "Author"]`, the cell `jane` is read as `Author/jane`.
   public let references: [String: String]
   /// Whether the import adds columns that the file has and the table lacks, if this module has
   /// created the table before.
@@ -84,10 +84,10 @@ public struct ImportRecords: ComposableOperation {
   ///   - format: The format of the file.
   ///   - existing: The treatment of a row whose key already exists.
   ///   - badRows: The treatment of rows that cannot be imported.
-  ///   - references: The types of referenced records. The key is the name of a column whose cells
-  ///     contain the names of records without their type. The value is this type. With
-  ///     `["author": "Author"]`, the cell `jane` is read as `Author/jane`. A column that is a
-  ///     foreign key must not be listed, because its type is known.
+  ///   - references: The types of referenced records, by the names of the columns whose cells refer
+  ///     to them by name only. With `["author": "Author"]`, the cell `jane` is read as
+  ///     `Author/jane`. A column that is a foreign key must not be listed, because its type is
+  ///     known.
   ///   - addsColumns: Whether the import adds columns that the file has and the table lacks, if
   ///     this module has created the table before. If no columns may be added, a CSV file with a
   ///     column that the table lacks is refused, and a JSON object with such a key is a bad row.
@@ -222,8 +222,8 @@ public struct ImportedFile: Hashable, Sendable {
 public struct RecordImportError: Error, Sendable {
   /// The path of the file.
   public let path: String
-  /// The problems with the rows, in their order. If there are more than the limit, the list ends
-  /// with the first one beyond it.
+  /// The problems with the rows, in their order. An import ends with the first problem beyond the
+  /// limit of its ``BadRowPolicy``, which is the last one here.
   public let problems: [RowProblem]
   /// The number of records that earlier transactions have committed to the table.
   public let recordCount: Int

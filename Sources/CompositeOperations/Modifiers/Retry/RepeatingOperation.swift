@@ -87,7 +87,7 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
   }
 }
 
-/// The pauses of a run between two times. A class, because most runs need none.
+/// The pauses of a run between two repetitions. A class, because most runs need none.
 @usableFromInline final class Pauses {
   private let context: OperationContext
   private var delays: Backoff.Delays
