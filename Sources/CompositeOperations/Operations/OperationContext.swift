@@ -201,9 +201,9 @@ extension ComposableOperation {
 extension OperationContext {
   /// The maximum nesting of immediate tasks, which use the stack of their thread.
   ///
-  /// This many and ``shallow`` ones fit into 512 KiB, the smallest stack of the platforms. Deeper
-  /// children begin on a fresh stack.
-  private static var deepest: Int { 46 }
+  /// Twice as many fit into 512 KiB, the smallest stack of the platforms. Deeper children begin on a
+  /// fresh stack.
+  private static var deepest: Int { 48 }
   /// The maximum nesting of immediate tasks below a closure that begins on the stack of its run.
   private static var shallow: Int { 2 }
 
