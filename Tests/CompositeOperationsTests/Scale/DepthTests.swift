@@ -116,12 +116,12 @@ import Testing
     }
     await #expect(processExitsWith: .success) {
       @Sendable func thread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
-      await withCheckedContinuation { isDone in
-        let small = Thread {
-          // Without an executor of its own, the task begins on the stack of this thread.
-          Task.immediate {
-            let own = thread()
-            for levels in [2, 40] {
+      for levels in [2, 40] {
+        await withCheckedContinuation { isDone in
+          let small = Thread {
+            // Without an executor of its own, the task begins on the stack of this thread.
+            Task.immediate {
+              let own = thread()
               let begun = Log<Bool>()
               let closing = SimpleOperation { 7 }.finally { _ in
                 begun.add(thread() == own)
@@ -132,12 +132,12 @@ import Testing
               }
               #expect(await operation.run().result == 7)
               #expect(begun.entries == [levels == 2])
+              isDone.resume()
             }
-            isDone.resume()
           }
+          small.stackSize = Scale.isSanitized ? 16 << 20 : 512 << 10
+          small.start()
         }
-        small.stackSize = Scale.isSanitized ? 16 << 20 : 512 << 10
-        small.start()
       }
     }
   }

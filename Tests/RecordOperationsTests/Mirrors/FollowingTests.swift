@@ -134,9 +134,10 @@ import Testing
     for number in 0..<3 {
       try await pair.local.save(record("1", ["title": .string("\(number)")]))
       remote.hint()
-      // Long enough for another push, if the hint caused one.
-      for _ in 0..<2_000 { await Task.yield() }
     }
+    // Long enough for another push, if a hint caused one.
+    let deadline = ContinuousClock.now + .milliseconds(500)
+    while pushes.withLock(\.self) == 1, ContinuousClock.now < deadline { await Task.yield() }
     #expect(pushes.withLock(\.self) == 1)
     clock.advance(by: .seconds(30))
     while let state = await states.next(), !state.isWaiting {}
