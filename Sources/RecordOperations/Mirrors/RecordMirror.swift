@@ -174,9 +174,9 @@ public final class RecordMirror: Sendable {
     }
   }
 
-  /// Removes from the local file the values and deletions that lost a conflict before a date.
+  /// Removes old entries of ``lostValues()``, those of conflicts before a date.
   ///
-  /// - Returns: The number of removed values and deletions.
+  /// - Returns: The number of removed entries.
   /// - Throws: A ``RecordError`` if the file cannot be written; `CancellationError`.
   @discardableResult
   public func removeLostValues(before date: Date) async throws -> Int {

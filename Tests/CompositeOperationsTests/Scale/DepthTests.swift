@@ -1,5 +1,6 @@
 import CompositeOperations
 import CompositeOperationsTestKit
+import Dispatch
 import Foundation
 import Testing
 
@@ -119,6 +120,7 @@ import Testing
       for levels in [2, 40] {
         await withCheckedContinuation { isDone in
           let small = Thread {
+            let canEnd = DispatchSemaphore(value: 0)
             // Without an executor of its own, the task begins on the stack of this thread.
             Task.immediate {
               let own = thread()
@@ -132,8 +134,11 @@ import Testing
               }
               #expect(await operation.run().result == 7)
               #expect(begun.entries == [levels == 2])
-              isDone.resume()
+              canEnd.signal()
             }
+            // Until then, no other thread can have the same identity.
+            canEnd.wait()
+            isDone.resume()
           }
           small.stackSize = Scale.isSanitized ? 16 << 20 : 512 << 10
           small.start()
