@@ -13,11 +13,11 @@
 ///
 /// A cancellation is the exception: it is reported while the run continues.
 /// ``OperationRun/cancel()`` notifies observers on the calling thread after it has cancelled the
-/// tasks. If a run is cancelled by `Task.cancel()`, a task group, a failed sibling, or a timeout
-/// whose clock is not a `ContinuousClock`, Swift holds a lock of the cancelled task during the
-/// report. Until ``observe(_:)`` returns, every thread that resumes or cancels that task blocks. So
-/// return at once from ``OperationEvent/Kind/cancellationRequested(reason:)``, and do not wait
-/// there. Send the event to a queue or a stream instead.
+/// tasks. Other cancellations can be reported while Swift holds a lock of the cancelled task: those
+/// by `Task.cancel()`, a task group, a failed sibling, or a timeout whose clock is not a
+/// `ContinuousClock`. Until ``observe(_:)`` returns, every thread that resumes or cancels that task
+/// blocks. So return at once from ``OperationEvent/Kind/cancellationRequested(reason:)``, and do
+/// not wait there. Send the event to a queue or a stream instead.
 ///
 /// Concurrent runs report concurrently, so an observer must protect its state. ``OperationEvent``
 /// describes the order of the events.

@@ -24,11 +24,12 @@
 ///
 /// A node can also depend on the ``GraphNode/outcome`` of another node. The dependent node then
 /// begins whatever this outcome is, and *handles* it: if the other node fails or cancels itself, no
-/// node is cancelled because of this.
+/// running node is cancelled because of this.
 ///
-/// A failure or self-cancellation of a node *counts* if no other node handles it. A handled one
-/// counts only if the graph has to return the result of this node, or the result of a node that
-/// never began because of it. The first row that applies determines the outcome:
+/// A failure or self-cancellation of a node *counts* if no other node handles it. If one does, it
+/// counts only if a result is missing that the graph returns: because the node itself was to provide
+/// it, or because the node that was to provide it never began. The first row that applies determines
+/// the outcome:
 ///
 /// | outcome | condition |
 /// |---|---|

@@ -18,10 +18,10 @@
 /// A run is not a child of the submitting task. It copies the priority and the task-local values of
 /// that task. It does not run on the actor of that task.
 ///
-/// When a pool is released, the operations that it has accepted still run, even if it was paused.
+/// When a pool is deallocated, the operations that it has accepted still run, even if it was paused.
 ///
-/// > Warning: A pool deadlocks if all of its places are occupied by bodies that wait for operations
-/// > that they have submitted to it, or for room in its queue. Instead, run the other operation as
+/// > Warning: A pool deadlocks if every place is occupied by a body that waits for room in the queue
+/// > of the pool, or for an operation that it has submitted to it. Instead, run the other operation as
 /// > a child, by `try await context.run(other)`, or submit it by
 /// > ``submitNow(_:priority:isBarrier:)`` and do not wait for it. A body that waits for ``drain()``
 /// > of its own pool never ends, even if it is the only body.

@@ -123,17 +123,17 @@ public struct RunStore: Sendable {
     try await backend.cancel(id, because: reason)
   }
 
-  /// Resumes a run whose state is ``RunState/stuck`` or ``RunState/parked``, or that has ended, from
-  /// one of its steps.
+  /// Resumes a run from one of its steps. The run must have ended, or be ``RunState/stuck`` or
+  /// ``RunState/parked``.
   ///
-  /// The steps from that one on are deleted, with their effects on the state of the sequence.
+  /// This step and the later ones are deleted, with their effects on the state of the sequence.
   ///
   /// - Parameters:
   ///   - id: The name of the run.
-  ///   - step: The first step to run again. By default, this is the last step if it failed.
-  ///     Otherwise, no step runs again, and the run continues with a new one.
-  /// - Throws: A ``RunStoreError``, also if the run is ready or running, or if the step before
-  ///   `step` is not kept.
+  ///   - step: The first step to run again. By default, this is the last step if it failed. If it
+  ///     has not failed, no step is repeated, and the next one follows.
+  /// - Throws: A ``RunStoreError``, also if the run is ready or running, or if the store has not
+  ///   kept the step before `step`.
   public func retry(_ id: RunID, from step: Int? = nil) async throws {
     try await backend.retry(id, from: step)
   }

@@ -16,8 +16,8 @@ internal import SystemSupport
 /// processes, may share a store. When it is cancelled, it releases its runs, so that another worker
 /// takes them at once.
 ///
-/// While a run waits for an event or for a longer time, it uses neither a place nor memory of the
-/// worker.
+/// A run that has to wait for at least ``RunStoreOptions/parkingThreshold`` is
+/// ``RunState/parked``. It then uses neither a place nor memory of the worker.
 public struct DurableWorker: ComposableOperation {
   private let store: RunStore
   private let flows: [String: FlowRegistration]

@@ -64,8 +64,8 @@ public struct ImportRecords: ComposableOperation {
   public let existing: ExistingRowPolicy
   /// The treatment of rows that cannot be imported.
   public let badRows: BadRowPolicy
-  /// The types of referenced records, by the names of the columns whose cells refer to them by name
-  /// only. With `["author": "Author"]`, the cell `jane` is read as `Author/jane`.
+  /// The columns whose cells are names of records, with the types of these records. With
+  /// `["author": "Author"]`, the cell `jane` of the column `author` refers to `Author/jane`.
   public let references: [String: String]
   /// Whether the import adds columns that the file has and the table lacks, if this module has
   /// created the table before.
@@ -84,8 +84,8 @@ public struct ImportRecords: ComposableOperation {
   ///   - format: The format of the file.
   ///   - existing: The treatment of a row whose key already exists.
   ///   - badRows: The treatment of rows that cannot be imported.
-  ///   - references: The types of referenced records, by the names of the columns whose cells refer
-  ///     to them by name only. With `["author": "Author"]`, the cell `jane` is read as
+  ///   - references: The columns whose cells are names of records, with the types of these records.
+  ///     With `["author": "Author"]`, the cell `jane` of the column `author` refers to
   ///     `Author/jane`. A column that is a foreign key must not be listed, because its type is
   ///     known.
   ///   - addsColumns: Whether the import adds columns that the file has and the table lacks, if
@@ -222,8 +222,8 @@ public struct ImportedFile: Hashable, Sendable {
 public struct RecordImportError: Error, Sendable {
   /// The path of the file.
   public let path: String
-  /// The problems with the rows, in their order. An import ends with the first problem beyond the
-  /// limit of its ``BadRowPolicy``, which is the last one here.
+  /// The problems with the rows, in their order. If there were too many for the ``BadRowPolicy``, the
+  /// last one is the problem that ended the import.
   public let problems: [RowProblem]
   /// The number of records that earlier transactions have committed to the table.
   public let recordCount: Int
