@@ -60,7 +60,7 @@ public struct ImportRecords: ComposableOperation {
   public let path: String
   /// The format of the file.
   public let format: ImportFormat
-  /// The treatment of a row whose key already exists.
+  /// The treatment of a row whose record already exists.
   public let existing: ExistingRowPolicy
   /// The treatment of rows that cannot be imported.
   public let badRows: BadRowPolicy
@@ -82,7 +82,7 @@ public struct ImportRecords: ComposableOperation {
   ///   - database: The database of the table.
   ///   - path: The path of the file, which may also be a pipe or a device.
   ///   - format: The format of the file.
-  ///   - existing: The treatment of a row whose key already exists.
+  ///   - existing: The treatment of a row whose record already exists.
   ///   - badRows: The treatment of rows that cannot be imported.
   ///   - references: The columns whose cells are names of records, with the types of these records.
   ///     With `["author": "Author"]`, the cell `jane` of the column `author` refers to
