@@ -24,15 +24,14 @@ public protocol OperationSequence<Output>: Sendable {
 
   /// Returns the next step, of any type, or nil to end the composite.
   ///
-  /// The last step decides how the composite ends: after a failed step, `nil` ends the composite in
-  /// an error, and another step recovers from the error. This method is never called while a step
-  /// runs. After it has returned `nil` or thrown, or after a cancellation of the composite, it is
-  /// not called again.
+  /// If the previous step has failed, `nil` ends the composite in an error. Return another step to
+  /// recover from the error. This method is never called while a step runs. After it has returned
+  /// `nil` or thrown, or after a cancellation of the composite, it is not called again.
   ///
   /// - Parameter previous: The step that has just ended; nil before the first one.
   /// - Returns: The next step, or nil to end the composite.
-  /// - Throws: The cause of the ``SequentialOperationError`` in which the composite ends. An error
-  ///   that represents a cancellation, such as `CancellationError`, ends it as cancelled.
+  /// - Throws: Any error. The composite then ends in a ``SequentialOperationError`` with this cause.
+  ///   An error that represents a cancellation, such as `CancellationError`, ends it as cancelled.
   nonisolated(nonsending) mutating func nextOperation(
     after previous: FinishedStep?
   ) async throws -> (any ComposableOperation)?
