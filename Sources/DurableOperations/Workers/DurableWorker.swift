@@ -28,7 +28,7 @@ public struct DurableWorker: ComposableOperation {
   /// - Parameters:
   ///   - store: The store of the runs.
   ///   - flows: The flows that it runs.
-  ///   - width: How many runs it runs at once; by default 16. With ``OperationWidth/adaptive``, as
+  ///   - width: How many runs it runs at once; by default 16. With `OperationWidth.adaptive`, as
   ///     many as there are processors.
   /// - Precondition: `flows` is not empty, and the names of the flows are different.
   public init(
