@@ -65,7 +65,7 @@ public struct OperationGraphError: Error, Sendable {
       ? .cancelled : runState.outcome(of: index) { work.value(in: runState.slot(of: index)) }
     return Node(
       index: index, name: runState.name(of: index), outcome: outcome,
-      origin: isConsequence[index] ? .input : state.origin,
+      origin: isConsequence[index] ? .input : state.originInGraph,
       needs: runState.plan.inputs(of: index).map(\.node))
   }
 }
@@ -73,7 +73,7 @@ public struct OperationGraphError: Error, Sendable {
 extension GraphRunState {
   /// For each node, whether it did not begin because a node that it depends on, directly or not,
   /// ended in certain states.
-  fileprivate func unbegun(behind isCause: (NodeState) -> Bool) -> [Bool] {
+  fileprivate func unbegun(behind isCause: (ChildState) -> Bool) -> [Bool] {
     var isUnbegun = [Bool](repeating: false, count: plan.count)
     for node in 0..<plan.count where state(of: node).isUnbegun {
       isUnbegun[node] = plan.inputs(of: node).contains { input in
@@ -84,14 +84,14 @@ extension GraphRunState {
   }
 }
 
-extension GraphRunState.NodeState {
+extension ChildState {
   fileprivate var isUnbegun: Bool { self == .notBegun || self == .withoutInput }
 
-  fileprivate var origin: OperationGraphError.Node.Origin {
+  fileprivate var originInGraph: OperationGraphError.Node.Origin {
     switch self {
     case .notBegun, .withoutInput: .neverBegan
     case .result, .error, .cancelledItself: .itself
-    case .lateResult, .cancelledWithGraph: .graph
+    case .lateResult, .cancelledWithComposite: .graph
     }
   }
 }
@@ -135,7 +135,7 @@ extension OperationGraphError: ErrorTreeDescribing {
   package var aftermath: [String] {
     var (cancelled, unbegun) = (Examples(), 0)
     for node in isConsequence.indices where !isConsequence[node] {
-      switch runState.state(of: node).origin {
+      switch runState.state(of: node).originInGraph {
       case .graph: cancelled.add(node)
       case .neverBegan: unbegun += 1
       case .itself, .input: break

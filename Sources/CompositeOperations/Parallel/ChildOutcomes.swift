@@ -89,7 +89,7 @@ struct ListEvidence<Value: Sendable>: ChildOutcomes {
 extension ChildState {
   var origin: ParallelOperationError.Child.Origin {
     switch self {
-    case .notBegun: .neverBegan
+    case .notBegun, .withoutInput: .neverBegan
     case .result, .error, .cancelledItself: .itself
     case .lateResult, .cancelledWithComposite: .composite
     }

@@ -10,21 +10,12 @@ enum ExtraWorkers {
   /// The duration in nanoseconds above which operations justify waking another processor.
   static let worthwhile: Int64 = 5_000
 
-  private static let count = Atomic(0)
+  private static let places = Places(Processors.count - 1)
 
   /// Acquires an extra worker, unless all are in use. ``release()`` returns it.
-  static func acquire() -> Bool {
-    var now = count.load(ordering: .relaxed)
-    while now < Processors.count - 1 {
-      let (isDone, seen) = count.weakCompareExchange(
-        expected: now, desired: now + 1, ordering: .relaxed)
-      if isDone { return true }
-      now = seen
-    }
-    return false
-  }
+  static func acquire() -> Bool { places.take() != nil }
 
-  static func release() { count.wrappingSubtract(1, ordering: .relaxed) }
+  static func release() { places.leave() }
 }
 
 /// A hint from the recent durations of operations of one type, which decides whether a short list

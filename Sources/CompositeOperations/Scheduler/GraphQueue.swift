@@ -24,7 +24,7 @@ internal import Synchronization
   private let tail = Atomic(0)
   private let paddingBehindTail = CacheLine()
   private let isLimited: Bool
-  private let places: Atomic<Int>
+  private let places: Places
   private let waiting: Lock<Waiting>
   private let waiterCount = Atomic(0)
   private let returnedCount = Atomic(0)
@@ -36,7 +36,7 @@ internal import Synchronization
   init(count: Int, limit: Int) {
     self.count = count
     isLimited = limit < count
-    places = Atomic(limit)
+    places = Places(limit)
     waiting = Lock(Waiting(isOver: count == 0))
     hasEnded = Atomic(count == 0)
     unsafe list = .allocate(capacity: count)
@@ -90,7 +90,7 @@ internal import Synchronization
   /// Takes a ready node and a place for it; nil if there is no node or no free place. The caller
   /// leaves the place.
   func takeWithPlace() -> Int? {
-    guard takePlace() else { return nil }
+    guard !isLimited || places.take() != nil else { return nil }
     if let node = take() { return node }
     leave()
     return nil
@@ -109,34 +109,22 @@ internal import Synchronization
       waiting.returned.append(node)
       returnedCount.store(waiting.returned.count, ordering: .relaxed)
     }
-    if isLimited { places.wrappingAdd(1, ordering: .relaxed) }
+    if isLimited { places.leave() }
     wakeOne()
   }
 
   /// Frees a place.
   func leave() {
     guard isLimited else { return }
-    places.wrappingAdd(1, ordering: .relaxed)
+    places.leave()
     if isAnybodyWaiting, hasReady { wake() }
-  }
-
-  private func takePlace() -> Bool {
-    guard isLimited else { return true }
-    var now = places.load(ordering: .relaxed)
-    while now > 0 {
-      let (isDone, seen) = places.weakCompareExchange(
-        expected: now, desired: now - 1, ordering: .relaxed)
-      if isDone { return true }
-      now = seen
-    }
-    return false
   }
 
   // MARK: Waiting
 
   /// Whether a node is ready and there is a place for it.
   var canBegin: Bool {
-    hasReady && (!isLimited || places.load(ordering: .relaxed) > 0)
+    hasReady && (!isLimited || places.isFree)
   }
 
   /// Waits until a node is ready and a place is free, or until no further node becomes ready.

@@ -9,8 +9,8 @@ internal import SystemSupport
 /// ready. There is one feeder for each processor as soon as a second one can be useful. If a node
 /// occupies the thread of the first feeder, a ``StandbyWorker`` starts the others.
 @safe final class GraphRun: StandbyWorker, @unchecked Sendable {
-  typealias Group = WorkerReserve.Group
-  private typealias Stop = WorkerReserve.Stop
+  typealias Group = SharedRun.Group
+  private typealias Stop = SharedRun.Stop
 
   /// The state of a task that starts pullers.
   private final class Feeder: Sendable {
@@ -59,31 +59,24 @@ internal import SystemSupport
 
   private nonisolated(nonsending) func lead(in context: OperationContext) async {
     hasAllFeeders.store(false, ordering: .relaxed)
-    runState.reserve.begin()
+    runState.begin()
     try? await withThrowingDiscardingTaskGroup { group in
       let hasStandby = !isReproducible && feederCount > 1 && !runState.plan.isChain && isUnused
       if hasStandby { add(to: &group) }
       await feed(firstFeeder, into: &group, in: context) { group in
         if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
-        if runState.reserve.claimFailureSignal() {
-          group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
-            await runState.reserve.failureSignal.wait()
-            if runState.isStopped { throw Stop() }
-          }
-        }
+        runState.awaitFailure(in: &group)
         addFeeders(feederCount - 1, to: &group)
       }
       if hasStandby { retire() }
-      runState.reserve.leaderBeginsNoMore()
+      runState.leaderBeginsNoMore()
     }
-    await runState.reserve.waitUntilOver()
+    await runState.waitUntilOver()
   }
 
   private func addFeeders(_ count: Int, to group: inout Group) {
     for _ in 0..<max(0, count) {
-      runState.reserve.failureSignal.branchBegan()
-      group.addTask { [self] in
-        defer { runState.reserve.failureSignal.branchEnded() }
+      runState.addWorker(to: &group) { [self] in
         try await withThrowingDiscardingTaskGroup { group in await feedBeside(into: &group) }
       }
     }
@@ -146,22 +139,18 @@ internal import SystemSupport
   private func beginShard(
     of feeder: Feeder, in slice: TimeSlice, into group: inout Group, _ context: OperationContext
   ) {
-    runState.reserve.failureSignal.branchBegan()
-    group.addImmediateTask { [self] in
-      defer { runState.reserve.failureSignal.branchEnded() }
-      try await withThrowingDiscardingTaskGroup { shard in
-        await feeder.feeding.acquireIgnoringCancellation()
-        defer { feeder.feeding.release() }
-        var slice = slice
-        var begun = 0
-        while begun < Shard.size, !Task.isCancelled, await runState.queue.waitForReady() {
-          if slice.isOver {
-            await Task.yield()
-            slice = TimeSlice(isReproducible: isReproducible)
-          }
-          beginPuller(of: feeder, in: slice, into: &shard, context)
-          begun += 1
+    runState.addShard(to: &group) { shard in
+      await feeder.feeding.acquireIgnoringCancellation()
+      defer { feeder.feeding.release() }
+      var slice = slice
+      var begun = 0
+      while begun < Shard.size, !Task.isCancelled, await self.runState.queue.waitForReady() {
+        if slice.isOver {
+          await Task.yield()
+          slice = TimeSlice(isReproducible: self.isReproducible)
         }
+        self.beginPuller(of: feeder, in: slice, into: &shard, context)
+        begun += 1
       }
     }
   }
@@ -246,15 +235,11 @@ internal import SystemSupport
   /// Starts the other feeders.
   override nonisolated(nonsending) func help(isCounted: Bool) async throws {
     if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
-    await runState.reserve.work(
-      isOutermost: true, isStopped: { runState.isStopped },
-      doing: { [self] in
-        try? await withThrowingDiscardingTaskGroup { group in
-          addFeeders(feederCount - 2, to: &group)
-          await feedBeside(into: &group)
-        }
-        runState.reserve.failureSignal.branchEnded()
-      })
-    if runState.isStopped { throw Stop() }
+    try await runState.help(isOutermost: true) { [self] in
+      try await withThrowingDiscardingTaskGroup { group in
+        addFeeders(feederCount - 2, to: &group)
+        await feedBeside(into: &group)
+      }
+    }
   }
 }

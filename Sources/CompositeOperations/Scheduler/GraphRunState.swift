@@ -2,31 +2,13 @@ internal import Synchronization
 
 /// The shared state of the pullers of one graph run: the results, how every node ended, and which
 /// nodes are ready.
-@safe @usableFromInline final class GraphRunState: Sendable {
-  /// The state of a node: one byte per node.
-  enum NodeState: UInt8, Sendable {
-    case notBegun
-    case result
-    /// It returned a value after it was cancelled. The value is in its slot.
-    case lateResult
-    case error
-    case cancelledItself
-    case cancelledWithGraph
-    /// It could not begin, because a node that it needs gave no result.
-    case withoutInput
-
-    /// Whether it failed or cancelled itself.
-    var isOwnLoss: Bool { self == .error || self == .cancelledItself }
-  }
-
+@safe @usableFromInline final class GraphRunState: SharedRun, @unchecked Sendable {
   let plan: GraphPlan
-  let reserve = WorkerReserve()
   let queue: GraphQueue
   /// Whether the run has observers. The bodies of the nodes then record how they ended.
   @usableFromInline let isObserved: Bool
   private let stopsAtFailure: Bool
   private let unfinished: Atomic<Int>
-  private let hasStopped = Atomic(false)
   /// Whether a node ended without a result. Set before the node counts down its dependents.
   private let hasLosses = Atomic(false)
   private let failures = Lock(GraphFailures())
@@ -37,7 +19,7 @@ internal import Synchronization
   // when its count is zero, and other tasks when the group of all tasks has ended. Counts are
   // atomic.
   @usableFromInline nonisolated(unsafe) let slots: UnsafeMutableRawPointer
-  private nonisolated(unsafe) let states: UnsafeMutablePointer<NodeState>
+  private nonisolated(unsafe) let states: UnsafeMutablePointer<ChildState>
   private nonisolated(unsafe) let waitsFor: UnsafeMutablePointer<Atomic<Int32>>
 
   init(_ plan: GraphPlan, limit: Int, stopsAtFailure: Bool, isObserved: Bool) {
@@ -59,7 +41,7 @@ internal import Synchronization
   }
 
   deinit {
-    for node in 0..<plan.count where !plan.nodes[node].isTrivial && hasValue(node) {
+    for node in 0..<plan.count where !plan.nodes[node].isTrivial && state(of: node).hasValue {
       plan.nodes[node].work.drop(slot(of: node))
     }
     unsafe slots.deallocate()
@@ -72,11 +54,7 @@ internal import Synchronization
   /// The slot for a result, by its offset in bytes.
   @inlinable func slot(at offset: Int) -> ResultSlot { unsafe ResultSlot(at: slots + offset) }
 
-  func state(of node: Int) -> NodeState { unsafe states[node] }
-
-  private func hasValue(_ node: Int) -> Bool {
-    unsafe states[node] == .result || states[node] == .lateResult
-  }
+  func state(of node: Int) -> ChildState { unsafe states[node] }
 
   /// Returns how a node ended. For a node that could not begin, this is how the node that prevented
   /// it ended.
@@ -88,7 +66,7 @@ internal import Synchronization
     case .error: error(of: node).map(Outcome.error) ?? .cancelled
     case .withoutInput:
       failures.withLock { $0.errorBehind(node) }.map(Outcome.error) ?? .cancelled
-    case .notBegun, .lateResult, .cancelledItself, .cancelledWithGraph: .cancelled
+    case .notBegun, .lateResult, .cancelledItself, .cancelledWithComposite: .cancelled
     }
   }
 
@@ -103,18 +81,11 @@ internal import Synchronization
 
   // MARK: Stopping
 
-  var isStopped: Bool { hasStopped.load(ordering: .relaxed) }
   var isOver: Bool { unfinished.load(ordering: .acquiring) == 0 }
-
-  /// Prevents further nodes from starting, and cancels those that run.
-  func stop() {
-    cancel()
-    reserve.failureSignal.raise()
-  }
 
   /// Prevents further nodes from starting. Those that run have been cancelled from outside.
   func cancel() {
-    hasStopped.store(true, ordering: .relaxed)
+    startNoMore()
     queue.end()
   }
 
@@ -132,34 +103,25 @@ internal import Synchronization
 
   func endedLate(_ node: Int, cleanup: Cleanup?) {
     cleanup?()
-    unsafe states[node] = .lateResult
-    hasLosses.store(true, ordering: .relaxed)
+    lost(node, in: .lateResult)
   }
 
   func ended(_ node: Int, with error: any Error, wasCancelled: Bool) {
-    if wasCancelled || error.meansCancellation {
-      error.discardCarriedValues()
-      lost(node, in: wasCancelled ? .cancelledWithGraph : .cancelledItself)
-    } else {
-      lost(node, in: .error, error)
-    }
+    let state = ChildState(endedBy: error, wasCancelled: wasCancelled)
+    lost(node, in: state, state == .error ? error : nil)
   }
 
   /// Records how an observed node ended.
   @usableFromInline func ended(_ node: Int, in completion: Completion<Void>) {
-    if let error = completion.error {
-      lost(node, in: .error, error)
-    } else if !completion.isCancelled {
+    let state = ChildState(of: completion)
+    if state == .result {
       endedInResult(node, cleanup: completion.cleanup)
-    } else if completion.hasLateValue {
-      // The value has been discarded. It is still in its slot.
-      endedLate(node, cleanup: nil)
     } else {
-      lost(node, in: completion.wasCancelled ? .cancelledWithGraph : .cancelledItself)
+      lost(node, in: state, completion.error)
     }
   }
 
-  private func lost(_ node: Int, in state: NodeState, _ error: (any Error)? = nil) {
+  private func lost(_ node: Int, in state: ChildState, _ error: (any Error)? = nil) {
     unsafe states[node] = state
     hasLosses.store(true, ordering: .relaxed)
     guard state.isOwnLoss else { return }
@@ -172,6 +134,7 @@ internal import Synchronization
   func stop(behind node: Int) -> Bool {
     guard hasLosses.load(ordering: .relaxed), state(of: node).isOwnLoss else { return false }
     guard stopsAtFailure, !plan.isTolerated(node) else { return false }
+    cancel()
     stop()
     return true
   }
@@ -255,7 +218,7 @@ internal import Synchronization
         switch state(of: node) {
         case .result, .withoutInput: true
         case .notBegun: false
-        case .lateResult, .error, .cancelledItself, .cancelledWithGraph:
+        case .lateResult, .error, .cancelledItself, .cancelledWithComposite:
           plan.isTolerated(node)
         }
       }

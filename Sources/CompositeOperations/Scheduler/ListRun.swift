@@ -47,14 +47,7 @@
   @inlinable consuming func outcomes() -> [Outcome<Value>] {
     let errors = runState.errors
     return (0..<runState.count).map { index in
-      switch runState.state(of: index) {
-      case .result: return .result(unsafe (slots + index).move())
-      case .lateResult:
-        unsafe (slots + index).deinitialize(count: 1)
-        return .cancelled
-      case .error: return errors[index].map(Outcome.error) ?? .cancelled
-      case .notBegun, .cancelledItself, .cancelledWithComposite: return .cancelled
-      }
+      unsafe runState.state(of: index).outcome(from: slots + index, error: errors[index])
     }
   }
 }
@@ -110,13 +103,7 @@ extension ContiguousArray {
 
   /// Returns how a child ended, and moves its value out of its slot.
   func takeOutcome<Value>(_ type: Value.Type, at index: Int) -> Outcome<Value> {
-    switch runState.state(of: index) {
-    case .result: return .result(take(type, at: index))
-    case .lateResult:
-      _ = take(type, at: index)
-      return .cancelled
-    case .error: return runState.errors[index].map(Outcome.error) ?? .cancelled
-    case .notBegun, .cancelledItself, .cancelledWithComposite: return .cancelled
-    }
+    let slot = unsafe slots[index].address.assumingMemoryBound(to: type)
+    return unsafe runState.state(of: index).outcome(from: slot, error: runState.errors[index])
   }
 }

@@ -3,7 +3,7 @@ internal import SystemSupport
 
 /// The shared state of the pullers of one parallel run: the children that are left, the free
 /// places, how each child ended, and whether the run has stopped.
-@safe @usableFromInline final class ParallelRunState: Sendable {
+@safe @usableFromInline final class ParallelRunState: SharedRun, @unchecked Sendable {
   /// Whether the run stops early: at the first end without a result, never, or at the first result.
   @usableFromInline enum Goal: Sendable { case everyResult, everyEnd, firstResult }
 
@@ -17,12 +17,12 @@ internal import SystemSupport
   @usableFromInline let count: Int
   let goal: Goal
   let laneCount: Int
-  let reserve = WorkerReserve()
 
   private let isOrdered: Bool
-  private let hasStopped = Atomic(false)
-  private let places: Atomic<Int>
-  private let helpers: Atomic<Int>
+  /// The places for pullers. A puller runs one child at a time, so there are never more children in
+  /// flight than places.
+  let places: Places
+  private let helpers: Places
   private let failures = Lock<[Failure]>([])
   private let held = Lock<[Int: Cleanup]>([:])
   private let hasHeld = Atomic(false)
@@ -44,9 +44,9 @@ internal import SystemSupport
       "a parallel composite can have at most 4294967295 children (was \(count))")
     self.count = count
     self.goal = goal
-    places = Atomic(limit)
+    places = Places(limit)
     laneCount = min(count, limit, Processors.count)
-    helpers = Atomic(laneCount - 1)
+    helpers = Places(laneCount - 1)
     // The children of a short list are taken in order, too: searching several lanes costs more than
     // sharing one.
     isOrdered = limit != .max || count < Self.longCount
@@ -96,37 +96,15 @@ internal import SystemSupport
     return nil
   }
 
-  /// Takes a place for a puller if one is free. A puller runs one child at a time, so there are
-  /// never more children in flight than places.
-  func takePlace() -> Bool {
-    if places.wrappingSubtract(1, ordering: .relaxed).newValue >= 0 { return true }
-    places.wrappingAdd(1, ordering: .relaxed)
-    return false
-  }
-
-  /// Whether a place is free now.
-  var hasPlace: Bool { places.load(ordering: .relaxed) > 0 }
-
-  func leavePlace() { places.wrappingAdd(1, ordering: .relaxed) }
-
   /// Whether another worker could help: a lane is free for it, and more than one child is left.
-  var hasWorkForHelper: Bool { helpers.load(ordering: .relaxed) > 0 && goesOn && left > 1 }
+  var hasWorkForHelper: Bool { helpers.isFree && goesOn && left > 1 }
 
   /// Whether another worker could help if all existing workers keep their threads: a lane is free
   /// for it, and a child is left.
-  var hasWorkForAnother: Bool { helpers.load(ordering: .relaxed) > 0 && goesOn }
+  var hasWorkForAnother: Bool { helpers.isFree && goesOn }
 
   /// Takes a lane for another worker; nil if none is left.
-  func takeLane() -> Int? {
-    var left = helpers.load(ordering: .relaxed)
-    while left > 0 {
-      let (isDone, seen) = helpers.weakCompareExchange(
-        expected: left, desired: left - 1, ordering: .relaxed)
-      if isDone { return laneCount - left }
-      left = seen
-    }
-    return nil
-  }
+  func takeLane() -> Int? { helpers.take().map { laneCount - $0 } }
 
   func pullerBegins(on lane: Int) -> UInt64 { unsafe lanes[lane].stack.pullerBegins() }
   func pullerReturned(to lane: Int) { unsafe lanes[lane].stack.pullerReturned() }
@@ -135,8 +113,6 @@ internal import SystemSupport
   func pullerOnStack(of lane: Int) -> UInt64 { unsafe lanes[lane].stack.current }
 
   // MARK: Ends of children
-
-  @inline(__always) var isStopped: Bool { hasStopped.load(ordering: .relaxed) }
 
   /// Records a result that came in time.
   ///
@@ -165,36 +141,24 @@ internal import SystemSupport
   /// - Returns: Whether the run must stop. The caller then throws, so that its group is cancelled.
   @inline(never) func ended(_ index: Int, in state: ChildState, error: (any Error)? = nil) -> Bool {
     unsafe states[index] = state
-    if state == .error || state == .cancelledItself {
+    if state.isOwnLoss {
       failures.withLock { $0.append(Failure(index: index, error: error)) }
     }
-    return goal == .everyResult && stop()
+    if goal == .everyResult { stop() }
+    return goal == .everyResult
   }
 
-  /// Records the error that a child threw (O3, O4).
+  /// Records the error that a child threw.
   ///
   /// - Returns: Whether the run must stop. The caller then throws, so that its group is cancelled.
   func ended(_ index: Int, with error: any Error, wasCancelled: Bool) -> Bool {
-    if !wasCancelled, !error.meansCancellation {
-      return ended(index, in: .error, error: error)
-    }
-    // The cast to a protocol takes longer than most children need to notice a cancellation.
-    if !(error is CancellationError) { error.discardCarriedValues() }
-    return ended(index, in: wasCancelled ? .cancelledWithComposite : .cancelledItself)
+    let state = ChildState(endedBy: error, wasCancelled: wasCancelled)
+    return ended(index, in: state, error: state == .error ? error : nil)
   }
 
   private func won(_ index: Int) -> Bool {
     _ = firstResult.compareExchange(expected: -1, desired: index, ordering: .relaxed)
-    return stop()
-  }
-
-  /// Stops the run.
-  ///
-  /// Not inlined, because it is rare: the temporaries of the failureSignal would enlarge the frame of every
-  /// puller beyond the first slab of its task.
-  @inline(never) private func stop() -> Bool {
-    hasStopped.store(true, ordering: .relaxed)
-    reserve.failureSignal.raise()
+    stop()
     return true
   }
 
@@ -229,18 +193,4 @@ internal import SystemSupport
 
   /// Whether some of the results must be discarded if they are not returned.
   @usableFromInline var holdsCleanups: Bool { hasHeld.load(ordering: .relaxed) }
-}
-
-/// The state of a child of a parallel composite: one byte per child.
-@usableFromInline enum ChildState: UInt8, Sendable {
-  case notBegun
-  /// It ended in a result, which is in its slot.
-  case result
-  /// It returned a value after it was cancelled. The value is in its slot.
-  case lateResult
-  case error
-  /// It ended as cancelled, although it was not cancelled.
-  case cancelledItself
-  /// It was cancelled with its composite, by the end of a sibling or from outside.
-  case cancelledWithComposite
 }

@@ -93,12 +93,10 @@ extension ParallelScheduler {
   ///
   /// - Returns: Whether the run must stop.
   private func note(_ completion: Completion<Void>, of child: Int) -> Bool {
-    if let error = completion.error { return runState.ended(child, in: .error, error: error) }
-    if !completion.isCancelled { return runState.endedInResult(child, cleanup: completion.cleanup) }
-    // The late outcome has been discarded. Its value is still in its slot.
-    if completion.hasLateValue { return runState.endedLate(child, cleanup: nil) }
-    return runState.ended(
-      child, in: completion.wasCancelled ? .cancelledWithComposite : .cancelledItself)
+    let state = ChildState(of: completion)
+    return state == .result
+      ? runState.endedInResult(child, cleanup: completion.cleanup)
+      : runState.ended(child, in: state, error: completion.error)
   }
 }
 

@@ -13,8 +13,8 @@ internal import Synchronization
 /// The scheduler is itself the standby worker of the caller's worker, so that a run of a few light
 /// children creates no further object.
 @safe final class ParallelScheduler: StandbyWorker, @unchecked Sendable {
-  typealias Group = WorkerReserve.Group
-  typealias Stop = WorkerReserve.Stop
+  typealias Group = SharedRun.Group
+  typealias Stop = SharedRun.Stop
 
   let list: ChildList
   let runState: ParallelRunState
@@ -56,22 +56,13 @@ internal import Synchronization
 
   /// Runs the caller's worker, which starts the others.
   @inline(__always) private nonisolated(nonsending) func lead() async {
-    runState.reserve.begin()
+    runState.begin()
     try? await withThrowingDiscardingTaskGroup { group in
       let hasExtraWorkers = wantsExtraWorkers && beginExtraWorkers(in: &group)
       await feed(lane: 0, into: &group, isOutermost: true, isLater: hasExtraWorkers)
-      runState.reserve.leaderBeginsNoMore()
+      runState.leaderBeginsNoMore()
     }
-    await runState.reserve.waitUntilOver()
-  }
-
-  /// Adds a task that waits for a failure to the outermost group, unless there is one.
-  private func awaitFailureSignal(in group: inout Group) {
-    guard runState.reserve.claimFailureSignal() else { return }
-    group.addImmediateTask(executorPreference: InlineExecutor.shared) { [self] in
-      await runState.reserve.failureSignal.wait()
-      if runState.isStopped { throw Stop() }
-    }
+    await runState.waitUntilOver()
   }
 
   // MARK: Extra workers
@@ -97,11 +88,9 @@ internal import Synchronization
         if isCounting { ExtraWorkers.release() }
         break
       }
-      awaitFailureSignal(in: &group)
+      runState.awaitFailure(in: &group)
       hasBegun = true
-      runState.reserve.failureSignal.branchBegan()
-      group.addTask { [self] in
-        defer { runState.reserve.failureSignal.branchEnded() }
+      runState.addWorker(to: &group) { [self] in
         try await work(on: lane, isCounted: isCounting)
       }
     }
@@ -132,13 +121,9 @@ internal import Synchronization
       if isCounted { ExtraWorkers.release() }
       return
     }
-    await runState.reserve.work(
-      isOutermost: isOutermost, isStopped: { runState.isStopped },
-      doing: { [self] in
-        try? await work(on: lane, isCounted: isCounted)
-        runState.reserve.failureSignal.branchEnded()
-      })
-    if runState.isStopped { throw Stop() }
+    try await runState.help(isOutermost: isOutermost) { [self] in
+      try await work(on: lane, isCounted: isCounted)
+    }
   }
 
   /// Adds a standby worker for a worker other than the caller's, unless there is one.
@@ -178,7 +163,7 @@ internal import Synchronization
     var begun = 0
     let hasStandby = isOutermost && isCounting && runState.hasWorkForHelper && isUnused
     if hasStandby { add(to: &group) }
-    while runState.goesOn, runState.hasPlace, !Task.isCancelled {
+    while hasRoom {
       if begun > 0, slice.isOver {
         await Task.yield()
         slice = TimeSlice(isReproducible: isReproducible)
@@ -188,13 +173,16 @@ internal import Synchronization
         let pace = pace(isLater: isLater || begun > 0, in: slice)
         beginPuller(on: lane, in: slice, at: pace, into: &group)
       } else {
-        if isOutermost { awaitFailureSignal(in: &group) }
+        if isOutermost { runState.awaitFailure(in: &group) }
         beginShard(on: lane, in: slice, into: &group)
       }
       begun += 1
     }
     if hasStandby { retire() }
   }
+
+  /// Whether another puller can start.
+  private var hasRoom: Bool { runState.goesOn && runState.places.isFree && !Task.isCancelled }
 
   /// The pace of a puller that starts now. The clock is not read if the slice has just begun, or if
   /// the duration of the first child does not matter.
@@ -210,10 +198,10 @@ internal import Synchronization
   private func beginPuller(
     on lane: Int, in slice: TimeSlice, at pace: SamplingInterval, into group: inout Group
   ) {
-    guard runState.takePlace() else { return }
+    guard runState.places.take() != nil else { return }
     let number = runState.pullerBegins(on: lane)
     group.addImmediateTask { [self] in
-      defer { runState.leavePlace() }
+      defer { runState.places.leave() }
       let puller = Puller(number, on: lane, in: slice, at: pace)
       if isObserved { try await pullObserved(puller) } else { try await pull(puller) }
     }
@@ -222,17 +210,13 @@ internal import Synchronization
 
   /// Starts a nested group of pullers.
   private func beginShard(on lane: Int, in slice: TimeSlice, into group: inout Group) {
-    runState.reserve.failureSignal.branchBegan()
-    group.addImmediateTask { [self] in
-      defer { runState.reserve.failureSignal.branchEnded() }
-      try await withThrowingDiscardingTaskGroup { shard in
-        var begun = 0
-        while begun < Shard.size, runState.goesOn, runState.hasPlace, !Task.isCancelled {
-          let pace = pace(isLater: true, in: slice)
-          beginPuller(on: lane, in: slice, at: pace, into: &shard)
-          begun += 1
-          if slice.isOver { break }
-        }
+    runState.addShard(to: &group) { shard in
+      var begun = 0
+      while begun < Shard.size, self.hasRoom {
+        let pace = self.pace(isLater: true, in: slice)
+        self.beginPuller(on: lane, in: slice, at: pace, into: &shard)
+        begun += 1
+        if slice.isOver { break }
       }
     }
   }

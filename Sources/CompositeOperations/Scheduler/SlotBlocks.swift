@@ -58,14 +58,7 @@
     (0..<count).map { index in
       let place = place(of: index)
       let slot = unsafe place.slot.address.assumingMemoryBound(to: type)
-      switch unsafe place.stateAddress.pointee {
-      case .result: return .result(unsafe slot.move())
-      case .lateResult:
-        unsafe slot.deinitialize(count: 1)
-        return .cancelled
-      case .error: return errors[index].map(Outcome.error) ?? .cancelled
-      case .notBegun, .cancelledItself, .cancelledWithComposite: return .cancelled
-      }
+      return unsafe place.stateAddress.pointee.outcome(from: slot, error: errors[index])
     }
   }
 

@@ -32,7 +32,8 @@ extension SourceRun {
       }
       record.withLock { $0.sourceError = error }
       if goal == .everyEnd { return nil }
-      throw stop()
+      stop()
+      throw Stop()
     }
   }
 
@@ -60,14 +61,10 @@ extension SourceRun {
     _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
   ) async -> Bool {
     let completion = await begun.child.completeAsChild(into: begun.place.slot, in: context)
-    if let error = completion.error { return lost(begun, in: .error, error) }
-    if !completion.isCancelled {
-      return await unsafe succeeded(begun, completion.cleanup, as: task)
-    }
-    // The late outcome has been discarded. Its value is still in its slot.
-    if completion.hasLateValue { return lostLate(begun, nil) }
-    return lost(
-      begun, in: completion.wasCancelled ? .cancelledWithComposite : .cancelledItself)
+    let state = ChildState(of: completion)
+    return state == .result
+      ? await unsafe succeeded(begun, completion.cleanup, as: task)
+      : lost(begun, in: state, completion.error)
   }
 
   private nonisolated(nonsending) func succeeded(
@@ -101,25 +98,22 @@ extension SourceRun {
   /// Records a result that came after the cancellation, and discards it.
   private func lostLate(_ begun: Begun, _ cleanup: Cleanup?) -> Bool {
     cleanup?()
-    if case .consumed(_, let drop, _) = results { drop(begun.place.slot) }
     return lost(begun, in: .lateResult)
   }
 
   private func lost(_ begun: Begun, with error: any Error, wasCancelled: Bool) -> Bool {
-    if !wasCancelled, !error.meansCancellation {
-      return lost(begun, in: .error, error)
-    }
-    error.discardCarriedValues()
-    return lost(begun, in: wasCancelled ? .cancelledWithComposite : .cancelledItself)
+    let state = ChildState(endedBy: error, wasCancelled: wasCancelled)
+    return lost(begun, in: state, state == .error ? error : nil)
   }
 
   private func lost(_ begun: Begun, in state: ChildState, _ error: (any Error)? = nil) -> Bool {
     begun.place.note(state)
+    if state.hasValue, case .consumed(_, let drop, _) = results { drop(begun.place.slot) }
     let loss = Loss(
       index: begun.index, name: begun.child.operationName, state: state, error: error)
     record.withLock { $0.losses.append(loss) }
     guard goal == .everyResult else { return false }
-    _ = stop()
+    stop()
     return true
   }
 }

@@ -5,13 +5,13 @@ extension SourceRun {
   nonisolated(nonsending) func lead(in context: OperationContext) async {
     // Children can be left only if a child has cancelled its own task.
     repeat {
-      reserve.begin()
+      begin()
       try? await withThrowingDiscardingTaskGroup { group in
         if isReproducible { beginWorkers(in: &group) }
         await feed(Feeder(of: self, isOutermost: true), into: &group, in: context)
-        reserve.leaderBeginsNoMore()
+        leaderBeginsNoMore()
       }
-      await reserve.waitUntilOver()
+      await waitUntilOver()
     } while !isStopped && !Task.isCancelled && !source.isExhausted
   }
 
@@ -30,7 +30,7 @@ extension SourceRun {
       if begun < Shard.direct {
         beginPuller(on: feeder, in: &group, context)
       } else {
-        if feeder.isOutermost { awaitFailureSignal(in: &group) }
+        if feeder.isOutermost { awaitFailure(in: &group) }
         beginShard(on: feeder, in: &group, context)
         await feeder.feeding.waitUntilIdle()
       }
@@ -42,14 +42,14 @@ extension SourceRun {
   /// Whether there may be a child and a place for it. Waits until the source is idle.
   private nonisolated(nonsending) func isFoodLeft() async -> Bool {
     if isStopped || Task.isCancelled { return false }
-    return await source.isReady() && places.load(ordering: .relaxed) > 0
+    return await source.isReady() && places.isFree
   }
 
   /// Starts a puller if a place is free. It runs on the current stack until a child suspends.
   private func beginPuller(
     on feeder: Feeder, in group: inout Group, _ context: OperationContext
   ) {
-    guard takePlace() else { return }
+    guard places.take() != nil else { return }
     _ = feeder.stack.pullerBegins()
     group.addImmediateTask { try await self.pull(in: context) }
     feeder.stack.pullerReturned()
@@ -57,27 +57,14 @@ extension SourceRun {
 
   /// Starts a nested group, which continues to start pullers until it is full.
   private func beginShard(on feeder: Feeder, in group: inout Group, _ context: OperationContext) {
-    reserve.failureSignal.branchBegan()
-    group.addImmediateTask {
-      defer { self.reserve.failureSignal.branchEnded() }
-      try await withThrowingDiscardingTaskGroup { shard in
-        await feeder.feeding.acquireIgnoringCancellation()
-        defer { feeder.feeding.release() }
-        var begun = 0
-        while begun < Shard.size, await self.isFoodLeft() {
-          self.beginPuller(on: feeder, in: &shard, context)
-          begun += 1
-        }
+    addShard(to: &group) { shard in
+      await feeder.feeding.acquireIgnoringCancellation()
+      defer { feeder.feeding.release() }
+      var begun = 0
+      while begun < Shard.size, await self.isFoodLeft() {
+        self.beginPuller(on: feeder, in: &shard, context)
+        begun += 1
       }
-    }
-  }
-
-  /// Adds a task that waits for a failure to the outermost group, unless there is one.
-  private func awaitFailureSignal(in group: inout Group) {
-    guard reserve.claimFailureSignal() else { return }
-    group.addImmediateTask(executorPreference: InlineExecutor.shared) {
-      await self.reserve.failureSignal.wait()
-      if self.isStopped { throw Stop() }
     }
   }
 
@@ -85,26 +72,10 @@ extension SourceRun {
 
   /// Starts a worker for each processor, in a run in which nothing may depend on durations.
   private func beginWorkers(in group: inout Group) {
-    while takeWorker() {
-      awaitFailureSignal(in: &group)
-      reserve.failureSignal.branchBegan()
-      group.addTask {
-        defer { self.reserve.failureSignal.branchEnded() }
-        try await self.work(isCounted: false)
-      }
+    while workersLeft.take() != nil {
+      awaitFailure(in: &group)
+      addWorker(to: &group) { try await self.work(isCounted: false) }
     }
-  }
-
-  /// - Returns: Whether another worker may start. The caller then starts it.
-  fileprivate func takeWorker() -> Bool {
-    var left = workersLeft.load(ordering: .relaxed)
-    while left > 0 {
-      let (isDone, seen) = workersLeft.weakCompareExchange(
-        expected: left, desired: left - 1, ordering: .relaxed)
-      if isDone { return true }
-      left = seen
-    }
-    return false
   }
 
   fileprivate nonisolated(nonsending) func work(isCounted: Bool) async throws {
@@ -117,7 +88,7 @@ extension SourceRun {
 
   /// Whether another worker might find a child and a place for it.
   var hasWorkForAnother: Bool {
-    workersLeft.load(ordering: .relaxed) > 0 && places.load(ordering: .relaxed) > 0 && !isStopped
+    workersLeft.isFree && places.isFree && !isStopped
       && !source.isExhausted
   }
 
@@ -161,17 +132,13 @@ extension SourceRun {
 
     override nonisolated(nonsending) func help(isCounted: Bool) async throws {
       run.standby.remove(self)
-      guard run.takeWorker() else {
+      guard run.workersLeft.take() != nil else {
         if isCounted { ExtraWorkers.release() }
         return
       }
-      await run.reserve.work(
-        isOutermost: isOutermost, isStopped: { run.isStopped },
-        doing: { [run] in
-          try? await run.work(isCounted: isCounted)
-          run.reserve.failureSignal.branchEnded()
-        })
-      if run.isStopped { throw Stop() }
+      try await run.help(isOutermost: isOutermost) { [run] in
+        try await run.work(isCounted: isCounted)
+      }
     }
   }
 }

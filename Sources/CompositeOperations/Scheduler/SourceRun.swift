@@ -7,7 +7,7 @@ internal import SystemSupport
 /// previous ones wait. The memory in use grows with the results if they are kept, and otherwise
 /// with the number of children in flight. The run does not know the type of the results: its
 /// creator moves them.
-final class SourceRun: Sendable {
+final class SourceRun: SharedRun, @unchecked Sendable {
   /// Uses the result in a slot, and leaves the slot empty. Called for one result at a time.
   typealias Consumer = nonisolated(nonsending) @Sendable (ResultSlot) async throws -> Void
 
@@ -39,21 +39,16 @@ final class SourceRun: Sendable {
     var isComplete: Bool { losses.isEmpty && sourceError == nil && !isCutShort }
   }
 
-  typealias Group = WorkerReserve.Group
-  typealias Stop = WorkerReserve.Stop
-
   let source: ChildSource
   let goal: ParallelRunState.Goal
   let results: Results
   let consumption = AsyncMutex()
-  let places: Atomic<Int>
-  let hasStopped = Atomic(false)
+  let places: Places
   let begun = Atomic(0)
-  let reserve = WorkerReserve()
   /// The feeder that is a standby worker and has not been started, if there is one.
   let standby = StandbyPlace<Feeder>()
   /// The number of workers that may still start in addition to the caller's.
-  let workersLeft: Atomic<Int>
+  let workersLeft: Places
   let isReproducible: Bool
   let context: OperationContext
   let record = Lock(Record())
@@ -66,8 +61,8 @@ final class SourceRun: Sendable {
     self.goal = goal
     self.results = results
     self.context = context.oneDeeper
-    places = Atomic(limit)
-    workersLeft = Atomic(min(Processors.count, limit) - 1)
+    places = Places(limit)
+    workersLeft = Places(min(Processors.count, limit) - 1)
     isReproducible = Task.hasPreferredExecutor
   }
 
@@ -89,19 +84,9 @@ final class SourceRun: Sendable {
 // MARK: - Pullers
 
 extension SourceRun {
-  var isStopped: Bool { hasStopped.load(ordering: .relaxed) }
-
-  func takePlace() -> Bool {
-    if places.wrappingSubtract(1, ordering: .relaxed).newValue >= 0 { return true }
-    leavePlace()
-    return false
-  }
-
-  private func leavePlace() { places.wrappingAdd(1, ordering: .relaxed) }
-
   /// Runs children one after another, in the place that the caller has taken.
   nonisolated(nonsending) func pull(in context: OperationContext) async throws {
-    defer { leavePlace() }
+    defer { places.leave() }
     // An unretained reference, to check for cancellation. It is valid, because this task runs here.
     let task = unsafe UnsafeCurrentTask.own
     var slice = TimeSlice(isReproducible: isReproducible)
@@ -111,7 +96,7 @@ extension SourceRun {
     while let begun = try await unsafe begin(own, as: task) {
       let isToStop = await unsafe run(begun, in: context, as: task)
       source.childEnded?()
-      if isToStop { throw stop() }
+      if isToStop { throw Stop() }
       guard pace.isTimeToLook() else { continue }
       if let each = pace.look(), each > ExtraWorkers.worthwhile, hasWorkForAnother {
         startStandby()
@@ -129,11 +114,5 @@ extension SourceRun {
     case .kept: nil
     case .consumed(_, _, let makeSlot): makeSlot()
     }
-  }
-
-  func stop() -> Stop {
-    hasStopped.store(true, ordering: .relaxed)
-    reserve.failureSignal.raise()
-    return Stop()
   }
 }

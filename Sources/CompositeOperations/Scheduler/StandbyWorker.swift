@@ -50,7 +50,7 @@ internal import Synchronization
   // MARK: Its task
 
   /// Creates the task. Call this once, and ``retire()`` later.
-  final func add(to group: inout WorkerReserve.Group) {
+  final func add(to group: inout SharedRun.Group) {
     group.addTask(executorPreference: self) { [self] in try await work() }
     StallMonitor.watch(self)
   }
