@@ -76,7 +76,9 @@ internal import SystemSupport
 
   private func addFeeders(_ count: Int, to group: inout Group) {
     for _ in 0..<max(0, count) {
-      runState.addWorker(to: &group) { [self] in
+      runState.branchBegan()
+      group.addTask { [self] in
+        defer { runState.branchEnded() }
         try await withThrowingDiscardingTaskGroup { group in await feedBeside(into: &group) }
       }
     }
@@ -236,10 +238,11 @@ internal import SystemSupport
   override nonisolated(nonsending) func help(isCounted: Bool) async throws {
     if hasAllFeeders.exchange(true, ordering: .relaxed) { return }
     try await runState.help(isOutermost: true) { [self] in
-      try await withThrowingDiscardingTaskGroup { group in
+      try? await withThrowingDiscardingTaskGroup { group in
         addFeeders(feederCount - 2, to: &group)
         await feedBeside(into: &group)
       }
+      runState.branchEnded()
     }
   }
 }

@@ -90,7 +90,9 @@ internal import Synchronization
       }
       runState.awaitFailure(in: &group)
       hasBegun = true
-      runState.addWorker(to: &group) { [self] in
+      runState.branchBegan()
+      group.addTask { [self] in
+        defer { runState.branchEnded() }
         try await work(on: lane, isCounted: isCounting)
       }
     }
@@ -122,7 +124,8 @@ internal import Synchronization
       return
     }
     try await runState.help(isOutermost: isOutermost) { [self] in
-      try await work(on: lane, isCounted: isCounted)
+      try? await work(on: lane, isCounted: isCounted)
+      runState.branchEnded()
     }
   }
 

@@ -61,17 +61,12 @@ internal import Synchronization
 
   // MARK: Groups that can fail beside the outermost one
 
-  /// Adds a task that does a share of the work.
-  final func addWorker(
-    to group: inout Group,
-    _ work: @escaping @Sendable () async throws -> Void
-  ) {
-    failureSignal.branchBegan()
-    group.addTask { [self] in
-      defer { failureSignal.branchEnded() }
-      try await work()
-    }
-  }
+  // Not a method that adds the task of a worker: its closure would take three more allocations.
+
+  /// Registers a task with a group of its own, which can fail. ``branchEnded()`` must follow.
+  final func branchBegan() { failureSignal.branchBegan() }
+
+  final func branchEnded() { failureSignal.branchEnded() }
 
   /// Adds a nested group of pullers. It begins on the current stack.
   final func addShard(
@@ -129,20 +124,17 @@ internal import Synchronization
   ///
   /// - Parameters:
   ///   - isOutermost: Whether the standby worker is in the outermost group.
-  ///   - work: Does the work.
+  ///   - work: Does the work, and then calls ``branchEnded()``.
   /// - Throws: If the run has been stopped, so that the group cancels the other tasks.
   final nonisolated(nonsending) func help(
-    isOutermost: Bool, doing work: @escaping @Sendable () async throws -> Void
+    isOutermost: Bool, doing work: @escaping @Sendable () async -> Void
   ) async throws {
     let awaitsFailureSignal = isOutermost && claimFailureSignal()
     failureSignal.branchBegan()
     let worker = LinkedTask<Void, Never>()
     await withTaskCancellationHandler {
       await withTaskPriorityEscalationHandler {
-        let task = worker.start(on: nil) { [self] in
-          try? await work()
-          failureSignal.branchEnded()
-        }
+        let task = worker.start(on: nil, work)
         if awaitsFailureSignal {
           detachedWorker.withLock { $0 = task }
           hasDetachedWorker.store(true, ordering: .releasing)

@@ -74,7 +74,11 @@ extension SourceRun {
   private func beginWorkers(in group: inout Group) {
     while workersLeft.take() != nil {
       awaitFailure(in: &group)
-      addWorker(to: &group) { try await self.work(isCounted: false) }
+      branchBegan()
+      group.addTask {
+        defer { self.branchEnded() }
+        try await self.work(isCounted: false)
+      }
     }
   }
 
@@ -137,7 +141,8 @@ extension SourceRun {
         return
       }
       try await run.help(isOutermost: isOutermost) { [run] in
-        try await run.work(isCounted: isCounted)
+        try? await run.work(isCounted: isCounted)
+        run.branchEnded()
       }
     }
   }
