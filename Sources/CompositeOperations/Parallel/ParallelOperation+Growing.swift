@@ -57,7 +57,8 @@ extension ParallelOperation {
   ) where Success == Void {
     self.init(growing: children, onFailure: mode) { source in
       SourcePlan<Child.Success, Success>(
-        makeSource: { source }, width: width, giving: .nothing((), consumer: consume),
+        makeSource: { source }, width: width,
+        giving: .nothing((), consumer: { try await consume($0.move(as: Child.Success.self)) }),
         childName: { "\(Child.self)" })
     }
   }

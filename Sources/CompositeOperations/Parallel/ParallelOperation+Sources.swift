@@ -69,7 +69,8 @@ extension ParallelOperation {
   ) where Children.Element: ComposableOperation, Success == Void {
     self.init(
       consuming: Children.Element.self, width: width, onFailure: mode,
-      makeSource: { ChildSource(over: try children()) }, consumer: consume)
+      makeSource: { ChildSource(over: try children()) },
+      consumer: { try await consume($0.move(as: Children.Element.Success.self)) })
   }
 
   /// Creates a composite whose children arrive one by one and whose results are consumed as they
@@ -94,7 +95,8 @@ extension ParallelOperation {
   ) where Children.Element: ComposableOperation, Success == Void {
     self.init(
       consuming: Children.Element.self, width: width, onFailure: mode,
-      makeSource: { ChildSource(over: try await children()) }, consumer: consume)
+      makeSource: { ChildSource(over: try await children()) },
+      consumer: { try await consume($0.move(as: Children.Element.Success.self)) })
   }
 }
 
@@ -114,8 +116,7 @@ extension ParallelOperation {
   @usableFromInline init<Child: ComposableOperation>(
     consuming child: Child.Type, width: OperationWidth, onFailure mode: FailureMode,
     makeSource: nonisolated(nonsending) @escaping @Sendable () async throws -> ChildSource,
-    consumer:
-      nonisolated(nonsending) @escaping @Sendable (Child.Success) async throws -> Void
+    consumer: nonisolated(nonsending) @escaping @Sendable (ResultSlot) async throws -> Void
   ) where Success == Void {
     let plan = SourcePlan<Child.Success, Success>(
       makeSource: makeSource, width: width, giving: .nothing((), consumer: consumer),

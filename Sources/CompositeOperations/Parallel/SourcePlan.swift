@@ -1,13 +1,11 @@
 /// Children that are created one by one while the composite runs, all with the same result type.
 struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
-  typealias Consumer = nonisolated(nonsending) @Sendable (Value) async throws -> Void
-
   /// The result of the composite.
   enum Giving: Sendable {
     /// The results, in the order of the children.
     case results(@Sendable ([Value]) -> Success)
     /// No results: each one is consumed as it arrives.
-    case nothing(Success, consumer: Consumer)
+    case nothing(Success, consumer: Consumption.Consumer)
   }
 
   /// Creates the source of one run.
@@ -42,11 +40,11 @@ struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
       let results = make(blocks.takeResults(of: Value.self))
       return HeldResult(results, cleanup: cleanup(ofAll: record.cleanups))
     case .nothing(let success, let consumer):
-      let results = SourceRun.Results.consumed(
-        by: { slot in try await consumer(slot.move(as: Value.self)) },
-        dropped: { slot in _ = slot.move(as: Value.self) },
-        makeSlot: { SlotBlocks(of: Value.self, blockSize: 1) })
-      let record = await run(source, results, onFailure: mode, in: context)
+      let consumption = Consumption(
+        by: consumer,
+        dropping: { slot in _ = slot.move(as: Value.self) },
+        slots: SlotBlocks(of: Value.self, blockSize: 16), limit: width.limit)
+      let record = await run(source, .consumed(consumption), onFailure: mode, in: context)
       if record.isComplete { return HeldResult(success) }
       throw ParallelOperationError(evidence: SourceOutcomes<Value>(record, outcomes: nil, name: ""))
     }

@@ -21,7 +21,7 @@
   }
 
   /// Moves the value out. Only the creator of the slot calls this, once.
-  func move<Success>(as type: Success.Type) -> Success {
+  @inlinable func move<Success>(as type: Success.Type) -> Success {
     unsafe address.assumingMemoryBound(to: type).move()
   }
 }

@@ -12,7 +12,7 @@ internal import Synchronization
       nonisolated(nonsending) () async throws -> (any ComposableOperation)?
   }
 
-  private let mutex = AsyncMutex()
+  private let mutex = UnfairAsyncMutex()
   private let advance: Advance
   /// Called when a child has ended, or was dropped because it was no longer needed.
   let childEnded: (@Sendable () -> Void)?
@@ -35,14 +35,14 @@ internal import Synchronization
 
   @inlinable convenience init<Children: Sequence>(over children: Children)
   where Children.Element: ComposableOperation {
-    var iterator = children.makeIterator()
-    self.init(.now { iterator.next() }, expectedCount: children.underestimatedCount)
+    let iterator = IteratorBox(children.makeIterator())
+    self.init(.now { unsafe iterator.value.next() }, expectedCount: children.underestimatedCount)
   }
 
   @inlinable convenience init<Children: AsyncSequence>(over children: Children)
   where Children.Element: ComposableOperation {
-    var iterator = children.makeAsyncIterator()
-    self.init(.eventually { try await iterator.next(isolation: #isolation) })
+    let iterator = IteratorBox(children.makeAsyncIterator())
+    self.init(.eventually { try await unsafe iterator.value.next(isolation: #isolation) })
   }
 
   /// Whether all children of the source have been taken.
@@ -50,38 +50,63 @@ internal import Synchronization
 
   var isExhausted: Bool { exhaustion.load(ordering: .relaxed) }
 
-  /// Creates the next child. Calls run one at a time, in their order.
+  /// Creates the next child at once, if the source creates its children synchronously and no other
+  /// task is creating one.
   ///
   /// - Parameters:
   ///   - isWanted: Whether a child is still needed. Called before the child is created, and after.
   ///   - take: Takes the child before the next one can be created.
-  /// - Returns: The value of `take`; nil if no child is left or needed.
-  /// - Throws: The error of the source.
-  nonisolated(nonsending) func next<Taken>(
-    ifWanted isWanted: () -> Bool, take: (any ComposableOperation) -> Taken?
-  ) async throws -> Taken? {
-    // Not `acquireIgnoringCancellation()`, which would need an asynchronous frame of its own.
-    if !mutex.tryAcquire() { await mutex.waitIgnoringCancellation() }
+  /// - Returns: Whether a child was taken; false if no child is left or needed. If nil, call
+  ///   ``next(ifWanted:take:)``.
+  @inline(__always) func takeNow(
+    ifWanted isWanted: () -> Bool, take: (consuming any ComposableOperation) -> Void
+  ) -> Bool? {
+    guard case .now(let advance) = advance, mutex.tryAcquire(attempts: 1_000) else { return nil }
     defer { mutex.release() }
-    guard !isExhausted, isWanted() else { return nil }
-    do {
-      let child: (any ComposableOperation)?
-      switch advance {
-      case .now(let advance): child = advance()
-      case .eventually(let advance): child = try await advance()
+    guard !isExhausted, isWanted() else { return false }
+    return self.take(advance(), ifWanted: isWanted, take)
+  }
+
+  /// Creates the next child. Calls run one at a time.
+  ///
+  /// - Parameters:
+  ///   - isWanted: Whether a child is still needed. Called before the child is created, and after.
+  ///   - take: Takes the child before the next one can be created.
+  /// - Returns: Whether a child was taken; false if no child is left or needed.
+  /// - Throws: The error of the source.
+  nonisolated(nonsending) func next(
+    ifWanted isWanted: () -> Bool, take: (consuming any ComposableOperation) -> Void
+  ) async throws -> Bool {
+    while !mutex.tryAcquire(attempts: 100) { await mutex.waitForRelease() }
+    defer { mutex.release() }
+    guard !isExhausted, isWanted() else { return false }
+    switch advance {
+    case .now(let advance): return self.take(advance(), ifWanted: isWanted, take)
+    case .eventually(let advance):
+      do {
+        return self.take(try await advance(), ifWanted: isWanted, take)
+      } catch {
+        exhaustion.store(true, ordering: .relaxed)
+        throw error
       }
-      if let child {
-        if isWanted() { return take(child) }
-        hasDropped.store(true, ordering: .relaxed)
-        childEnded?()
-        return nil
-      }
-      exhaustion.store(true, ordering: .relaxed)
-      return nil
-    } catch {
-      exhaustion.store(true, ordering: .relaxed)
-      throw error
     }
+  }
+
+  @inline(__always) private func take(
+    _ child: consuming (any ComposableOperation)?, ifWanted isWanted: () -> Bool,
+    _ take: (consuming any ComposableOperation) -> Void
+  ) -> Bool {
+    guard let child else {
+      exhaustion.store(true, ordering: .relaxed)
+      return false
+    }
+    if isWanted() {
+      take(child)
+      return true
+    }
+    hasDropped.store(true, ordering: .relaxed)
+    childEnded?()
+    return false
   }
 
   /// Waits until no task is creating a child or waiting for one.
@@ -91,4 +116,12 @@ internal import Synchronization
     await mutex.waitUntilIdle()
     return !isExhausted
   }
+}
+
+/// The iterator of a source.
+@usableFromInline final class IteratorBox<Iterator> {
+  // Unchecked, because only the holder of the source's mutex uses it.
+  @exclusivity(unchecked) @usableFromInline var value: Iterator
+
+  @inlinable init(_ value: Iterator) { unsafe self.value = value }
 }

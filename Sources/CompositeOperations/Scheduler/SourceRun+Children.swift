@@ -1,119 +1,205 @@
 internal import Synchronization
 
 extension SourceRun {
-  /// A child that the puller runs, and the place for its result.
-  struct Begun {
+  /// A child that a puller runs, and the place for its result.
+  struct Begun: Sendable {
     let child: any ComposableOperation
     let index: Int
     let place: SlotBlocks.Place
+    /// Discards the result, if the child has ended in one.
+    var cleanup: Cleanup?
   }
+
+  /// What a puller does after the end of its child.
+  enum Action {
+    case goOn
+    /// It has left its place with the result to another puller.
+    case goOnInNewPlace
+    /// It consumes the result.
+    case consume
+    case stop
+  }
+
+  // MARK: Taking children
 
   /// Takes the next child.
   ///
-  /// - Parameter own: The puller's own slot, if results are consumed.
-  nonisolated(nonsending) func begin(
-    _ own: SlotBlocks.Place?, as task: UnsafeCurrentTask
-  ) async throws -> Begun? {
+  /// - Parameters:
+  ///   - place: Initialized with the child, if there is one.
+  ///   - own: The puller's own place for results, if they are consumed.
+  /// - Returns: Whether there is one; false if no child is left or needed.
+  @inline(__always) nonisolated(nonsending) func begin(
+    at place: UnsafeMutablePointer<Begun>, _ own: SlotBlocks.Place?, as task: UnsafeCurrentTask
+  ) async throws -> Bool {
+    if let isBegun = unsafe beginNow(at: place, own, as: task) { return isBegun }
+    return try await unsafe beginLater(at: place, own, as: task)
+  }
+
+  // Not inlined, as other functions here: their temporaries would be in the frame of the puller.
+  @inline(never) private func beginNow(
+    at place: UnsafeMutablePointer<Begun>, _ own: SlotBlocks.Place?, as task: UnsafeCurrentTask
+  ) -> Bool? {
+    source.takeNow(
+      ifWanted: { unsafe isWanted(by: task) }, take: { unsafe begin($0, at: place, own) })
+  }
+
+  @inline(never) private nonisolated(nonsending) func beginLater(
+    at place: UnsafeMutablePointer<Begun>, _ own: SlotBlocks.Place?, as task: UnsafeCurrentTask
+  ) async throws -> Bool {
     do {
       return try await source.next(
-        ifWanted: { unsafe !isStopped && !task.isCancelled },
-        take: { child in
-          let index = begun.wrappingAdd(1, ordering: .relaxed).oldValue
-          switch results {
-          case .kept(let blocks): return Begun(child: child, index: index, place: blocks.add())
-          case .consumed: return own.map { Begun(child: child, index: index, place: $0) }
-          }
-        })
+        ifWanted: { unsafe isWanted(by: task) }, take: { unsafe begin($0, at: place, own) })
     } catch {
       // The task was cancelled, from outside or by a sibling, and the source only reacted to that.
       if unsafe task.isCancelled {
         record.withLock { $0.isCutShort = true }
-        return nil
+        return false
       }
       record.withLock { $0.sourceError = error }
-      if goal == .everyEnd { return nil }
+      if goal == .everyEnd { return false }
       stop()
       throw Stop()
     }
   }
 
-  /// Runs a child and records how it ended.
-  ///
-  /// - Returns: Whether the run must stop.
-  nonisolated(nonsending) func run(
-    _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
-  ) async -> Bool {
-    if context.scope?.isObserved == true {
-      return await unsafe attend(begun, in: context, as: task)
-    }
-    let cleanup: Cleanup?
-    do {
-      cleanup = try await begun.child.perform(into: begun.place.slot, in: context)
-    } catch {
-      return lost(begun, with: error, wasCancelled: unsafe task.isCancelled)
-    }
-    if unsafe task.isCancelled { return lostLate(begun, cleanup) }
-    return await unsafe succeeded(begun, cleanup, as: task)
+  private func isWanted(by task: UnsafeCurrentTask) -> Bool {
+    unsafe !isStopped && !task.isCancelled
   }
+
+  private func begin(
+    _ child: any ComposableOperation, at place: UnsafeMutablePointer<Begun>,
+    _ own: SlotBlocks.Place?
+  ) {
+    let index = begun.wrappingAdd(1, ordering: .relaxed).oldValue
+    let slot: SlotBlocks.Place
+    switch results {
+    case .kept(let blocks): slot = blocks.add()
+    case .consumed:
+      guard let own else { preconditionFailure("the puller has no place for its results") }
+      slot = own
+    }
+    unsafe place.initialize(to: Begun(child: child, index: index, place: slot))
+  }
+
+  // MARK: Ends of children
 
   /// Runs an observed child, which reports its own events, and records how it ended.
-  private nonisolated(nonsending) func attend(
-    _ begun: Begun, in context: OperationContext, as task: UnsafeCurrentTask
-  ) async -> Bool {
-    let completion = await begun.child.completeAsChild(into: begun.place.slot, in: context)
+  @inline(never) nonisolated(nonsending) func attend(
+    _ place: UnsafeMutablePointer<Begun>, in context: OperationContext
+  ) async -> Action {
+    let completion = await unsafe place.pointee.child.completeAsChild(
+      into: place.pointee.place.slot, in: context)
     let state = ChildState(of: completion)
-    return state == .result
-      ? await unsafe succeeded(begun, completion.cleanup, as: task)
-      : lost(begun, in: state, completion.error)
+    if state != .result { return unsafe lost(place.pointee, in: state, completion.error) }
+    unsafe place.pointee.cleanup = completion.cleanup
+    return unsafe gained(place)
   }
 
-  private nonisolated(nonsending) func succeeded(
-    _ begun: Begun, _ cleanup: Cleanup?, as task: UnsafeCurrentTask
-  ) async -> Bool {
-    switch results {
-    case .kept:
-      begun.place.note(.result)
-      if let cleanup { record.withLock { $0.cleanups[begun.index] = cleanup } }
-      return false
-    case .consumed(let consume, _, _):
-      return await unsafe self.consume(begun, cleanup, by: consume, as: task)
+  /// Records a result that came in time.
+  @inline(never) func gained(_ place: UnsafeMutablePointer<Begun>) -> Action {
+    guard let consumption = results.consumption else {
+      unsafe place.pointee.place.note(.result)
+      if let cleanup = unsafe place.pointee.cleanup {
+        let index = unsafe place.pointee.index
+        record.withLock { $0.cleanups[index] = cleanup }
+      }
+      source.childEnded?()
+      return .goOn
     }
-  }
-
-  /// Passes a result to the consumer, after the results that ended before it.
-  private nonisolated(nonsending) func consume(
-    _ begun: Begun, _ cleanup: Cleanup?, by consume: Consumer, as task: UnsafeCurrentTask
-  ) async -> Bool {
-    await consumption.acquireIgnoringCancellation()
-    defer { consumption.release() }
-    if unsafe isStopped || task.isCancelled { return lostLate(begun, cleanup) }
-    do {
-      try await consume(begun.place.slot)
-      return false
-    } catch {
-      return lost(begun, with: error, wasCancelled: unsafe task.isCancelled)
-    }
+    return unsafe consumption.add(place.pointee) ? .consume : .goOnInNewPlace
   }
 
   /// Records a result that came after the cancellation, and discards it.
-  private func lostLate(_ begun: Begun, _ cleanup: Cleanup?) -> Bool {
-    cleanup?()
+  @inline(never) func lostLate(_ begun: Begun) -> Action {
+    begun.cleanup?()
     return lost(begun, in: .lateResult)
   }
 
-  private func lost(_ begun: Begun, with error: any Error, wasCancelled: Bool) -> Bool {
+  @inline(never) func lost(_ begun: Begun, with error: any Error, wasCancelled: Bool) -> Action {
     let state = ChildState(endedBy: error, wasCancelled: wasCancelled)
     return lost(begun, in: state, state == .error ? error : nil)
   }
 
-  private func lost(_ begun: Begun, in state: ChildState, _ error: (any Error)? = nil) -> Bool {
+  private func lost(_ begun: Begun, in state: ChildState, _ error: (any Error)? = nil) -> Action {
     begun.place.note(state)
-    if state.hasValue, case .consumed(_, let drop, _) = results { drop(begun.place.slot) }
+    if state.hasValue { results.consumption?.drop(begun.place.slot) }
     let loss = Loss(
       index: begun.index, name: begun.child.operationName, state: state, error: error)
     record.withLock { $0.losses.append(loss) }
-    guard goal == .everyResult else { return false }
+    source.childEnded?()
+    guard goal == .everyResult else { return .goOn }
     stop()
-    return true
+    return .stop
+  }
+}
+
+// MARK: - Consuming results
+
+extension SourceRun {
+  /// Waits for a place for the results of a puller; nil if results are kept, each in its own place.
+  @inline(never) nonisolated(nonsending) func ownPlace() async -> SlotBlocks.Place? {
+    guard let consumption = results.consumption else { return nil }
+    return await consumption.takePlace()
+  }
+
+  @inline(never) func leave(_ place: SlotBlocks.Place?) {
+    if let place { results.consumption?.leave(place) }
+  }
+
+  /// Consumes the result of a puller, and then those that other pullers have left to it.
+  ///
+  /// - Parameters:
+  ///   - place: The child with the result. Uninitialized after that.
+  ///   - own: The puller's own place. It is free as soon as the puller's result has been consumed. If
+  ///     there is another result, the puller frees it and gets the place of that result.
+  /// - Returns: What the puller does next.
+  @inline(never) nonisolated(nonsending) func consume(
+    at place: UnsafeMutablePointer<Begun>, _ own: inout SlotBlocks.Place?,
+    _ slice: inout TimeSlice, _ pace: inout SamplingInterval, as task: UnsafeCurrentTask
+  ) async -> Action {
+    guard let consumption = results.consumption else {
+      preconditionFailure("the results are kept")
+    }
+    var action = await unsafe consume(at: place, by: consumption, as: task)
+    while unsafe consumption.next(at: place) {
+      leave(own)
+      own = unsafe place.pointee.place
+      let next =
+        if unsafe task.isCancelled, !isStopped, !isCancelled {
+          // The consumer has cancelled its own task. That does not concern the other results.
+          await consumeElsewhere(unsafe place.move(), by: consumption)
+        } else {
+          await unsafe consume(at: place, by: consumption, as: task)
+        }
+      if next == .stop { action = .stop }
+      if pace.isTimeToLook() { await lookAround(&slice, &pace) }
+    }
+    return action
+  }
+
+  @inline(__always) private nonisolated(nonsending) func consume(
+    at place: UnsafeMutablePointer<Begun>, by consumption: Consumption, as task: UnsafeCurrentTask
+  ) async -> Action {
+    defer { unsafe place.deinitialize(count: 1) }
+    if unsafe !isWanted(by: task) { return unsafe lostLate(place.pointee) }
+    do {
+      try await unsafe consumption.consume(place.pointee.place.slot)
+      source.childEnded?()
+      return .goOn
+    } catch {
+      return unsafe lost(place.pointee, with: error, wasCancelled: task.isCancelled)
+    }
+  }
+
+  /// Consumes a result in a task that is not cancelled.
+  private nonisolated(nonsending) func consumeElsewhere(
+    _ begun: Begun, by consumption: Consumption
+  ) async -> Action {
+    await UnstructuredTasks.start(on: Task.preferredExecutor) { [self] in
+      let place = UnsafeMutablePointer<Begun>.allocate(capacity: 1)
+      defer { unsafe place.deallocate() }
+      unsafe place.initialize(to: begun)
+      return await unsafe consume(at: place, by: consumption, as: UnsafeCurrentTask.own)
+    }.value
   }
 }

@@ -8,15 +8,17 @@ internal import SystemSupport
 /// with the number of children in flight. The run does not know the type of the results: its
 /// creator moves them.
 final class SourceRun: SharedRun, @unchecked Sendable {
-  /// Uses the result in a slot, and leaves the slot empty. Called for one result at a time.
-  typealias Consumer = nonisolated(nonsending) @Sendable (ResultSlot) async throws -> Void
-
   /// The use of the results.
   enum Results: Sendable {
     case kept(in: SlotBlocks)
-    /// Every puller has one slot, whose value is used or dropped before the puller's next child.
-    case consumed(
-      by: Consumer, dropped: @Sendable (ResultSlot) -> Void, makeSlot: @Sendable () -> SlotBlocks)
+    case consumed(Consumption)
+
+    var consumption: Consumption? {
+      switch self {
+      case .kept: nil
+      case .consumed(let consumption): consumption
+      }
+    }
   }
 
   /// A child that ended without a result.
@@ -42,14 +44,15 @@ final class SourceRun: SharedRun, @unchecked Sendable {
   let source: ChildSource
   let goal: ParallelRunState.Goal
   let results: Results
-  let consumption = AsyncMutex()
   let places: Places
   let begun = Atomic(0)
+  private let hasBeenCancelled = Atomic(false)
   /// The feeder that is a standby worker and has not been started, if there is one.
   let standby = StandbyPlace<Feeder>()
   /// The number of workers that may still start in addition to the caller's.
   let workersLeft: Places
   let isReproducible: Bool
+  private let isObserved: Bool
   let context: OperationContext
   let record = Lock(Record())
 
@@ -64,15 +67,23 @@ final class SourceRun: SharedRun, @unchecked Sendable {
     places = Places(limit)
     workersLeft = Places(min(Processors.count, limit) - 1)
     isReproducible = Task.hasPreferredExecutor
+    isObserved = context.scope?.isObserved == true
   }
+
+  /// Whether the run has been cancelled from outside.
+  var isCancelled: Bool { hasBeenCancelled.load(ordering: .relaxed) }
 
   /// Runs the children, and returns the record when all that began have ended.
   nonisolated(nonsending) func run() async -> Record {
     if source.expectedCount > 0 { context.expectChildren(source.expectedCount) }
-    if context.isTooDeep {
-      await UnstructuredTasks.run { await self.lead(in: self.context.onFreshStack) }
-    } else {
-      await lead(in: context)
+    await withTaskCancellationHandler {
+      if context.isTooDeep {
+        await UnstructuredTasks.run { await self.lead(in: self.context.onFreshStack) }
+      } else {
+        await lead(in: context)
+      }
+    } onCancel: {
+      hasBeenCancelled.store(true, ordering: .relaxed)
     }
     return record.withLock {
       if !source.hasGivenAll { $0.isCutShort = true }
@@ -91,28 +102,49 @@ extension SourceRun {
     let task = unsafe UnsafeCurrentTask.own
     var slice = TimeSlice(isReproducible: isReproducible)
     var pace = SamplingInterval(isReproducible: isReproducible)
-    let slots = slotsOfPuller
-    let own = slots?.add()
-    while let begun = try await unsafe begin(own, as: task) {
-      let isToStop = await unsafe run(begun, in: context, as: task)
-      source.childEnded?()
-      if isToStop { throw Stop() }
-      guard pace.isTimeToLook() else { continue }
-      if let each = pace.look(), each > ExtraWorkers.worthwhile, hasWorkForAnother {
-        startStandby()
+    // Not in the frame of this function: with it, the frames of most children would not fit into the
+    // first kilobyte of the task's memory, and each child would take another kilobyte.
+    let place = UnsafeMutablePointer<Begun>.allocate(capacity: 1)
+    defer { unsafe place.deallocate() }
+    var own = await ownPlace()
+    defer { leave(own) }
+    while try await unsafe begin(at: place, own, as: task) {
+      var action: Action
+      do {
+        if isObserved {
+          action = await unsafe attend(place, in: context)
+        } else {
+          unsafe place.pointee.cleanup = try await unsafe place.pointee.child.perform(
+            into: place.pointee.place.slot, in: context)
+          action = unsafe task.isCancelled ? lostLate(place.pointee) : gained(place)
+        }
+      } catch {
+        action = unsafe lost(place.pointee, with: error, wasCancelled: task.isCancelled)
       }
-      if slice.isOver || isReproducible {
-        await Task.yield()
-        slice = TimeSlice(isReproducible: isReproducible)
+      if action == .consume {
+        action = await unsafe consume(at: place, &own, &slice, &pace, as: task)
+      } else {
+        unsafe place.deinitialize(count: 1)
       }
+      switch action {
+      case .goOn, .consume: break
+      case .goOnInNewPlace: own = await ownPlace()
+      case .stop: throw Stop()
+      }
+      if pace.isTimeToLook() { await lookAround(&slice, &pace) }
     }
-    withExtendedLifetime(slots) {}
   }
 
-  private var slotsOfPuller: SlotBlocks? {
-    switch results {
-    case .kept: nil
-    case .consumed(_, _, let makeSlot): makeSlot()
+  /// Starts the standby worker if children take long, and yields the thread from time to time.
+  @inline(never) nonisolated(nonsending) func lookAround(
+    _ slice: inout TimeSlice, _ pace: inout SamplingInterval
+  ) async {
+    if let each = pace.look(), each > ExtraWorkers.worthwhile, hasWorkForAnother {
+      startStandby()
+    }
+    if slice.isOver || isReproducible {
+      await Task.yield()
+      slice = TimeSlice(isReproducible: isReproducible)
     }
   }
 }

@@ -137,6 +137,55 @@ import Testing
     #expect(begun.count == 50)
   }
 
+  @Test func `P6: a child gets the place of a consumed result while other results wait`() {
+    for seed in 0..<50 as Range<UInt64> {
+      let hasSecondEnded = Gate()
+      let hasThirdBegun = Gate()
+      let consumed = Log<Int>()
+      let executor = SeededExecutor(seed: seed)
+      let run = ParallelOperation(width: .limited(to: 2)) {
+        (0..<3).lazy.map { index in
+          SimpleOperation {
+            if index == 1 { hasSecondEnded.open() }
+            if index == 2 { hasThirdBegun.open() }
+            return index
+          }
+        }
+      } consumingResults: { index in
+        try await index == 0 ? hasSecondEnded.pass() : hasThirdBegun.pass()
+        consumed.add(index)
+      }.start(in: OperationEnvironment(executor: executor))
+      executor.drain()
+      #expect(consumed.entries.sorted() == [0, 1, 2], "seed \(seed)")
+      run.cancel()
+      executor.drain()
+    }
+  }
+
+  @Test func `P6: a consumer that cancels its own task does not lose the other results`() async {
+    for seed in 0..<20 as Range<UInt64> {
+      let gate = Gate()
+      let consumed = Log<Int>()
+      let executor = SeededExecutor(seed: seed)
+      let run = ParallelOperation(width: .limited(to: 4)) {
+        (0..<30).lazy.map { index in SimpleOperation { index } }
+      } consumingResults: { index in
+        if consumed.count == 0 {
+          await gate.passIgnoringCancellation()
+          unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+        }
+        if consumed.count > 0 { try Task.checkCancellation() }
+        consumed.add(index)
+      }.start(in: OperationEnvironment(executor: executor))
+      // Three results wait while the first one is being consumed.
+      executor.drain()
+      gate.open()
+      executor.drain()
+      #expect(await run.outcome.result != nil, "seed \(seed)")
+      #expect(consumed.entries.sorted() == Array(0..<30), "seed \(seed)")
+    }
+  }
+
   @Test(arguments: Setting.all)
   func `P6: an error of the consumer is the error of the child`(setting: Setting) async throws {
     let operation = ParallelOperation(width: .serial) {

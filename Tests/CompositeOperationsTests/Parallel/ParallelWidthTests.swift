@@ -145,6 +145,11 @@ import Testing
       }
     }
     let run = ParallelOperation(children).start()
+    // Opens the gate also if the children never occupied all threads, so that the test fails then.
+    Task {
+      _ = await run.outcome
+      isFull.open()
+    }
     await isFull.passIgnoringCancellation()
     isOver.set()
     #expect(await run.outcome.result?.count == 200_000)
