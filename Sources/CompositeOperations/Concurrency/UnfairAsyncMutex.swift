@@ -3,7 +3,7 @@ internal import Synchronization
 /// An asynchronous mutex that does not pass to the tasks that wait for it: a release wakes one of
 /// them, which competes with the others for the mutex.
 ///
-/// So a task that acquires it often does not wait each time until another task has got a thread.
+/// So a task that acquires it often does not wait each time until another task has a thread.
 /// An ``AsyncMutex`` is fair.
 ///
 /// ```text
@@ -39,8 +39,8 @@ package final class UnfairAsyncMutex: Sendable {
 
   /// Acquires the mutex if no task holds it, or if its holder releases it very soon.
   ///
-  /// - Parameter attempts: How often it is tried. A suspension costs as much as about 1,000 attempts.
-  ///   A single attempt can fail if another task begins to wait at the same time.
+  /// - Parameter attempts: How often it is tried. More attempts avoid suspensions if the holder never
+  ///   suspends. A single attempt can fail if another task begins to wait at the same time.
   /// - Returns: Whether the caller holds the mutex.
   package func tryAcquire(attempts: Int) -> Bool {
     for _ in 0..<attempts {

@@ -20,7 +20,8 @@
     unsafe address.assumingMemoryBound(to: type).pointee
   }
 
-  /// Moves the value out. Only the creator of the slot calls this, once.
+  /// Moves the value out. Only the creator of the slot and its consumer call this, once for each
+  /// value.
   @inlinable func move<Success>(as type: Success.Type) -> Success {
     unsafe address.assumingMemoryBound(to: type).move()
   }

@@ -1,10 +1,10 @@
 internal import Synchronization
 
 /// The consumption of the results of a ``SourceRun``: one at a time, in the order in which they
-/// came. A child keeps its place until its result has been consumed.
+/// arrived. A child keeps its place until its result has been consumed.
 ///
-/// If a puller's result comes while another puller consumes one, the puller leaves its result and
-/// its place to that one, and goes on with the next child in another place.
+/// If a puller has a result while another puller consumes one, it adds its result, with the place, to
+/// the queue of that puller, and continues with the next child in another place.
 @safe final class Consumption: Sendable {
   /// Uses the result in a slot, and leaves the slot empty.
   typealias Consumer = nonisolated(nonsending) @Sendable (ResultSlot) async throws -> Void
@@ -28,8 +28,7 @@ internal import Synchronization
 
   /// Waits until a place is free, and takes it.
   nonisolated(nonsending) func takePlace() async -> SlotBlocks.Place {
-    // A suspension costs as much as about 1,000 of these attempts, and more than consuming most
-    // results.
+    // Many results are consumed in less time than a suspension takes.
     for _ in 0..<2_000 where mayHavePlace.load(ordering: .relaxed) {
       if let place = change({ $0.takePlace() }) { return place }
     }
@@ -41,7 +40,7 @@ internal import Synchronization
 
   /// Frees a place whose slot is empty.
   func leave(_ place: SlotBlocks.Place) {
-    change { $0.left(place) }?.resume(returning: place)
+    change { $0.freed(place) }?.resume(returning: place)
   }
 
   /// Changes the number of free places.
@@ -52,11 +51,11 @@ internal import Synchronization
     }
   }
 
-  /// Adds a result that has come.
+  /// Adds a result.
   ///
   /// - Returns: Whether the caller must consume it, and after that the results that ``next(at:)``
   ///   takes. Otherwise it has left the result and its place to another task.
-  func add(_ result: SourceRun.Begun) -> Bool { machine.withLock { $0.came(result) } }
+  func add(_ result: SourceRun.Begun) -> Bool { machine.withLock { $0.added(result) } }
 
   /// Takes the next result for the task that consumes.
   ///
@@ -102,14 +101,14 @@ extension Consumption {
     }
 
     /// - Returns: The task that gets the place, if one waits.
-    mutating func left(_ place: SlotBlocks.Place) -> Waiter? {
+    mutating func freed(_ place: SlotBlocks.Place) -> Waiter? {
       if let waiter = waiters.popFirst() { return waiter }
       used.append(place)
       free += 1
       return nil
     }
 
-    mutating func came(_ result: SourceRun.Begun) -> Bool {
+    mutating func added(_ result: SourceRun.Begun) -> Bool {
       if !isConsuming {
         isConsuming = true
         return true

@@ -40,7 +40,11 @@ internal import Synchronization
   @inline(never) final func stop() {
     startNoMore()
     failureSignal.raise()
+    hasStoppedEarly()
   }
+
+  /// Called when ``stop()`` has been called. For subclasses with tasks that are in no group.
+  func hasStoppedEarly() {}
 
   /// Adds a task that waits for a failure to the outermost group, unless there is one.
   final func awaitFailure(in group: inout Group) {

@@ -12,9 +12,9 @@ extension SourceRun {
 
   /// What a puller does after the end of its child.
   enum Action {
-    case goOn
+    case proceed
     /// It has left its place with the result to another puller.
-    case goOnInNewPlace
+    case proceedInNewPlace
     /// It consumes the result.
     case consume
     case stop
@@ -104,9 +104,9 @@ extension SourceRun {
         record.withLock { $0.cleanups[index] = cleanup }
       }
       source.childEnded?()
-      return .goOn
+      return .proceed
     }
-    return unsafe consumption.add(place.pointee) ? .consume : .goOnInNewPlace
+    return unsafe consumption.add(place.pointee) ? .consume : .proceedInNewPlace
   }
 
   /// Records a result that came after the cancellation, and discards it.
@@ -127,7 +127,7 @@ extension SourceRun {
       index: begun.index, name: begun.child.operationName, state: state, error: error)
     record.withLock { $0.losses.append(loss) }
     source.childEnded?()
-    guard goal == .everyResult else { return .goOn }
+    guard goal == .everyResult else { return .proceed }
     stop()
     return .stop
   }
@@ -185,21 +185,21 @@ extension SourceRun {
     do {
       try await unsafe consumption.consume(place.pointee.place.slot)
       source.childEnded?()
-      return .goOn
+      return .proceed
     } catch {
       return unsafe lost(place.pointee, with: error, wasCancelled: task.isCancelled)
     }
   }
 
-  /// Consumes a result in a task that is not cancelled.
+  /// Consumes a result in a task that is cancelled only with the run.
   private nonisolated(nonsending) func consumeElsewhere(
     _ begun: Begun, by consumption: Consumption
   ) async -> Action {
-    await UnstructuredTasks.start(on: Task.preferredExecutor) { [self] in
+    await runInSubstitute { [self] in
       let place = UnsafeMutablePointer<Begun>.allocate(capacity: 1)
       defer { unsafe place.deallocate() }
       unsafe place.initialize(to: begun)
       return await unsafe consume(at: place, by: consumption, as: UnsafeCurrentTask.own)
-    }.value
+    }
   }
 }

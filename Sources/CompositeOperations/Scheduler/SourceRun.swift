@@ -47,6 +47,8 @@ final class SourceRun: SharedRun, @unchecked Sendable {
   let places: Places
   let begun = Atomic(0)
   private let hasBeenCancelled = Atomic(false)
+  /// The task that consumes in place of a puller whose task was cancelled by the consumer.
+  private let substitute = Lock<Task<Action, Never>?>(nil)
   /// The feeder that is a standby worker and has not been started, if there is one.
   let standby = StandbyPlace<Feeder>()
   /// The number of workers that may still start in addition to the caller's.
@@ -73,6 +75,22 @@ final class SourceRun: SharedRun, @unchecked Sendable {
   /// Whether the run has been cancelled from outside.
   var isCancelled: Bool { hasBeenCancelled.load(ordering: .relaxed) }
 
+  override func hasStoppedEarly() { cancelSubstitute() }
+
+  private func cancelSubstitute() { substitute.withLock(\.self)?.cancel() }
+
+  /// Runs a body in a task that is cancelled only with the run.
+  nonisolated(nonsending) func runInSubstitute(
+    _ body: @escaping @Sendable () async -> Action
+  ) async -> Action {
+    let task = UnstructuredTasks.start(on: Task.preferredExecutor, body)
+    substitute.withLock { $0 = task }
+    // A stop or a cancellation before this has not found the task.
+    if isStopped || isCancelled { task.cancel() }
+    defer { withExtendedLifetime(substitute.withLock { $0.take() }) {} }
+    return await task.value
+  }
+
   /// Runs the children, and returns the record when all that began have ended.
   nonisolated(nonsending) func run() async -> Record {
     if source.expectedCount > 0 { context.expectChildren(source.expectedCount) }
@@ -84,6 +102,7 @@ final class SourceRun: SharedRun, @unchecked Sendable {
       }
     } onCancel: {
       hasBeenCancelled.store(true, ordering: .relaxed)
+      cancelSubstitute()
     }
     return record.withLock {
       if !source.hasGivenAll { $0.isCutShort = true }
@@ -127,8 +146,8 @@ extension SourceRun {
         unsafe place.deinitialize(count: 1)
       }
       switch action {
-      case .goOn, .consume: break
-      case .goOnInNewPlace: own = await ownPlace()
+      case .proceed, .consume: break
+      case .proceedInNewPlace: own = await ownPlace()
       case .stop: throw Stop()
       }
       if pace.isTimeToLook() { await lookAround(&slice, &pace) }

@@ -186,6 +186,36 @@ import Testing
     }
   }
 
+  @Test func `P6: a cancellation reaches a consumer after another one cancelled its own task`() {
+    for seed in 0..<20 as Range<UInt64> {
+      let first = Gate()
+      let never = Gate()
+      let calls = Log<Int>()
+      let executor = SeededExecutor(seed: seed)
+      let run = ParallelOperation(width: .limited(to: 2)) {
+        (0..<2).lazy.map { index in SimpleOperation { index } }
+      } consumingResults: { index in
+        calls.add(index)
+        if calls.count == 1 {
+          await first.passIgnoringCancellation()
+          unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+        } else {
+          try await never.pass()
+        }
+      }.start(in: OperationEnvironment(executor: executor))
+      executor.drain()
+      first.open()
+      executor.drain()
+      #expect(calls.count == 2, "seed \(seed)")
+      #expect(run.progress.fraction == nil, "seed \(seed)")
+      run.cancel()
+      executor.drain()
+      #expect(run.progress.fraction == 1, "seed \(seed)")
+      never.open()
+      executor.drain()
+    }
+  }
+
   @Test(arguments: Setting.all)
   func `P6: an error of the consumer is the error of the child`(setting: Setting) async throws {
     let operation = ParallelOperation(width: .serial) {
