@@ -84,7 +84,7 @@ extension LinkedTask where Failure == any Error {
     at priority: TaskPriority?, _ body: @escaping @Sendable () async throws -> Success
   ) async throws -> Success {
     inheritCancellation()
-    let task = UnstructuredTasks.startThrowing(at: priority) {
+    let task = UnstructuredTasks.startThrowing(on: Task.preferredExecutor, at: priority) {
       self.begin()
       return try await body()
     }

@@ -34,10 +34,7 @@ public struct OperationPath: Sendable, CustomStringConvertible {
 /// Separate from the scope, which holds the observers: an observer that stores events would
 /// otherwise retain itself.
 package final class OperationPlace: Sendable {
-  /// The place of a scope without a run, which reports no events.
-  package static let nowhere = OperationPlace(below: nil, name: "")
-
-  package let id = OperationID()
+  package let id: OperationID
   package let parent: OperationPlace?
   package let name: String
   /// The number of the attempt that the run is, from 1.
@@ -46,9 +43,10 @@ package final class OperationPlace: Sendable {
   package let share: ProgressShare
 
   init(
-    below parent: OperationPlace?, name: String, attempt: Int = 1,
+    of id: OperationID, below parent: OperationPlace?, name: String, attempt: Int = 1,
     share: ProgressShare = ProgressShare()
   ) {
+    self.id = id
     self.parent = parent
     self.name = name
     shortAttempt = Int32(clamping: attempt)

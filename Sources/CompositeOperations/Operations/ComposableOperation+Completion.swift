@@ -9,6 +9,11 @@ extension ComposableOperation {
     in environment: consuming OperationEnvironment, below parent: OperationScope? = nil,
     holding hold: RunHold? = nil, attempt: Int = 1
   ) -> OperationScope {
+    if modifiedOperation == nil, !environment.isObserved {
+      return OperationScope(
+        parent: parent, name: "", environment: environment, joined: 0, hold: hold ?? parent?.hold,
+        attempt: attempt, share: ProgressShare())
+    }
     let own = ModifierTraits(of: self)
     if own.bearers > 0 { environment.observers += own.observers }
     // Only observers need the name, and computing it takes longer than a short run.
@@ -34,7 +39,7 @@ extension ComposableOperation {
   /// outcome.
   ///
   /// - Parameter depth: How many immediate tasks are nested on the stack of this thread.
-  nonisolated(nonsending) func complete(
+  @usableFromInline nonisolated(nonsending) func complete(
     in scope: OperationScope, depth: Int
   ) async -> Completion<Success> {
     guard scope.isObserved else { return await completeUnobserved(in: scope, depth: depth) }
@@ -68,10 +73,10 @@ extension ComposableOperation {
   }
 
   /// Performs a run that has no observers, without memory for its value.
-  private nonisolated(nonsending) func completeUnobserved(
+  @inlinable nonisolated(nonsending) func completeUnobserved(
     in scope: OperationScope, depth: Int
   ) async -> Completion<Success> {
-    guard scope.begin(isTaskCancelled: Task.isCancelled) else { return .neverBegan }
+    guard scope.beginUnobserved(isTaskCancelled: Task.isCancelled) else { return .neverBegan }
     do {
       let held = try await performHeld(in: OperationContext(ofBodyIn: scope, depth: depth))
       let isTaskCancelled = Task.isCancelled
@@ -110,7 +115,7 @@ extension Completion<Void> {
 extension OperationContext {
   /// The context of the body of a run, without a scope if the environment is the default one and
   /// the run holds nothing.
-  init(ofBodyIn scope: OperationScope, depth: Int) {
+  @usableFromInline init(ofBodyIn scope: OperationScope, depth: Int) {
     let isPlain = scope.environment.isPlain && scope.hold == nil
     self.init(scope: isPlain ? nil : scope, depth: depth)
   }

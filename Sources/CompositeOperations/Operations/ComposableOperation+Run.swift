@@ -50,23 +50,43 @@ extension ComposableOperation {
   ///     too.
   /// - Returns: The handle of the run.
   /// - Precondition: `count` is not negative.
-  public func start(
+  @inlinable public func start(
     in environment: OperationEnvironment = OperationEnvironment(), keepingEvents count: Int = 0,
     trackingProgress tracksProgress: Bool = false
   ) -> OperationRun<Success> {
+    let (scope, records) = makeScope(
+      in: environment, keepingEvents: count, trackingProgress: tracksProgress)
+    let task = UnstructuredTasks.startThrowing(on: scope.executor) {
+      await completeStarted(in: scope)
+    }
+    return OperationRun(in: scope, as: task, keeping: records)
+  }
+
+  /// Creates the scope of a run with a handle, and the records that the run keeps for the handle.
+  @usableFromInline func makeScope(
+    in environment: OperationEnvironment, keepingEvents count: Int,
+    trackingProgress tracksProgress: Bool
+  ) -> (OperationScope, RunRecords) {
     precondition(count >= 0, "`keepingEvents` must not be negative (was \(count))")
-    let records = OperationRun<Success>.Records(
+    let records = RunRecords(
       log: count > 0 ? EventLog(keeping: count) : nil,
       progress: tracksProgress ? ProgressObserver() : nil)
     var environment = environment
     if let log = records.log { environment.observers.append(log) }
     if let progress = records.progress { environment.observers.append(progress) }
-    let scope = makeScope(in: environment)
-    return OperationRun(in: scope, keeping: records) {
-      let completion = await complete(in: scope, depth: 0)
-      completion.discardLateOutcome()
-      scope.finished()
-      return completion
-    }
+    return (makeScope(in: environment), records)
+  }
+
+  /// Performs a run with a handle from its first event to its last.
+  @inlinable nonisolated(nonsending) func completeStarted(
+    in scope: OperationScope
+  ) async -> Completion<Success> {
+    // Only the code for runs without observers is specialized for the operation's type.
+    let completion =
+      scope.isObserved
+      ? await complete(in: scope, depth: 0) : await completeUnobserved(in: scope, depth: 0)
+    if completion.isCancelled { completion.discardLateOutcome() }
+    scope.finished()
+    return completion
   }
 }

@@ -193,7 +193,7 @@ extension ComposableOperation {
     var environment = context.surroundings
     if parent == nil, environment.isObserved { environment.observers = [] }
     let scope = makeScope(in: environment, below: parent, attempt: attempt)
-    parent?.report(.childStarted(scope.place.id), step: .childStarted, at: time)
+    parent?.report(.childStarted(scope.id), step: .childStarted, at: time)
     return scope
   }
 }

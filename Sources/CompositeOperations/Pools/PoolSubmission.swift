@@ -29,7 +29,7 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
 
   private var member: PoolMember {
     PoolMember(
-      id: scope.place.id, operation: operation, priority: priority, isBarrier: isBarrier)
+      id: scope.id, operation: operation, priority: priority, isBarrier: isBarrier)
   }
 
   /// Starts the run, which begins when it is admitted, or never.
@@ -46,9 +46,9 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
     if let reason = admission.refusal(isBarrier: isBarrier, canWait: canWait) {
       return (refused(error(for: reason), isMember: true), .isDone)
     }
+    let task = UnstructuredTasks.startThrowing(on: scope.executor) { await admitted() }
     let run = OperationRun(
-      in: scope, onCancel: { [admission, ticket] in admission.cancel(ticket) }, { await admitted() }
-    )
+      in: scope, as: task, onCancel: { [admission, ticket] in admission.cancel(ticket) })
     let remainder = admission.submit(ticket, priority, isBarrier: isBarrier, canWait: canWait) {
       run.requestCancellation(because: $0)
     }
@@ -72,13 +72,14 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
   private func refused(
     _ error: any Error, isMember: Bool
   ) -> OperationRun<Submitted.Success> {
-    OperationRun(in: scope, startsAtOnce: true) {
+    let task = UnstructuredTasks.startThrowing(on: scope.executor, isImmediate: true) {
       let completion = await operation.complete(in: scope) { .refused(error) }
       if isMember { delegate?.didEnd(member, in: completion.outcome.map { $0 }) }
       hold?.end()
       ended(completion)
       return completion
     }
+    return OperationRun(in: scope, as: task)
   }
 
   private nonisolated(nonsending) func decision() async -> PoolAdmission.Decision {

@@ -7,7 +7,7 @@
 public struct OperationEnvironment: Sendable {
   /// The clock that operations use to wait. `ContinuousClock` by default.
   public var clock: any Clock<Duration> {
-    get { choices.clock ?? ContinuousClock() }
+    get { box?.choices.clock ?? ContinuousClock() }
     set { choose { $0.clock = newValue is ContinuousClock ? nil : newValue } }
   }
 
@@ -16,31 +16,31 @@ public struct OperationEnvironment: Sendable {
 
   /// The random numbers that operations use. The system's by default.
   public var randomness: OperationRandomness {
-    get { choices.randomness ?? .system }
+    get { box?.choices.randomness ?? .system }
     set { choose { $0.randomness = newValue } }
   }
 
   /// The observers of the run and of everything below it. None by default.
   public var observers: [any OperationObserver] {
-    get { choices.observers }
+    get { box?.choices.observers ?? [] }
     set { choose { $0.observers = newValue } }
   }
 
   /// The executor that runs bodies; nil for the caller's, which is usually Swift's own thread pool.
   public var executor: (any TaskExecutor)? {
-    get { choices.executor }
+    get { box?.choices.executor }
     set { choose { $0.executor = newValue } }
   }
 
   /// The innermost growing composite, which accepts children from the bodies in it; nil for none.
   var growth: (any GrowingComposite)? {
-    get { choices.growth }
+    get { box?.choices.growth }
     set { choose { $0.growth = newValue } }
   }
 
   /// The journal of the durable run to which the run belongs; nil for none.
   var journal: (any StepJournal)? {
-    get { choices.journal }
+    get { box?.choices.journal }
     set { choose { $0.journal = newValue } }
   }
 
@@ -64,6 +64,10 @@ public struct OperationEnvironment: Sendable {
     var growth: (any GrowingComposite)?
     var journal: (any StepJournal)?
 
+    var isPlain: Bool {
+      observers.isEmpty && clock == nil && randomness == nil && growth == nil && journal == nil
+    }
+
     func tellObservers(of event: OperationEvent) {
       // A span, because a loop over the array would copy each observer.
       let observers = observers.span
@@ -78,10 +82,9 @@ public struct OperationEnvironment: Sendable {
 
   // One reference, because every observed run copies its environment, on all processors.
   private var box: Box?
-  private var choices: Choices { box?.choices ?? Choices() }
 
   private mutating func choose(_ change: (inout Choices) -> Void) {
-    var choices = choices
+    var choices = box?.choices ?? Choices()
     change(&choices)
     box = Box(choices)
   }
@@ -97,8 +100,9 @@ public struct OperationEnvironment: Sendable {
     clock: (any Clock<Duration>)? = nil, randomness: OperationRandomness? = nil,
     observers: [any OperationObserver] = [], executor: (any TaskExecutor)? = nil
   ) {
-    let clock = clock is ContinuousClock ? nil : clock
+    // Most environments have no choices, and a cast takes longer than this comparison.
     if clock == nil, randomness == nil, observers.isEmpty, executor == nil { return }
+    let clock = clock is ContinuousClock ? nil : clock
     box = Box(
       Choices(clock: clock, randomness: randomness, observers: observers, executor: executor))
   }
@@ -111,9 +115,8 @@ public struct OperationEnvironment: Sendable {
 
   /// Whether everything that operations see of it is the default.
   var isPlain: Bool {
-    guard let choices = box?.choices else { return true }
-    return choices.observers.isEmpty && choices.clock == nil && choices.randomness == nil
-      && choices.growth == nil && choices.journal == nil
+    guard let box else { return true }
+    return box.choices.isPlain
   }
 
   /// Whether an observer wants log messages of a level.

@@ -8,38 +8,36 @@
 ///
 /// Copying or dropping the handle has no effect on the run.
 public struct OperationRun<Success: Sendable>: Sendable {
-  private let scope: OperationScope
-  private let task: Task<Completion<Success>, Never>
-  /// Called when the run is cancelled, before its task is.
-  private let onCancel: (@Sendable () -> Void)?
+  @usableFromInline let scope: OperationScope
+  /// The body never throws; see ``UnstructuredTasks/startThrowing(on:at:isImmediate:_:)``.
+  @usableFromInline let task: Task<Completion<Success>, any Error>
+  @usableFromInline let onCancel: (@Sendable () -> Void)?
   /// The events and the progress that the run keeps for its handle.
-  private let records: Records
+  @usableFromInline let records: RunRecords
 
   /// - Parameters:
-  ///   - startsAtOnce: Whether the body runs on the calling thread until it waits.
-  ///   - body: Performs the run from its first event to its last, and then calls
+  ///   - task: Performs the run from its first event to its last, and then calls
   ///     ``OperationScope/finished()``.
-  init(
-    in scope: OperationScope, keeping records: Records = Records(), startsAtOnce: Bool = false,
-    onCancel: (@Sendable () -> Void)? = nil,
-    _ body: @escaping @Sendable () async -> Completion<Success>
+  ///   - onCancel: Called when the run is cancelled, before the task is.
+  @inlinable init(
+    in scope: OperationScope, as task: Task<Completion<Success>, any Error>,
+    keeping records: RunRecords = RunRecords(), onCancel: (@Sendable () -> Void)? = nil
   ) {
     self.scope = scope
+    self.task = task
     self.onCancel = onCancel
     self.records = records
-    task = UnstructuredTasks.start(
-      on: scope.environment.executor, isImmediate: startsAtOnce, body)
   }
 
   /// The identity of the run, which its events contain.
-  public var id: OperationID { scope.place.id }
+  public var id: OperationID { scope.id }
 
   /// The outcome of the run. Waits until the run has ended.
   ///
   /// Any number of tasks may wait. Cancelling a waiting task neither cancels the run nor ends the
   /// wait.
-  public var outcome: Outcome<Success> {
-    get async { await task.value.outcome }
+  @inlinable public var outcome: Outcome<Success> {
+    get async { await completion.outcome }
   }
 
   /// The late outcome: how the body ended although the outcome is ``Outcome/cancelled``. Waits
@@ -59,13 +57,15 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// modifiers. A late value has already been passed to the closure of
   /// ``ComposableOperation/discarding(_:)``.
   public var lateOutcome: Outcome<Success>? {
-    get async { await task.value.lateOutcome }
+    get async { await completion.lateOutcome }
   }
 
   /// The completion of the run. The caller then owns the value or the late outcome, so the run must
   /// not be one that discards its late outcome.
-  var completion: Completion<Success> {
-    get async { await task.value }
+  @inlinable var completion: Completion<Success> {
+    get async {
+      do { return try await task.value } catch { return .error(error, wasCancelled: false) }
+    }
   }
 
   /// The last events of the run and of its descendants.
@@ -75,9 +75,9 @@ public struct OperationRun<Success: Sendable>: Sendable {
   /// contains only the end of the run. Unlike a task that waits for ``outcome``, a task that waits
   /// for the next event stops waiting when it is cancelled.
   public var events: OperationEvents {
-    OperationEvents(records.log) { [task, scope] in
+    OperationEvents(records.log) { [self] in
       guard await scope.waitUntilFinished() else { return nil }
-      let completion = await task.value
+      let completion = await completion
       let end = OperationEvent.Kind.ended(
         completion.outcome.map { $0 }, lateOutcome: completion.lateOutcome.map { $0.map { $0 } })
       return OperationEvent(kind: end, place: scope.place)
@@ -124,10 +124,15 @@ public struct OperationRun<Success: Sendable>: Sendable {
   }
 }
 
-extension OperationRun {
-  /// The events and the progress that a run keeps for its handle.
-  struct Records: Sendable {
-    var log: EventLog?
-    var progress: ProgressObserver?
+/// The events and the progress that a run keeps for its handle.
+@usableFromInline struct RunRecords: Sendable {
+  let log: EventLog?
+  let progress: ProgressObserver?
+
+  init(log: EventLog?, progress: ProgressObserver?) {
+    self.log = log
+    self.progress = progress
   }
+
+  @usableFromInline init() { self.init(log: nil, progress: nil) }
 }

@@ -6,7 +6,9 @@ internal import SystemSupport
 /// A run has a scope only if it needs one: if it has observers, an environment that is not plain,
 /// or a handle. Other runs do not pay for it.
 @usableFromInline final class OperationScope: Sendable {
-  let place: OperationPlace
+  let id: OperationID
+  /// The place, if the run has observers.
+  private let observedPlace: OperationPlace?
   let environment: OperationEnvironment
   /// The outermost enclosing run; nil if this is it. Only that run has a handle, and therefore a
   /// cancellation reason.
@@ -31,9 +33,7 @@ internal import SystemSupport
   private let finish = Atomic(Finish.pending)
   /// The number of modifiers that have not run yet and whose observers already observe this run.
   private let joined: Atomic<Int32>
-  /// The first cancellation through the handle.
-  private let cancellation = LazyReference<HandleCancellation>()
-  private let storedWaiters = LazyReference<Waiters>()
+  private let storedRareState = LazyReference<RareState>()
 
   /// What this run and the enclosing runs hold.
   let hold: RunHold?
@@ -46,10 +46,13 @@ internal import SystemSupport
     outermost = parent.map { $0.outermost ?? $0 }
     self.environment = environment
     self.hold = hold
+    id = OperationID()
     // A parent without observers has no name.
-    place = OperationPlace(
-      below: parent?.isObserved == true ? parent?.place : nil, name: name, attempt: attempt,
-      share: share)
+    observedPlace =
+      self.environment.isObserved
+      ? OperationPlace(
+        of: id, below: parent?.isObserved == true ? parent?.place : nil, name: name,
+        attempt: attempt, share: share) : nil
   }
 
   /// Creates a scope for a part of a run that holds permits or has another environment. Its
@@ -61,7 +64,8 @@ internal import SystemSupport
     outermost = run.map { $0.outermost ?? $0 }
     self.environment = environment
     self.hold = hold
-    place = run?.place ?? .nowhere
+    id = run?.id ?? OperationID()
+    observedPlace = run?.observedPlace
   }
 
   convenience init(within run: OperationScope?, holding hold: RunHold) {
@@ -72,9 +76,15 @@ internal import SystemSupport
     self.init(within: run, holding: run?.hold, in: environment)
   }
 
-  var isObserved: Bool { environment.isObserved }
+  /// The place of the run, which has no name if the run has no observers.
+  var place: OperationPlace { observedPlace ?? OperationPlace(of: id, below: nil, name: "") }
 
-  private var waiters: Waiters { storedWaiters.load() ?? storedWaiters.storeIfNil(Waiters()) }
+  @usableFromInline var isObserved: Bool { environment.isObserved }
+  @usableFromInline var executor: (any TaskExecutor)? { environment.executor }
+
+  private var rareState: RareState {
+    storedRareState.load() ?? storedRareState.storeIfNil(RareState())
+  }
 
   /// Returns whether the observers of the calling modifier already observe this run. The modifiers
   /// of a run call this one after another, the outermost first.
@@ -98,7 +108,7 @@ internal import SystemSupport
   func cancel(because reason: String?) -> Bool {
     guard state.load(ordering: .acquiring) == .running else { return false }
     // The first call sets the reason, before the state becomes `cancelled`.
-    _ = cancellation.storeIfNil(HandleCancellation(reason: reason))
+    rareState.withLock { $0.cancelled(because: reason) }
     return state.compareExchange(
       expected: .running, desired: .cancelled, ordering: .acquiringAndReleasing
     ).exchanged
@@ -107,7 +117,7 @@ internal import SystemSupport
   /// Decides the outcome. A later cancellation has no effect.
   ///
   /// - Returns: Whether the handle cancelled the run before.
-  func markEnded() -> Bool {
+  @usableFromInline func markEnded() -> Bool {
     state.exchange(.ended, ordering: .acquiringAndReleasing) == .cancelled
   }
 
@@ -117,10 +127,7 @@ internal import SystemSupport
   ///   cancel the run.
   /// - Returns: Whether the body may begin.
   func begin(isTaskCancelled: @autoclosure () -> Bool, at time: EventTime? = nil) -> Bool {
-    if isTaskCancelled() || isCancelled {
-      _ = markEnded()
-      return false
-    }
+    guard beginUnobserved(isTaskCancelled: isTaskCancelled()) else { return false }
     guard isObserved else { return true }
     report(.started, step: .started, at: time ?? .now)
     if isTaskCancelled() || isCancelled {
@@ -128,6 +135,15 @@ internal import SystemSupport
       return false
     }
     return true
+  }
+
+  /// Begins the run without an event, or ends it if it has been cancelled (O2).
+  ///
+  /// - Returns: Whether the body may begin.
+  @usableFromInline func beginUnobserved(isTaskCancelled: Bool) -> Bool {
+    if !isTaskCancelled, !isCancelled { return true }
+    _ = markEnded()
+    return false
   }
 
   // MARK: Events
@@ -193,9 +209,9 @@ internal import SystemSupport
   /// Waits until observers have been notified of the cancellation.
   nonisolated(nonsending) func waitForReport() async {
     await withCheckedContinuation { waiter in
-      let isMade = waiters.withLock { waiters in
+      let isMade = rareState.withLock { state in
         if cancellationReport.load(ordering: .acquiring) == .made { return true }
-        waiters.waitsForReport(waiter)
+        state.waitsForReport(waiter)
         return false
       }
       if isMade { waiter.resume() }
@@ -210,25 +226,25 @@ internal import SystemSupport
 
   private func notifyOfCancellation() {
     report(.cancellationRequested(reason: cancellationReason))
-    let waiter = waiters.withLock { waiters in
+    let waiter = rareState.withLock { state in
       cancellationReport.store(.made, ordering: .releasing)
-      return waiters.reportWasMade()
+      return state.reportWasMade()
     }
     waiter?.resume()
   }
 
   private var cancellationReason: String? {
-    (outermost ?? self).cancellation.load()?.reason
+    (outermost ?? self).storedRareState.load()?.withLock { $0.cancellation?.reason }
   }
 
   // MARK: Waiting for the end
 
   /// Resumes the tasks that wait for the end. Called when the observers of the run have been
   /// notified of it.
-  func finished() {
+  @usableFromInline func finished() {
     let before = finish.exchange(.finished, ordering: .acquiringAndReleasing)
     guard before == .awaited else { return }
-    for waiter in waiters.withLock({ $0.finished() }) { waiter.resume() }
+    for waiter in rareState.withLock({ $0.finished() }) { waiter.resume() }
   }
 
   /// Waits until the run has finished or the calling task is cancelled.
@@ -236,19 +252,19 @@ internal import SystemSupport
   /// - Returns: Whether the run has finished.
   nonisolated(nonsending) func waitUntilFinished() async -> Bool {
     if finish.load(ordering: .acquiring) == .finished { return true }
-    let number = waiters.withLock { $0.registerForEnd() }
+    let number = rareState.withLock { $0.registerForEnd() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
-        waiters.withLock { waiters -> CancellableWaiters.Waiter? in
-          if let waiter = waiters.waitsForEnd(waiter, as: number) { return waiter }
+        rareState.withLock { state -> CancellableWaiters.Waiter? in
+          if let waiter = state.waitsForEnd(waiter, as: number) { return waiter }
           // A run that finishes after this exchange finds the waiter.
           let before = finish.compareExchange(
             expected: .pending, desired: .awaited, ordering: .acquiringAndReleasing)
-          return before.original == .finished ? waiters.cancelled(number) : nil
+          return before.original == .finished ? state.cancelled(number) : nil
         }?.resume()
       }
     } onCancel: {
-      waiters.withLock { $0.cancelled(number) }?.resume()
+      rareState.withLock { $0.cancelled(number) }?.resume()
     }
     return finish.load(ordering: .acquiring) == .finished
   }
@@ -259,11 +275,4 @@ internal import SystemSupport
 // Unchecked, because a class with subclasses cannot be checked: it has no stored properties.
 package class RunHold: @unchecked Sendable {
   package init() {}
-}
-
-/// A cancellation through the handle of a run.
-private final class HandleCancellation: Sendable {
-  let reason: String?
-
-  init(reason: String?) { self.reason = reason }
 }

@@ -71,12 +71,13 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
     environment.executor = environment.executor ?? Task.preferredExecutor
     let clock = environment.clock
     let scope = operation.makeScope(in: environment, holding: hold)
-    let handle = OperationRun(in: scope) { [self] in
+    let task = UnstructuredTasks.startThrowing(on: scope.executor) { [self] in
       let completion = await operation.complete(in: scope, depth: 0)
       ended(run, in: completion, by: clock)
       hold.end()
       return completion
     }
+    let handle = OperationRun(in: scope, as: task)
     if let priority = machine.withLock({ $0.started(run, handle) }) { handle.raise(to: priority) }
   }
 

@@ -83,6 +83,17 @@ import Testing
     }
   }
 
+  @Test func `O7: runs without observers have identities in the order of their start`() async {
+    let (run, other) = (SimpleOperation { 7 }.start(), SimpleOperation { 7 }.start())
+    let last = other.id
+    async let first = run.id
+    async let second = run.id
+    let (one, same) = await (first, second)
+    #expect(one == same && one < last)
+    #expect(await run.outcome.kind == "result 7")
+    #expect(run.id == one && other.id == last)
+  }
+
   @Test func `O7: a run continues after its handle is released`() async {
     let gate = Gate()
     let ended = Gate()

@@ -25,7 +25,7 @@ struct AllocationThreshold: Sendable {
 
   private static let unhelped = [
     AllocationThreshold("run()", 0, bytes: 0),
-    AllocationThreshold("start() and outcome", 7, bytes: 1_626),
+    AllocationThreshold("start() and outcome", 4, bytes: 1_472),
     AllocationThreshold("then", 0, bytes: 0),
     AllocationThreshold("map", 0, bytes: 0),
     AllocationThreshold("context.run", 0, bytes: 0),

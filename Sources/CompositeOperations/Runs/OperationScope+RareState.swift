@@ -1,14 +1,25 @@
 extension OperationScope {
-  /// The tasks that wait for a run's cancellation to be reported or for its end.
-  // Created on demand: few runs have waiters, and every observed run would pay for the memory.
-  final class Waiters: Sendable {
+  /// The reason of a cancellation by the handle, and the tasks that wait for the report of a
+  /// cancellation or for the end of the run.
+  // Created on demand: few runs need it, and every run would pay for the memory.
+  final class RareState: Sendable {
     typealias Waiter = CancellableWaiters.Waiter
 
-    struct Lists: Sendable {
+    struct Cancellation: Sendable {
+      let reason: String?
+    }
+
+    struct Content: Sendable {
       /// The run itself, which reports its end after its cancellation.
       private var report: Waiter?
       /// Tasks that wait until the run has finished.
       private var end = CancellableWaiters()
+      /// The first cancellation by the handle.
+      private(set) var cancellation: Cancellation?
+
+      mutating func cancelled(because reason: String?) {
+        if cancellation == nil { cancellation = Cancellation(reason: reason) }
+      }
 
       mutating func waitsForReport(_ waiter: Waiter) { report = waiter }
 
@@ -30,10 +41,10 @@ extension OperationScope {
       mutating func finished() -> [Waiter] { end.removeAll() }
     }
 
-    private let lists = Lock(Lists())
+    private let content = Lock(Content())
 
-    func withLock<Result: Sendable>(_ body: (inout Lists) -> Result) -> Result {
-      lists.withLock(body)
+    func withLock<Result: Sendable>(_ body: (inout Content) -> Result) -> Result {
+      content.withLock(body)
     }
   }
 }
