@@ -59,6 +59,7 @@ import Foundation
       report.problems += figures.problems
     }
     try show(table.text(of: report.summary))
+    try show(table.text(of: report.comparison))
     return report
   }
 

@@ -6,6 +6,8 @@ struct Shape: Sendable {
   /// The number of operations in a run; most figures are per operation.
   let operations: Int
   var unit = Unit.nanosecondsPerOperation
+  /// Whether all ways do the same work, so that any two of them can be compared.
+  var hasEqualWays = true
   /// The equivalent shapes in the protocol of the peers, whose ways are added to this one.
   var peerShapes: [String] = []
   var ways: [Way]

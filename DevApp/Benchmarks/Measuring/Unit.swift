@@ -8,6 +8,14 @@ enum Unit: String, Sendable, Encodable {
   case bytesPerRun = "bytes per run"
   case stepsPerSecond = "steps/s"
 
+  /// Whether figures are times.
+  var isTime: Bool {
+    switch self {
+    case .nanosecondsPerOperation, .nanosecondsPerEvent, .milliseconds: true
+    case .bytesPerOperation, .bytesPerRun, .stepsPerSecond: false
+    }
+  }
+
   /// Returns the figure for the amount of a run.
   func figure(of amount: Double, operations: Int) -> Double {
     switch self {

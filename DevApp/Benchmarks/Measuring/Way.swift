@@ -5,6 +5,8 @@ struct Way: Sendable {
     case ours
     /// A means of Swift or Foundation.
     case swift
+    /// Calls or a loop, which run nothing in parallel and handle no end but a result.
+    case plain
     /// The limit of the machine, which no usual program reaches.
     case limit
     /// An engine in another language, in a separate process.

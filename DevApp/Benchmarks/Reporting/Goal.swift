@@ -5,15 +5,13 @@ struct Goal: Sendable {
     case atLeastTimes(Double)
     /// Our figure is at most this many times the other way's.
     case atMostTimes(Double)
-    /// Our figure is at most this much above the other way's, in the unit of the shape.
-    case atMostMore(Double)
     /// Our figure is at most this, in the unit of the shape.
     case atMost(Double)
   }
 
   let shape: String
   let ours: String
-  /// The other way's name or a prefix of it; nil for an absolute goal.
+  /// The other way's name; nil for an absolute goal.
   let other: String?
   let bound: Bound
   /// Why the goal has been missed; the README says more.

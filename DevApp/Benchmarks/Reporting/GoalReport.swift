@@ -3,76 +3,64 @@ struct GoalReport: Encodable {
   let ours: String
   /// The other way; if it was not measured, its name in the goal.
   let other: String?
-  /// `atLeast`, `atMost` or `atMostMore`.
+  /// `atLeast` or `atMost`.
   let comparison: String
-  /// The bound: a ratio to the other way, a difference from it for `atMostMore`, or a figure in the
-  /// unit of the shape.
+  /// The bound: a ratio to the other way, or a figure in the unit of the shape.
   let bound: Double
-  /// The measured value; nil if the ways were not measured.
+  /// The median over the rounds; nil if the ways were not measured. With another way, both figures
+  /// of a round are compared first, because the speed of the machine varies between rounds.
   let value: Double?
+  /// The least and the most over the rounds.
+  let least: Double?
+  let most: Double?
+  /// Whether the figures of the rounds form two groups.
+  let isBimodal: Bool
   let isMet: Bool?
   /// Why the goal is missed, if it is missed and the cause is known.
   let obstacle: String?
 
   init(_ goal: Goal, among ways: [WayReport]) {
     let own = ways.first { $0.name == goal.ours }
-    let beside = goal.other.flatMap { name in
-      ways.first { $0.name == name } ?? ways.first { $0.name.hasPrefix(name) }
-    }
+    let beside = ways.first { $0.name == goal.other }
     ours = goal.ours
-    other = beside?.name ?? goal.other
+    other = goal.other
+    let figures: [Double]
     switch goal.bound {
     case .atLeastTimes(let times):
-      comparison = "atLeast"
-      bound = times
-      value = Self.ratio(of: beside, to: own)
-      isMet = value.map { $0 >= times }
+      (comparison, bound) = ("atLeast", times)
+      figures = own.flatMap { own in beside?.paired(with: own, /) } ?? []
     case .atMostTimes(let times):
-      comparison = "atMost"
-      bound = times
-      value = Self.ratio(of: own, to: beside)
-      isMet = value.map { $0 <= times }
-    case .atMostMore(let figure):
-      comparison = "atMostMore"
-      bound = figure
-      value = own.flatMap { own in beside.map { own.median - $0.median } }
-      isMet = value.map { $0 <= figure }
+      (comparison, bound) = ("atMost", times)
+      figures = own.flatMap { own in beside.map { own.paired(with: $0, /) } } ?? []
     case .atMost(let figure):
-      comparison = "atMost"
-      bound = figure
-      value = own?.median
-      isMet = value.map { $0 <= figure }
+      (comparison, bound) = ("atMost", figure)
+      figures = own?.samples ?? []
+    }
+    let spread = Spread(of: figures)
+    value = spread?.median
+    least = spread?.least
+    most = spread?.most
+    isBimodal = Spread.isBimodal(figures)
+    isMet = spread.map { [comparison, bound] in
+      comparison == "atLeast" ? $0.median >= bound : $0.median <= bound
     }
     obstacle = isMet == false ? goal.obstacle : nil
   }
 
-  private static func ratio(of first: WayReport?, to second: WayReport?) -> Double? {
-    guard let first, let second else { return nil }
-    return first.ratio(to: second)
-  }
-
-  /// Returns whether a table shows the goal in the line of a way.
-  func belongs(to way: WayReport, main: String?) -> Bool {
-    way.name == (other == nil || other == main ? ours : other)
-  }
-
-  /// `≥ 40`, `≤ 16`, or `≤ +50`.
+  /// `≥ 40`, or `≤ 16`.
   var aim: String {
     let number = bound == bound.rounded() ? Int(bound).grouped : "\(bound)"
-    switch comparison {
-    case "atLeast": return "≥ \(number)"
-    case "atMostMore": return "≤ +\(number)"
-    default: return "≤ \(number)"
-    }
+    return comparison == "atLeast" ? "≥ \(number)" : "≤ \(number)"
   }
 
   /// Whether the value is a ratio of the other way's figure and ours.
-  var isRatio: Bool { other != nil && comparison != "atMostMore" }
+  var isRatio: Bool { other != nil }
 
-  /// The measured value as text.
+  /// The measured value and its spread as text: `36.1 (29.4 – 40.2)`.
   var reached: String {
-    let value = value ?? 0
-    return (comparison == "atMostMore" && value >= 0 ? "+" : "") + value.short
+    guard let value, let least, let most else { return "not measured" }
+    if least == most { return value.short }
+    return "\(value.short) (\(least.short) – \(most.short)\(isBimodal ? ", two modes" : ""))"
   }
 
   /// `met`, or `missed by 12 %`.

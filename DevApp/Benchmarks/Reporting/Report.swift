@@ -6,8 +6,9 @@ struct Report: Encodable {
   /// Peers that did not start, ways that failed, and results that did not agree.
   var problems: [String] = []
   var summary: GoalSummary { GoalSummary(shapes) }
+  var comparison: Comparison { Comparison(shapes) }
 
-  private enum CodingKeys: CodingKey { case machine, rounds, shapes, problems, goals }
+  private enum CodingKeys: CodingKey { case machine, rounds, shapes, problems, goals, comparison }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
@@ -16,5 +17,6 @@ struct Report: Encodable {
     try container.encode(shapes, forKey: .shapes)
     try container.encode(problems, forKey: .problems)
     try container.encode(summary, forKey: .goals)
+    try container.encode(comparison, forKey: .comparison)
   }
 }

@@ -4,10 +4,12 @@ struct ShapeReport: Encodable {
   let title: String
   let operations: Int
   let unit: Unit
+  /// Whether any two ways can be compared.
+  let hasEqualWays: Bool
   /// The way to which ratios refer: the first measured way of this package, or else of all.
   let main: String?
-  /// The way with the smallest figure; nil if all ways are of this package, or if the figure is not
-  /// above 0. The limits of the machine do not count.
+  /// The way with the smallest figure; nil if all ways are of this package, if the ways do different
+  /// work, or if the figure is not above 0. The limits of the machine do not count.
   let leader: String?
   private(set) var ways: [WayReport]
   let goals: [GoalReport]
@@ -19,12 +21,13 @@ struct ShapeReport: Encodable {
     title = shape.title
     operations = shape.operations
     unit = shape.unit
+    hasEqualWays = shape.hasEqualWays
     let main = ways.first { $0.role == .ours } ?? ways.first
     self.main = main?.name
     let contenders = ways.filter { $0.role != .limit }
     let least = contenders.min { $0.median < $1.median }
-    leader =
-      contenders.allSatisfy { $0.role == .ours } || (least?.median ?? 0) <= 0 ? nil : least?.name
+    let isContest = hasEqualWays && contenders.contains { $0.role != .ours }
+    leader = isContest && (least?.median ?? 0) > 0 ? least?.name : nil
     self.ways = ways.map { way in
       var way = way
       way.ratio = main.flatMap { way.ratio(to: $0) } ?? 0

@@ -5,19 +5,22 @@ struct WayReport: Encodable {
   let median: Double
   let least: Double
   let most: Double
+  /// Whether the figures form two groups, so that the median is that of one group, by chance.
+  let isBimodal: Bool
   /// One figure per round, in order.
   let samples: [Double]
   /// The median, divided by the median of the main way.
   var ratio = 1.0
 
   init(name: String, role: Way.Role, samples: [Double]) {
-    let sorted = samples.sorted()
+    let spread = Spread(of: samples)
     self.name = name
     self.role = role
     self.samples = samples
-    median = Self.median(of: sorted)
-    least = sorted.first ?? 0
-    most = sorted.last ?? 0
+    median = spread?.median ?? 0
+    least = spread?.least ?? 0
+    most = spread?.most ?? 0
+    isBimodal = Spread.isBimodal(samples)
   }
 
   /// Returns the median, divided by the median of another way; nil if that is 0.
@@ -25,8 +28,11 @@ struct WayReport: Encodable {
     other.median == 0 ? nil : median / other.median
   }
 
-  private static func median(of sorted: [Double]) -> Double {
-    if sorted.isEmpty { return 0 }
-    return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+  /// Compares the figures of each round in which both ways were measured.
+  ///
+  /// - Returns: One figure for each of these rounds; none if one of them is not finite.
+  func paired(with other: WayReport, _ compare: (Double, Double) -> Double) -> [Double] {
+    let compared = zip(samples, other.samples).map(compare)
+    return compared.allSatisfy(\.isFinite) ? compared : []
   }
 }

@@ -11,7 +11,7 @@ extension Shape {
       id: "blocking",
       title:
         "the longest of small composites beside \(count.grouped) functions that block for 2 ms",
-      operations: count, unit: .milliseconds,
+      operations: count, unit: .milliseconds, hasEqualWays: false,
       ways: [
         beside("BlockingOperation", .ours, count) {
           _ = try await ParallelOperation(

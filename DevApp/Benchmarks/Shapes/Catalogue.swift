@@ -13,7 +13,7 @@ struct Catalogue {
   var processCount = 2_000
 
   var shapes: [() -> Shape] {
-    fanOuts + sequences + graphs + composites + waits + endings + runs + memory
+    fanOuts + sequences + graphs + composites + waits + endings + runs + memory + real + fairness
   }
 
   private var fanOuts: [() -> Shape] {
@@ -94,6 +94,18 @@ struct Catalogue {
     #else
       []
     #endif
+  }
+
+  private var real: [() -> Shape] {
+    [{ .fetches() }, { .crowded(count: count) }, { .bursts() }]
+  }
+
+  private var fairness: [() -> Shape] {
+    [
+      { .heavyAfterLight(microsecond: Self.microsecond) },
+      { .eightLong(microsecond: Self.microsecond) },
+      { .timeoutOfComputation(microsecond: Self.microsecond) }, { .shortBesideEndless() },
+    ]
   }
 
   /// The steps of a body that takes about a microsecond.

@@ -24,7 +24,7 @@ extension Shape {
         Way("any", .ours) {
           try await repeated { try await OperationContext().run(AnyOperation(tower.value)) }
         },
-        Way("direct calls", .swift) { try await repeated { await called(levels) } },
+        Way("direct calls", .plain) { try await repeated { await called(levels) } },
         Way("withThrowingTaskGroup", .swift) { try await repeated { try await inGroups(levels) } },
         Way("async let", .swift) { try await repeated { await bound(levels) } },
       ])

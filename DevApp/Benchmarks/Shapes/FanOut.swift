@@ -18,6 +18,7 @@ extension Shape {
     [
       parallel("any") { ParallelOperation(lists.any.value) },
       parallel("generic") { ParallelOperation(lists.generic.value) },
+      parallel("any, in runs of one type") { ParallelOperation(lists.runs.value) },
       parallel("closures") { ParallelOperation(lists.closures.value) },
       parallel("classes") { ParallelOperation(lists.classes.value) },
       parallel("synchronous bodies") { ParallelOperation(lists.synchronous.value) },
@@ -37,7 +38,7 @@ extension Shape {
   /// Creates ways with loops and groups of Swift's tasks over a list.
   static func tasks(_ list: Prepared<[any ComposableOperation<UInt64>]>) -> [Way] {
     [
-      Way("direct loop", .swift) { try await DirectLoop.run(list.value).sum },
+      Way("direct loop", .plain) { try await DirectLoop.run(list.value).sum },
       Way("withThrowingTaskGroup", .swift) { try await TaskGroups.throwing(list.value).sum },
       Way("discarding task group", .swift) { try await TaskGroups.discarding(list.value).sum },
       Way("discarding group, immediate tasks", .swift) {

@@ -65,7 +65,7 @@ extension Shape {
           try await ParallelOperation { list(first, 2, steps: steps).lazy.map { AnyOperation($0) } }
             .run().get().sum
         },
-        afterLight("direct loop", .swift, pairs, steps) { first, steps in
+        afterLight("direct loop", .plain, pairs, steps) { first, steps in
           try await DirectLoop.run(list(first, 2, steps: steps)).sum
         },
         afterLight("withThrowingTaskGroup", .swift, pairs, steps) { first, steps in
@@ -97,7 +97,7 @@ extension Shape {
           try await ParallelOperation(list(first, size)).run().get().sum
         }
       ] + others + [
-        repeated("direct loop", .swift, of: size, count) { first in
+        repeated("direct loop", .plain, of: size, count) { first in
           try await DirectLoop.run(list(first, size)).sum
         },
         repeated("withThrowingTaskGroup", .swift, of: size, count) { first in

@@ -31,7 +31,7 @@ extension Shape {
             }.run().get()
           }
         },
-        Way("direct loop", .swift) {
+        Way("direct loop", .plain) {
           let context = OperationContext()
           var sum: UInt64 = 0
           for index in 0..<count { sum &+= try await mixed(index).perform(in: context) }

@@ -6,7 +6,7 @@ extension Shape {
     let work = Work(seed: 7)
     return Shape(
       id: "modifiers", title: "one operation with a modifier, \(count.grouped) times",
-      operations: count,
+      operations: count, hasEqualWays: false,
       ways: [
         running("no modifier", work, count),
         running("retrying", work.retrying(attempts: 3), count),

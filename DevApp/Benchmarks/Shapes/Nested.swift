@@ -21,7 +21,7 @@ extension Shape {
       ways: [
         Way("any", .ours) { try await any.value.run().get().reduce(0) { $0 &+ $1.sum } },
         Way("generic", .ours) { try await generic.value.run().get().reduce(0) { $0 &+ $1.sum } },
-        Way("direct loop", .swift) {
+        Way("direct loop", .plain) {
           var sum: UInt64 = 0
           for list in lists.value { sum &+= try await DirectLoop.run(list).sum }
           return sum

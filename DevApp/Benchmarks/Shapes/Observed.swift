@@ -5,17 +5,17 @@ import OperationTracing
 extension Shape {
   /// A fan-out with observers, beside the same without.
   static func observed(id: String, count: Int, steps: Int = 0) -> Shape {
-    let operation = Prepared { () -> ParallelOperation<[UInt64]> in
-      ParallelOperation((0..<count).map { mixed($0, steps: steps) })
-    }
+    let list = Prepared { (0..<count).map { mixed($0, steps: steps) } }
+    let operation = Prepared { ParallelOperation(list.value) }
     return Shape(
       id: id, title: "\(count.grouped) \(steps == 0 ? "empty" : "1 µs") operations, observed",
-      operations: count,
+      operations: count, hasEqualWays: false,
       ways: [
         Way("no observer", .ours) { try await operation.value.run().get().sum },
         observed("observer that does nothing", operation) { IdleObserver() },
         observed("observer with a clock and a count", operation) { TimingObserver() },
         observed("recorder of everything", operation) { RecordingObserver() },
+        Way("withThrowingTaskGroup", .swift) { try await TaskGroups.throwing(list.value).sum },
       ])
   }
 
@@ -24,6 +24,7 @@ extension Shape {
     let operation = Prepared { () -> ParallelOperation<[UInt64]> in
       ParallelOperation((0..<count).map { mixed($0) }, width: .serial)
     }
+    let sum = Prepared { (0..<count).map { work(UInt64($0)) }.sum }
     return Shape(
       id: "events", title: "\((4 * count).grouped) events of \(count.grouped) empty operations",
       operations: 4 * count, unit: .nanosecondsPerEvent,
@@ -33,6 +34,10 @@ extension Shape {
         observed("trace recorder", operation) { TraceRecorder() },
         observed("recorder of everything", operation) { RecordingObserver() },
         Way("no observer", .ours) { try await operation.value.run().get().sum },
+        Way("a reading of the clock", .limit) {
+          for _ in 0..<4 * count { withExtendedLifetime(ContinuousClock.now) {} }
+          return sum.value
+        },
       ])
   }
 

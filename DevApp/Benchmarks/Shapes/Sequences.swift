@@ -11,7 +11,7 @@ extension Shape {
         Way("no step kept", .ours) { try await steps(count, .none) },
         Way("then chains of 4", .ours) { try await thenChains(count) },
         Way("retries that succeed at once", .ours) { try await retries(count) },
-        Way("direct loop", .swift) {
+        Way("direct loop", .plain) {
           let context = OperationContext()
           var sum: UInt64 = 0
           for index in 0..<count { sum &+= try await mixed(index).perform(in: context) }

@@ -6,12 +6,13 @@ extension Shape {
     let context = OperationContext()
     return Shape(
       id: "single", title: "one operation, \(count.grouped) times", operations: count,
+      hasEqualWays: false,
       ways: [
         each("run()", .ours, count) { try await $0.run().get() },
         Way("context.run", .ours) { try await OneAfterAnother(count: count).perform(in: context) },
         each("perform", .ours, count) { try await $0.perform(in: context) },
         each("start().outcome", .ours, count) { try await $0.start().outcome.get() },
-        each("asynchronous function", .swift, count) { try await called($0) },
+        each("asynchronous function", .plain, count) { try await called($0) },
         each("Task.value", .swift, count) { operation in
           try await Task { try await operation.perform(in: OperationContext()) }.value
         },

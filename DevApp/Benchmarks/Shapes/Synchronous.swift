@@ -15,7 +15,7 @@ extension Shape {
       id: "synchronous", title: "\(count.grouped) empty functions side by side", operations: count,
       ways: [
         parallel("synchronous bodies") { ParallelOperation(lists.synchronous.value) },
-        .blocking("loop over closures", .swift) {
+        .blocking("loop over closures", .plain) {
           let slots = Slots(count: count)
           for (index, closure) in closures.value.enumerated() { slots[index] = closure() }
           return slots.sum

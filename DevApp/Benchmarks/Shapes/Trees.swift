@@ -9,7 +9,7 @@ extension Shape {
       ways: [
         Way("array", .ours) { try await Fibonacci(number: 20).run().get() },
         Way("pack", .ours) { try await PackedFibonacci(number: 20).run().get() },
-        Way("direct calls", .swift) { await called(20) },
+        Way("direct calls", .plain) { await called(20) },
         Way("withThrowingTaskGroup", .swift) { try await inGroups(20) },
         Way("async let", .swift) { await bound(20) },
       ])

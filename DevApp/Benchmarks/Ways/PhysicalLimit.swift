@@ -23,6 +23,10 @@ final class PhysicalLimit: Sendable {
     slots = Slots(count: items.count)
   }
 
+  static func name(threads: Int) -> String {
+    "call and store, \(threads) thread\(threads == 1 ? "" : "s")"
+  }
+
   /// Creates ways for one thread, and for as many threads as there are cores.
   static func ways(count: Int, steps: Int = 0) -> [Way] {
     let items = Prepared {
@@ -33,7 +37,7 @@ final class PhysicalLimit: Sendable {
     }
     return (Cores.count == 1 ? [1] : [1, Cores.count]).map { threads in
       .blocking(
-        "call and store, \(threads) thread\(threads == 1 ? "" : "s")", .limit,
+        name(threads: threads), .limit,
         sampling: {
           PhysicalLimit(items.value).sample(threads: threads)
         })
