@@ -6,9 +6,15 @@ extension SQLiteConnection {
   ///   - latest: The latest version that the program knows.
   /// - Throws: A ``SQLiteError`` if the file belongs to another program, or if its schema is newer.
   package func schemaVersion(applicationID: Int64, latest: Int64) throws -> Int64 {
-    let found = try integer("PRAGMA application_id")
-    let version = try integer("PRAGMA user_version")
-    if found == 0, version == 0, try integer("SELECT count(*) FROM sqlite_schema") == 0 { return 0 }
+    // One statement, which sees one state of the file: another process may be creating the schema.
+    let header = try fetchOne(
+      """
+      SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+      FROM pragma_application_id, pragma_user_version
+      """
+    ) { (id: $0.integer(at: 0), version: $0.integer(at: 1), tables: $0.integer(at: 2)) }
+    let (found, version) = (header?.id ?? 0, header?.version ?? 0)
+    if found == 0, version == 0, header?.tables ?? 0 == 0 { return 0 }
     guard found == applicationID else {
       throw SQLiteError(
         .foreignFile,
@@ -32,9 +38,5 @@ extension SQLiteConnection {
   package func setSchemaVersion(_ version: Int64, applicationID: Int64) throws {
     try execute("PRAGMA application_id = \(applicationID)")
     try execute("PRAGMA user_version = \(version)")
-  }
-
-  private func integer(_ sql: String) throws -> Int64 {
-    try fetchOne(sql) { $0.integer(at: 0) } ?? 0
   }
 }
