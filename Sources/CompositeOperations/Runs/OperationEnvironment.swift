@@ -67,17 +67,18 @@ public struct OperationEnvironment: Sendable {
     var isPlain: Bool {
       observers.isEmpty && clock == nil && randomness == nil && growth == nil && journal == nil
     }
-
-    func tellObservers(of event: OperationEvent) {
-      // A span, because a loop over the array would copy each observer.
-      let observers = observers.span
-      for index in observers.indices { observers[index].observe(event) }
-    }
   }
 
   private final class Box: Sendable {
     let choices: Choices
     init(_ choices: Choices) { self.choices = choices }
+
+    func tellObservers(of event: OperationEvent) {
+      let observers = choices.observers
+      // A span, because a loop over the array would copy each observer.
+      let span = observers.span
+      for index in span.indices { span[index].observe(event) }
+    }
   }
 
   // One reference, because every observed run copies its environment, on all processors.
@@ -127,7 +128,7 @@ public struct OperationEnvironment: Sendable {
     }
   }
 
-  func tellObservers(of event: OperationEvent) { box?.choices.tellObservers(of: event) }
+  func tellObservers(of event: OperationEvent) { box?.tellObservers(of: event) }
 }
 
 /// A composite that accepts children while it runs.

@@ -1,17 +1,31 @@
 /// A relay that reports the cancellation of a puller's task for the child that the puller runs,
 /// unless the child has ended before.
 final class CancellationRelay: Sendable {
-  private enum State {
+  // No payloads: a state with several payloads takes 700 instructions for each child.
+  private enum Phase {
     case nobody
-    case watching(OperationScope)
+    case watching
     /// The cancellation is being reported. The end of the child waits for that.
-    case telling(CheckedContinuation<Void, Never>?)
+    case telling
     case told
   }
 
-  private let state = Lock(State.nobody)
+  private struct State {
+    var phase = Phase.nobody
+    /// The run of the child, while it is watched.
+    var scope: OperationScope?
+    /// The puller, while it waits for the report.
+    var waiter: CheckedContinuation<Void, Never>?
+  }
 
-  func watch(_ scope: OperationScope) { state.withLock { $0 = .watching(scope) } }
+  private let state = Lock(State())
+
+  func watch(_ scope: OperationScope) {
+    state.withLock { state in
+      state.phase = .watching
+      state.scope = scope
+    }
+  }
 
   /// Stops watching the child.
   ///
@@ -19,25 +33,26 @@ final class CancellationRelay: Sendable {
   ///   call ``waitUntilTold()`` first.
   func letGo() -> Bool {
     state.withLock { state in
-      if case .telling = state { return false }
-      state = .nobody
+      if state.phase == .telling { return false }
+      state.phase = .nobody
+      state.scope = nil
       return true
     }
   }
 
   func taskWasCancelled() {
     let scope = state.withLock { state -> OperationScope? in
-      guard case .watching(let scope) = state else { return nil }
-      state = .telling(nil)
-      return scope
+      guard state.phase == .watching else { return nil }
+      state.phase = .telling
+      return state.scope.take()
     }
     guard let scope else { return }
     CancellationReports.make { [self] in
       scope.reportCancellation()
       let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-        guard case .telling(let waiter) = state else { return nil }
-        state = .told
-        return waiter
+        guard state.phase == .telling else { return nil }
+        state.phase = .told
+        return state.waiter.take()
       }
       waiter?.resume()
     }
@@ -47,8 +62,8 @@ final class CancellationRelay: Sendable {
   nonisolated(nonsending) func waitUntilTold() async {
     await withCheckedContinuation { continuation in
       let isTold = state.withLock { state in
-        guard case .telling = state else { return true }
-        state = .telling(continuation)
+        guard state.phase == .telling else { return true }
+        state.waiter = continuation
         return false
       }
       if isTold { continuation.resume() }
